@@ -1,0 +1,254 @@
+"""Two arithmetics behind one set of names: machine floats and exact rationals.
+
+The mathematics elsewhere is written once, on NumPy arrays.  Their element type
+decides: ``float64`` for sweeps, or ``object`` arrays of python-flint's `fmpq`
+for certificates.  What the two cannot share (solving, eigenvalues, roots,
+parsing and printing) is here, as two objects with the same methods.  Mixing a
+float with a rational raises `TypeError`, so no exact number is ever rounded in
+silence.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx, fmpq, fmpq_mat
+from numpy.typing import NDArray
+
+from fedtheory.errors import InputError
+
+Array = NDArray[Any]
+Number = Any
+"""A float, a rational (`fmpq`), or a rigorous enclosure (`arb`) where an exact root is irrational."""
+
+NEAR_TIE = 1e-9
+"""Relative distance below which floats do not decide an inequality."""
+
+_ENCLOSURE_BITS = 256
+
+
+class Arithmetic(ABC):
+    """The operations in which floats and rationals differ."""
+
+    name: str
+    dtype: type
+
+    @abstractmethod
+    def number(self, value: object, key: str) -> Number:
+        """Read a TOML number or a rational string such as ``"1/20"``; `key` names it in errors."""
+
+    @abstractmethod
+    def text(self, value: Number) -> Any:
+        """The value as JSON carries it: a number, or the string ``"p/q"``."""
+
+    @abstractmethod
+    def solve(self, matrix: Array, right: Array) -> Array:
+        """Least-norm solution of ``matrix @ x = right``, `matrix` (d, d) symmetric; `InputError` if there is none."""
+
+    @abstractmethod
+    def largest_eigenvalue(self, matrix: Array) -> Number:
+        """Largest eigenvalue of a symmetric (d, d) matrix; in rationals never too small (see `is_psd`)."""
+
+    @abstractmethod
+    def is_psd(self, matrix: Array) -> bool:
+        """Whether a symmetric matrix is positive semidefinite."""
+
+    @abstractmethod
+    def sqrt(self, value: Number) -> Number:
+        """The non-negative root; in rationals an `arb` enclosure where it is irrational."""
+
+    @abstractmethod
+    def upper_sqrt(self, value: Number) -> Number:
+        """A number of this arithmetic that is at least the root, and equal to it where possible."""
+
+    def array(self, values: object) -> Array:
+        """An array of this arithmetic from nested lists, rationals, integers or floats."""
+        given = np.asarray(values, dtype=object)
+        flat = [self.number(value, "value") for value in given.ravel()]
+        return self._filled(flat, given.shape)
+
+    def zeros(self, *shape: int) -> Array:
+        """An array of zeros."""
+        return self._filled([self.number(0, "zero")] * math.prod(shape), shape)
+
+    def identity(self, size: int) -> Array:
+        """The (size, size) identity matrix."""
+        return self.array(np.eye(size, dtype=int))
+
+    def smallest_eigenvalue(self, matrix: Array) -> Number:
+        """Smallest eigenvalue of a symmetric matrix; in rationals never too large."""
+        return -self.largest_eigenvalue(-matrix)
+
+    def _filled(self, flat: list[Number], shape: tuple[int, ...]) -> Array:
+        filled = np.empty(len(flat), dtype=self.dtype)
+        filled[:] = flat
+        return filled.reshape(shape)
+
+
+class FloatArithmetic(Arithmetic):
+    """IEEE double precision."""
+
+    name = "float"
+    dtype = float
+
+    def number(self, value: object, key: str) -> float:
+        if isinstance(value, fmpq):
+            return int(value.p) / int(value.q)
+        if isinstance(value, float | np.floating):
+            number = float(value)
+        else:
+            number = float(_fraction(value, key))
+        if not math.isfinite(number):
+            raise InputError(key, f"expected a finite number, got {value!r}")
+        return number
+
+    def array(self, values: object) -> Array:
+        if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+            return values.astype(float)
+        return super().array(values)
+
+    def text(self, value: Number) -> float | None:
+        number = float(value)
+        return number if math.isfinite(number) else None
+
+    def solve(self, matrix: Array, right: Array) -> Array:
+        solution: Array = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
+        scale = np.abs(right).max(initial=0.0) + np.abs(matrix).max(initial=0.0) * np.abs(solution).max(initial=0.0)
+        if np.abs(matrix @ solution - right).max(initial=0.0) > 1e-8 * scale:
+            raise InputError("", "the linear system has no solution")
+        return solution
+
+    def largest_eigenvalue(self, matrix: Array) -> float:
+        return float(np.linalg.eigvalsh(matrix)[-1])
+
+    def is_psd(self, matrix: Array) -> bool:
+        scale = np.abs(matrix).max(initial=0.0)
+        return bool(np.linalg.eigvalsh(matrix)[0] >= -1e-10 * scale)
+
+    def sqrt(self, value: Number) -> Number:
+        return np.sqrt(value)
+
+    def upper_sqrt(self, value: Number) -> Number:
+        return math.sqrt(value)
+
+
+class RationalArithmetic(Arithmetic):
+    """Exact rationals; eigenvalues and roots are rational bounds on the safe side, equal where they can be."""
+
+    name = "rational"
+    dtype = object
+
+    def number(self, value: object, key: str) -> fmpq:
+        if isinstance(value, fmpq):
+            return value
+        if isinstance(value, float | np.floating):
+            if not math.isfinite(value):
+                raise InputError(key, f"expected a finite number, got {value!r}")
+            value = Decimal(repr(float(value)))
+        fraction = _fraction(value, key)
+        return fmpq(fraction.numerator, fraction.denominator)
+
+    def text(self, value: Number) -> str | None:
+        if isinstance(value, arb):
+            return f"[{value.str(30)}]" if value.is_finite() else None
+        return str(value)
+
+    def solve(self, matrix: Array, right: Array) -> Array:
+        # A least-norm solution lies in the range of the symmetric matrix: x = A y with A^2 y = right.
+        square = matrix @ matrix
+        size = len(matrix)
+        augmented = fmpq_mat(size, size + 1, [entry for row in np.column_stack([square, right]) for entry in row])
+        reduced, rank = augmented.rref()
+        rows = reduced.tolist()
+        solution = self.zeros(size)
+        for row in rows[:rank]:
+            pivot = next(column for column, entry in enumerate(row) if entry != 0)
+            if pivot == size:
+                raise InputError("", "the linear system has no solution")
+            solution[pivot] = row[size]
+        return matrix @ solution
+
+    def largest_eigenvalue(self, matrix: Array) -> fmpq:
+        polynomial = fmpq_mat(matrix.tolist()).charpoly()
+        rational = [-factor[0] / factor[1] for factor, _ in polynomial.factor()[1] if factor.degree() == 1]
+        enclosures = [root.real for root, _ in polynomial.numer().complex_roots()]
+        above = max(enclosure.upper().fmpq() for enclosure in enclosures)
+        if rational and all(max(rational) >= e for e in enclosures if not e.contains(max(rational))):
+            return max(rational)
+        return above
+
+    def is_psd(self, matrix: Array) -> bool:
+        # All roots of the characteristic polynomial are real; none is negative iff its signs alternate.
+        coefficients = fmpq_mat(matrix.tolist()).charpoly().coeffs()
+        size = len(matrix)
+        return all((c if (size - power) % 2 == 0 else -c) >= 0 for power, c in enumerate(coefficients))
+
+    def sqrt(self, value: Number) -> Number:
+        if isinstance(value, np.ndarray):
+            return np.vectorize(self.sqrt, otypes=[object])(value)
+        exact = _exact_root(value)
+        if exact is not None:
+            return exact
+        with ctx.workprec(_ENCLOSURE_BITS):
+            return arb(value).sqrt()
+
+    def upper_sqrt(self, value: Number) -> fmpq:
+        exact = _exact_root(value)
+        if exact is not None:
+            return exact
+        return _round_up(arb(value).sqrt().upper().fmpq())
+
+
+def _fraction(value: object, key: str) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):
+        raise InputError(key, f'expected a number or a rational string such as "1/20", got {value!r}')
+    try:
+        return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise InputError(key, f'expected a number or a rational string such as "1/20", got {value!r}') from None
+
+
+def _exact_root(value: fmpq) -> fmpq | None:
+    numerator, denominator = math.isqrt(int(value.p)), math.isqrt(int(value.q))
+    exact = numerator * numerator == value.p and denominator * denominator == value.q
+    return fmpq(numerator, denominator) if exact else None
+
+
+def _round_up(value: fmpq, significant: int = 10_000) -> fmpq:
+    """A rational with a short denominator, at most a part in `significant` above the value (which is positive)."""
+    shift = 1
+    while value * shift < significant:
+        shift *= 10
+    return fmpq(math.ceil(Fraction(int(value.p), int(value.q)) * shift), shift)
+
+
+FLOAT = FloatArithmetic()
+RATIONAL = RationalArithmetic()
+
+
+def arithmetic_of(array: Array) -> Arithmetic:
+    """The arithmetic that an array's element type stands for."""
+    return RATIONAL if array.dtype == object else FLOAT
+
+
+@cache
+def named(name: str) -> Arithmetic:
+    """The arithmetic called ``float`` or ``rational``."""
+    known = {arithmetic.name: arithmetic for arithmetic in (FLOAT, RATIONAL)}
+    if name not in known:
+        raise InputError("arithmetic", f"expected one of {', '.join(known)}, got {name!r}")
+    return known[name]
+
+
+def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
+    """The rational of smallest denominator (by powers of ten) within a relative distance of a float."""
+    exact = Fraction(value)
+    candidates = (exact.limit_denominator(10**power) for power in range(16))
+    near = next((c for c in candidates if abs(c - exact) <= relative * abs(exact)), exact)
+    return fmpq(near.numerator, near.denominator)

@@ -1,0 +1,38 @@
+"""The mistakes a user can make, one class for each kind, each a sentence."""
+
+from __future__ import annotations
+
+
+class FedtheoryError(Exception):
+    """Anything that the command line answers with one line instead of a traceback."""
+
+
+class InputError(FedtheoryError):
+    """A value that was given is not what was expected.
+
+    `key` names the place in dotted form (``problem.hessians[0]``); the reader of
+    a file adds the file's name in front with `in_file`.
+    """
+
+    def __init__(self, key: str, message: str, file: str | None = None) -> None:
+        self.key, self.message, self.file = key, message, file
+        super().__init__(": ".join(part for part in (file, key, message) if part))
+
+    def in_file(self, file: str) -> InputError:
+        """The same mistake, with the file it was found in."""
+        return InputError(self.key, self.message, file)
+
+
+class NotApplicable(FedtheoryError):
+    """A claim says nothing about a run, because one of its assumptions fails there."""
+
+
+class Diverging(FedtheoryError):
+    """The run leaves the range of the arithmetic: its step size is too large."""
+
+
+class MissingExtra(FedtheoryError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the optional extra: pip install 'fedtheory[{extra}]'")

@@ -1,0 +1,19 @@
+"""The one update rule and its policies: local work, aggregation, clock."""
+
+from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.federation.rule import Aggregation, Algorithm, LocalWork, Synchronous
+from fedtheory.federation.settings import SETTINGS, fedavg
+
+__all__ = [
+    "SETTINGS",
+    "Aggregation",
+    "Algorithm",
+    "Fixed",
+    "Full",
+    "LocalWork",
+    "Multinomial",
+    "Participation",
+    "Synchronous",
+    "Uniform",
+    "fedavg",
+]

@@ -1,0 +1,125 @@
+"""Participation laws: which clients enter a server update, and with what weights.
+
+A law enters expectations through ``E[w_i]`` and ``E[w_i w_j]`` alone.  For every
+law here the second is a diagonal plus a multiple of the outer product of the
+first, so averaging over it costs no sum over pairs of clients.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number, arithmetic_of
+from fedtheory.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class WeightMoments:
+    """First two moments of the random weights w of one server update."""
+
+    mean: Array
+    """E[w_i], (M,)."""
+    diagonal: Array
+    """(M,), so that ``E[w w'] = diag(diagonal) + pairing * mean mean'``."""
+    pairing: Number
+
+    @property
+    def squares(self) -> Array:
+        """E[w_i^2], (M,)."""
+        return self.diagonal + self.pairing * self.mean * self.mean
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the weights are the same in every round."""
+        return bool(self.pairing == 1) and not (self.diagonal != 0).any()
+
+
+class Participation(ABC):
+    """A law of the weights w_i of a round, given the clients' importance p_i."""
+
+    @abstractmethod
+    def moments(self, weights: Array) -> WeightMoments:
+        """Moments of w for the importances `weights` (M,); `InputError` where the law does not fit."""
+
+    @abstractmethod
+    def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
+        """Independent draws of w, (replicas, M), floats."""
+
+
+@dataclass(frozen=True)
+class Full(Participation):
+    """Every client, ``w_i = p_i``."""
+
+    def moments(self, weights: Array) -> WeightMoments:
+        return WeightMoments(weights, weights - weights, arithmetic_of(weights).number(1, "one"))
+
+    def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
+        return np.broadcast_to(weights, (replicas, len(weights)))
+
+
+@dataclass(frozen=True)
+class Fixed(Participation):
+    """Always the same clients S, ``w_i = 1/|S|`` on S and 0 elsewhere."""
+
+    selected: tuple[int, ...]
+
+    def moments(self, weights: Array) -> WeightMoments:
+        return Full().moments(self._weights(weights))
+
+    def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
+        return Full().sample(self._weights(weights), replicas, generator)
+
+    def _weights(self, like: Array) -> Array:
+        if not self.selected or not set(self.selected) <= set(range(len(like))):
+            raise InputError("algorithm.participation.clients", f"expected client numbers from 0 to {len(like) - 1}")
+        chosen = like - like
+        chosen[list(self.selected)] = arithmetic_of(like).number(1, "one") / len(self.selected)
+        return chosen
+
+
+@dataclass(frozen=True)
+class Uniform(Participation):
+    """m of M clients uniformly without replacement, ``w_i = p_i M / m`` on them."""
+
+    selected: int
+
+    def moments(self, weights: Array) -> WeightMoments:
+        self._check(len(weights))
+        clients, one = len(weights), arithmetic_of(weights).number(1, "one")
+        together = one * (self.selected - 1) / max(clients - 1, 1)
+        pairing = together * clients / self.selected
+        return WeightMoments(weights, (one * clients / self.selected - pairing) * weights * weights, pairing)
+
+    def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
+        self._check(len(weights))
+        clients = len(weights)
+        chosen = generator.random((replicas, clients)).argsort(axis=1) < self.selected
+        return chosen * weights * clients / self.selected
+
+    def _check(self, clients: int) -> None:
+        _expect_count(self.selected, clients)
+
+
+@dataclass(frozen=True)
+class Multinomial(Participation):
+    """m draws with replacement with probabilities p_i, ``w_i = count_i / m``."""
+
+    selected: int
+
+    def moments(self, weights: Array) -> WeightMoments:
+        _expect_count(self.selected, None)
+        one = arithmetic_of(weights).number(1, "one")
+        return WeightMoments(weights, weights / self.selected, one * (self.selected - 1) / self.selected)
+
+    def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
+        _expect_count(self.selected, None)
+        return generator.multinomial(self.selected, weights, size=replicas) / self.selected
+
+
+def _expect_count(selected: int, most: int | None) -> None:
+    if selected < 1 or (most is not None and selected > most):
+        upper = "" if most is None else f" to {most}"
+        raise InputError("algorithm.participation.clients", f"expected a whole number from 1{upper}, got {selected}")

@@ -1,0 +1,105 @@
+"""The recursion of second moments over server updates.
+
+The server's new model is ``z + eta_g sum_i w_i (A_i z + noise_i - z)`` with
+weights drawn independently of z, so its second moment is a linear function of
+the old one.  Client operators do not depend on the round: their averages are
+formed once, and with model-independent noise a round then costs O(d^3) for any
+number of clients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation import Algorithm
+from fedtheory.federation.participation import WeightMoments
+from fedtheory.moments.local import homogeneous, unroll
+from fedtheory.problem import Problem
+from fedtheory.problem.quadratic import weighted_sum
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseProfile:
+    """What the gradient noise of one round adds, for each local step index k = 0 .. K."""
+
+    average: Array
+    """sum_i p_i^2 C_i^k, (K+1, d, d): covariance of the averaged iterate."""
+    traces: Array
+    """E|noise of x_i^k|^2, (K+1, M)."""
+    server: Array
+    """sum_i E[w_i^2] C_i^{K_i}, (d, d): covariance that enters the server's model, per eta_g^2."""
+
+
+class Recursion:
+    """One round after another for a problem and an algorithm, in the problem's arithmetic."""
+
+    def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+        self.problem = problem
+        self.centred = problem.centred
+        self.work = algorithm.work
+        self.server_step_size = algorithm.aggregation.server_step_size
+        self.participation: WeightMoments = algorithm.aggregation.participation.moments(problem.weights)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Average the client operators over clients, once for each local step index."""
+        weights, identity = self.problem.weights, self.problem.arithmetic.identity(self.problem.dimension + 1)
+        averages, final = [], self.problem.arithmetic.zeros(self.problem.clients, *identity.shape)
+        for local in unroll(self.centred, self.work, self.start):
+            averages.append(weighted_sum(weights, local.maps))
+            finished = np.array(self.work.steps) == local.k
+            final[finished] = local.maps[finished]
+        self.average_maps: Array = np.stack(averages)
+        """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
+        self._displacements = final - identity
+        self._mean_displacement = weighted_sum(self.participation.mean, self._displacements)
+        self.round_map: Array = identity + self.server_step_size * self._mean_displacement
+        """Mean of one round, (d+1, d+1)."""
+
+    @cached_property
+    def start(self) -> Array:
+        """Second moment (d+1, d+1) of the start, in centred homogeneous coordinates."""
+        point = np.concatenate([self.problem.arithmetic.identity(1)[0], self.centred.start])
+        return np.outer(point, point)
+
+    @cached_property
+    def _model_independent_noise(self) -> NoiseProfile:
+        return self._noise_profile(self.start)
+
+    def noise(self, moment: Array) -> NoiseProfile:
+        """The noise of one round that starts from a model with second moment `moment`."""
+        if self.problem.oracle.depends_on_model:
+            return self._noise_profile(moment)
+        return self._model_independent_noise
+
+    def _noise_profile(self, moment: Array) -> NoiseProfile:
+        weights, squares = self.problem.weights, self.participation.squares
+        average, traces, server = [], [], self.problem.arithmetic.zeros(self.problem.dimension, self.problem.dimension)
+        for local in unroll(self.centred, self.work, moment):
+            average.append(weighted_sum(weights * weights, local.covariances))
+            traces.append(local.covariances.trace(axis1=1, axis2=2))
+            finished = np.array(self.work.steps) == local.k
+            if finished.any():
+                server = server + weighted_sum(squares[finished], local.covariances[finished])
+        return NoiseProfile(np.stack(average), np.stack(traces), server)
+
+    def advance(self, moment: Array, noise: NoiseProfile) -> Array:
+        """Second moment (d+1, d+1) of the server's model after one more round."""
+        squared = self.server_step_size * self.server_step_size
+        after = self.round_map @ moment @ self.round_map.T + squared * homogeneous(noise.server)
+        if self.participation.is_fixed:
+            return after
+        mean = self._mean_displacement
+        each = self._displacements @ moment @ self._displacements.transpose(0, 2, 1)
+        spread = weighted_sum(self.participation.diagonal, each)
+        return after + squared * (spread + (self.participation.pairing - 1) * (mean @ moment @ mean.T))
+
+    def spectral_radius(self) -> float:
+        """Largest modulus of an eigenvalue of the mean round map on models: above one, the means diverge."""
+        from fedtheory.arithmetic import FLOAT
+
+        return float(np.abs(np.linalg.eigvals(FLOAT.array(self.round_map[1:, 1:]))).max())

@@ -1,0 +1,142 @@
+"""Real data for least squares: scikit-learn's data sets, and the user's own npz or csv files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.errors import InputError, MissingExtra
+
+KEY = "problem.data"
+NAMES = ("digits:A-B", "breast_cancer", "diabetes")
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """Inputs scaled and with a constant column, and outputs, ready for least squares."""
+
+    name: str
+    features: Array
+    """(n, d): columns scaled as the loader says, the last column is constant one."""
+    targets: Array
+    """(n,): -1 and 1 for two classes, standardised for a regression."""
+    client: Array | None = None
+    """(n,): the client of each row where the file says so."""
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether the targets are the labels -1 and 1."""
+        return set(np.unique(self.targets)) == {-1.0, 1.0}
+
+
+def load(name: str) -> DataSet:
+    """The data set of that name, or of that file; `InputError` where there is none."""
+    if name.endswith((".npz", ".csv")):
+        path = Path(name)
+        if not path.is_file():
+            raise InputError(KEY, f"no such file: {name}")
+        return _read_npz(path) if name.endswith(".npz") else _read_csv(path)
+    loader, _, classes = name.partition(":")
+    if loader not in _LOADERS:
+        raise InputError(KEY, f"expected one of {', '.join(NAMES)}, or a .npz or .csv file, got {name!r}")
+    try:
+        return _LOADERS[loader](classes)
+    except ImportError:
+        raise MissingExtra("data", f"the data set {loader!r}") from None
+
+
+def _digits(classes: str) -> DataSet:
+    """Handwritten digits of two classes (UCI, 8 x 8 pixels of 0..16, here scaled to 0..1/2 so that L is of order ten)."""
+    from sklearn.datasets import load_digits
+
+    low, _, high = classes.partition("-")
+    if not (low.isdigit() and high.isdigit() and low != high and max(int(low), int(high)) <= 9):
+        raise InputError(KEY, f"expected two different digits as in 'digits:3-8', got 'digits:{classes}'")
+    pixels, labels = load_digits(return_X_y=True)
+    chosen = (labels == int(low)) | (labels == int(high))
+    return DataSet(
+        f"digits {low} against {high}",
+        _with_constant(pixels[chosen] / 32),
+        np.where(labels[chosen] == int(high), 1.0, -1.0),
+    )
+
+
+def _breast_cancer(classes: str) -> DataSet:
+    """Wisconsin breast cancer, malignant (-1) against benign (1), standardised columns."""
+    from sklearn.datasets import load_breast_cancer
+
+    _expect_no_classes("breast_cancer", classes)
+    measurements, labels = load_breast_cancer(return_X_y=True)
+    return DataSet("breast cancer", _with_constant(_standardised(measurements)), np.where(labels == 1, 1.0, -1.0))
+
+
+def _diabetes(classes: str) -> DataSet:
+    """Diabetes progression (Efron et al., 2004), standardised columns and target."""
+    from sklearn.datasets import load_diabetes
+
+    _expect_no_classes("diabetes", classes)
+    measurements, progression = load_diabetes(return_X_y=True)
+    return DataSet("diabetes", _with_constant(_standardised(measurements)), _standardised(progression))
+
+
+_LOADERS: dict[str, Callable[[str], DataSet]] = {
+    "digits": _digits,
+    "breast_cancer": _breast_cancer,
+    "diabetes": _diabetes,
+}
+
+
+def _expect_no_classes(name: str, classes: str) -> None:
+    if classes:
+        raise InputError(KEY, f"expected {name!r} without classes, got '{name}:{classes}'")
+
+
+def _standardised(columns: Array) -> Array:
+    spread = columns.std(axis=0)
+    centred: Array = columns - columns.mean(axis=0)
+    return centred / np.where(spread == 0, 1, spread)
+
+
+def _with_constant(columns: Array) -> Array:
+    return np.column_stack([columns, np.ones(len(columns))])
+
+
+def _read_npz(path: Path) -> DataSet:
+    """Arrays X (n, d), y (n,) and optionally client (n,), taken as they are."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except (OSError, ValueError) as error:
+        raise InputError(KEY, f"{path} is not a readable npz file ({error})") from None
+    missing = {"X", "y"} - arrays.keys()
+    if missing:
+        raise InputError(KEY, f"{path}: expected arrays X and y, missing {', '.join(sorted(missing))}")
+    return _checked(path, arrays["X"], arrays["y"], arrays.get("client"))
+
+
+def _read_csv(path: Path) -> DataSet:
+    """Comma-separated numbers with one header line; the last two columns are y and client."""
+    try:
+        table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+    except (OSError, ValueError) as error:
+        raise InputError(KEY, f"{path}: expected a header line, then rows of numbers ({error})") from None
+    if table.shape[1] < 3:
+        raise InputError(KEY, f"{path}: expected at least three columns (inputs, y, client), got {table.shape[1]}")
+    return _checked(path, table[:, :-2], table[:, -2], table[:, -1])
+
+
+def _checked(path: Path, features: Array, targets: Array, client: Array | None) -> DataSet:
+    if features.ndim != 2 or targets.shape != features.shape[:1]:
+        raise InputError(KEY, f"{path}: expected X of n x d and y of n, got {features.shape} and {targets.shape}")
+    if client is not None and client.shape != targets.shape:
+        raise InputError(KEY, f"{path}: expected one client for each row, got {client.shape} for {len(targets)} rows")
+    if features.dtype.kind not in "fiu" or targets.dtype.kind not in "fiu":
+        raise InputError(KEY, f"{path}: expected numbers in X and y")
+    features, targets = features.astype(float), targets.astype(float)
+    if not (np.isfinite(features).all() and np.isfinite(targets).all()):
+        raise InputError(KEY, f"{path}: expected finite numbers, found NaN or infinity")
+    return DataSet(path.name, features, targets, client)

@@ -1,0 +1,203 @@
+"""A federated problem: quadratic objectives of M clients, their weights, a start and a gradient oracle.
+
+``F_i(x) = 1/2 x'H_i x - b_i'x + c_i`` and ``F(x) = sum_i p_i F_i(x)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
+from fedtheory.errors import InputError
+from fedtheory.oracles import AdditiveNoise, ExactOracle, MiniBatch, Oracle
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Convex quadratics of M clients in d dimensions; all arrays share one arithmetic.
+
+    Raises `InputError` when a shape does not fit, a Hessian is not symmetric
+    positive semidefinite, or F has no minimiser.
+    """
+
+    hessians: Array
+    """H_i, (M, d, d), symmetric positive semidefinite."""
+    linear: Array
+    """b_i, (M, d)."""
+    constants: Array
+    """c_i, (M,)."""
+    weights: Array
+    """Client importance p_i, (M,), positive, summing to one."""
+    start: Array
+    """x^0, (d,)."""
+    oracle: Oracle = ExactOracle()
+    """What a client sees of its gradient."""
+    description: str = "quadratics"
+
+    @property
+    def clients(self) -> int:
+        """M."""
+        return len(self.hessians)
+
+    @property
+    def dimension(self) -> int:
+        """d."""
+        return len(self.start)
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Floats or rationals, as the arrays are."""
+        return arithmetic_of(self.hessians)
+
+    @cached_property
+    def hessian(self) -> Array:
+        """H = sum_i p_i H_i, (d, d)."""
+        return weighted_sum(self.weights, self.hessians)
+
+    @cached_property
+    def mean_linear(self) -> Array:
+        """b = sum_i p_i b_i, (d,)."""
+        return weighted_sum(self.weights, self.linear)
+
+    @cached_property
+    def mean_constant(self) -> Number:
+        """c = sum_i p_i c_i."""
+        return weighted_sum(self.weights, self.constants)
+
+    @cached_property
+    def optimum(self) -> Array:
+        """x*, (d,): the minimiser of F nearest to the start."""
+        try:
+            return self.start + self.arithmetic.solve(self.hessian, self.mean_linear - self.hessian @ self.start)
+        except InputError:
+            raise InputError("problem.linear", "F has no minimiser: the mean of b_i leaves the range of H") from None
+
+    @cached_property
+    def optimal_value(self) -> Number:
+        """F(x*)."""
+        return self.value(self.optimum)
+
+    def value(self, point: Array) -> Number:
+        """F at a point (d,)."""
+        return point @ self.hessian @ point / 2 - self.mean_linear @ point + self.mean_constant
+
+    def gradients(self, points: Array) -> Array:
+        """Gradients of F_i, (..., M, d), at points (..., M, d)."""
+        return (self.hessians @ points[..., None])[..., 0] - self.linear
+
+    @cached_property
+    def centred(self) -> Problem:
+        """The same problem in coordinates whose zero is the optimum, where F* is well separated from rounding."""
+        at = self.optimum
+        moved = self.hessians @ at
+        return replace(
+            self,
+            linear=self.linear - moved,
+            constants=self.constants + moved @ at / 2 - self.linear @ at,
+            start=self.start - at,
+            oracle=self.oracle.translated(at),
+        )
+
+    def as_floats(self) -> Problem:
+        """The same problem in double precision."""
+        if self.arithmetic is FLOAT:
+            return self
+        arrays = {name: FLOAT.array(getattr(self, name)) for name in _ARRAYS}
+        return replace(self, **arrays, oracle=_oracle_as_floats(self.oracle))
+
+
+_ARRAYS = ("hessians", "linear", "constants", "weights", "start")
+
+
+def _oracle_as_floats(oracle: Oracle) -> Oracle:
+    if isinstance(oracle, AdditiveNoise):
+        return AdditiveNoise(FLOAT.array(oracle.variances))
+    if isinstance(oracle, MiniBatch):
+        features = tuple(FLOAT.array(x) for x in oracle.features)
+        return replace(oracle, features=features, targets=tuple(FLOAT.array(y) for y in oracle.targets))
+    return oracle
+
+
+def weighted_sum(weights: Array, values: Array) -> Array:
+    """``sum_i weights[i] values[i]`` over the first axis, shape of one value."""
+    total: Array = np.tensordot(weights, values, axes=1)
+    return total[()] if total.ndim == 0 else total
+
+
+def quadratic(
+    hessians: Array,
+    linear: Array,
+    start: Array,
+    *,
+    constants: Array | None = None,
+    weights: Array | None = None,
+    noise: Array | None = None,
+) -> Problem:
+    """A checked problem with exact gradients or isotropic noise.
+
+    Shapes as in `Problem`; `noise` holds the variances, (M,).  Missing
+    constants are zero, missing weights uniform.
+    """
+    arithmetic = arithmetic_of(hessians)
+    clients = len(hessians)
+    constants = arithmetic.zeros(clients) if constants is None else constants
+    weights = uniform_weights(arithmetic, clients) if weights is None else weights
+    problem = Problem(hessians, linear, constants, weights, start, _noise_oracle(noise))
+    check(problem)
+    return problem
+
+
+def uniform_weights(arithmetic: Arithmetic, clients: int) -> Array:
+    """p_i = 1/M, (M,)."""
+    return arithmetic.array([1] * clients) / arithmetic.number(clients, "clients")
+
+
+def _noise_oracle(noise: Array | None) -> Oracle:
+    if noise is None or not any(value != 0 for value in noise):
+        return ExactOracle()
+    return AdditiveNoise(noise)
+
+
+def check(problem: Problem) -> None:
+    """Raise `InputError`, naming the key, where the problem's arrays do not make a convex federated problem."""
+    clients, dimension = len(problem.hessians), problem.start.shape[0]
+    _expect_shape("problem.hessians", problem.hessians, (clients, dimension, dimension))
+    _expect_shape("problem.linear", problem.linear, (clients, dimension))
+    _expect_shape("problem.constants", problem.constants, (clients,))
+    _expect_shape("problem.weights", problem.weights, (clients,))
+    for client, hessian in enumerate(problem.hessians):
+        _check_hessian(f"problem.hessians[{client}]", hessian)
+    if any(weight <= 0 for weight in problem.weights):
+        raise InputError("problem.weights", "expected positive numbers")
+    if not _sums_to_one(problem.weights):
+        raise InputError("problem.weights", f"expected numbers that sum to 1, got a sum of {problem.weights.sum()}")
+    if isinstance(problem.oracle, AdditiveNoise):
+        _expect_shape("problem.noise", problem.oracle.variances, (clients,))
+        if any(variance < 0 for variance in problem.oracle.variances):
+            raise InputError("problem.noise", "expected variances that are not negative")
+    _ = problem.optimum
+
+
+def _expect_shape(key: str, array: Array, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        raise InputError(key, f"expected shape {_shape(shape)}, got {_shape(array.shape)}")
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
+
+
+def _check_hessian(key: str, hessian: Array) -> None:
+    arithmetic = arithmetic_of(hessian)
+    if (hessian != hessian.T).any():
+        raise InputError(key, "expected a symmetric matrix")
+    if not arithmetic.is_psd(hessian):
+        raise InputError(key, "expected a positive semidefinite matrix, got one with a negative eigenvalue")
+
+
+def _sums_to_one(weights: Array) -> bool:
+    total = weights.sum()
+    return bool(abs(total - 1) <= 1e-9) if weights.dtype != object else bool(total == 1)
