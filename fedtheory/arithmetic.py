@@ -252,3 +252,15 @@ def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     candidates = (exact.limit_denominator(10**power) for power in range(16))
     near = next((c for c in candidates if abs(c - exact) <= relative * abs(exact)), exact)
     return fmpq(near.numerator, near.denominator)
+
+
+def plain_float(value: Number) -> float:
+    """A float near any number of either arithmetic, for ordering and display."""
+    if isinstance(value, fmpq):
+        return int(value.p) / int(value.q)
+    return float(value.mid()) if isinstance(value, arb) else float(value)
+
+
+def plain_floats(values: Array) -> Array:
+    """`plain_float` of every entry."""
+    return values if values.dtype != object else np.vectorize(plain_float, otypes=[float])(values)

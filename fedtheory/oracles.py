@@ -9,11 +9,12 @@ holds mean and covariance together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, arithmetic_of
+from fedtheory.arithmetic import Arithmetic, Array, Number, arithmetic_of
+from fedtheory.client_data import ClientData
 
 
 class Oracle(ABC):
@@ -92,10 +93,7 @@ class MiniBatch(Oracle):
     drawn without replacement.
     """
 
-    features: tuple[Array, ...] = field(repr=False)
-    """For each client its inputs, (n_i, d)."""
-    targets: tuple[Array, ...] = field(repr=False)
-    """For each client its outputs, (n_i,)."""
+    data: ClientData = field(repr=False)
     batch: int
     replacement: bool
     depends_on_model = True
@@ -104,25 +102,25 @@ class MiniBatch(Oracle):
         return np.stack([self._covariance(client, moment) for client, moment in enumerate(moments)])
 
     def _covariance(self, client: int, moment: Array) -> Array:
-        inputs, outputs = self.features[client], self.targets[client]
+        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
         homogeneous = np.column_stack([-outputs, inputs])
         squared_residuals = ((homogeneous @ moment) * homogeneous).sum(axis=1)
         per_sample = 4 * (inputs.T @ (squared_residuals[:, None] * inputs)) / len(inputs)
         gradient = 2 * (inputs.T @ homogeneous) / len(inputs)
-        covariance = (per_sample - gradient @ moment @ gradient.T) * self._shrinkage(client, moment)
+        covariance = (per_sample - gradient @ moment @ gradient.T) * self.shrinkage(client, arithmetic_of(moment))
         return (covariance + covariance.T) / 2
 
-    def _shrinkage(self, client: int, like: Array) -> Number:
-        """Variance of a batch mean over the variance of one sample."""
-        count = len(self.targets[client])
-        one = arithmetic_of(like).number(1, "one")
+    def shrinkage(self, client: int, arithmetic: Arithmetic) -> Number:
+        """Variance of a client's batch mean over the variance of one sample."""
+        count = len(self.data.outputs[client])
+        one = arithmetic.number(1, "one")
         if self.replacement:
             return one / self.batch
         return one * (count - self.batch) / (self.batch * max(count - 1, 1))
 
     def sample(self, points: Array, generator: np.random.Generator) -> Array:
         noise = np.empty_like(points)
-        for client, (inputs, outputs) in enumerate(zip(self.features, self.targets, strict=True)):
+        for client, (inputs, outputs) in enumerate(self.data):
             at = points[..., client, :].reshape(-1, points.shape[-1])
             chosen = self._draw(len(outputs), len(at), generator)
             residuals = np.einsum("rbd,rd->rb", inputs[chosen], at) - outputs[chosen]
@@ -137,12 +135,11 @@ class MiniBatch(Oracle):
         return generator.random((replicas, count)).argpartition(self.batch - 1, axis=1)[:, : self.batch]
 
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
-        inputs, outputs = self.features[client], self.targets[client]
+        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
         chosen = self._draw(len(outputs), 1, generator)[0]
         gradients = 2 * (inputs @ point - outputs)[:, None] * inputs
         batch_mean: Array = gradients[chosen].sum(axis=0) / self.batch - gradients.sum(axis=0) / len(outputs)
         return batch_mean
 
     def translated(self, origin: Array) -> MiniBatch:
-        residuals = tuple(y - x @ origin for x, y in zip(self.features, self.targets, strict=True))
-        return MiniBatch(self.features, residuals, self.batch, self.replacement)
+        return replace(self, data=self.data.translated(origin))

@@ -27,6 +27,7 @@ class Setting(Protocol):
         local_steps: int | tuple[int, ...] = 1,
         server_step_size: Number = 1,
         participation: Participation = Full(),
+        round_time: Number = 1,
     ) -> Algorithm: ...
 
 
@@ -50,6 +51,7 @@ def fedavg(
     local_steps: int | tuple[int, ...] = 1,
     server_step_size: Number = 1,
     participation: Participation = Full(),
+    round_time: Number = 1,
 ) -> Algorithm:
     """Federated averaging: local SGD from the newest model, then the weighted mean of the changes.
 
@@ -63,6 +65,6 @@ def fedavg(
         "fedavg",
         local_work(local_steps, sizes),
         Aggregation(arithmetic.number(server_step_size, "algorithm.server_step_size"), participation),
-        Synchronous(arithmetic.number(1, "algorithm.clock")),
+        Synchronous(arithmetic.number(round_time, "algorithm.clock.times")),
         rounds,
     )

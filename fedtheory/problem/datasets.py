@@ -20,17 +20,17 @@ class DataSet:
     """Inputs scaled and with a constant column, and outputs, ready for least squares."""
 
     name: str
-    features: Array
+    inputs: Array
     """(n, d): columns scaled as the loader says, the last column is constant one."""
-    targets: Array
+    outputs: Array
     """(n,): -1 and 1 for two classes, standardised for a regression."""
     client: Array | None = None
     """(n,): the client of each row where the file says so."""
 
     @property
     def two_classes(self) -> bool:
-        """Whether the targets are the labels -1 and 1."""
-        return set(np.unique(self.targets)) == {-1.0, 1.0}
+        """Whether the outputs are the labels -1 and 1."""
+        return set(np.unique(self.outputs)) == {-1.0, 1.0}
 
 
 def load(name: str) -> DataSet:

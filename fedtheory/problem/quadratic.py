@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
+from fedtheory.client_data import ClientData
 from fedtheory.errors import InputError
 from fedtheory.oracles import AdditiveNoise, ExactOracle, MiniBatch, Oracle
 
@@ -35,6 +36,8 @@ class Problem:
     """x^0, (d,)."""
     oracle: Oracle = ExactOracle()
     """What a client sees of its gradient."""
+    data: ClientData | None = None
+    """The data of a least-squares problem."""
     description: str = "quadratics"
 
     @property
@@ -99,6 +102,7 @@ class Problem:
             constants=self.constants + moved @ at / 2 - self.linear @ at,
             start=self.start - at,
             oracle=self.oracle.translated(at),
+            data=None,
         )
 
     def as_floats(self) -> Problem:
@@ -106,7 +110,8 @@ class Problem:
         if self.arithmetic is FLOAT:
             return self
         arrays = {name: FLOAT.array(getattr(self, name)) for name in _ARRAYS}
-        return replace(self, **arrays, oracle=_oracle_as_floats(self.oracle))
+        data = None if self.data is None else self.data.as_floats()
+        return replace(self, **arrays, oracle=_oracle_as_floats(self.oracle), data=data)
 
 
 _ARRAYS = ("hessians", "linear", "constants", "weights", "start")
@@ -116,8 +121,7 @@ def _oracle_as_floats(oracle: Oracle) -> Oracle:
     if isinstance(oracle, AdditiveNoise):
         return AdditiveNoise(FLOAT.array(oracle.variances))
     if isinstance(oracle, MiniBatch):
-        features = tuple(FLOAT.array(x) for x in oracle.features)
-        return replace(oracle, features=features, targets=tuple(FLOAT.array(y) for y in oracle.targets))
+        return replace(oracle, data=oracle.data.as_floats())
     return oracle
 
 

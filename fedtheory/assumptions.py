@@ -1,0 +1,91 @@
+"""Assumptions as checks: each either holds on a run, or says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fedtheory.errors import NotApplicable
+
+if TYPE_CHECKING:
+    from fedtheory.run import Run
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A named condition on a run; `require` raises `NotApplicable`, with the reason, where it fails."""
+
+    name: str
+    statement: str
+    """In words, with LaTeX between dollar signs."""
+    require: Callable[[Run], object]
+
+    def failure(self, run: Run) -> str | None:
+        """Why the assumption fails on a run, or None."""
+        try:
+            self.require(run)
+        except NotApplicable as reason:
+            return str(reason)
+        return None
+
+
+def _expect(holds: object, otherwise: str) -> None:
+    if not holds:
+        raise NotApplicable(otherwise)
+
+
+def _same_local_work(run: Run) -> None:
+    _expect(run.algorithm.work.common_steps, "the clients take different numbers of local steps")
+    _expect(run.algorithm.work.common_step_size is not None, "the clients use different step sizes")
+
+
+def _unit_server_step(run: Run) -> None:
+    given = run.algorithm.aggregation.server_step_size
+    _expect(given == 1, f"the server step size is {given}, not 1")
+
+
+def _uniform_shares(run: Run) -> None:
+    weights = run.problem.weights
+    _expect((weights == weights[0]).all(), "the clients have unequal importance")
+
+
+def _full_participation(run: Run) -> None:
+    moments = run.algorithm.aggregation.participation.moments(run.problem.weights)
+    everyone = moments.is_fixed and (moments.mean == run.problem.weights).all()
+    _expect(everyone, "not every client takes part in every round with its own weight")
+
+
+def _one_dimension(run: Run) -> None:
+    _expect(run.problem.dimension == 1, f"the problem has {run.problem.dimension} dimensions, not 1")
+
+
+def _least_squares_loss(run: Run) -> None:
+    _expect(run.problem.data is not None, "the objective is not a least-squares loss on data")
+
+
+same_local_work = Assumption(
+    "same local work",
+    r"every client takes the same number of local steps per round, all with the same constant step size",
+    _same_local_work,
+)
+unit_server_step = Assumption("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
+uniform_shares = Assumption("uniform shares", r"all clients have the same share in the objective", _uniform_shares)
+full_participation = Assumption(
+    "full participation", r"every client takes part in every round", _full_participation
+)
+convex_and_smooth = Assumption(
+    "convex and smooth", r"each $F_i$ is convex and $L$-smooth", lambda run: run.smoothness
+)
+unbiased_bounded_variance = Assumption(
+    "unbiased gradients of bounded variance",
+    r"stochastic gradients are unbiased and $\mathbb E\|g_i(x)-\nabla F_i(x)\|^2\le\sigma^2$ on the stated region",
+    lambda run: run.noise_variance,
+)
+bounded_dissimilarity = Assumption(
+    "bounded gradient dissimilarity",
+    r"$\max_i\|\nabla F_i(x)-\nabla F(x)\|\le\zeta$ on the stated region",
+    lambda run: run.dissimilarity_sq,
+)
+one_dimension = Assumption("one dimension", r"the models are numbers, $d=1$", _one_dimension)
+least_squares_loss = Assumption("least squares", r"the objective is the squared loss of a linear model", _least_squares_loss)

@@ -1,0 +1,181 @@
+"""What a claim is: data, stated in SymPy, in its source's own notation.
+
+A claim names two sides and a relation, the conditions and assumptions under
+which it is made, and for each symbol the quantity of a run that it stands for.
+Everything else follows from it: the typeset statement, its value on a run, the
+verdict, the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import sympy as sp
+
+from fedtheory.assumptions import Assumption
+from fedtheory.expressions import Expr, latex
+from fedtheory.quantities.notion import Notion, Quantity
+
+Kind = Literal[
+    "algorithm", "assumption", "bound", "condition", "definition", "identity", "inequality", "limit", "rate", "step"
+]
+Verdict = Literal["proved", "supported", "asymptotic", "refuted", "not applicable", "definition"]
+Place = Literal["run", "step", "path", "points"]
+Operator = Literal["<", "<=", "==", ">=", ">"]
+
+_OPERATOR_LATEX = {"<": "<", "<=": r"\le", "==": "=", ">=": r"\ge", ">": ">"}
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """``left operator right``: one link of a statement."""
+
+    left: Expr
+    operator: Operator
+    right: Expr
+
+    @property
+    def latex(self) -> str:
+        """The link, typeset."""
+        return rf"{latex(self.left)} {_OPERATOR_LATEX[self.operator]} {latex(self.right)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """A claim that a quantity is O(order) along a ladder of growing horizons."""
+
+    measured: Expr
+    order: Expr
+    horizon: sp.Symbol
+    step_size: Expr | None = None
+    """How the local step size depends on the horizon; None keeps it constant."""
+    constant: Expr | None = None
+    """The constant of the O(.), where one is stated: then measured <= constant * order on every rung."""
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """Everything of the rate that has symbols."""
+        given = (self.measured, self.order, self.step_size, self.constant)
+        return tuple(sp.sympify(expression) for expression in given if expression is not None)
+
+    @property
+    def latex(self) -> str:
+        """The rate, typeset."""
+        order = latex(self.order)
+        if self.constant is None:
+            rate = rf"{latex(self.measured)} = O\left({order}\right)"
+        else:
+            rate = rf"{latex(self.measured)} \le {latex(self.constant * self.order)}"
+        return rate if self.step_size is None else rf"{rate}\quad\text{{with }}\eta={latex(self.step_size)}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Claim:
+    """One statement of a source, or of a user.
+
+    Give `lhs` and `rhs` (with `relation`) for a plain statement, `chain` for
+    several links ``a <= b == c``, `rate` for an O(.) statement, or
+    `implemented_by` for a definition, algorithm or assumption.
+    """
+
+    id: str
+    kind: Kind = "bound"
+    title: str = ""
+    locator: str = ""
+    lhs: Expr | Quantity | None = None
+    relation: Operator = "<="
+    rhs: Expr | Quantity | None = None
+    chain: Sequence[Expr | Quantity | str] = ()
+    """Expressions and operators in turn, for statements of several links."""
+    also: Sequence[Relation] = ()
+    """Further relations that the statement makes."""
+    rate: Rate | None = None
+    where: Mapping[sp.Symbol, Notion] = field(default_factory=dict)
+    conditions: Sequence[Expr] = ()
+    assumptions: Sequence[Assumption] = ()
+    place: Place = "run"
+    """Where the sides are evaluated: on the whole run, on every local step in expectation, on every
+    local step of a sampled path, or on triples of points."""
+    for_all: Mapping[sp.Symbol, Sequence[Expr]] = field(default_factory=dict)
+    """Values that are tried for symbols under a universal quantifier."""
+    printed: str | None = None
+    """LaTeX of the statement as the source prints it; derived from the sides where missing."""
+    note: str = ""
+    """What a reader of the claim should know: how the print was read, or what is wrong with it."""
+    implemented_by: str | None = None
+    """``module:name`` of what implements a definition, an algorithm or an assumption."""
+    corrects: str | None = None
+    """Id of the printed claim that this one repairs."""
+    verdict: Verdict | None = None
+    """The recorded verdict; `fedtheory verify` compares."""
+
+    @property
+    def source(self) -> str:
+        """Key of the source, the part of the id before the colon."""
+        return self.id.partition(":")[0]
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        """The links of the statement; empty for rates and bare definitions."""
+        return (*self._main_relations(), *self.also)
+
+    def _main_relations(self) -> tuple[Relation, ...]:
+        if self.chain:
+            sides, operators = self.chain[0::2], self.chain[1::2]
+            links = zip(sides, operators, sides[1:], strict=False)
+            return tuple(Relation(_expression(a), o, _expression(b)) for a, o, b in links)  # type: ignore[arg-type]
+        if self.lhs is None:
+            return ()
+        return (Relation(_expression(self.lhs), self.relation, _expression(self.rhs)),)
+
+    @cached_property
+    def notation(self) -> dict[sp.Symbol, Notion]:
+        """What each symbol stands for, including quantities used directly as a side."""
+        direct = [side for side in (self.lhs, self.rhs, *self.chain) if isinstance(side, Quantity)]
+        known = {**self.where, **{quantity.symbol: quantity for quantity in direct}}
+        used = set().union(*(expression.free_symbols for expression in self._expressions()))
+        return {symbol: known[symbol] for symbol in sorted(used & known.keys(), key=str)}
+
+    def _expressions(self) -> list[Expr]:
+        sides = [side for relation in self.relations for side in (relation.left, relation.right)]
+        rate = self.rate.expressions if self.rate else ()
+        return [sp.S.Zero, *sides, *rate, *self.conditions]
+
+    @property
+    def encoded(self) -> str:
+        """LaTeX of the statement as it is encoded and evaluated."""
+        parts = [relation.latex for relation in self.relations] + ([self.rate.latex] if self.rate else [])
+        return r",\quad ".join(parts)
+
+    @property
+    def statement(self) -> str:
+        """LaTeX of the statement as printed, or as encoded where no print is given."""
+        return self.printed if self.printed is not None else self.encoded
+
+    def unbound_symbols(self) -> set[sp.Symbol]:
+        """Symbols with no meaning: neither in `where` nor in `for_all`."""
+        used = set().union(*(expression.free_symbols for expression in self._expressions()))
+        return used - self.notation.keys() - self.for_all.keys()
+
+
+def _expression(side: Expr | Quantity) -> Expr:
+    return side.symbol if isinstance(side, Quantity) else sp.sympify(side)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A document whose statements are encoded."""
+
+    key: str
+    title: str
+    authors: str
+    year: int
+    claims: tuple[Claim, ...]
+
+    @property
+    def reference(self) -> str:
+        """The source in one line."""
+        return f"{self.authors}, {self.title} ({self.year})"

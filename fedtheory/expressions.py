@@ -1,0 +1,102 @@
+"""The formal language of this field's proofs, inside SymPy.
+
+Vectors are formal SymPy expressions of degree one in vector symbols, such as
+``x - eta*g``.  Scalars are made from them by `inner`, `norm_sq` and function
+values; `average` runs over clients and `expectation` over all randomness.  The
+nodes only name things: `fedtheory.evaluation` gives them numbers on a run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+
+Expr = Any
+"""A SymPy expression (SymPy ships no complete types)."""
+
+
+class Inner(sp.Function):  # type: ignore[misc]
+    """``<u, v>`` of two vectors; ``|u|^2`` where both are the same."""
+
+    nargs = 2
+
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        left, right = self.args
+        if left == right:
+            body = rf"\|{printer.doprint(left)}\|^2"
+        else:
+            body = rf"\langle {printer.doprint(left)},\ {printer.doprint(right)}\rangle"
+        return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
+
+
+class Gradient(sp.Function):  # type: ignore[misc]
+    """Gradient of an objective at a point: a vector."""
+
+    nargs = 2
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        objective, point = self.args
+        return rf"\nabla {printer.doprint(objective)}({printer.doprint(point)})"
+
+
+class Value(sp.Function):  # type: ignore[misc]
+    """Value of an objective at a point: a scalar."""
+
+    nargs = 2
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        objective, point = self.args
+        return rf"{printer.doprint(objective)}({printer.doprint(point)})"
+
+
+class Average(sp.Function):  # type: ignore[misc]
+    """Mean over clients with the importances p_i, of a scalar or a vector that carries the client index."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        return rf"\frac{{1}}{{M}}\sum_{{i=1}}^M {_bracketed(self.args[0], printer)}"
+
+
+class Expectation(sp.Function):  # type: ignore[misc]
+    """Expectation over all noise; its argument is linear in inner products and function values."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        return rf"\mathbb E\left[{printer.doprint(self.args[0])}\right]"
+
+
+def inner(left: Expr, right: Expr) -> Expr:
+    """``<left, right>``."""
+    return Inner(*sorted((sp.sympify(left), sp.sympify(right)), key=sp.default_sort_key))
+
+
+def norm_sq(vector: Expr) -> Expr:
+    """``|vector|^2``."""
+    return Inner(vector, vector)
+
+
+class _Printer(LatexPrinter):  # type: ignore[misc]
+    """SymPy's LaTeX, with positive terms before negative ones, as mathematicians write differences."""
+
+    def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
+        # Names that already are LaTeX stay as they are; SymPy would take them apart at ^ and _.
+        return expr.name if any(mark in expr.name for mark in "\\^(") else str(super()._print_Symbol(expr, style))
+
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
+        terms = sorted(self._as_ordered_terms(expr, order=order), key=lambda term: bool(term.could_extract_minus_sign()))
+        printed = [self._print(term) for term in terms]
+        return "".join(text if not n or text.lstrip().startswith("-") else f"+{text}" for n, text in enumerate(printed))
+
+
+def latex(expression: Expr) -> str:
+    """LaTeX of an expression of this language."""
+    return str(_Printer({}).doprint(sp.sympify(expression)))
+
+
+def _bracketed(expression: Expr, printer: LatexPrinter) -> str:
+    text = printer.doprint(expression)
+    return rf"\left({text}\right)" if isinstance(expression, sp.Add) else str(text)

@@ -1,0 +1,142 @@
+"""On which points an assumption is meant to hold: all of space, or a ball that provably contains the run.
+
+Quadratics with different Hessians have unbounded gradient dissimilarity on all
+of space, and mini-batch noise is unbounded there too; on a ball both are
+finite.  All balls are centred at the optimum x*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, simplest_near
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.oracles import AdditiveNoise, MiniBatch
+from fedtheory.problem import Problem
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """All of space."""
+
+    description = "all of space"
+
+
+@dataclass(frozen=True)
+class Ball:
+    """The points within `radius` of x*."""
+
+    radius: Number
+    argument: str
+    """Why no iterate leaves the ball."""
+    grows: bool
+    """Whether the radius grows with the number of rounds."""
+
+    @property
+    def description(self) -> str:
+        """The ball in words."""
+        return f"the ball of radius {float(FLOAT.number(self.radius, 'radius')):.4g} about x*, which contains the run: {self.argument}"
+
+
+Region = Everywhere | Ball
+
+
+def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
+    """A ball about x* that no iterate of the run can leave, for a noise law of bounded support.
+
+    A local step with ``eta l <= 2`` (l the largest curvature a step can see) is
+    nonexpansive up to ``eta (|grad F_i(x*)| + noise)``; averaging with weights
+    that sum to one and ``eta_g <= 1`` cannot leave a ball.  With strong
+    convexity the steps contract and the radius does not grow with the horizon.
+    Raises `NotApplicable` where this argument does not apply.
+    """
+    step = max(algorithm.work.step_sizes)
+    curvature, push = _single_step(problem)
+    _require_averaging(problem, algorithm)
+    if step * curvature > 2:
+        raise NotApplicable("no ball is known to contain the run: a single step can expand (step size times curvature > 2)")
+    start = problem.arithmetic.upper_sqrt(problem.centred.start @ problem.centred.start)
+    total = max(algorithm.work.steps) * algorithm.rounds
+    radius = start + step * push * total
+    grows, argument = True, f"each of the {total} local steps moves away by at most eta times the largest gradient at x*"
+    contraction = _strong_convexity(problem)
+    if contraction > 0 and step * (curvature + contraction) <= 2 and max(start, push / contraction) < radius:
+        radius = max(start, push / contraction)
+        grows, argument = False, "each local step contracts towards x* up to the largest gradient there over the strong convexity"
+    return Ball(radius, argument, grows)
+
+
+def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
+    moments = algorithm.aggregation.participation.moments(problem.weights)
+    if algorithm.aggregation.server_step_size > 1 or not moments.is_fixed:
+        raise NotApplicable("no ball is known to contain the run: the server's step is not an average of the clients")
+
+
+def _single_step(problem: Problem) -> tuple[Number, Number]:
+    """Largest curvature that a sampled gradient can have, and the largest length of one at x*."""
+    arithmetic, centred = problem.arithmetic, problem.centred
+    if isinstance(centred.oracle, MiniBatch):
+        oracle = centred.oracle
+        squares = [(x * x).sum(axis=1) for x in oracle.data.inputs]
+        curvature = max(2 * square.max() for square in squares)
+        longest = max((4 * s * y * y).max() for s, y in zip(squares, oracle.data.outputs, strict=True))
+        return curvature, arithmetic.upper_sqrt(longest)
+    gradients = (centred.linear * centred.linear).sum(axis=1)
+    curvature = max(arithmetic.largest_eigenvalue(hessian) for hessian in problem.hessians)
+    push = arithmetic.upper_sqrt(gradients.max())
+    if isinstance(centred.oracle, AdditiveNoise):
+        push = push + arithmetic.upper_sqrt(centred.oracle.variances.max())
+    return curvature, push
+
+
+def _strong_convexity(problem: Problem) -> Number:
+    """A common strong convexity of all objectives a step can see; zero where a sample has none."""
+    zero = problem.arithmetic.number(0, "zero")
+    if isinstance(problem.oracle, MiniBatch):
+        return zero
+    return max(zero, min(problem.arithmetic.smallest_eigenvalue(hessian) for hessian in problem.hessians))
+
+
+def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Number) -> Number:
+    """An upper bound, tight up to rounding, on ``u'Qu + 2 q'u + c`` over ``|u| <= radius``; Q = `form` (d, d) symmetric.
+
+    Lagrange duality: for every multiplier m with ``m I - Q`` positive
+    semidefinite, ``m radius^2 + c + q'(m I - Q)^+ q`` is an upper bound, and the
+    best one is attained.  The multiplier is found in floats; the bound is
+    evaluated in the given arithmetic.
+    """
+    arithmetic = arithmetic_of(form)
+    multiplier: Any = arithmetic.number(simplest_near(_best_multiplier(form, linear, radius), 1e-7), "multiplier")
+    identity = arithmetic.identity(len(form))
+    for _ in range(60):
+        slack = multiplier * identity - form
+        if arithmetic.is_psd(slack):
+            try:
+                return multiplier * radius * radius + constant + linear @ arithmetic.solve(slack, linear)
+            except InputError:
+                pass
+        multiplier = multiplier + (multiplier / 1_000_000 if multiplier > 0 else arithmetic.number("1/1000000", "step"))
+    raise NotApplicable("the supremum over the ball could not be bounded")
+
+
+def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
+    from scipy.optimize import brentq
+
+    values, vectors = np.linalg.eigh(FLOAT.array(form))
+    weights = (vectors.T @ FLOAT.array(linear)) ** 2
+    reach = float(FLOAT.number(radius, "radius"))
+    lowest = max(values[-1], 0.0)
+    width = np.sqrt(weights.sum()) / reach if reach > 0 else 1.0
+
+    def slope(multiplier: float) -> float:
+        gaps = multiplier - values
+        return float(reach**2 - (weights / (gaps * gaps)).sum())
+
+    above = lowest + 1e-12 * max(lowest, width, 1e-300)
+    if width <= 1e-12 * lowest or width == 0 or slope(above) >= 0:
+        return float(lowest)
+    return float(brentq(slope, above, lowest + 2 * width))

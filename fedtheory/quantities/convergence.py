@@ -1,0 +1,113 @@
+"""Errors of a run, as exact expectations: what a bound's left side promises to keep small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedtheory.arithmetic import Array
+from fedtheory.errors import NotApplicable
+from fedtheory.moments.stationary import stationary_round_suboptimality
+from fedtheory.quantities.notion import Quantity
+from fedtheory.run import Run
+
+
+def _local(run: Run, values: Array) -> Array:
+    """An array over local steps, once all clients are known to take the same number."""
+    if run.algorithm.work.common_steps is None:
+        raise NotApplicable("the clients take different numbers of local steps: there is no averaged iterate")
+    return values
+
+
+def _mean(values: Array) -> Any:
+    return values.sum() / values.size
+
+
+def _per_round(values: Array) -> Array:
+    return values[:, None, None]
+
+
+def _round_suboptimality(run: Run) -> Array:
+    after = _local(run, run.trajectory.local_suboptimality)[:, 1:]
+    return _per_round(after.sum(axis=1) / after.shape[1])
+
+
+def _round_drift(run: Run) -> Array:
+    inside = _local(run, run.trajectory.drift)[:, 1:-1]
+    averaged = inside @ run.problem.weights if inside.size else inside.sum(axis=2)
+    total = averaged.sum(axis=1) + run.arithmetic.zeros(len(averaged))
+    return _per_round(total / run.algorithm.work.steps[0])
+
+
+average_suboptimality = Quantity(
+    "average_suboptimality",
+    r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
+    "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
+    lambda run: _mean(_local(run, run.trajectory.local_suboptimality)[:, 1:]),
+    limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+)
+max_drift = Quantity(
+    "max_drift",
+    r"\max_{t,k,i}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
+    "max over t, k, i of E|x_i^{t,k} - xbar^{t,k}|^2",
+    lambda run: _local(run, run.trajectory.drift).max(),
+)
+average_gradient_sq = Quantity(
+    "average_gradient_sq",
+    r"\frac1T\sum_{n=0}^{T-1}\mathbb E\|\nabla F(x^n)\|^2",
+    "(1/T) sum_{n=0..T-1} E|grad F(x^n)|^2",
+    lambda run: _mean(run.trajectory.server_gradient_sq[:-1]),
+)
+final_suboptimality = Quantity(
+    "final_suboptimality", r"\mathbb E F(x^T)-F^*", "E F(x^T) - F*", lambda run: run.trajectory.server_suboptimality[-1]
+)
+final_distance_sq = Quantity(
+    "final_distance_sq",
+    r"\mathbb E\|x^T-x^*\|^2",
+    "E|x^T - x*|^2",
+    lambda run: run.trajectory.server_distance_sq[-1],
+)
+round_suboptimality = Quantity(
+    "round_suboptimality",
+    r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
+    "for each round t: (1/tau) sum_{k=1..tau} E F(xbar^{t,k}) - F*",
+    _round_suboptimality,
+)
+server_distance_sq = Quantity(
+    "server_distance_sq",
+    r"\mathbb E\|x^{(t)}-x^*\|^2",
+    "for each round t: E|x^t - x*|^2, the model that the round starts from",
+    lambda run: _per_round(run.trajectory.server_distance_sq[:-1]),
+)
+next_server_distance_sq = Quantity(
+    "next_server_distance_sq",
+    r"\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2",
+    "for each round t: E|xbar^{t,tau} - x*|^2, at the end of its local steps",
+    lambda run: _per_round(_local(run, run.trajectory.local_distance_sq)[:, -1]),
+)
+round_drift = Quantity(
+    "round_drift",
+    r"\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
+    "for each round t: (1/tau) sum_{k=1..tau-1} sum_i p_i E|x_i^{t,k} - xbar^{t,k}|^2",
+    _round_drift,
+)
+average_round_drift = Quantity(
+    "average_round_drift",
+    r"\frac{1}{T}\sum_t\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
+    "mean over t of round_drift",
+    lambda run: _mean(_round_drift(run)),
+)
+total_progress = Quantity(
+    "total_progress",
+    r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-x^*\|^2-\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2\right)",
+    "sum over t of E|xbar^{t,0} - x*|^2 - E|xbar^{t,tau} - x*|^2, from the local steps of each round",
+    lambda run: (
+        _local(run, run.trajectory.local_distance_sq)[:, 0] - run.trajectory.local_distance_sq[:, -1]
+    ).sum(),
+)
+limiting_suboptimality = Quantity(
+    "limiting_suboptimality",
+    r"\lim_{T\to\infty}\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
+    "limit of average_suboptimality for ever more rounds, from the fixed point of the second moments",
+    lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+    limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+)

@@ -1,0 +1,69 @@
+"""What a symbol of a claim can stand for: a number of a run, a vector of a local step, or an objective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+if TYPE_CHECKING:
+    from fedtheory.frames import Frame
+    from fedtheory.run import Run
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number of a run, or an array of them over (rounds, steps, clients).
+
+    `measure` returns a number, or an array with those three axes, each of full
+    length or one.  With `root`, it returns the square of the quantity, so that
+    even powers stay rational.
+    """
+
+    name: str
+    latex: str
+    meaning: str
+    measure: Callable[[Run], Any]
+    root: bool = False
+    limit: Callable[[Run], Any] | None = None
+    """Limit for ever more rounds at constant step sizes, where there is a closed form."""
+
+    @cached_property
+    def symbol(self) -> sp.Symbol:
+        """The SymPy symbol of the quantity, for expressions that use it directly."""
+        return sp.Symbol(self.latex, real=True)
+
+
+@dataclass(frozen=True)
+class VectorNotion:
+    """A random vector of one local step; `build` asks a frame for it."""
+
+    name: str
+    latex: str
+    meaning: str
+    build: Callable[[Frame], Any]
+
+
+@dataclass(frozen=True)
+class PointNotion:
+    """A free point, for statements "for all x": tried at the run's probes."""
+
+    name: str
+    latex: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class ObjectiveNotion:
+    """An objective: F, or F_i for each client; `select` gives (H, b, c) with a leading client axis of length 1 or M."""
+
+    name: str
+    latex: str
+    meaning: str
+    select: Callable[[Run], tuple[Any, Any, Any]]
+
+
+Notion = Quantity | VectorNotion | PointNotion | ObjectiveNotion

@@ -1,0 +1,63 @@
+"""Vectors and objectives at one local step (t, k): the letters of a proof."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.quantities.notion import ObjectiveNotion, PointNotion, VectorNotion
+from fedtheory.run import Run
+
+if TYPE_CHECKING:
+    from fedtheory.frames import Frame, Vector
+
+local_iterate = VectorNotion("local_iterate", "x_i^{(t,k)}", "a client's iterate", lambda frame: frame.local)
+next_local_iterate = VectorNotion(
+    "next_local_iterate", "x_i^{(t,k+1)}", "a client's next iterate", lambda frame: frame.next_local
+)
+average_iterate = VectorNotion(
+    "average_iterate", r"\bar x^{(t,k)}", "mean of the clients' iterates", lambda frame: frame.average
+)
+next_average_iterate = VectorNotion(
+    "next_average_iterate", r"\bar x^{(t,k+1)}", "mean of the clients' next iterates", lambda frame: frame.next_average
+)
+server_model = VectorNotion("server_model", "x^{(t)}", "the model that the round starts from", lambda frame: frame.server)
+stochastic_gradient = VectorNotion(
+    "stochastic_gradient", "g_i", "a client's stochastic gradient at its iterate", lambda frame: frame.gradient
+)
+gradient_noise = VectorNotion(
+    "gradient_noise", r"\xi_i", "g_i - grad F_i at a client's iterate", lambda frame: frame.noise
+)
+optimum = VectorNotion(
+    "optimum", "x^*", "the minimiser of F", lambda frame: frame.constant(frame.run.arithmetic.zeros(1, frame.run.problem.dimension))
+)
+point = PointNotion("point", "x", "any point")
+second_point = PointNotion("second_point", "y", "any point")
+third_point = PointNotion("third_point", "z", "any point")
+
+
+def _unit(frame: Frame) -> Vector:
+    nothing = frame.run.arithmetic.zeros(1, frame.run.problem.dimension)
+    return frame.constant(nothing + 1)
+
+
+unit_vector = VectorNotion("unit_vector", r"\mathbf 1", "the vector of ones, the number 1 in one dimension", _unit)
+gradient_deviation = VectorNotion(
+    "gradient_deviation",
+    r"(\nabla F_i(x)-g_i(x))",
+    "grad F_i - g_i at a client's iterate",
+    lambda frame: frame.noise.scaled(-frame.run.arithmetic.identity(1)[0]),
+)
+
+
+def _mean_objective(run: Run) -> tuple[Any, Any, Any]:
+    problem = run.problem.centred
+    return problem.hessian[None], problem.mean_linear[None], problem.mean_constant
+
+
+def _client_objectives(run: Run) -> tuple[Any, Any, Any]:
+    problem = run.problem.centred
+    return problem.hessians, problem.linear, problem.constants
+
+
+objective = ObjectiveNotion("objective", "F", "the objective F = sum_i p_i F_i", _mean_objective)
+client_objective = ObjectiveNotion("client_objective", "F_i", "a client's objective", _client_objectives)

@@ -1,0 +1,43 @@
+"""Run files: TOML in, a `Run` out, and back again."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from fedtheory.arithmetic import Arithmetic
+from fedtheory.errors import InputError
+from fedtheory.run import Run
+from fedtheory.runfile.algorithms import read_algorithm
+from fedtheory.runfile.problems import read_problem
+from fedtheory.runfile.table import Table
+from fedtheory.runfile.write import run_table, run_toml
+
+__all__ = ["parse_run", "read_run", "run_table", "run_toml"]
+
+
+def read_run(file: str | Path, arithmetic: Arithmetic) -> Run:
+    """The run of a TOML file; `InputError` names the file, the key and what was expected."""
+    path = Path(file)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
+    except UnicodeDecodeError:
+        raise InputError("", "is not UTF-8 text", str(file)) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError("", f"is not TOML: {error}", str(file)) from None
+    try:
+        return parse_run(content, arithmetic, path.parent)
+    except InputError as error:
+        raise error.in_file(str(file)) from None
+
+
+def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:
+    """The run of an already parsed run file; data files are looked up from `folder`."""
+    document = Table(content, "", arithmetic)
+    problem = read_problem(document.table("problem"), folder)
+    algorithm = read_algorithm(document.table("algorithm"), problem)
+    document.finish()
+    return Run(problem, algorithm)

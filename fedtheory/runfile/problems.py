@@ -1,0 +1,108 @@
+"""The `[problem]` table of a run file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from fedtheory.arithmetic import Arithmetic, Array
+from fedtheory.client_data import ClientData
+from fedtheory.errors import InputError
+from fedtheory.problem import Problem, least_squares, quadratic
+from fedtheory.problem.datasets import DataSet, load
+from fedtheory.problem.split import dirichlet_split, iid_split
+from fedtheory.runfile.table import Table
+
+
+def read_problem(table: Table, folder: Path) -> Problem:
+    """The problem of a `[problem]` table; data files are looked up from `folder`."""
+    kind = table.choice("kind", ("quadratic", "least-squares"))
+    problem = _quadratic(table) if kind == "quadratic" else _least_squares(table, folder)
+    table.finish()
+    return problem
+
+
+def _quadratic(table: Table) -> Problem:
+    hessians, linear = table.array("hessians", 3), table.array("linear", 2)
+    clients, dimension = hessians.shape[0], hessians.shape[1]
+    noise = table.take("noise", 0)
+    return quadratic(
+        hessians,
+        linear,
+        _start(table, dimension),
+        constants=table.array("constants", 1) if table.has("constants") else None,
+        weights=table.array("weights", 1) if table.has("weights") else None,
+        noise=table.rectangular(noise if isinstance(noise, list) else [noise] * clients, "noise", 1),
+    )
+
+
+def _start(table: Table, dimension: int) -> Array:
+    given = table.take("start", "zeros")
+    if given == "zeros":
+        return table.arithmetic.zeros(dimension)
+    start = table.rectangular(given, "start", 1)
+    if len(start) != dimension:
+        raise InputError(table.path("start"), f"expected {dimension} numbers, got {len(start)}")
+    return start
+
+
+def _least_squares(table: Table, folder: Path) -> Problem:
+    data, description = _inline_data(table) if table.has("inputs") else _named_data(table, folder)
+    return least_squares(
+        data,
+        _start(table, data.inputs[0].shape[1]),
+        batch=table.integer("batch") if table.has("batch") else None,
+        replacement=table.flag("replacement", True),
+        weights=table.array("weights", 1) if table.has("weights") else None,
+        description=f"least squares on {description}",
+    )
+
+
+def _inline_data(table: Table) -> tuple[ClientData, str]:
+    """Data written into the run file: for each client a list of inputs and a list of outputs."""
+    clients = {name: table.take(name) for name in ("inputs", "outputs")}
+    for name, given in clients.items():
+        if not isinstance(given, list) or len(given) != len(clients["inputs"]):
+            raise InputError(table.path(name), "expected a list with an entry for each client")
+    inputs = tuple(table.rectangular(rows, f"inputs[{n}]", 2) for n, rows in enumerate(clients["inputs"]))
+    outputs = tuple(table.rectangular(rows, f"outputs[{n}]", 1) for n, rows in enumerate(clients["outputs"]))
+    for n, rows in enumerate(inputs):
+        if rows.shape[1] != inputs[0].shape[1]:
+            raise InputError(table.path(f"inputs[{n}]"), f"expected {inputs[0].shape[1]} columns, got {rows.shape[1]}")
+    return ClientData(inputs, outputs), "given rows"
+
+
+def _named_data(table: Table, folder: Path) -> tuple[ClientData, str]:
+    """A data set by its name, or a file of the user's, split over clients."""
+    name = table.text("data")
+    data = load(str(folder / name) if name.endswith((".npz", ".csv")) else name)
+    return split_data(data, _rows_of_clients(table, data), table.arithmetic), data.name
+
+
+def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> ClientData:
+    """The rows of each client, in an arithmetic."""
+    return ClientData(
+        tuple(arithmetic.array(data.inputs[part]) for part in rows),
+        tuple(arithmetic.array(data.outputs[part]) for part in rows),
+    )
+
+
+def _rows_of_clients(table: Table, data: DataSet) -> list[Array]:
+    """Row numbers for each client: by the file's client column, or by a split."""
+    keys = ("clients", "split", "concentration", "seed")
+    given = [key for key in keys if table.has(key)]
+    if data.client is not None and not given:
+        return [np.flatnonzero(data.client == client) for client in np.unique(data.client)]
+    clients, seed = table.integer("clients"), table.integer("seed", 0, least=0)
+    if table.choice("split", ("iid", "dirichlet"), "iid") == "iid":
+        return iid_split(len(data.outputs), clients, seed)
+    concentration = float(table.number("concentration", "1/10"))
+    return dirichlet_split(_labels(data), clients, concentration, seed)
+
+
+def _labels(data: DataSet) -> Array:
+    """Class labels for the Dirichlet split; a regression's outputs are cut at their quartiles."""
+    if data.two_classes:
+        return data.outputs
+    return np.digitize(data.outputs, np.quantile(data.outputs, [0.25, 0.5, 0.75]))

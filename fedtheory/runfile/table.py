@@ -1,0 +1,109 @@
+"""Reading a table of a run file key by key: every mistake names its key and what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fedtheory.arithmetic import Arithmetic, Array, Number
+from fedtheory.errors import InputError
+
+_MISSING = object()
+
+
+class Table:
+    """A TOML table whose keys are taken one by one; `finish` complains about what is left."""
+
+    def __init__(self, content: object, key: str, arithmetic: Arithmetic) -> None:
+        if not isinstance(content, dict):
+            raise InputError(key, f"expected a table, got {content!r}")
+        self._left: dict[str, Any] = dict(content)
+        self._known: list[str] = []
+        self.key = key
+        self.arithmetic = arithmetic
+
+    def path(self, name: str) -> str:
+        """Dotted name of a key."""
+        return f"{self.key}.{name}" if self.key else name
+
+    def has(self, name: str) -> bool:
+        """Whether the key is given."""
+        self._known.append(name)
+        return name in self._left
+
+    def take(self, name: str, default: object = _MISSING) -> Any:
+        """The raw value; `InputError` when it is missing and has no default."""
+        if not self.has(name):
+            if default is _MISSING:
+                raise InputError(self.path(name), "is missing")
+            return default
+        return self._left.pop(name)
+
+    def table(self, name: str, default: object = _MISSING) -> Table:
+        """A table inside this one."""
+        return Table(self.take(name, default), self.path(name), self.arithmetic)
+
+    def text(self, name: str, default: object = _MISSING) -> str:
+        """A string."""
+        value = self.take(name, default)
+        if not isinstance(value, str):
+            raise InputError(self.path(name), f"expected a string, got {value!r}")
+        return value
+
+    def choice(self, name: str, options: Sequence[str], default: object = _MISSING) -> str:
+        """One of the given strings."""
+        value = self.take(name, default)
+        if value not in options:
+            raise InputError(self.path(name), f"expected one of {', '.join(options)}, got {value!r}")
+        return str(value)
+
+    def flag(self, name: str, default: bool) -> bool:
+        """true or false."""
+        value = self.take(name, default)
+        if not isinstance(value, bool):
+            raise InputError(self.path(name), f"expected true or false, got {value!r}")
+        return value
+
+    def integer(self, name: str, default: object = _MISSING, least: int = 1) -> int:
+        """A whole number."""
+        return whole_number(self.take(name, default), self.path(name), least)
+
+    def number(self, name: str, default: object = _MISSING) -> Number:
+        """A number of the table's arithmetic."""
+        return self.arithmetic.number(self.take(name, default), self.path(name))
+
+    def array(self, name: str, depth: int) -> Array:
+        """A rectangular array of numbers from lists nested `depth` deep; ragged lists are errors."""
+        return self.rectangular(self.take(name), name, depth)
+
+    def rectangular(self, value: object, name: str, depth: int) -> Array:
+        """The given nested lists as an array."""
+        return _rectangular(value, self.path(name), depth, self.arithmetic)
+
+    def finish(self) -> None:
+        """Raise `InputError` if keys are left that nobody asked for."""
+        if self._left:
+            unknown = sorted(self._left)[0]
+            raise InputError(self.path(unknown), f"unknown key; expected one of {', '.join(sorted(set(self._known)))}")
+
+
+def whole_number(value: object, key: str, least: int) -> int:
+    """The value if it is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(key, f"expected a whole number of at least {least}, got {value!r}")
+    return value
+
+
+def _rectangular(value: object, key: str, depth: int, arithmetic: Arithmetic) -> Array:
+    if not isinstance(value, list):
+        raise InputError(key, f"expected a list of {'numbers' if depth == 1 else 'lists'}, got {value!r}")
+    if not value:
+        raise InputError(key, "expected at least one entry, got an empty list")
+    if depth == 1:
+        return arithmetic.array([arithmetic.number(entry, f"{key}[{n}]") for n, entry in enumerate(value)])
+    parts = [_rectangular(part, f"{key}[{n}]", depth - 1, arithmetic) for n, part in enumerate(value)]
+    for n, part in enumerate(parts):
+        if part.shape != parts[0].shape:
+            expected, got = ("x".join(map(str, shape)) for shape in (parts[0].shape, part.shape))
+            raise InputError(f"{key}[{n}]", f"expected the shape of {key}[0], {expected}, got {got}")
+    return arithmetic.array([part.tolist() for part in parts])

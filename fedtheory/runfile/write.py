@@ -1,0 +1,100 @@
+"""A run as the table of a run file, so that any instance can be run again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.oracles import AdditiveNoise, MiniBatch
+from fedtheory.problem import Problem
+from fedtheory.run import Run
+
+
+def run_table(run: Run) -> dict[str, Any]:
+    """The run file, as nested dictionaries and lists; rational numbers are strings.
+
+    Data of a least-squares problem is written out, as the keys `inputs` and `outputs`.
+    """
+    return {"problem": _problem(run.problem), "algorithm": _algorithm(run.algorithm, run.problem)}
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    if problem.data is not None:
+        return _least_squares(problem)
+    table = {
+        "kind": "quadratic",
+        "hessians": _numbers(problem.hessians, problem),
+        "linear": _numbers(problem.linear, problem),
+        "start": _numbers(problem.start, problem),
+    }
+    if any(constant != 0 for constant in problem.constants):
+        table["constants"] = _numbers(problem.constants, problem)
+    if isinstance(problem.oracle, AdditiveNoise):
+        table["noise"] = _numbers(problem.oracle.variances, problem)
+    return table | _weights(problem)
+
+
+def _least_squares(problem: Problem) -> dict[str, Any]:
+    assert problem.data is not None
+    table: dict[str, Any] = {
+        "kind": "least-squares",
+        "inputs": [_numbers(rows, problem) for rows in problem.data.inputs],
+        "outputs": [_numbers(rows, problem) for rows in problem.data.outputs],
+        "start": _numbers(problem.start, problem),
+    }
+    if isinstance(problem.oracle, MiniBatch):
+        table |= {"batch": problem.oracle.batch, "replacement": problem.oracle.replacement}
+    return table | _weights(problem)
+
+
+def _weights(problem: Problem) -> dict[str, Any]:
+    uniform = (problem.weights == problem.weights[0]).all()
+    return {} if uniform else {"weights": _numbers(problem.weights, problem)}
+
+
+def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
+    work = algorithm.work
+    size, steps = work.common_step_size, work.common_steps
+    sizes = _numbers(work.step_sizes, problem) if size is None else problem.arithmetic.text(size)
+    table: dict[str, Any] = {
+        "name": algorithm.name,
+        "local_step_size": sizes,
+        "local_steps": list(work.steps) if steps is None else steps,
+        "rounds": algorithm.rounds,
+    }
+    if algorithm.aggregation.server_step_size != 1:
+        table["server_step_size"] = problem.arithmetic.text(algorithm.aggregation.server_step_size)
+    if not isinstance(algorithm.aggregation.participation, Full):
+        table["participation"] = _participation(algorithm.aggregation.participation)
+    return table
+
+
+def _participation(law: Participation) -> dict[str, Any]:
+    if isinstance(law, Fixed):
+        return {"kind": "fixed", "clients": list(law.selected)}
+    if isinstance(law, Uniform):
+        return {"kind": "uniform", "clients": law.selected}
+    assert isinstance(law, Multinomial)
+    return {"kind": "multinomial", "clients": law.selected}
+
+
+def _numbers(array: Array, problem: Problem) -> Any:
+    texts = np.array([problem.arithmetic.text(entry) for entry in array.ravel()], dtype=object)
+    return texts.reshape(array.shape).tolist()
+
+
+def run_toml(table: dict[str, Any]) -> str:
+    """The text of a run file from its table, one line for each key."""
+    # Strings, numbers, booleans and lists are written alike in JSON and TOML.
+    lines: list[str] = []
+    for name, section in table.items():
+        plain = {key: value for key, value in section.items() if not isinstance(value, dict)}
+        lines += [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in plain.items())]
+        nested = {f"{name}.{key}": value for key, value in section.items() if isinstance(value, dict)}
+        lines += [run_toml(nested)] if nested else []
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,104 @@
+"""One claim on one run: is it applicable, do its conditions hold, what are its two sides?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import Number, plain_float
+from fedtheory.claim import Claim
+from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.evaluation import sites, whole_run
+from fedtheory.expressions import Expr, latex
+from fedtheory.run import Run
+from verify.compare import Comparison, compare, condition_links, links_of
+from verify.rates import RateCheck, check_rate
+
+
+@dataclass(frozen=True)
+class ConditionCheck:
+    """One condition on one run; `slack` is how far it is from failing, in the units of its sides."""
+
+    latex: str
+    holds: bool | None
+    slack: Number
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a claim says of a run."""
+
+    claim: Claim
+    applicable: bool
+    reason: str | None
+    """Why the claim does not apply, or why nothing could be decided."""
+    conditions: tuple[ConditionCheck, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    rate: RateCheck | None = None
+
+    @property
+    def holds(self) -> bool | None:
+        """True, False, or None where undecided or not applicable."""
+        if not self.applicable:
+            return None
+        if self.rate is not None:
+            return self.rate.holds
+        verdicts = [comparison.holds for comparison in self.comparisons]
+        if False in verdicts:
+            return False
+        return None if None in verdicts else True
+
+    @property
+    def worst(self) -> Comparison | None:
+        """The comparison that decides: a violated link, else an undecided one, else the tightest."""
+        order = {False: 2, None: 1, True: 0}
+
+        def criticality(comparison: Comparison) -> tuple[int, float]:
+            ratio = float("-inf") if comparison.ratio is None else plain_float(comparison.ratio)
+            return order[comparison.holds], ratio
+
+        return max(self.comparisons, key=criticality, default=None)
+
+
+def check(claim: Claim, run: Run) -> Check:
+    """Check a claim on a run, in the run's arithmetic.
+
+    A failed assumption or condition makes the claim not applicable, never false.
+    Raises `InputError` for a claim that cannot be evaluated.
+    """
+    try:
+        failure = _failed_assumption(claim, run)
+        if failure is not None:
+            return Check(claim, False, failure)
+        conditions = tuple(_conditions(claim, run))
+        failed = next((c for c in conditions if not c.holds), None)
+        if failed is not None:
+            return Check(claim, False, f"the condition {failed.latex} does not hold", conditions)
+        if claim.rate is not None:
+            return Check(claim, True, None, conditions, rate=check_rate(claim, run))
+        if not claim.relations:
+            return Check(claim, True, "the claim has no relation to check", conditions)
+        places = list(sites(claim, run))
+        return Check(claim, True, None, conditions, tuple(compare(links_of(claim), places)))
+    except (NotApplicable, Diverging) as reason:
+        return Check(claim, False, str(reason))
+
+
+def _failed_assumption(claim: Claim, run: Run) -> str | None:
+    for assumption in claim.assumptions:
+        failure = assumption.failure(run)
+        if failure is not None:
+            return f"{assumption.name}: {failure}"
+    return None
+
+
+def _conditions(claim: Claim, run: Run) -> list[ConditionCheck]:
+    compared = compare(condition_links(claim), [whole_run(run)])
+    return [_condition(condition, at) for condition, at in zip(claim.conditions, compared, strict=True)]
+
+
+def _condition(condition: Expr, compared: Comparison) -> ConditionCheck:
+    gap = compared.rhs - compared.lhs
+    slack = -gap if compared.relation.operator in (">=", ">") else gap
+    # Within a near tie of its edge a float cannot decide a condition; the claim is evaluated there, and
+    # whatever follows from it is confirmed in rationals, where the condition is decided as well.
+    return ConditionCheck(latex(condition), compared.holds is not False, slack)

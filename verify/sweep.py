@@ -1,0 +1,83 @@
+"""Many claims on many instances, over local processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.claim import Claim
+from fedtheory.registry import find
+from fedtheory.run import Run
+from verify.check import Check, check
+from verify.instances import FAMILIES, Instance, complexity, families_for
+
+_CHUNK = 12
+"""Instances per task: enough to hide the cost of a task, few enough for even work and smooth progress."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one claim says of one instance, small enough to travel between processes."""
+
+    claim_id: str
+    instance: Instance
+    applicable: bool
+    holds: bool | None
+    ratio: float | None
+    complexity: tuple[int, int, int]
+    seconds: float
+
+
+def sweep(
+    claims: Sequence[Claim], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+) -> list[Outcome]:
+    """Check claims of the registry on the instances of their families.
+
+    `jobs` is the number of processes (-1 for all cores); `on_progress` is told
+    how many instances are done, and of how many.
+    """
+    from joblib import Parallel, delayed
+
+    names = {family for claim in claims for family in families_for(claim)}
+    instances = [Instance(name, n) for name in FAMILIES if name in names for n in range(FAMILIES[name].size)]
+    chunks = [instances[first : first + _CHUNK] for first in range(0, len(instances), _CHUNK)]
+    ids = [claim.id for claim in claims]
+    parallel = Parallel(n_jobs=jobs, return_as="generator")
+    outcomes: list[Outcome] = []
+    done = 0
+    for chunk, results in zip(chunks, parallel(delayed(_check_chunk)(ids, chunk) for chunk in chunks), strict=True):
+        outcomes += results
+        done += len(chunk)
+        on_progress(done, len(instances))
+    return outcomes
+
+
+def _check_chunk(ids: Sequence[str], instances: Sequence[Instance]) -> list[Outcome]:
+    claims = [find(claim_id) for claim_id in ids]
+    return [outcome for instance in instances for outcome in _check_instance(claims, instance)]
+
+
+def _check_instance(claims: Sequence[Claim], instance: Instance) -> Iterator[Outcome]:
+    from time import perf_counter
+
+    exact = instance.run()
+    floats = exact.as_floats() if FAMILIES[instance.family].in_floats else None
+    size = complexity(instance, exact)
+    for claim in claims:
+        if instance.family not in families_for(claim):
+            continue
+        begin = perf_counter()
+        found = check_settled(claim, exact, floats)
+        worst = found.worst
+        ratio = None if worst is None or worst.ratio is None else plain_float(worst.ratio)
+        yield Outcome(claim.id, instance, found.applicable, found.holds, ratio, size, perf_counter() - begin)
+
+
+def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
+    """The check in floats where they decide in the claim's favour, else in rationals."""
+    if floats is not None:
+        found = check(claim, floats)
+        if not found.applicable or found.holds:
+            return found
+    return check(claim, exact)

@@ -1,0 +1,101 @@
+"""From outcomes on many instances to one verdict for each claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fedtheory.claim import Claim, Verdict
+from fedtheory.runfile import run_table, run_toml
+from verify.check import Check, check
+from verify.instances import Instance
+from verify.sweep import Outcome, sweep
+
+POINTERS = ("definition", "algorithm", "assumption")
+"""Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimVerdict:
+    """The verdict on one claim, with its evidence."""
+
+    claim: Claim
+    verdict: Verdict
+    instances: int
+    """Instances on which the claim was applicable."""
+    undecided: int
+    """Of these, how many could not be decided."""
+    worst_ratio: float | None
+    """Largest ratio of left to right side among the instances on which the claim holds, or among all if refuted."""
+    witness: Instance | None
+    """The counterexample, the simplest one; or the instance of the worst ratio."""
+    evidence: Check | None
+    """The exact check of the witness."""
+    seconds: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the verdict is the recorded one."""
+        return self.claim.verdict in (None, self.verdict)
+
+    @property
+    def run_file(self) -> str | None:
+        """The witness as the text of a run file."""
+        return None if self.witness is None else run_toml(run_table(self.witness.run()))
+
+
+def verify(
+    claims: Sequence[Claim], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+) -> list[ClaimVerdict]:
+    """Try claims on their families of instances; a violation counts once it is confirmed in exact rationals."""
+    by_claim: dict[str, list[Outcome]] = {claim.id: [] for claim in claims}
+    for outcome in sweep(claims, jobs=jobs, on_progress=on_progress):
+        by_claim[outcome.claim_id].append(outcome)
+    return [_verdict(claim, by_claim[claim.id]) for claim in claims]
+
+
+def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> ClaimVerdict:
+    applicable = [outcome for outcome in outcomes if outcome.applicable]
+    violations = [outcome for outcome in applicable if outcome.holds is False]
+    witness, evidence = _counterexample(claim, violations)
+    refuted = evidence is not None
+    if not refuted:
+        witness, evidence = _tightest(claim, applicable)
+    ratios = [outcome.ratio for outcome in applicable if outcome.ratio is not None]
+    return ClaimVerdict(
+        claim,
+        "refuted" if refuted else _positive_verdict(claim, applicable),
+        len(applicable),
+        sum(outcome.holds is None for outcome in applicable),
+        max(ratios, default=None),
+        witness,
+        evidence,
+        sum(outcome.seconds for outcome in outcomes),
+    )
+
+
+def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
+    if claim.kind in POINTERS:
+        return "definition"
+    if not applicable:
+        return "not applicable"
+    return "asymptotic" if claim.rate is not None else "supported"
+
+
+def _counterexample(claim: Claim, violations: Sequence[Outcome]) -> tuple[Instance | None, Check | None]:
+    """The simplest violation that exact arithmetic confirms."""
+    for violation in sorted(violations, key=lambda outcome: outcome.complexity):
+        exact = check(claim, violation.instance.run())
+        if exact.holds is False:
+            return violation.instance, exact
+    return None, None
+
+
+def _tightest(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Instance | None, Check | None]:
+    """The simplest of the instances with the largest ratio; the simplest of all where no ratio makes sense."""
+    largest = max((outcome.ratio for outcome in applicable if outcome.ratio is not None), default=None)
+    attaining = [outcome for outcome in applicable if outcome.ratio == largest]
+    if not attaining:
+        return None, None
+    best = min(attaining, key=lambda outcome: outcome.complexity)
+    return best.instance, check(claim, best.instance.run())
