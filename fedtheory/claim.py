@@ -16,7 +16,7 @@ from typing import Literal
 import sympy as sp
 
 from fedtheory.assumptions import Assumption
-from fedtheory.expressions import Expr, latex
+from fedtheory.expressions import Expr, latex, plain
 from fedtheory.quantities.notion import Notion, Quantity
 
 Kind = Literal[
@@ -149,6 +149,10 @@ class Claim:
         """LaTeX of the statement as it is encoded and evaluated."""
         parts = [relation.latex for relation in self.relations] + ([self.rate.latex] if self.rate else [])
         return r",\quad ".join(parts)
+
+    def in_words(self, expression: Expr) -> str:
+        """An expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""
+        return plain(sp.sympify(expression), {symbol: notion.name for symbol, notion in self.notation.items()})
 
     @property
     def statement(self) -> str:

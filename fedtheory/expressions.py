@@ -8,6 +8,7 @@ nodes only name things: `fedtheory.evaluation` gives them numbers on a run.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
@@ -95,6 +96,12 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
 def latex(expression: Expr) -> str:
     """LaTeX of an expression of this language."""
     return str(_Printer({}).doprint(sp.sympify(expression)))
+
+
+def plain(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+    """An expression as a line of text; symbols whose name is LaTeX are called by `names` instead."""
+    called = {s: sp.Symbol(names[s]) for s in expression.free_symbols if s in names and not s.name.isidentifier()}
+    return str(sp.sstr(expression.xreplace(called)))
 
 
 def _bracketed(expression: Expr, printer: LatexPrinter) -> str:

@@ -32,7 +32,7 @@ class Run:
     problem: Problem
     algorithm: Algorithm
 
-    @property
+    @cached_property
     def arithmetic(self) -> Arithmetic:
         """Floats or rationals."""
         return self.problem.arithmetic

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from fedtheory.arithmetic import Number, plain_float
+from fedtheory.arithmetic import Arithmetic, Number, plain_float
 from fedtheory.claim import Claim
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import sites, whole_run
@@ -18,9 +19,14 @@ from verify.rates import RateCheck, check_rate
 class ConditionCheck:
     """One condition on one run; `slack` is how far it is from failing, in the units of its sides."""
 
-    latex: str
-    holds: bool | None
+    expression: Expr
+    holds: bool
     slack: Number
+
+    @property
+    def latex(self) -> str:
+        """The condition, typeset."""
+        return latex(self.expression)
 
 
 @dataclass(frozen=True)
@@ -28,18 +34,24 @@ class Check:
     """What a claim says of a run."""
 
     claim: Claim
+    arithmetic: Arithmetic
     applicable: bool
     reason: str | None
     """Why the claim does not apply, or why nothing could be decided."""
     conditions: tuple[ConditionCheck, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     rate: RateCheck | None = None
+    regions: Mapping[str, str] = field(default_factory=dict)
+    """For constants of assumptions, where they hold."""
+    decision: bool | None = None
+    """An answer from exact arithmetic where the floats of the comparisons are too close."""
+    settled_by: str | None = None
 
     @property
     def holds(self) -> bool | None:
         """True, False, or None where undecided or not applicable."""
-        if not self.applicable:
-            return None
+        if not self.applicable or self.decision is not None:
+            return self.decision
         if self.rate is not None:
             return self.rate.holds
         verdicts = [comparison.holds for comparison in self.comparisons]
@@ -66,21 +78,33 @@ def check(claim: Claim, run: Run) -> Check:
     Raises `InputError` for a claim that cannot be evaluated.
     """
     try:
-        failure = _failed_assumption(claim, run)
-        if failure is not None:
-            return Check(claim, False, failure)
-        conditions = tuple(_conditions(claim, run))
-        failed = next((c for c in conditions if not c.holds), None)
-        if failed is not None:
-            return Check(claim, False, f"the condition {failed.latex} does not hold", conditions)
-        if claim.rate is not None:
-            return Check(claim, True, None, conditions, rate=check_rate(claim, run))
-        if not claim.relations:
-            return Check(claim, True, "the claim has no relation to check", conditions)
-        places = list(sites(claim, run))
-        return Check(claim, True, None, conditions, tuple(compare(links_of(claim), places)))
+        return _check(claim, run)
     except (NotApplicable, Diverging) as reason:
-        return Check(claim, False, str(reason))
+        return Check(claim, run.arithmetic, False, str(reason))
+
+
+def _check(claim: Claim, run: Run) -> Check:
+    arithmetic = run.arithmetic
+    failure = _failed_assumption(claim, run)
+    if failure is not None:
+        return Check(claim, arithmetic, False, failure)
+    conditions = tuple(_conditions(claim, run))
+    failed = next((c for c in conditions if not c.holds), None)
+    if failed is not None:
+        return Check(claim, arithmetic, False, f"the condition {claim.in_words(failed.expression)} does not hold", conditions)
+    if claim.rate is not None:
+        return Check(claim, arithmetic, True, None, conditions, rate=check_rate(claim, run), regions=_regions(claim, run))
+    if not claim.relations:
+        return Check(claim, arithmetic, True, "the claim has no relation to check", conditions)
+    comparisons = tuple(compare(links_of(claim), list(sites(claim, run))))
+    return Check(claim, arithmetic, True, None, conditions, comparisons, regions=_regions(claim, run))
+
+
+def _regions(claim: Claim, run: Run) -> dict[str, str]:
+    """Where the constants that the claim uses hold."""
+    bounds = {"noise_deviation": "noise_variance", "gradient_dissimilarity": "dissimilarity_sq"}
+    used = {notion.name for notion in claim.notation.values()} & bounds.keys()
+    return {name: getattr(run, bounds[name]).region.description for name in sorted(used)}
 
 
 def _failed_assumption(claim: Claim, run: Run) -> str | None:
@@ -101,4 +125,4 @@ def _condition(condition: Expr, compared: Comparison) -> ConditionCheck:
     slack = -gap if compared.relation.operator in (">=", ">") else gap
     # Within a near tie of its edge a float cannot decide a condition; the claim is evaluated there, and
     # whatever follows from it is confirmed in rationals, where the condition is decided as well.
-    return ConditionCheck(latex(condition), compared.holds is not False, slack)
+    return ConditionCheck(condition, compared.holds is not False, slack)

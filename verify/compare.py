@@ -12,7 +12,7 @@ from fedtheory.arithmetic import NEAR_TIE, Array, Number, plain_floats
 from fedtheory.claim import Claim, Relation
 from fedtheory.errors import InputError
 from fedtheory.evaluation import Compiled, Site, compile_expression
-from fedtheory.expressions import Expr
+from fedtheory.expressions import Expr, latex
 from fedtheory.frames import Index
 
 _AXES = ("round", "step", "client")
@@ -24,6 +24,11 @@ class Term:
 
     expression: Expr
     value: Number
+
+    @property
+    def latex(self) -> str:
+        """The term, typeset."""
+        return latex(self.expression)
 
 
 @dataclass(frozen=True)

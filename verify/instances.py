@@ -112,7 +112,7 @@ def _random_problem(generator: np.random.Generator, clients: int, dimension: int
     )
 
 
-@_family("small quadratics", 240)
+@_family("small quadratics", 160)
 def small_quadratics(number: int) -> Run:
     """One or two dimensions, up to three clients, up to three local steps, one or two rounds."""
     generator = np.random.default_rng([1, number])
@@ -122,7 +122,7 @@ def small_quadratics(number: int) -> Run:
     return _with_fedavg(problem, _pick(generator, STEP_FRACTIONS), local_steps, rounds)
 
 
-@_family("small data", 220)
+@_family("small data", 204)
 def small_data(number: int) -> Run:
     """Least squares on a few small whole numbers, with full gradients or mini-batches of one."""
     generator = np.random.default_rng([2, number])
@@ -137,7 +137,7 @@ def small_data(number: int) -> Run:
     return _with_fedavg(problem, fraction, 1 + int(generator.integers(3)), 1)
 
 
-@_family("wide quadratics", 120, in_floats=True)
+@_family("wide quadratics", 100, in_floats=True)
 def wide_quadratics(number: int) -> Run:
     """Up to five dimensions, ten clients, ten local steps and thirty rounds, half with different Hessians."""
     generator = np.random.default_rng([3, number])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import sympy as sp
@@ -124,13 +124,23 @@ def _at_most(smaller: Number, larger: Number) -> bool | None:
 
 
 def _rung(compiled: _CompiledRate, run: Run, horizon: int) -> Rung:
-    longer = Run(run.problem, replace(run.algorithm, rounds=horizon))
+    longer = _run_of(run, horizon)
     if compiled.step_size is not None:
-        size = compiled.step_size(whole_run(longer)).item()
-        work = LocalWork(run.algorithm.work.steps, same_for_all(size, run.algorithm.work.step_sizes))
-        longer = Run(run.problem, replace(longer.algorithm, work=work))
+        longer = _run_with_step(run, horizon, compiled.step_size(whole_run(longer)).item())
     site = whole_run(longer)
     return Rung(horizon, compiled.measured(site).item(), compiled.order(site).item())
+
+
+@lru_cache(maxsize=4 * len(LADDER))
+def _run_of(run: Run, horizon: int) -> Run:
+    """The run with another number of rounds; kept, as several rates climb the same ladder."""
+    return Run(run.problem, replace(run.algorithm, rounds=horizon))
+
+
+@lru_cache(maxsize=4 * len(LADDER))
+def _run_with_step(run: Run, horizon: int, step_size: Number) -> Run:
+    work = LocalWork(run.algorithm.work.steps, same_for_all(step_size, run.algorithm.work.step_sizes))
+    return Run(run.problem, replace(run.algorithm, rounds=horizon, work=work))
 
 
 def _limit(compiled: _CompiledRate, run: Run) -> Number | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.claim import Claim
-from fedtheory.registry import find
 from fedtheory.run import Run
+from fedtheory.targets import resolve
 from verify.check import Check, check
 from verify.instances import FAMILIES, Instance, complexity, families_for
 
@@ -20,7 +20,7 @@ _CHUNK = 12
 class Outcome:
     """What one claim says of one instance, small enough to travel between processes."""
 
-    claim_id: str
+    target: str
     instance: Instance
     applicable: bool
     holds: bool | None
@@ -30,54 +30,53 @@ class Outcome:
 
 
 def sweep(
-    claims: Sequence[Claim], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+    targets: Sequence[str], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> list[Outcome]:
-    """Check claims of the registry on the instances of their families.
+    """Check claims, named as on the command line, on the instances of their families.
 
     `jobs` is the number of processes (-1 for all cores); `on_progress` is told
     how many instances are done, and of how many.
     """
     from joblib import Parallel, delayed
 
-    names = {family for claim in claims for family in families_for(claim)}
+    names = {family for target in targets for family in families_for(resolve(target))}
     instances = [Instance(name, n) for name in FAMILIES if name in names for n in range(FAMILIES[name].size)]
     chunks = [instances[first : first + _CHUNK] for first in range(0, len(instances), _CHUNK)]
-    ids = [claim.id for claim in claims]
     parallel = Parallel(n_jobs=jobs, return_as="generator")
     outcomes: list[Outcome] = []
     done = 0
-    for chunk, results in zip(chunks, parallel(delayed(_check_chunk)(ids, chunk) for chunk in chunks), strict=True):
+    for chunk, results in zip(chunks, parallel(delayed(_check_chunk)(targets, chunk) for chunk in chunks), strict=True):
         outcomes += results
         done += len(chunk)
         on_progress(done, len(instances))
     return outcomes
 
 
-def _check_chunk(ids: Sequence[str], instances: Sequence[Instance]) -> list[Outcome]:
-    claims = [find(claim_id) for claim_id in ids]
-    return [outcome for instance in instances for outcome in _check_instance(claims, instance)]
+def _check_chunk(targets: Sequence[str], instances: Sequence[Instance]) -> list[Outcome]:
+    return [outcome for instance in instances for outcome in _check_instance(targets, instance)]
 
 
-def _check_instance(claims: Sequence[Claim], instance: Instance) -> Iterator[Outcome]:
+def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outcome]:
     from time import perf_counter
 
     exact = instance.run()
     floats = exact.as_floats() if FAMILIES[instance.family].in_floats else None
     size = complexity(instance, exact)
-    for claim in claims:
+    for target in targets:
+        claim = resolve(target)
         if instance.family not in families_for(claim):
             continue
         begin = perf_counter()
         found = check_settled(claim, exact, floats)
         worst = found.worst
         ratio = None if worst is None or worst.ratio is None else plain_float(worst.ratio)
-        yield Outcome(claim.id, instance, found.applicable, found.holds, ratio, size, perf_counter() - begin)
+        yield Outcome(target, instance, found.applicable, found.holds, ratio, size, perf_counter() - begin)
 
 
 def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
-    """The check in floats where they decide in the claim's favour, else in rationals."""
+    """The check in floats where they decide, else in rationals; a violation is confirmed by whoever relies on it."""
     if floats is not None:
         found = check(claim, floats)
-        if not found.applicable or found.holds:
+        if not found.applicable or found.holds is not None:
             return found
     return check(claim, exact)

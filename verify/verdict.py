@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fedtheory.claim import Claim, Verdict
+from fedtheory.targets import resolve
 from fedtheory.runfile import run_table, run_toml
 from verify.check import Check, check
 from verify.instances import Instance
@@ -45,13 +46,16 @@ class ClaimVerdict:
 
 
 def verify(
-    claims: Sequence[Claim], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+    targets: Sequence[str], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> list[ClaimVerdict]:
-    """Try claims on their families of instances; a violation counts once it is confirmed in exact rationals."""
-    by_claim: dict[str, list[Outcome]] = {claim.id: [] for claim in claims}
-    for outcome in sweep(claims, jobs=jobs, on_progress=on_progress):
-        by_claim[outcome.claim_id].append(outcome)
-    return [_verdict(claim, by_claim[claim.id]) for claim in claims]
+    """Try claims, named by id or ``file.py:NAME``, on their families of instances.
+
+    A violation counts once it is confirmed in exact rationals.
+    """
+    outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
+    for outcome in sweep(list(outcomes), jobs=jobs, on_progress=on_progress):
+        outcomes[outcome.target].append(outcome)
+    return [_verdict(resolve(target), found) for target, found in outcomes.items()]
 
 
 def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> ClaimVerdict:

@@ -50,7 +50,7 @@ class Problem:
         """d."""
         return len(self.start)
 
-    @property
+    @cached_property
     def arithmetic(self) -> Arithmetic:
         """Floats or rationals, as the arrays are."""
         return arithmetic_of(self.hessians)

@@ -10,8 +10,8 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 
-M, T, tau, eta, L, sigma, zeta, D = sp.symbols(r"M T \tau \eta L \sigma \zeta D", positive=True)
-lam = sp.Symbol(r"\lambda", positive=True)
+M, T, tau, eta, L, sigma, zeta, D = sp.symbols("M T tau eta L sigma zeta D", positive=True)
+lam = sp.Symbol("lambda", positive=True)
 
 x_i, x_i_next, xbar, xbar_next, x_t, x_star = sp.symbols(
     r"x_i^{(t\,k)} x_i^{(t\,k+1)} \bar{x}^{(t\,k)} \bar{x}^{(t\,k+1)} x^{(t)} x^*", real=True

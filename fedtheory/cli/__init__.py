@@ -1,0 +1,49 @@
+"""The command line, above all floors: one small file for each command.
+
+Modules here import nothing heavy at the top, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from fedtheory.cli import check, claims, report, show, simulate, verify
+from fedtheory.errors import FedtheoryError
+
+app = typer.Typer(
+    name="fedtheory",
+    help="Proof desk and test bench for the theory of federated optimisation.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+for command in (claims, show, simulate, check, verify, report):
+    app.command(command.NAME)(command.run)
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line; the exit code. Every mistake of the user is one line on standard error."""
+    try:
+        code = app(args=arguments, standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except FedtheoryError as error:
+        return _complain(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        # Typer's own usage errors have different base classes in different versions; all know their message.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        return _complain(message() or "a command is missing; see `fedtheory --help`")
+
+
+def _complain(message: str, code: int = 2) -> int:
+    print("fedtheory: " + " ".join(message.split()), file=sys.stderr)
+    return code

@@ -1,0 +1,92 @@
+"""`fedtheory check`: one claim on one run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import ArithmeticName, Json, RunFile, Target, print_json, print_lines, print_table, short
+
+if TYPE_CHECKING:
+    from verify.check import Check
+
+NAME = "check"
+
+
+def run(target: Target, run_file: RunFile, arithmetic: ArithmeticName = "float", as_json: Json = False) -> None:
+    """Check one claim on one run: its conditions with their slack, both sides, each term, the verdict."""
+    from fedtheory.arithmetic import named
+    from fedtheory.runfile import read_run
+    from fedtheory.targets import resolve
+    from verify.check import check
+    from verify.settle import settle
+
+    claim = resolve(target)
+    found = settle(check(claim, read_run(run_file, named(arithmetic))), run_file)
+    if as_json:
+        print_json(document(found))
+        return
+    for_people(found)
+
+
+def document(found: Check) -> dict[str, Any]:
+    """The JSON document of a check."""
+    text, worst = found.arithmetic.text, found.worst
+    return {
+        "id": found.claim.id,
+        "applicable": found.applicable,
+        "reason": found.reason,
+        "conditions": [
+            {"condition": c.latex, "holds": c.holds, "slack": text(c.slack)} for c in found.conditions
+        ],
+        "lhs": None if worst is None else text(worst.lhs),
+        "rhs": None if worst is None else text(worst.rhs),
+        "ratio": None if worst is None or worst.ratio is None else text(worst.ratio),
+        "holds": found.holds,
+        "terms": [{"term": t.latex, "value": text(t.value)} for t in worst.terms] if worst else [],
+        "place": {} if worst is None else worst.index,
+        "regions": found.regions,
+        "rate": _rate(found),
+        "arithmetic": found.arithmetic.name,
+        "settled_by": found.settled_by,
+    }
+
+
+def _rate(found: Check) -> dict[str, Any] | None:
+    if found.rate is None:
+        return None
+    text, rate = found.arithmetic.text, found.rate
+    return {
+        "rungs": [
+            {"rounds": r.horizon, "measured": text(r.measured), "order": text(r.order)} for r in rate.rungs
+        ],
+        "slope": rate.slope,
+        "constant": rate.constant,
+        "limit": None if rate.limit is None else text(rate.limit),
+    }
+
+
+def for_people(found: Check) -> None:
+    """Print a check for a terminal."""
+    from rich.markup import escape
+
+    lines = [f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}"]
+    if not found.applicable:
+        print_lines(*lines, f"[yellow]not applicable[/yellow]: {escape(found.reason or '')}")
+        return
+    outcome = {True: "[green]holds[/green]", False: "[bold red]violated[/bold red]", None: "[yellow]undecided[/yellow]"}
+    lines.append(outcome[found.holds] + (f" ({found.settled_by})" if found.settled_by else ""))
+    if found.reason:
+        lines.append(escape(found.reason))
+    lines += [f"  {name}: on {escape(region)}" for name, region in found.regions.items()]
+    lines += [f"  condition {found.claim.in_words(c.expression)}: slack {short(c.slack)}" for c in found.conditions]
+    print_lines(*lines)
+    worst = found.worst
+    if worst is not None:
+        place = ", ".join(f"{axis} {value}" for axis, value in worst.index.items())
+        rows = [["left side", short(worst.lhs)], ["right side", short(worst.rhs)], ["ratio", short(worst.ratio)]]
+        rows += [[f"  {escape(found.claim.in_words(term.expression))}", short(term.value)] for term in worst.terms]
+        print_table(f"worst place: {place or 'the run'}", ["", "value"], rows)
+    if found.rate is not None:
+        rows = [[str(r.horizon), short(r.measured), short(r.measured / r.order)] for r in found.rate.rungs]
+        print_table("ladder of horizons", ["rounds", "measured", "measured / order"], rows)
+        print_lines(f"slope {short(found.rate.slope)}, limit {short(found.rate.limit)}")

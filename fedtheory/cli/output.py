@@ -1,0 +1,86 @@
+"""Printing: one JSON document on standard output, or tables for people; progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+ArithmeticName = Annotated[str, typer.Option("--arithmetic", help="float, or rational for exact numbers.")]
+RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run file (TOML).")]
+Target = Annotated[str, typer.Argument(metavar="ID", help="A claim's id, or file.py:NAME for one of your own.")]
+SourceKey = Annotated[str | None, typer.Option("--source", help="Only the claims of this source.")]
+Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]
+
+_STYLES = {
+    "supported": "green",
+    "proved": "bold green",
+    "asymptotic": "green",
+    "refuted": "bold red",
+    "not applicable": "yellow",
+}
+
+
+def print_json(document: Any) -> None:
+    """One JSON document; refuses NaN and infinity, which are not JSON."""
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """A table on standard output, as wide as the terminal allows."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def print_lines(*lines: str) -> None:
+    """Plain lines with Rich markup."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for line in lines:
+        console.print(line)
+
+
+def styled(verdict: str | None) -> str:
+    """A verdict with its colour."""
+    if verdict is None:
+        return ""
+    style = _STYLES.get(verdict)
+    return f"[{style}]{verdict}[/{style}]" if style else verdict
+
+
+def short(value: Any) -> str:
+    """A number for people: few digits, exact fractions where they are short."""
+    from fedtheory.arithmetic import plain_float
+
+    if value is None:
+        return "-"
+    text = str(value)
+    if not isinstance(value, float) and len(text) <= 12:
+        return text
+    return f"{plain_float(value):.6g}"
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; yields a function of (done, all)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)

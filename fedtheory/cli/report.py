@@ -1,0 +1,33 @@
+"""`fedtheory report`: the pages."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fedtheory.cli.output import Jobs, Json, SourceKey, print_json, print_lines, progress
+
+NAME = "report"
+
+Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the pages go.")]
+
+
+def run(output: Folder = "site", source: SourceKey = None, jobs: Jobs = -1, as_json: Json = False) -> None:
+    """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples."""
+    from pathlib import Path
+
+    from fedtheory.errors import MissingExtra
+
+    try:
+        from report.site import write_site
+    except ModuleNotFoundError as error:
+        if error.name in ("jinja2", "latex2mathml", "matplotlib"):
+            raise MissingExtra("report", "writing the report") from None
+        raise
+    with progress("report") as tell:
+        files = write_site(Path(output), source, jobs=jobs, on_progress=tell)
+    if as_json:
+        print_json({"files": [str(file) for file in files]})
+    else:
+        print_lines(f"wrote {len(files)} files; open {Path(output) / 'index.html'}")

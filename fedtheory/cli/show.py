@@ -1,0 +1,70 @@
+"""`fedtheory show`: one claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.claims import summary
+from fedtheory.cli.output import Json, Target, print_json, print_lines, styled
+
+if TYPE_CHECKING:
+    from fedtheory.claim import Claim
+
+NAME = "show"
+
+
+def run(target: Target, as_json: Json = False) -> None:
+    """Show one claim: statement, assumptions, conditions, and what its symbols stand for."""
+    from fedtheory.targets import resolve
+
+    claim = resolve(target)
+    if as_json:
+        print_json(details(claim))
+        return
+    for_people(claim)
+
+
+def details(claim: Claim) -> dict[str, Any]:
+    """Everything a claim holds."""
+    from fedtheory.expressions import latex
+
+    return summary(claim) | {
+        "encoded": claim.encoded,
+        "assumptions": [{"name": a.name, "statement": a.statement} for a in claim.assumptions],
+        "conditions": [latex(condition) for condition in claim.conditions],
+        "symbols": [
+            {"symbol": latex(symbol), "quantity": notion.name, "meaning": notion.meaning}
+            for symbol, notion in claim.notation.items()
+        ],
+        "note": claim.note,
+        "implemented_by": claim.implemented_by,
+        "certificate": None,
+    }
+
+
+def for_people(claim: Claim) -> None:
+    """Print a claim for a terminal."""
+    from rich.markup import escape
+
+    found = details(claim)
+    where = f"{claim.source}, {claim.locator}" if claim.locator else claim.source
+    lines = [f"[bold]{claim.id}[/bold]  {escape(claim.title)}", f"{where} · {claim.kind} · {styled(claim.verdict)}"]
+    lines += ["", "[bold]as printed[/bold]" if claim.printed else "[bold]statement[/bold]", f"  {escape(claim.statement)}"]
+    encoded = [f"{claim.in_words(r.left)} {r.operator} {claim.in_words(r.right)}" for r in claim.relations]
+    encoded += [f"{claim.in_words(claim.rate.measured)} is O({claim.in_words(claim.rate.order)})"] if claim.rate else []
+    lines += _section("as encoded", encoded)
+    lines += _section("assumptions", [f"{a['name']}: {a['statement']}" for a in found["assumptions"]])
+    lines += _section("conditions", [claim.in_words(condition) for condition in claim.conditions])
+    lines += _section("symbols", [
+        f"{claim.in_words(symbol)}: {notion.meaning}" for symbol, notion in claim.notation.items()
+    ])
+    lines += _section("note", [claim.note] if claim.note else [])
+    lines += _section("corrects", [claim.corrects] if claim.corrects else [])
+    lines += _section("implemented by", [claim.implemented_by] if claim.implemented_by else [])
+    print_lines(*lines)
+
+
+def _section(title: str, entries: list[str]) -> list[str]:
+    from rich.markup import escape
+
+    return [f"[bold]{title}[/bold]", *(f"  {escape(entry)}" for entry in entries)] if entries else []

@@ -1,0 +1,129 @@
+"""`fedtheory simulate`: the exact expectations of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import ArithmeticName, Json, RunFile, print_json, print_lines, print_table, short
+
+if TYPE_CHECKING:
+    from fedtheory.run import Run
+
+NAME = "simulate"
+
+
+def run(run_file: RunFile, arithmetic: ArithmeticName = "float", as_json: Json = False) -> None:
+    """Run an algorithm exactly: expectations in closed form, no sampling error."""
+    from fedtheory.arithmetic import named
+    from fedtheory.runfile import read_run
+
+    simulated = read_run(run_file, named(arithmetic))
+    if as_json:
+        print_json(document(simulated))
+        return
+    for_people(simulated)
+
+
+def document(simulated: Run) -> dict[str, Any]:
+    """The JSON document of a run."""
+    from fedtheory.moments import Trajectory
+
+    trajectory = Trajectory(simulated.problem, simulated.algorithm)
+    divergence = trajectory.divergence
+    return {
+        "arithmetic": simulated.arithmetic.name,
+        "constants": constants(simulated),
+        "optimum": _texts(simulated, simulated.problem.optimum),
+        "optimal_value": _texts(simulated, simulated.problem.optimal_value),
+        "server": {
+            "mean": _texts(simulated, trajectory.server_mean),
+            "suboptimality": _texts(simulated, trajectory.server_suboptimality),
+            "distance_sq": _texts(simulated, trajectory.server_distance_sq),
+            "gradient_sq": _texts(simulated, trajectory.server_gradient_sq),
+        },
+        "local": _local(simulated, trajectory),
+        "times": _texts(simulated, simulated.algorithm.clock.times(simulated.algorithm.rounds)),
+        "diverges": None if divergence is None else {"round": divergence.round, "reason": divergence.reason},
+    }
+
+
+def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
+    if simulated.algorithm.work.common_steps is None or not trajectory.noise:
+        return None
+    return {
+        "suboptimality": _texts(simulated, trajectory.local_suboptimality),
+        "drift": _texts(simulated, trajectory.drift),
+    }
+
+
+def constants(simulated: Run) -> dict[str, Any]:
+    """The constants of a run; those that need a region say which; null where unbounded, with the reason."""
+    from fedtheory.errors import NotApplicable
+
+    text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
+    found: dict[str, Any] = {
+        "clients": simulated.problem.clients,
+        "dimension": simulated.problem.dimension,
+        "smoothness": text(simulated.smoothness),
+        "strong_convexity": text(simulated.strong_convexity),
+        "initial_gap": text(simulated.initial_gap),
+    }
+    regions: dict[str, str] = {}
+    squares = {
+        "noise_deviation": lambda: simulated.noise_variance,
+        "gradient_dissimilarity": lambda: simulated.dissimilarity_sq,
+    }
+    found |= _with_root("initial_distance", simulated.initial_distance_sq, text, sqrt)
+    for name, bound in squares.items():
+        try:
+            found |= _with_root(name, bound().value, text, sqrt)
+            regions[name] = bound().region.description
+        except NotApplicable as reason:
+            found |= {name: None, f"{name}_sq": None}
+            regions[name] = f"not bounded: {reason}"
+    return found | {"regions": regions}
+
+
+def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
+    """A constant and its square; the constant is null where exact arithmetic has no such number."""
+    from flint import arb
+
+    root = sqrt(square)
+    return {name: None if isinstance(root, arb) else text(root), f"{name}_sq": text(square)}
+
+
+def _texts(simulated: Run, values: Any) -> Any:
+    """Nested lists of JSON numbers, or of exact strings."""
+    import numpy as np
+
+    if isinstance(values, list | np.ndarray):
+        return [_texts(simulated, value) for value in values]
+    return simulated.arithmetic.text(values)
+
+
+def for_people(simulated: Run) -> None:
+    """Print a run for a terminal: constants, then a few rounds."""
+    from rich.markup import escape
+
+    found = document(simulated)
+    known = {key: value for key, value in found["constants"].items() if key != "regions"}
+    print_lines(
+        f"[bold]{escape(simulated.problem.description)}[/bold], {simulated.algorithm.name}, {found['arithmetic']} arithmetic",
+        *(f"  {name}: {short(_number(value))}" for name, value in known.items()),
+        *(f"  {name} holds on {escape(region)}" for name, region in found["constants"]["regions"].items()),
+    )
+    server = found["server"]
+    last = len(server["suboptimality"]) - 1
+    shown = sorted({0, last, *(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < last)})
+    columns = ["suboptimality", "distance_sq", "gradient_sq"]
+    rows = [[str(n), *(short(_number(server[column][n])) for column in columns)] for n in shown]
+    print_table("exact expectations of the server's model", ["round", *columns], rows)
+    if found["diverges"]:
+        print_lines(f"[bold red]diverges[/bold red]: {escape(found['diverges']['reason'])}")
+
+
+def _number(text: Any) -> Any:
+    """A JSON value as a number again, for display."""
+    from fedtheory.arithmetic import RATIONAL
+
+    return RATIONAL.number(text, "value") if isinstance(text, str) else text

@@ -1,0 +1,63 @@
+"""`fedtheory verify`: claims on families of instances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fedtheory.cli.output import Jobs, Json, SourceKey, print_json, print_lines, print_table, progress, short, styled
+
+if TYPE_CHECKING:
+    from verify.verdict import ClaimVerdict
+
+NAME = "verify"
+
+Targets = Annotated[
+    list[str] | None, typer.Argument(metavar="[ID]...", help="Claims' ids, or file.py:NAME; all if none is given.")
+]
+
+
+def run(targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, as_json: Json = False) -> None:
+    """Try claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
+    from time import perf_counter
+
+    from fedtheory.registry import claims_of
+    from verify.verdict import verify
+
+    begin = perf_counter()
+    chosen = targets if targets else [claim.id for claim in claims_of(source)]
+    with progress("instances") as report:
+        verdicts = verify(chosen, jobs=jobs, on_progress=report)
+    seconds = perf_counter() - begin
+    if as_json:
+        print_json({"claims": [document(verdict) for verdict in verdicts], "seconds": round(seconds, 3)})
+    else:
+        for_people(verdicts, seconds)
+    if not all(verdict.agrees for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def document(verdict: ClaimVerdict) -> dict[str, Any]:
+    """The JSON entry of one verdict."""
+    return {
+        "id": verdict.claim.id,
+        "verdict": verdict.verdict,
+        "recorded": verdict.claim.verdict,
+        "instances": verdict.instances,
+        "undecided": verdict.undecided,
+        "worst_ratio": verdict.worst_ratio,
+        "witness": None if verdict.witness is None else f"{verdict.witness.family} #{verdict.witness.number}",
+        "seconds": round(verdict.seconds, 3),
+    }
+
+
+def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
+    """Print verdicts for a terminal."""
+    rows = [
+        [v.claim.id, styled(v.verdict), "" if v.agrees else f"recorded: {v.claim.verdict}", str(v.instances), short(v.worst_ratio)]
+        for v in verdicts
+    ]
+    print_table("verdicts", ["id", "verdict", "", "instances", "largest ratio"], rows)
+    differing = sum(not verdict.agrees for verdict in verdicts)
+    print_lines(f"{len(verdicts)} claims in {seconds:.1f} s, {differing} differ from what is recorded")

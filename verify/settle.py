@@ -1,0 +1,34 @@
+"""Near ties of floats, decided in rationals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.run import Run
+from fedtheory.runfile import read_run
+from verify.check import Check, check
+
+_BUDGET = 2_000_000
+"""Rational multiplications per local step, times local steps, up to which a run is repeated exactly."""
+
+
+def settle(found: Check, run_file: str) -> Check:
+    """A check that floats left open, decided by repeating the run in rationals where that is affordable.
+
+    The sides keep their floats; `settled_by` says what decided.
+    """
+    if found.arithmetic is not FLOAT or not found.applicable or found.holds is not None or not found.comparisons:
+        return found
+    exact_run = read_run(run_file, RATIONAL)
+    if _cost(exact_run) > _BUDGET:
+        return replace(found, reason="too close for floats, and too large to repeat in rationals")
+    exact = check(found.claim, exact_run)
+    if not exact.applicable:
+        return exact
+    return replace(found, decision=exact.holds, settled_by="near tie, decided in rationals")
+
+
+def _cost(run: Run) -> int:
+    steps = run.algorithm.rounds * max(run.algorithm.work.steps)
+    return int(steps * run.problem.clients * (run.problem.dimension + 1) ** 3)
