@@ -83,10 +83,10 @@ class Arithmetic(ABC):
 
     def smallest_eigenvalue(self, matrix: Array) -> Number:
         """Smallest eigenvalue of a symmetric matrix; in rationals never too large."""
-        return -self.largest_eigenvalue(-matrix)
+        return 0 - self.largest_eigenvalue(-matrix)
 
     def _filled(self, flat: list[Number], shape: tuple[int, ...]) -> Array:
-        filled = np.empty(len(flat), dtype=self.dtype)
+        filled: Array = np.empty(len(flat), dtype=self.dtype)
         filled[:] = flat
         return filled.reshape(shape)
 
@@ -100,10 +100,7 @@ class FloatArithmetic(Arithmetic):
     def number(self, value: object, key: str) -> float:
         if isinstance(value, fmpq):
             return int(value.p) / int(value.q)
-        if isinstance(value, float | np.floating):
-            number = float(value)
-        else:
-            number = float(_fraction(value, key))
+        number = float(value) if isinstance(value, float | np.floating) else float(_fraction(value, key))
         if not math.isfinite(number):
             raise InputError(key, f"expected a finite number, got {value!r}")
         return number
@@ -125,7 +122,10 @@ class FloatArithmetic(Arithmetic):
         return solution
 
     def largest_eigenvalue(self, matrix: Array) -> float:
-        return float(np.linalg.eigvalsh(matrix)[-1])
+        values = np.linalg.eigvalsh(matrix)
+        # A value within rounding of zero is zero: singular matrices are common here.
+        rounding = 8 * len(values) * np.finfo(float).eps * np.abs(values).max(initial=0.0)
+        return float(values[-1]) if abs(values[-1]) > rounding else 0.0
 
     def is_psd(self, matrix: Array) -> bool:
         scale = np.abs(matrix).max(initial=0.0)
@@ -177,10 +177,10 @@ class RationalArithmetic(Arithmetic):
         return matrix @ solution
 
     def largest_eigenvalue(self, matrix: Array) -> fmpq:
-        polynomial = fmpq_mat(matrix.tolist()).charpoly()
-        rational = [-factor[0] / factor[1] for factor, _ in polynomial.factor()[1] if factor.degree() == 1]
+        polynomial: Any = fmpq_mat(matrix.tolist()).charpoly()
+        rational: list[fmpq] = [-factor[0] / factor[1] for factor, _ in polynomial.factor()[1] if factor.degree() == 1]
         enclosures = [root.real for root, _ in polynomial.numer().complex_roots()]
-        above = max(enclosure.upper().fmpq() for enclosure in enclosures)
+        above: fmpq = max(enclosure.upper().fmpq() for enclosure in enclosures)
         if rational and all(max(rational) >= e for e in enclosures if not e.contains(max(rational))):
             return max(rational)
         return above

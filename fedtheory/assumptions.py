@@ -71,12 +71,8 @@ same_local_work = Assumption(
 )
 unit_server_step = Assumption("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
 uniform_shares = Assumption("uniform shares", r"all clients have the same share in the objective", _uniform_shares)
-full_participation = Assumption(
-    "full participation", r"every client takes part in every round", _full_participation
-)
-convex_and_smooth = Assumption(
-    "convex and smooth", r"each $F_i$ is convex and $L$-smooth", lambda run: run.smoothness
-)
+full_participation = Assumption("full participation", r"every client takes part in every round", _full_participation)
+convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $L$-smooth", lambda run: run.smoothness)
 unbiased_bounded_variance = Assumption(
     "unbiased gradients of bounded variance",
     r"stochastic gradients are unbiased and $\mathbb E\|g_i(x)-\nabla F_i(x)\|^2\le\sigma^2$ on the stated region",
@@ -88,4 +84,6 @@ bounded_dissimilarity = Assumption(
     lambda run: run.dissimilarity_sq,
 )
 one_dimension = Assumption("one dimension", r"the models are numbers, $d=1$", _one_dimension)
-least_squares_loss = Assumption("least squares", r"the objective is the squared loss of a linear model", _least_squares_loss)
+least_squares_loss = Assumption(
+    "least squares", r"the objective is the squared loss of a linear model", _least_squares_loss
+)

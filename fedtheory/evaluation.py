@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, Array, Number
+from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, Number
 from fedtheory.claim import Claim
 from fedtheory.errors import NotApplicable
 from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, Value
 from fedtheory.frames import Frame, Index, Vector, moment_frames, path_frames, point_frames, probes
-from fedtheory.problem.quadratic import weighted_sum
 from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, VectorNotion
 from fedtheory.run import Run
 
@@ -43,7 +42,7 @@ class Site:
     def place(self, value: Number | Array) -> Array:
         """A measured quantity as an array over (rounds, steps, clients), cut to the frame's step."""
         if not isinstance(value, np.ndarray):
-            filled = np.empty((1, 1, 1), dtype=self.run.arithmetic.dtype)
+            filled: Array = np.empty((1, 1, 1), dtype=self.run.arithmetic.dtype)
             filled[0, 0, 0] = value
             return filled
         for axis, name in enumerate(_AXES[:2]):
@@ -71,10 +70,11 @@ class Compiled:
 
     def __call__(self, site: Site) -> Array:
         """The value, axes (rounds, steps, clients)."""
-        return _total(self.parts(site))
+        total: Array = _total(self.parts(site))
+        return total
 
     def with_scale(self, site: Site) -> tuple[Array, Array]:
-        """The value and the scale of its rounding errors; exact numbers have none, there it serves to compare places."""
+        """The value and the scale of its rounding errors; for exact numbers it only serves to compare places."""
         parts = self.parts(site)
         if site.run.arithmetic is FLOAT:
             return _total(parts), _total([scale(site) for scale in self.scales])
@@ -104,26 +104,27 @@ class Compiler:
 
     def scalar(self, node: Expr) -> Scalar:
         """A closure for a scalar node."""
-        if node.is_Rational:
-            return self._constant(node)
         if node.is_Symbol:
             return self._symbol(node, 1)
-        if node.is_Pow:
-            return self._power(node)
-        if isinstance(node, sp.Add | sp.Mul):
-            return self._combination(node)
-        if isinstance(node, Inner):
-            return self._inner(node)
-        if isinstance(node, Value):
-            return self._value(node)
-        if isinstance(node, Average):
-            return self._average(node)
-        if isinstance(node, Expectation):
-            return self.scalar(node.args[0])
-        raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number")
+        builders: tuple[tuple[type, Callable[[Expr], Scalar]], ...] = (
+            (sp.Rational, self._constant),
+            (sp.Pow, self._power),
+            (sp.Add, self._combination),
+            (sp.Mul, self._combination),
+            (Inner, self._inner),
+            (Value, self._value),
+            (Average, self._average),
+            # A frame's inner products are expectations already.
+            (Expectation, lambda expectation: self.scalar(expectation.args[0])),
+        )
+        build = next((build for kind, build in builders if isinstance(node, kind)), None)
+        if build is None:
+            raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number")
+        return build(node)
 
     def _constant(self, node: Expr) -> Scalar:
-        known = {arithmetic: arithmetic.array([[[str(node)]]]) for arithmetic in (FLOAT, RATIONAL)}
+        both: tuple[Arithmetic, ...] = (FLOAT, RATIONAL)
+        known = {arithmetic: arithmetic.array([[[str(node)]]]) for arithmetic in both}
         return lambda site: known[site.run.arithmetic]
 
     def _combination(self, node: Expr) -> Scalar:
@@ -166,7 +167,8 @@ class Compiler:
             hessians, linear, constants = objective.select(site.run)
             at, frame = point(site), _frame(site)
             curved = frame.inner(at, at.mapped(hessians)) / 2
-            return (curved - frame.inner(frame.constant(linear), at) + constants)[None, None, :]
+            at_point: Array = (curved - frame.inner(frame.constant(linear), at) + constants)[None, None, :]
+            return at_point
 
         return value
 
@@ -201,7 +203,7 @@ class Compiler:
         notion = self.notation.get(symbol)
         if isinstance(notion, VectorNotion):
             build = notion.build
-            return lambda site: build(_frame(site))  # type: ignore[no-any-return]
+            return lambda site: build(_frame(site))
         if isinstance(notion, PointNotion):
             return lambda site: _frame(site).constant(site.points[symbol][None, :])
         raise ValueError(f"{symbol} is not a vector")
@@ -259,7 +261,8 @@ class ScaleCompiler(Compiler):
             hessians, linear, constants = objective.select(site.run)
             at, frame = point(site), _frame(site)
             curved = abs(frame.inner(at, at.mapped(hessians))) / 2
-            return (curved + abs(frame.inner(frame.constant(linear), at)) + abs(constants))[None, None, :]
+            at_point: Array = (curved + abs(frame.inner(frame.constant(linear), at)) + abs(constants))[None, None, :]
+            return at_point
 
         return scale
 

@@ -88,7 +88,9 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return expr.name if any(mark in expr.name for mark in "\\^(") else str(super()._print_Symbol(expr, style))
 
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
-        terms = sorted(self._as_ordered_terms(expr, order=order), key=lambda term: bool(term.could_extract_minus_sign()))
+        terms = sorted(
+            self._as_ordered_terms(expr, order=order), key=lambda term: bool(term.could_extract_minus_sign())
+        )
         printed = [self._print(term) for term in terms]
         return "".join(text if not n or text.lstrip().startswith("-") else f"+{text}" for n, text in enumerate(printed))
 

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array
 from fedtheory.errors import NotApplicable
 from fedtheory.moments.local import LocalStep, unroll
 from fedtheory.problem.quadratic import weighted_sum
@@ -113,7 +113,9 @@ class PathVector(Vector):
         return PathVector((matrices @ self.values[..., None])[..., 0])
 
     def averaged(self, weights: Array) -> PathVector:
-        return PathVector(weighted_sum(weights, np.broadcast_to(self.values, (len(weights), self.values.shape[-1])))[None])
+        return PathVector(
+            weighted_sum(weights, np.broadcast_to(self.values, (len(weights), self.values.shape[-1])))[None]
+        )
 
 
 class PathFrame(Frame):
@@ -195,7 +197,8 @@ class MomentFrame(Frame):
         assert isinstance(right, MomentVector)
         carried = ((left.base @ self._moment) * right.base).sum(axis=(1, 2))
         noisy: Array = ((left.noise @ self._covariances) * right.noise).sum(axis=(1, 2, 3))
-        return carried + noisy
+        expected: Array = carried + noisy
+        return expected
 
     @cached_property
     def local(self) -> MomentVector:
@@ -264,7 +267,11 @@ def point_frames(run: Run) -> Iterator[Frame]:
 def probes(run: Run) -> dict[str, Array]:
     """Named points of the run, centred: where statements "for all x, y" are tried."""
     last = run.trajectory.server_mean[-1] - run.problem.optimum
-    return {"start": run.problem.centred.start, "optimum": last - last, f"mean after round {run.algorithm.rounds}": last}
+    return {
+        "start": run.problem.centred.start,
+        "optimum": last - last,
+        f"mean after round {run.algorithm.rounds}": last,
+    }
 
 
 def common_steps(run: Run) -> int:

@@ -71,11 +71,13 @@ class AdditiveNoise(Oracle):
     def covariances(self, moments: Array) -> Array:
         size = moments.shape[-1] - 1
         isotropic = arithmetic_of(moments).identity(size)
-        return self.variances[:, None, None] * isotropic / size
+        covariances: Array = self.variances[:, None, None] * isotropic / size
+        return covariances
 
     def sample(self, points: Array, generator: np.random.Generator) -> Array:
         deviations = np.sqrt(self.variances / points.shape[-1])
-        return generator.standard_normal(points.shape) * deviations[:, None]
+        noise: Array = generator.standard_normal(points.shape) * deviations[:, None]
+        return noise
 
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
         noise = point - point
@@ -108,7 +110,8 @@ class MiniBatch(Oracle):
         per_sample = 4 * (inputs.T @ (squared_residuals[:, None] * inputs)) / len(inputs)
         gradient = 2 * (inputs.T @ homogeneous) / len(inputs)
         covariance = (per_sample - gradient @ moment @ gradient.T) * self.shrinkage(client, arithmetic_of(moment))
-        return (covariance + covariance.T) / 2
+        symmetric: Array = (covariance + covariance.T) / 2
+        return symmetric
 
     def shrinkage(self, client: int, arithmetic: Arithmetic) -> Number:
         """Variance of a client's batch mean over the variance of one sample."""

@@ -7,7 +7,7 @@ comes with a confidence interval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,9 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.federation import Algorithm
 from fedtheory.problem import Problem
+
+Measure = Callable[[Array], Array]
+"""Maps the models of all replicas, (replicas, d), to one number for each, (replicas,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,29 +60,42 @@ def _local_work(problem: Problem, algorithm: Algorithm, model: Array, generator:
 def estimate(
     problem: Problem,
     algorithm: Algorithm,
-    measure: Callable[[Array], Array],
+    measure: Measure,
     *,
     replicas: int,
     seed: int,
     confidence: float = 0.99,
 ) -> Estimate:
-    """Estimate ``E measure(x^n)`` for n = 0 .. T; `measure` maps models (replicas, d) to (replicas,).
+    """Estimate ``E measure(x^n)`` for n = 0 .. T, with Student's interval for each n on its own."""
+    (only,) = estimates(problem, algorithm, (measure,), replicas=replicas, seed=seed, confidence=confidence)
+    return only
 
-    The interval is Student's, for each n on its own.
-    """
+
+def estimates(
+    problem: Problem,
+    algorithm: Algorithm,
+    measures: Sequence[Measure],
+    *,
+    replicas: int,
+    seed: int,
+    confidence: float = 0.99,
+) -> list[Estimate]:
+    """Estimate several measures on the same replicas."""
     from scipy.stats import t as student
 
-    means, errors = [], []
-    for model in models(problem, algorithm, replicas, seed):
-        values = measure(model)
-        means.append(values.mean())
-        errors.append(values.std(ddof=1) / np.sqrt(replicas))
-    mean, error = np.array(means), np.array(errors)
-    reach = student.ppf((1 + confidence) / 2, replicas - 1) * error
-    return Estimate(mean, mean - reach, mean + reach, error, replicas, confidence)
+    values = np.array(
+        [[measure(model) for measure in measures] for model in models(problem, algorithm, replicas, seed)]
+    )
+    means = values.mean(axis=2).T
+    errors = values.std(axis=2, ddof=1).T / np.sqrt(replicas)
+    reach = student.ppf((1 + confidence) / 2, replicas - 1)
+    return [
+        Estimate(mean, mean - reach * error, mean + reach * error, error, replicas, confidence)
+        for mean, error in zip(means, errors, strict=True)
+    ]
 
 
-def suboptimality(problem: Problem) -> Callable[[Array], Array]:
+def suboptimality(problem: Problem) -> Measure:
     """``F(x) - F*`` of models (replicas, d), for `estimate`."""
     floats = problem.as_floats()
 
@@ -88,3 +104,9 @@ def suboptimality(problem: Problem) -> Callable[[Array], Array]:
         return np.asarray(((apart @ floats.hessian) * apart).sum(axis=-1) / 2)
 
     return measure
+
+
+def loss(problem: Problem) -> Measure:
+    """``F(x)`` of models (replicas, d), for `estimate`."""
+    above, optimal_value = suboptimality(problem), problem.as_floats().optimal_value
+    return lambda models: above(models) + optimal_value

@@ -91,9 +91,13 @@ def _check(claim: Claim, run: Run) -> Check:
     conditions = tuple(_conditions(claim, run))
     failed = next((c for c in conditions if not c.holds), None)
     if failed is not None:
-        return Check(claim, arithmetic, False, f"the condition {claim.in_words(failed.expression)} does not hold", conditions)
+        return Check(
+            claim, arithmetic, False, f"the condition {claim.in_words(failed.expression)} does not hold", conditions
+        )
     if claim.rate is not None:
-        return Check(claim, arithmetic, True, None, conditions, rate=check_rate(claim, run), regions=_regions(claim, run))
+        return Check(
+            claim, arithmetic, True, None, conditions, rate=check_rate(claim, run), regions=_regions(claim, run)
+        )
     if not claim.relations:
         return Check(claim, arithmetic, True, "the claim has no relation to check", conditions)
     comparisons = tuple(compare(links_of(claim), list(sites(claim, run))))

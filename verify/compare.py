@@ -119,7 +119,8 @@ def _decided(gap: Array, magnitude: Array, strict: bool) -> Array:
         decide = _is_positive if strict else _is_non_negative
         return np.asarray(np.frompyfunc(decide, 1, 1)(gap), dtype=object)
     near_tie = (abs(gap) <= NEAR_TIE * magnitude) & (magnitude > 0)
-    return np.where(near_tie, None, gap > 0 if strict else gap >= 0)
+    decided: Array = np.where(near_tie, np.array(None), gap > 0 if strict else gap >= 0)
+    return decided
 
 
 def _is_non_negative(gap: Number) -> bool | None:
@@ -139,7 +140,8 @@ def _criticality(gap: Array, magnitude: Array, holds: Array) -> Array:
     scale = plain_floats(magnitude)
     relative = -plain_floats(gap) / np.where(scale > 0, scale, 1.0)
     rank = np.array([{True: 0.0, None: 4.0, False: 8.0}[verdict] for verdict in holds])
-    return relative + rank
+    criticality: Array = relative + rank
+    return criticality
 
 
 def _locate(flat: int, places: Sequence[Site], shapes: Sequence[tuple[int, ...]]) -> tuple[Site, tuple[int, ...]]:

@@ -19,10 +19,10 @@ from fedtheory.arithmetic import NEAR_TIE, Number, plain_float
 from fedtheory.claim import Claim, Rate
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import Compiled, compile_expression, whole_run
+from fedtheory.expressions import Expr
 from fedtheory.federation import LocalWork
 from fedtheory.federation.rule import same_for_all
 from fedtheory.problem.region import Ball
-from fedtheory.expressions import Expr
 from fedtheory.quantities.notion import Notion, Quantity
 from fedtheory.run import Run
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fedtheory.claim import Claim, Verdict
-from fedtheory.targets import resolve
 from fedtheory.runfile import run_table, run_toml
+from fedtheory.targets import resolve
 from verify.check import Check, check
 from verify.instances import Instance
 from verify.sweep import Outcome, sweep
@@ -24,6 +24,8 @@ class ClaimVerdict:
     verdict: Verdict
     instances: int
     """Instances on which the claim was applicable."""
+    violations: int
+    """Of these, on how many it fails; the witness is confirmed in rationals, the others as their family is run."""
     undecided: int
     """Of these, how many could not be decided."""
     worst_ratio: float | None
@@ -70,6 +72,7 @@ def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> ClaimVerdict:
         claim,
         "refuted" if refuted else _positive_verdict(claim, applicable),
         len(applicable),
+        len(violations),
         sum(outcome.holds is None for outcome in applicable),
         max(ratios, default=None),
         witness,

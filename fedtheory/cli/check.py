@@ -35,9 +35,7 @@ def document(found: Check) -> dict[str, Any]:
         "id": found.claim.id,
         "applicable": found.applicable,
         "reason": found.reason,
-        "conditions": [
-            {"condition": c.latex, "holds": c.holds, "slack": text(c.slack)} for c in found.conditions
-        ],
+        "conditions": [{"condition": c.latex, "holds": c.holds, "slack": text(c.slack)} for c in found.conditions],
         "lhs": None if worst is None else text(worst.lhs),
         "rhs": None if worst is None else text(worst.rhs),
         "ratio": None if worst is None or worst.ratio is None else text(worst.ratio),
@@ -56,9 +54,7 @@ def _rate(found: Check) -> dict[str, Any] | None:
         return None
     text, rate = found.arithmetic.text, found.rate
     return {
-        "rungs": [
-            {"rounds": r.horizon, "measured": text(r.measured), "order": text(r.order)} for r in rate.rungs
-        ],
+        "rungs": [{"rounds": r.horizon, "measured": text(r.measured), "order": text(r.order)} for r in rate.rungs],
         "slope": rate.slope,
         "constant": rate.constant,
         "limit": None if rate.limit is None else text(rate.limit),

@@ -49,15 +49,19 @@ def for_people(claim: Claim) -> None:
     found = details(claim)
     where = f"{claim.source}, {claim.locator}" if claim.locator else claim.source
     lines = [f"[bold]{claim.id}[/bold]  {escape(claim.title)}", f"{where} · {claim.kind} · {styled(claim.verdict)}"]
-    lines += ["", "[bold]as printed[/bold]" if claim.printed else "[bold]statement[/bold]", f"  {escape(claim.statement)}"]
+    lines += [
+        "",
+        "[bold]as printed[/bold]" if claim.printed else "[bold]statement[/bold]",
+        f"  {escape(claim.statement)}",
+    ]
     encoded = [f"{claim.in_words(r.left)} {r.operator} {claim.in_words(r.right)}" for r in claim.relations]
     encoded += [f"{claim.in_words(claim.rate.measured)} is O({claim.in_words(claim.rate.order)})"] if claim.rate else []
     lines += _section("as encoded", encoded)
     lines += _section("assumptions", [f"{a['name']}: {a['statement']}" for a in found["assumptions"]])
     lines += _section("conditions", [claim.in_words(condition) for condition in claim.conditions])
-    lines += _section("symbols", [
-        f"{claim.in_words(symbol)}: {notion.meaning}" for symbol, notion in claim.notation.items()
-    ])
+    lines += _section(
+        "symbols", [f"{claim.in_words(symbol)}: {notion.meaning}" for symbol, notion in claim.notation.items()]
+    )
     lines += _section("note", [claim.note] if claim.note else [])
     lines += _section("corrects", [claim.corrects] if claim.corrects else [])
     lines += _section("implemented by", [claim.implemented_by] if claim.implemented_by else [])

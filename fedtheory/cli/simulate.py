@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.cli.output import ArithmeticName, Json, RunFile, print_json, print_lines, print_table, short
 
 if TYPE_CHECKING:
-    from fedtheory.run import Run
+    from collections.abc import Callable
+
+    from fedtheory.run import Bound, Run
 
 NAME = "simulate"
 
@@ -69,12 +71,12 @@ def constants(simulated: Run) -> dict[str, Any]:
         "initial_gap": text(simulated.initial_gap),
     }
     regions: dict[str, str] = {}
-    squares = {
+    bounds: dict[str, Callable[[], Bound]] = {
         "noise_deviation": lambda: simulated.noise_variance,
         "gradient_dissimilarity": lambda: simulated.dissimilarity_sq,
     }
     found |= _with_root("initial_distance", simulated.initial_distance_sq, text, sqrt)
-    for name, bound in squares.items():
+    for name, bound in bounds.items():
         try:
             found |= _with_root(name, bound().value, text, sqrt)
             regions[name] = bound().region.description
@@ -108,7 +110,7 @@ def for_people(simulated: Run) -> None:
     found = document(simulated)
     known = {key: value for key, value in found["constants"].items() if key != "regions"}
     print_lines(
-        f"[bold]{escape(simulated.problem.description)}[/bold], {simulated.algorithm.name}, {found['arithmetic']} arithmetic",
+        f"[bold]{escape(simulated.problem.description)}[/bold], {simulated.algorithm.name}, {found['arithmetic']}",
         *(f"  {name}: {short(_number(value))}" for name, value in known.items()),
         *(f"  {name} holds on {escape(region)}" for name, region in found["constants"]["regions"].items()),
     )

@@ -55,7 +55,13 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
 def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     """Print verdicts for a terminal."""
     rows = [
-        [v.claim.id, styled(v.verdict), "" if v.agrees else f"recorded: {v.claim.verdict}", str(v.instances), short(v.worst_ratio)]
+        [
+            v.claim.id,
+            styled(v.verdict),
+            "" if v.agrees else f"recorded: {v.claim.verdict}",
+            str(v.instances),
+            short(v.worst_ratio),
+        ]
         for v in verdicts
     ]
     print_table("verdicts", ["id", "verdict", "", "instances", "largest ratio"], rows)

@@ -29,7 +29,8 @@ class WeightMoments:
     @property
     def squares(self) -> Array:
         """E[w_i^2], (M,)."""
-        return self.diagonal + self.pairing * self.mean * self.mean
+        squares: Array = self.diagonal + self.pairing * self.mean * self.mean
+        return squares
 
     @property
     def is_fixed(self) -> bool:

@@ -90,13 +90,18 @@ class Recursion:
     def advance(self, moment: Array, noise: NoiseProfile) -> Array:
         """Second moment (d+1, d+1) of the server's model after one more round."""
         squared = self.server_step_size * self.server_step_size
-        after = self.round_map @ moment @ self.round_map.T + squared * homogeneous(noise.server)
-        if self.participation.is_fixed:
-            return after
-        mean = self._mean_displacement
+        after: Array = self.round_map @ moment @ self.round_map.T + squared * homogeneous(noise.server)
+        if not self.participation.is_fixed:
+            after = after + squared * self._spread(moment)
+        return after
+
+    def _spread(self, moment: Array) -> Array:
+        """What random weights add, per eta_g^2: the displacements' spread around their mean."""
         each = self._displacements @ moment @ self._displacements.transpose(0, 2, 1)
-        spread = weighted_sum(self.participation.diagonal, each)
-        return after + squared * (spread + (self.participation.pairing - 1) * (mean @ moment @ mean.T))
+        mean = self._mean_displacement @ moment @ self._mean_displacement.T
+        individual = weighted_sum(self.participation.diagonal, each)
+        spread: Array = individual + (self.participation.pairing - 1) * mean
+        return spread
 
     def spectral_radius(self) -> float:
         """Largest modulus of an eigenvalue of the mean round map on models: above one, the means diverge."""

@@ -53,7 +53,11 @@ class Trajectory:
 
     def _reason(self) -> str:
         radius = self.recursion.spectral_radius()
-        cause = f"the mean round map has spectral radius {radius:.4g} > 1" if radius > 1 else "noise grows faster than it is damped"
+        cause = (
+            f"the mean round map has spectral radius {radius:.4g} > 1"
+            if radius > 1
+            else "noise grows faster than it is damped"
+        )
         return f"{cause}: the step size is too large"
 
     def require_finite(self) -> Trajectory:
@@ -80,7 +84,8 @@ class Trajectory:
     @cached_property
     def server_distance_sq(self) -> Array:
         """E|x^n - x*|^2, (T+1,)."""
-        return self._covariances.trace(axis1=1, axis2=2)
+        distances: Array = self._covariances.trace(axis1=1, axis2=2)
+        return distances
 
     @cached_property
     def server_gradient_sq(self) -> Array:
@@ -112,14 +117,16 @@ class Trajectory:
         noise = traces * (1 - 2 * self.problem.weights) + shared[:, :, None]
         steps = unroll(self.recursion.centred, self.algorithm.work, self.recursion.start)
         by_step = [self._mean_drift(local.maps, local.k) for local in steps]
-        return np.stack(by_step, axis=1) + noise
+        drift: Array = np.stack(by_step, axis=1) + noise
+        return drift
 
     def _mean_drift(self, maps: Array, k: int) -> Array:
         """The part of the drift at local step k that the base model carries, (T, M)."""
         apart = (maps - self.recursion.average_maps[k])[:, 1:, :]
         forms = apart.transpose(0, 2, 1) @ apart
         size = forms.shape[-1] ** 2
-        return self.moments[:-1].reshape(-1, size) @ forms.reshape(-1, size).T
+        carried: Array = self.moments[:-1].reshape(-1, size) @ forms.reshape(-1, size).T
+        return carried
 
 
 def _functional(form: Array, moments: Array) -> Array:

@@ -50,7 +50,7 @@ def load(name: str) -> DataSet:
 
 
 def _digits(classes: str) -> DataSet:
-    """Handwritten digits of two classes (UCI, 8 x 8 pixels of 0..16, here scaled to 0..1/2 so that L is of order ten)."""
+    """Handwritten digits of two classes (UCI; 8 x 8 pixels of 0..16, scaled to 0..1/2: then L is about ten)."""
     from sklearn.datasets import load_digits
 
     low, _, high = classes.partition("-")

@@ -20,7 +20,8 @@ _GRID = 4
 
 def random_vector(generator: np.random.Generator, size: int, reach: int = 2) -> Array:
     """A rational vector (size,) with coordinates in [-reach, reach], multiples of 1/4."""
-    return RATIONAL.array(generator.integers(-reach * _GRID, reach * _GRID + 1, size)) / fmpq(_GRID)
+    vector: Array = RATIONAL.array(generator.integers(-reach * _GRID, reach * _GRID + 1, size)) / fmpq(_GRID)
+    return vector
 
 
 def cayley_rotation(skew: Array) -> Array:
@@ -28,7 +29,8 @@ def cayley_rotation(skew: Array) -> Array:
     size = len(skew)
     identity = RATIONAL.identity(size)
     inverse = fmpq_mat((identity + skew).tolist()).inv()
-    return (identity - skew) @ np.array(inverse.tolist(), dtype=object).reshape(size, size)
+    rotation: Array = (identity - skew) @ np.array(inverse.tolist(), dtype=object).reshape(size, size)
+    return rotation
 
 
 def random_rotation(generator: np.random.Generator, size: int) -> Array:
@@ -41,7 +43,10 @@ def random_rotation(generator: np.random.Generator, size: int) -> Array:
 def hessian_with_spectrum(generator: np.random.Generator, spectrum: Sequence[fmpq]) -> Array:
     """A rational symmetric matrix (d, d) with exactly the given eigenvalues and random eigenvectors."""
     rotation = random_rotation(generator, len(spectrum))
-    return rotation @ np.diag(RATIONAL.array(list(spectrum))) @ rotation.T + RATIONAL.zeros(len(spectrum), len(spectrum))
+    hessian: Array = rotation @ np.diag(RATIONAL.array(list(spectrum))) @ rotation.T + RATIONAL.zeros(
+        len(spectrum), len(spectrum)
+    )
+    return hessian
 
 
 def random_quadratics(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -109,7 +110,7 @@ class Problem:
         """The same problem in double precision."""
         if self.arithmetic is FLOAT:
             return self
-        arrays = {name: FLOAT.array(getattr(self, name)) for name in _ARRAYS}
+        arrays: dict[str, Any] = {name: FLOAT.array(getattr(self, name)) for name in _ARRAYS}
         data = None if self.data is None else self.data.as_floats()
         return replace(self, **arrays, oracle=_oracle_as_floats(self.oracle), data=data)
 
@@ -156,7 +157,8 @@ def quadratic(
 
 def uniform_weights(arithmetic: Arithmetic, clients: int) -> Array:
     """p_i = 1/M, (M,)."""
-    return arithmetic.array([1] * clients) / arithmetic.number(clients, "clients")
+    weights: Array = arithmetic.array([1] * clients) / arithmetic.number(clients, "clients")
+    return weights
 
 
 def _noise_oracle(noise: Array | None) -> Oracle:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, simplest_near
+from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, simplest_near
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.oracles import AdditiveNoise, MiniBatch
@@ -39,7 +39,7 @@ class Ball:
     @property
     def description(self) -> str:
         """The ball in words."""
-        return f"the ball of radius {float(FLOAT.number(self.radius, 'radius')):.4g} about x*, which contains the run: {self.argument}"
+        return f"the ball of radius {plain_float(self.radius):.4g} about x*, which contains the run: {self.argument}"
 
 
 Region = Everywhere | Ball
@@ -58,15 +58,23 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     curvature, push = _single_step(problem)
     _require_averaging(problem, algorithm)
     if step * curvature > 2:
-        raise NotApplicable("no ball is known to contain the run: a single step can expand (step size times curvature > 2)")
+        raise NotApplicable(
+            "no ball is known to contain the run: a single step can expand (step size times curvature > 2)"
+        )
     start = problem.arithmetic.upper_sqrt(problem.centred.start @ problem.centred.start)
     total = max(algorithm.work.steps) * algorithm.rounds
     radius = start + step * push * total
-    grows, argument = True, f"each of the {total} local steps moves away by at most eta times the largest gradient at x*"
+    grows, argument = (
+        True,
+        f"each of the {total} local steps moves away by at most eta times the largest gradient at x*",
+    )
     contraction = _strong_convexity(problem)
     if contraction > 0 and step * (curvature + contraction) <= 2 and max(start, push / contraction) < radius:
         radius = max(start, push / contraction)
-        grows, argument = False, "each local step contracts towards x* up to the largest gradient there over the strong convexity"
+        grows, argument = (
+            False,
+            "each local step contracts towards x* up to the largest gradient there over the strong convexity",
+        )
     return Ball(radius, argument, grows)
 
 
@@ -102,7 +110,7 @@ def _strong_convexity(problem: Problem) -> Number:
 
 
 def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Number) -> Number:
-    """An upper bound, tight up to rounding, on ``u'Qu + 2 q'u + c`` over ``|u| <= radius``; Q = `form` (d, d) symmetric.
+    """An upper bound, tight up to rounding, on ``u'Qu + 2 q'u + c`` over ``|u| <= radius``; Q = `form`, symmetric.
 
     Lagrange duality: for every multiplier m with ``m I - Q`` positive
     semidefinite, ``m radius^2 + c + q'(m I - Q)^+ q`` is an upper bound, and the

@@ -97,6 +97,6 @@ __all__ = [
     "stochastic_gradient",
     "strong_convexity",
     "third_point",
-    "unit_vector",
     "total_progress",
+    "unit_vector",
 ]

@@ -22,7 +22,9 @@ def _step_size(run: Run) -> object:
 
 
 clients = Quantity("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.problem.clients, "M"))
-rounds = Quantity("rounds", "T", "number of server updates", lambda run: run.arithmetic.number(run.algorithm.rounds, "T"))
+rounds = Quantity(
+    "rounds", "T", "number of server updates", lambda run: run.arithmetic.number(run.algorithm.rounds, "T")
+)
 local_steps = Quantity("local_steps", r"\tau", "local steps per round, the same for all clients", _steps)
 local_step_size = Quantity("local_step_size", r"\eta", "local step size, the same for all clients", _step_size)
 server_step_size = Quantity(

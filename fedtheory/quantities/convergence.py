@@ -100,9 +100,7 @@ total_progress = Quantity(
     "total_progress",
     r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-x^*\|^2-\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2\right)",
     "sum over t of E|xbar^{t,0} - x*|^2 - E|xbar^{t,tau} - x*|^2, from the local steps of each round",
-    lambda run: (
-        _local(run, run.trajectory.local_distance_sq)[:, 0] - run.trajectory.local_distance_sq[:, -1]
-    ).sum(),
+    lambda run: (_local(run, run.trajectory.local_distance_sq)[:, 0] - run.trajectory.local_distance_sq[:, -1]).sum(),
 )
 limiting_suboptimality = Quantity(
     "limiting_suboptimality",

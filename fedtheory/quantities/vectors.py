@@ -20,7 +20,9 @@ average_iterate = VectorNotion(
 next_average_iterate = VectorNotion(
     "next_average_iterate", r"\bar x^{(t,k+1)}", "mean of the clients' next iterates", lambda frame: frame.next_average
 )
-server_model = VectorNotion("server_model", "x^{(t)}", "the model that the round starts from", lambda frame: frame.server)
+server_model = VectorNotion(
+    "server_model", "x^{(t)}", "the model that the round starts from", lambda frame: frame.server
+)
 stochastic_gradient = VectorNotion(
     "stochastic_gradient", "g_i", "a client's stochastic gradient at its iterate", lambda frame: frame.gradient
 )
@@ -28,7 +30,10 @@ gradient_noise = VectorNotion(
     "gradient_noise", r"\xi_i", "g_i - grad F_i at a client's iterate", lambda frame: frame.noise
 )
 optimum = VectorNotion(
-    "optimum", "x^*", "the minimiser of F", lambda frame: frame.constant(frame.run.arithmetic.zeros(1, frame.run.problem.dimension))
+    "optimum",
+    "x^*",
+    "the minimiser of F",
+    lambda frame: frame.constant(frame.run.arithmetic.zeros(1, frame.run.problem.dimension)),
 )
 point = PointNotion("point", "x", "any point")
 second_point = PointNotion("second_point", "y", "any point")

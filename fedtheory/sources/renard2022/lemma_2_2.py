@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.assumptions import one_dimension
 from fedtheory.claim import Relation
 from fedtheory.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
 from fedtheory.sources.renard2022.notation import (
@@ -26,7 +27,6 @@ from fedtheory.sources.renard2022.notation import (
     xbar,
     xbar_next,
 )
-from fedtheory.assumptions import one_dimension
 
 true_gradient = Gradient(F_i, x_i)
 gap = Value(F, xbar_next) - Value(F, x_star)
@@ -109,7 +109,7 @@ CLAIMS = [
             rf"\frac L2\|\bar x^{{(t,k+1)}}-x_i^{{(t,k)}}\|^2\le\frac L2{_MOVE}"
             rf"+\frac L2\|\bar x^{{(t,k)}}-x_i^{{(t,k)}}\|^2\le L{_MOVE}+L\|\bar x^{{(t,k)}}-x_i^{{(t,k)}}\|^2"
         ),
-        note="The triangle inequality does not survive squaring; the factor two of the last member is needed, not spare.",
+        note="The triangle inequality does not survive squaring: the last member's factor two is needed, not spare.",
         verdict="refuted",
     ),
     claim(
@@ -249,7 +249,7 @@ CLAIMS = [
             rf"{_DAGGER}\le\mathbb E\left[{_NOISE}\right]+{_SPREAD}"
             rf"-\frac{{1}}{{2\eta}}\left(\mathbb E{_MOVE}+{_AFTER}\right)"
         ),
-        note="The term that is removed, a positive multiple of the squared distance to the optimum, stood on the upper side.",
+        note="The removed term, a positive multiple of the squared distance to the optimum, stood on the upper side.",
         verdict="refuted",
     ),
     claim(
@@ -302,7 +302,8 @@ CLAIMS = [
         place="step",
         assumptions=NOISE_ASSUMPTIONS,
         printed=(
-            r"(\mathbb E[\blacktriangleright])\le\mathbb E\left[\sum_{i=1}^M\left\|\frac1M\nabla F_i(x)-g_i(x)\right\|^2"
+            r"(\mathbb E[\blacktriangleright])\le\mathbb E\left["
+            r"\sum_{i=1}^M\left\|\frac1M\nabla F_i(x)-g_i(x)\right\|^2"
             rf"+{_MOVE}\right]=\frac{{1}}{{M^2}}\mathbb E\left[\frac{{(\sqrt2\eta)^2}}{{2}}\sum_{{i=1}}^M"
             rf"\|\nabla F_i(x)-g_i(x)\|^2\right]+\mathbb E\left[\frac{{1}}{{2(\sqrt2\eta)^2}}{_MOVE}\right]"
             r"=\frac{\eta}{M^2}\mathbb E\left[\sum_{i=1}^M\|\nabla F_i(x)-g_i(x)\|^2\right]"
@@ -358,7 +359,7 @@ CLAIMS = [
             rf"+\underbrace{{{_SPREAD}}}_{{=L\cdot\mathbb E{_MOVE}}}"
             rf"-\frac{{1}}{{2\eta}}\left(\mathbb E{_MOVE}+{_AFTER}\right)"
         ),
-        note="The distance to the optimum is still missing, and the mark under the drift term is false.  The proof ends here.",
+        note="The distance to the optimum is still missing; the mark under the drift is false.  The proof ends here.",
         verdict="refuted",
     ),
     claim(

@@ -9,6 +9,7 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
+from fedtheory.quantities import Notion
 
 M, T, tau, eta, L, sigma, zeta, D = sp.symbols("M T tau eta L sigma zeta D", positive=True)
 lam = sp.Symbol("lambda", positive=True)
@@ -30,7 +31,7 @@ distance_before, distance_after = q.server_distance_sq.symbol, q.next_server_dis
 final_distance, progress = q.final_distance_sq.symbol, q.total_progress.symbol
 drift, round_drift, mean_drift = q.max_drift.symbol, q.round_drift.symbol, q.average_round_drift.symbol
 
-NOTATION = {
+NOTATION: dict[sp.Symbol, Notion] = {
     M: q.clients,
     T: q.rounds,
     tau: q.local_steps,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fedtheory.assumptions import convex_and_smooth, least_squares_loss
 from fedtheory.claim import Relation
-from fedtheory.expressions import Gradient, Value, inner, norm_sq
+from fedtheory.expressions import Expr, Gradient, Value, inner, norm_sq
 from fedtheory.sources.renard2022.notation import F, F_i, L, claim, lam, lambda_min, x, y, z
 
 _CONVEX = (convex_and_smooth,)
 
 
-def tangent(at, to):  # type: ignore[no-untyped-def]
+def tangent(at: Expr, to: Expr) -> Expr:
     """F_i's tangent at one point, evaluated at another."""
     return Value(F_i, at) + inner(Gradient(F_i, at), to - at)
 
@@ -94,9 +94,7 @@ CLAIMS = [
             norm_sq(x) / 2 + norm_sq(y) - norm_sq(x - y),
         ),
         place="points",
-        printed=(
-            r"\langle a,b\rangle=\frac12\|a+b\|^2-\|a\|^2-\|b\|^2=\frac12\|a\|^2+\|b\|^2-\|a-b\|^2"
-        ),
+        printed=(r"\langle a,b\rangle=\frac12\|a+b\|^2-\|a\|^2-\|b\|^2=\frac12\|a\|^2+\|b\|^2-\|a-b\|^2"),
         note="The brackets after the factor 1/2 are missing.  The proof of Lemma 2.2 uses the identity with them.",
         verdict="refuted",
     ),
@@ -125,7 +123,7 @@ CLAIMS = [
         rhs=lam**2 / 2 * norm_sq(x) + norm_sq(y) / (2 * lam**2),
         for_all={lam: ("1/3", 1, 2)},
         place="points",
-        printed=r"\langle a,b\rangle\le\frac{\lambda^2}{2}\|a\|^2+\frac{1}{2\lambda^2}\|b\|^2,\quad\lambda\in\mathbb R^+",
+        printed=r"\langle a,b\rangle\le\frac{\lambda^2}{2}\|a\|^2+\frac{1}{2\lambda^2}\|b\|^2,\ \lambda\in\mathbb R^+",
         verdict="supported",
     ),
     claim(
@@ -133,9 +131,7 @@ CLAIMS = [
         kind="definition",
         title="Single-layer linear network with squared loss",
         locator="section 3.1",
-        printed=(
-            r"\hat y(x,w)=w^Tx,\qquad L_D(w)=\frac{1}{|D|}\sum_{(x_i,y_i)\in D}\left(\hat y(x_i,w)-y_i\right)^2"
-        ),
+        printed=(r"\hat y(x,w)=w^Tx,\qquad L_D(w)=\frac{1}{|D|}\sum_{(x_i,y_i)\in D}\left(\hat y(x_i,w)-y_i\right)^2"),
         implemented_by="fedtheory.problem:least_squares",
         verdict="definition",
     ),
@@ -147,9 +143,7 @@ CLAIMS = [
         lhs=lambda_min,
         relation=">=",
         rhs=0,
-        also=(
-            Relation(Value(F, y), "<=", Value(F, x) + inner(Gradient(F, x), y - x) + L / 2 * norm_sq(y - x)),
-        ),
+        also=(Relation(Value(F, y), "<=", Value(F, x) + inner(Gradient(F, x), y - x) + L / 2 * norm_sq(y - x)),),
         place="points",
         assumptions=(least_squares_loss,),
         printed=r"L_D\text{ is convex and }L\text{-smooth}",

@@ -12,7 +12,6 @@ from fedtheory.sources.renard2022.notation import (
     SMALL_STEP,
     F,
     F_i,
-    L,
     T,
     average_error,
     claim,
@@ -71,7 +70,7 @@ CLAIMS = [
         kind="assumption",
         title="Local steps",
         locator="section 2.1, item 1",
-        printed=r"x_i^{(t,k+1)}\leftarrow x_i^{(t,k)}-\eta\, g_i(x_i^{(t,k)}),\quad k\in[0,\tau],\ \eta\text{ constant}",
+        printed=r"x_i^{(t,k+1)}\leftarrow x_i^{(t,k)}-\eta\, g_i(x_i^{(t,k)}),\ k\in[0,\tau],\ \eta\text{ constant}",
         implemented_by="fedtheory.assumptions:same_local_work",
         verdict="definition",
     ),
@@ -123,8 +122,8 @@ CLAIMS = [
             r"\mathbb E[\|g_i(x_i^{(t,k)})-\nabla F_i(x_i^{(t,j)})\|^2\mid x_i^{(t,k)}]\le\sigma^2"
         ),
         note=(
-            "The index j is read as k.  sigma^2 is the smallest constant on the stated region; mini-batch noise on data "
-            "is unbounded on all of space, so there the region is a ball that contains the run."
+            "The index j is read as k.  sigma^2 is the smallest constant on the stated region; mini-batch noise on "
+            "data is unbounded on all of space, so there the region is a ball that contains the run."
         ),
         implemented_by="fedtheory.assumptions:unbiased_bounded_variance",
         verdict="definition",
@@ -168,7 +167,7 @@ CLAIMS = [
             r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]"
             r"=O\left(\frac{1}{\tau T}\right)"
         ),
-        note="Read at a constant step size (assumption 1).  The left side tends to a positive limit with noise or drift.",
+        note="At a constant step size (assumption 1), with noise or drift, the left side tends to a positive limit.",
         verdict="refuted",
     ),
     claim(
@@ -191,7 +190,10 @@ CLAIMS = [
         rate=Rate(average_error, 1 / sp.sqrt(T), T, step_size=TUNED_STEP, constant=tuned_constant),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
-        note="With eta = 1/(4 L sqrt(T)) the first two terms of Theorem 2.1 balance at order 1/sqrt(T); the constant is the theorem's.",
+        note=(
+            "With eta = 1/(4 L sqrt(T)) the first two terms of Theorem 2.1 balance at order 1/sqrt(T); the constant is "
+            "the theorem's."
+        ),
         corrects="renard2022:goal-rate",
         verdict="asymptotic",
     ),

@@ -1,0 +1,152 @@
+"""A bound beside the exact error: over rounds, term by term, and how tight it is over step size and local steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, plain_float
+from fedtheory.claim import Claim
+from fedtheory.federation import LocalWork
+from fedtheory.federation.rule import same_for_all
+from fedtheory.run import Run
+from report.figures.style import BLACK, BLUE, CYCLE, DASHES, Figure, drawing, finish
+from verify.check import Check, check
+from verify.compare import Comparison
+
+HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
+"""Rounds T from 1 to about 2000, evenly on a log scale."""
+
+
+@dataclass(frozen=True)
+class BoundCurve:
+    """A claim evaluated along growing horizons."""
+
+    horizons: Sequence[int]
+    checks: Sequence[Check]
+
+    @property
+    def left(self) -> list[float]:
+        """Exact left sides."""
+        return [plain_float(_worst(c).lhs) for c in self.checks]
+
+    @property
+    def right(self) -> list[float]:
+        """Right sides."""
+        return [plain_float(_worst(c).rhs) for c in self.checks]
+
+    @property
+    def terms(self) -> dict[str, list[float]]:
+        """Each term of the right side, by its LaTeX."""
+        names = [term.latex for term in _worst(self.checks[0]).terms]
+        return {n: [plain_float(_worst(c).terms[k].value) for c in self.checks] for k, n in enumerate(names)}
+
+
+def _worst(found: Check) -> Comparison:
+    if found.worst is None:
+        raise ValueError(f"{found.claim.id}: {found.reason}")
+    return found.worst
+
+
+def with_rounds(run: Run, rounds: int) -> Run:
+    """The run with another number of rounds."""
+    return Run(run.problem, replace(run.algorithm, rounds=rounds))
+
+
+def bound_curve(claim: Claim, run: Run) -> BoundCurve:
+    """The claim at the horizons 1 .. 2000 of a float run."""
+    return BoundCurve(HORIZONS, [check(claim, with_rounds(run, horizon)) for horizon in HORIZONS])
+
+
+def over_rounds(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
+    """Bound against exact error over rounds, log-log."""
+    with drawing() as (canvas, axes):
+        axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
+        axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", markersize=3.5, label="exact left side")
+        axes.set_xlabel("rounds $T$")
+        axes.set_ylabel("suboptimality, units of $F$")
+        axes.legend()
+        worst = max(a / b for a, b in zip(curve.left, curve.right, strict=True))
+        caption = f"Exact left side and bound over the number of rounds. {setting} Largest ratio here: {worst:.3g}."
+        return finish(canvas, f"{_slug(claim)}-over-rounds", caption)
+
+
+def by_terms(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
+    """The bound split into its terms over rounds, log-log."""
+    with drawing() as (canvas, axes):
+        axes.loglog(curve.horizons, curve.right, color=BLACK, linewidth=2.4, label="bound")
+        for number, (name, values) in enumerate(curve.terms.items()):
+            style = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
+            if max(values) > 0:
+                axes.loglog(curve.horizons, values, label=f"${_legible(name)}$", **style)
+        axes.set_xlabel("rounds $T$")
+        axes.set_ylabel("terms of the bound, units of $F$")
+        axes.legend(loc="best")
+        caption = f"The bound, split into its terms. {setting} Where a flat term dominates, more rounds do not help."
+        return finish(canvas, f"{_slug(claim)}-terms", caption)
+
+
+FRACTIONS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
+LOCAL_STEPS = (1, 2, 4, 8, 16, 32)
+
+
+def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
+    """Largest ratio of exact left side to bound over runs, for each step size and number of local steps.
+
+    Step sizes are fractions of the claim's own limit, ``limit / L``.
+    """
+    largest = np.array([[_largest_ratio(claim, runs, f * limit, steps) for f in FRACTIONS] for steps in LOCAL_STEPS])
+    with drawing() as (canvas, axes):
+        image = axes.imshow(largest, cmap="cividis", aspect="auto", vmin=0, origin="lower")
+        for (row, column), value in np.ndenumerate(largest):
+            bright = value > 0.6 * largest.max()
+            axes.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=8, color="k" if bright else "w")
+        axes.grid(visible=False)
+        axes.set_xticks(range(len(FRACTIONS)), [_fraction_label(f) for f in FRACTIONS])
+        axes.set_yticks(range(len(LOCAL_STEPS)), [str(steps) for steps in LOCAL_STEPS])
+        axes.set_xlabel(rf"step size $\eta$, as a multiple of ${_limit_label(limit)}$")
+        axes.set_ylabel(r"local steps $\tau$")
+        canvas.colorbar(image, label="largest exact / bound")
+        caption = (
+            f"Tightness: the largest ratio of exact left side to bound over {len(runs)} problems "
+            "and $T = 1, 4, 16, 64$. One would mean that the bound is attained."
+        )
+        return finish(canvas, f"{_slug(claim)}-map", caption)
+
+
+def _largest_ratio(claim: Claim, runs: Sequence[Run], size: Fraction, steps: int) -> float:
+    ratios = [
+        plain_float(found.worst.ratio)
+        for run in runs
+        for rounds in (1, 4, 16, 64)
+        for found in [check(claim, _setting(run, size, steps, rounds))]
+        if found.worst is not None and found.worst.ratio is not None
+    ]
+    return max(ratios, default=float("nan"))
+
+
+def _setting(run: Run, size: Fraction, steps: int, rounds: int) -> Run:
+    """The run with step size ``size / L`` and another number of local steps and rounds."""
+    step = FLOAT.number(size / Fraction(run.smoothness), "step")
+    work = LocalWork((steps,) * run.problem.clients, same_for_all(step, run.problem.weights))
+    return Run(run.problem, replace(run.algorithm, work=work, rounds=rounds))
+
+
+def _fraction_label(fraction: Fraction) -> str:
+    return str(fraction.numerator) if fraction.denominator == 1 else f"1/{fraction.denominator}"
+
+
+def _limit_label(limit: Fraction) -> str:
+    return f"{limit.numerator}/({limit.denominator}L)" if limit.denominator != 1 else f"{limit.numerator}/L"
+
+
+def _legible(latex: str) -> str:
+    """Fractions at full size, which a legend needs."""
+    return latex.replace(r"\frac", r"\dfrac")
+
+
+def _slug(claim: Claim) -> str:
+    return claim.id.replace(":", "-").replace(".", "-")

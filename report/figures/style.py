@@ -1,0 +1,84 @@
+"""How figures look: one size that reads on a phone, colours that colour-blind readers can tell apart."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW, BLACK = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#F0E442",
+    "#000000",
+)
+"""Okabe and Ito's palette."""
+
+CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED)
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
+
+_SETTINGS: Any = {
+    "figure.figsize": (4.8, 3.5),
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "svg.fonttype": "path",
+    "mathtext.fontset": "cm",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A finished picture and the words that go with it."""
+
+    name: str
+    caption: str
+    """With formulas between dollar signs."""
+    svg: str
+
+
+@contextmanager
+def drawing() -> Iterator[tuple[Canvas, Axes]]:
+    """A canvas with one pair of axes in the project's style."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as Canvas
+
+    with mpl.rc_context(_SETTINGS):
+        canvas = Canvas(layout="constrained")
+        yield canvas, canvas.subplots()
+
+
+def finish(canvas: Canvas, name: str, caption: str) -> Figure:
+    """The drawing as an inline SVG: the same bytes for the same data, no ids shared with other figures."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    with mpl.rc_context(_SETTINGS | {"svg.hashsalt": name}):
+        canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    return Figure(name, caption, _for_a_page(svg[svg.index("<svg") :], name))
+
+
+def _for_a_page(svg: str, name: str) -> str:
+    """An SVG that scales with its column and shares no id with another figure of the page."""
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)
+    svg = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    head, tag, rest = svg.partition(">")
+    return re.sub(r' (width|height)="[^"]*"', "", head) + tag + rest

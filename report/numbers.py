@@ -1,0 +1,23 @@
+"""Numbers for readers: exact where they are short, else a few digits and the length of the exact form."""
+
+from __future__ import annotations
+
+from flint import fmpq
+
+from fedtheory.arithmetic import Number, plain_float
+
+_SHORT = 22
+"""Characters up to which a fraction is printed whole."""
+
+
+def decimal(value: Number, digits: int = 4) -> str:
+    """A few significant digits."""
+    return f"{plain_float(value):.{digits}g}"
+
+
+def exact(value: Number) -> str:
+    """A rational as it is when short, else approximately, with the number of digits of its exact form."""
+    text = str(value)
+    if not isinstance(value, fmpq) or len(text) <= _SHORT:
+        return text if isinstance(value, fmpq) else decimal(value, 6)
+    return f"≈ {decimal(value, 6)} (a fraction of {len(text) - 1} digits)"

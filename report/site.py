@@ -1,0 +1,118 @@
+"""The site: an index, a page for each claim, the toy problem, and the verdicts as JSON.
+
+Pages carry no dates and no timings: the same claims give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fedtheory.claim import Claim
+from fedtheory.errors import MissingExtra
+from fedtheory.registry import all_sources, claims_of
+from report.gallery import figures_for
+from report.pages import ClaimPage, claim_page
+from verify.verdict import ClaimVerdict, verify
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TOY_SOURCE, TOY_PAGE = "renard2022", "toy-problem.html"
+_VERDICTS = ("proved", "supported", "asymptotic", "refuted", "not applicable", "definition")
+
+
+def write_site(
+    folder: Path,
+    source: str | None,
+    *,
+    jobs: int = 1,
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> list[Path]:
+    """Verify the claims of a source (or of all) and write their pages; the files written."""
+    claims = claims_of(source)
+    verdicts = verify([claim.id for claim in claims], jobs=jobs, on_progress=on_progress)
+    pages = [claim_page(v, figures_for(v), _repairs(v.claim, claims)) for v in verdicts]
+    environment = _environment()
+    folder.mkdir(parents=True, exist_ok=True)
+    toy = _toy_page(environment) if any(claim.source == TOY_SOURCE for claim in claims) else {}
+    contents = {"index.html": _index(environment, pages, has_toy=bool(toy)), "verdicts.json": _verdicts_json(verdicts)}
+    contents |= _claim_pages(environment, pages) | toy
+    return [_write(folder / name, text) for name, text in contents.items()]
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _repairs(claim: Claim, claims: Sequence[Claim]) -> list[str]:
+    return [other.id for other in claims if other.corrects == claim.id]
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from report.mathml import formula, prose
+    from report.pages import page_name
+
+    environment = Environment(
+        loader=PackageLoader("report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"page_name": page_name, "prose": prose, "formula": formula}
+    return environment
+
+
+def _index(environment: Environment, pages: Sequence[ClaimPage], has_toy: bool) -> str:
+    by_source = {
+        source: [page for page in pages if page.claim.source == source.key] for source in all_sources().values()
+    }
+    shown = {source: found for source, found in by_source.items() if found}
+    counts = {source.key: _counts(found) for source, found in shown.items()}
+    return environment.get_template("index.html").render(
+        sources=shown, counts=counts, toy=(TOY_SOURCE, TOY_PAGE) if has_toy else None
+    )
+
+
+def _counts(pages: Sequence[ClaimPage]) -> list[tuple[str, int]]:
+    counted = Counter(page.verdict for page in pages)
+    return [(verdict, counted[verdict]) for verdict in _VERDICTS if counted[verdict]]
+
+
+def _claim_pages(environment: Environment, pages: Sequence[ClaimPage]) -> dict[str, str]:
+    template, sources = environment.get_template("claim.html"), all_sources()
+    neighbours = zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True)
+    return {
+        page.file: template.render(page=page, source=sources[page.claim.source], before=before, after=after)
+        for before, page, after in neighbours
+    }
+
+
+def _toy_page(environment: Environment) -> dict[str, str]:
+    """The page of the toy problem; without scikit-learn's data there is none."""
+    from report.toy_page import toy_page
+
+    try:
+        return {TOY_PAGE: environment.get_template("toy.html").render(toy=toy_page())}
+    except MissingExtra:
+        return {}
+
+
+def _verdicts_json(verdicts: Sequence[ClaimVerdict]) -> str:
+    entries = [
+        {
+            "id": v.claim.id,
+            "kind": v.claim.kind,
+            "verdict": v.verdict,
+            "recorded": v.claim.verdict,
+            "instances": v.instances,
+            "violations": v.violations,
+            "worst_ratio": v.worst_ratio,
+            "run_file": v.run_file,
+        }
+        for v in verdicts
+    ]
+    return json.dumps({"claims": entries}, indent=1, ensure_ascii=False) + "\n"

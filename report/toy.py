@@ -1,0 +1,110 @@
+"""The toy problem of renard2022, section 3: mini-batch FedAvg on two handwritten digits, exactly and by sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory import sampling
+from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.federation import fedavg
+from fedtheory.problem import least_squares
+from fedtheory.problem.datasets import DataSet, load
+from fedtheory.problem.split import dirichlet_split, iid_split
+from fedtheory.run import Run
+from fedtheory.runfile.problems import split_data
+
+DATA, CLIENTS, BATCH, LOCAL_STEPS, ROUNDS = "digits:3-8", 10, 8, 5, 100
+STEP_SIZE = 0.02
+CONCENTRATION = 0.1
+REPLICAS = 200
+CONFIDENCE = 0.99
+_TEST_SHARE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class ToyRun:
+    """One split of the data: the exact loss, its Monte-Carlo band, and the classifier's accuracy."""
+
+    name: str
+    run: Run
+    loss: Array
+    """Exact expected training loss E L_D(w^n), (T+1,)."""
+    sampled_loss: sampling.Estimate
+    train_accuracy: sampling.Estimate
+    test_accuracy: sampling.Estimate
+    sizes: list[int]
+    """Rows of each client."""
+
+    @property
+    def with_equal_shares(self) -> Run:
+        """The same clients and algorithm with equal shares, as the convergence theorem wants them."""
+        problem = self.run.problem
+        assert problem.data is not None
+        equal = least_squares(problem.data, problem.start, batch=BATCH)
+        return Run(equal, self.run.algorithm)
+
+    @property
+    def noise_at_optimum(self) -> float:
+        """Largest mini-batch variance of a client at the minimiser of the loss."""
+        centred = self.run.problem.centred
+        at_optimum = np.zeros((centred.clients, centred.dimension + 1, centred.dimension + 1))
+        at_optimum[:, 0, 0] = 1
+        return float(centred.oracle.covariances(at_optimum).trace(axis1=1, axis2=2).max())
+
+    @property
+    def inside(self) -> int:
+        """At how many rounds the exact loss lies within the Monte-Carlo interval."""
+        low, high = self.sampled_loss.low, self.sampled_loss.high
+        slack = 1e-12 * self.loss
+        return int(((self.loss >= low - slack) & (self.loss <= high + slack)).sum())
+
+
+def toy_runs() -> list[ToyRun]:
+    """The two splits, IID and Dirichlet, with the same data, objective and algorithm."""
+    data = load(DATA)
+    train, test = _train_and_test(len(data.outputs))
+    labels = data.outputs[train]
+    splits = {
+        "IID": iid_split(len(train), CLIENTS, seed=0),
+        f"Dirichlet({CONCENTRATION})": dirichlet_split(labels, CLIENTS, CONCENTRATION, seed=0),
+    }
+    return [_toy_run(name, data, [train[part] for part in parts], test) for name, parts in splits.items()]
+
+
+def _train_and_test(count: int) -> tuple[Array, Array]:
+    shuffled = np.random.default_rng(0).permutation(count)
+    held_out = int(_TEST_SHARE * count)
+    return np.sort(shuffled[held_out:]), np.sort(shuffled[:held_out])
+
+
+def _toy_run(name: str, data: DataSet, parts: list[Array], test: Array) -> ToyRun:
+    sizes = [len(part) for part in parts]
+    problem = least_squares(
+        split_data(data, parts, FLOAT),
+        np.zeros(data.inputs.shape[1]),
+        batch=BATCH,
+        # Shares in proportion to the data make F the loss L_D of the whole training set, for any split.
+        weights=np.array(sizes) / sum(sizes),
+        description=f"least squares on {data.name}, {name}",
+    )
+    run = Run(problem, fedavg(problem, rounds=ROUNDS, local_step_size=STEP_SIZE, local_steps=LOCAL_STEPS))
+    train = np.concatenate(parts)
+
+    exact = run.trajectory.server_suboptimality + problem.optimal_value
+    measures = (sampling.loss(problem), accuracy(data, train), accuracy(data, test))
+    loss, train_accuracy, test_accuracy = sampling.estimates(
+        problem, run.algorithm, measures, replicas=REPLICAS, seed=1, confidence=CONFIDENCE
+    )
+    return ToyRun(name, run, exact, loss, train_accuracy, test_accuracy, sizes)
+
+
+def accuracy(data: DataSet, rows: Array) -> sampling.Measure:
+    """Share of rows whose sign a linear model predicts, for models (replicas, d)."""
+    inputs, outputs = data.inputs[rows], data.outputs[rows]
+
+    def measure(models: Array) -> Array:
+        return np.asarray((np.where(models @ inputs.T >= 0, 1.0, -1.0) == outputs).mean(axis=-1))
+
+    return measure

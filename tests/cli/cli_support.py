@@ -1,0 +1,104 @@
+"""What the tests of the command line share: run files as text, and the outcome of a command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Changes = Mapping[str, str | None]
+"""Dotted key to raw TOML value; None takes the key away."""
+
+QUADRATIC: dict[str, str] = {
+    "problem.kind": '"quadratic"',
+    "problem.hessians": '[[["2","0"],["0","1"]], [["2","0"],["0","1"]]]',
+    "problem.linear": '[["1","0"], ["-1","0"]]',
+    "problem.constants": '["0", "0"]',
+    "problem.weights": '["1/2", "1/2"]',
+    "problem.start": '["3", "-2"]',
+    "problem.noise": '"1"',
+    "algorithm.name": '"fedavg"',
+    "algorithm.local_step_size": '"1/20"',
+    "algorithm.local_steps": "5",
+    "algorithm.server_step_size": "1",
+    "algorithm.rounds": "8",
+    "algorithm.participation": '{ kind = "full" }',
+    "algorithm.clock": '{ policy = "sync" }',
+    "algorithm.aggregation": '"importance"',
+}
+"""The run file of the contract, with fewer rounds."""
+
+_ALGORITHM: dict[str, str] = {
+    "algorithm.name": '"fedavg"',
+    "algorithm.local_step_size": '"1/100"',
+    "algorithm.local_steps": "3",
+    "algorithm.rounds": "4",
+}
+
+DIGITS: dict[str, str] = {
+    "problem.kind": '"least-squares"',
+    "problem.data": '"digits:3-8"',
+    "problem.clients": "10",
+    "problem.split": '"iid"',
+    "problem.seed": "0",
+    "problem.start": '"zeros"',
+    **_ALGORITHM,
+}
+"""Least squares on a data set that scikit-learn ships."""
+
+ROWS: dict[str, str] = {
+    "problem.kind": '"least-squares"',
+    "problem.data": '"good.npz"',
+    "problem.start": '"zeros"',
+    **_ALGORITHM,
+}
+"""Least squares on the user's own file, with a client column."""
+
+CLIENT_OF_ROW = (0,) * 6 + (1,) * 4 + (2,) * 2
+"""Three clients with 6, 4 and 2 rows in the data files of the tests."""
+
+
+def run_text(base: Mapping[str, str], changes: Changes | None = None) -> str:
+    """The text of a run file: `base` with some keys replaced, added or taken away."""
+    merged = {key: value for key, value in {**base, **(changes or {})}.items() if value is not None}
+    lines = [f"{key} = {value}" for key, value in merged.items() if "." not in key]
+    for table in dict.fromkeys(key.partition(".")[0] for key in merged if "." in key):
+        inside = [(key.partition(".")[2], value) for key, value in merged.items() if key.startswith(f"{table}.")]
+        lines += [f"[{table}]", *(f"{key} = {value}" for key, value in inside)]
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Exit code and output of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Standard output as one JSON document without NaN or infinity."""
+        return read_json(self.out)
+
+    def complaint(self) -> str:
+        """The one line on standard error of a wrong input; asserts that there is nothing else."""
+        assert self.code == 2, (self.code, self.err)
+        assert self.out == ""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert "Traceback" not in self.err
+        return lines[0]
+
+
+def read_json(text: str) -> Any:
+    """One strict JSON document."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)

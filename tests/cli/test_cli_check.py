@@ -1,0 +1,214 @@
+"""`fedtheory check`: holds, violated, not applicable, and near ties settled in rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_claims import CONTRACT, MINE
+from cli_support import DIGITS, QUADRATIC, Changes, run_text
+
+KEYS = {"id", "applicable", "reason", "conditions", "lhs", "rhs", "ratio", "holds", "terms"}
+
+Checked = Callable[..., dict[str, Any]]
+
+TENTH: Changes = {"algorithm.local_step_size": '"1/10"'}
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A file with the user's own claims."""
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    return path
+
+
+@pytest.fixture
+def check(command, mine: Path, write_run) -> Checked:
+    """Checks a claim, an id or a name in `mine`, on a run; the document."""
+
+    def checked(claim: str, changes: Changes | None = None, arithmetic: str = "float", base: Any = QUADRATIC) -> dict[str, Any]:
+        target = claim if ":" in claim else f"{mine}:{claim}"
+        outcome = command("check", target, write_run(changes, base), "--json", "--arithmetic", arithmetic)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert outcome.document.keys() >= KEYS
+        return outcome.document
+
+    return checked
+
+
+def assert_not_evaluated(document: dict[str, Any]) -> None:
+    """A claim that is not applicable has no sides and no verdict."""
+    assert document["applicable"] is False
+    assert [document[key] for key in ("lhs", "rhs", "ratio", "holds")] == [None] * 4
+    assert document["terms"] == []
+
+
+@pytest.mark.parametrize("arithmetic", ["float", "rational"])
+def test_holds(arithmetic: str, check: Checked) -> None:
+    """The theorem of the first source on the contract's run: sides, ratio, terms that add up."""
+    document = check("renard2022:thm-2.1", arithmetic=arithmetic)
+    assert (document["applicable"], document["reason"], document["holds"]) == (True, None, True)
+    assert [condition["holds"] for condition in document["conditions"]] == [True]
+    kind = str if arithmetic == "rational" else float
+    sides = [document[key] for key in ("lhs", "rhs", "ratio")]
+    assert all(type(side) is kind for side in sides)
+    lhs, rhs, ratio = (float(Fraction(side)) for side in sides)
+    assert 0 < lhs <= rhs
+    assert ratio == pytest.approx(lhs / rhs)
+    assert sum(float(Fraction(term["value"])) for term in document["terms"]) == pytest.approx(rhs)
+    assert all(term["term"] for term in document["terms"])
+
+
+@pytest.mark.parametrize("arithmetic", ["float", "rational"])
+def test_violated(arithmetic: str, check: Checked) -> None:
+    """A false claim is violated: a ratio above one, exit code 0."""
+    document = check("steps_are_huge", arithmetic=arithmetic)
+    assert (document["applicable"], document["holds"]) == (True, False)
+    assert Fraction(document["ratio"]) > 1
+
+
+def test_printed_misprint_is_violated(check: Checked) -> None:
+    """A refuted claim of the first source is violated on the contract's run."""
+    assert check("renard2022:property-2.4")["holds"] is False
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"problem.weights": '["3/4", "1/4"]'}, "unequal importance"),
+        ({"algorithm.local_steps": "[1, 2]"}, "different numbers of local steps"),
+        ({"algorithm.local_step_size": "[0.01, 0.02]"}, "different step sizes"),
+        ({"algorithm.server_step_size": '"1/2"'}, "server step size"),
+        ({"algorithm.participation": '{ kind = "uniform", clients = 1 }'}, "takes part"),
+        ({"algorithm.local_step_size": '"1/4"'}, "does not hold"),
+    ],
+    ids=["weights", "local-steps", "step-sizes", "server-step", "participation", "condition"],
+)
+@pytest.mark.parametrize("arithmetic", ["float", "rational"])
+def test_not_applicable(changes: Changes, reason: str, arithmetic: str, check: Checked) -> None:
+    """A failed assumption or condition is named, and nothing is evaluated."""
+    document = check("renard2022:thm-2.1", changes, arithmetic)
+    assert_not_evaluated(document)
+    assert reason in document["reason"]
+
+
+def test_conditions_with_slack(check: Checked) -> None:
+    """Every condition is listed with its slack, also the one that fails."""
+    document = check("small_steps", {"algorithm.rounds": "1"}, "rational")
+    assert_not_evaluated(document)
+    assert [(c["holds"], c["slack"]) for c in document["conditions"]] == [(True, "3/40"), (False, "-1")]
+    document = check("small_steps", {"algorithm.rounds": "5"}, "rational")
+    assert [(c["holds"], c["slack"]) for c in document["conditions"]] == [(True, "3/40"), (True, "3")]
+    assert (document["lhs"], document["rhs"], document["holds"]) == ("1/20", "11/2", True)
+    assert sorted(term["value"] for term in document["terms"]) == ["1/2", "5"]
+
+
+def test_diverging_run(check: Checked) -> None:
+    """A run that left double precision decides nothing, and the reason says where."""
+    document = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "60"})
+    assert_not_evaluated(document)
+    assert "diverges at round" in document["reason"]
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"), [("tie", True), ("equal", True), ("strict", False), ("above", False), ("just_below", False), ("just_above", True)]
+)
+def test_near_ties_are_settled_in_rationals(name: str, holds: bool, check: Checked) -> None:
+    """Within rounding error of equality, exact arithmetic decides, and says so."""
+    document = check(name, TENTH)
+    assert (document["applicable"], document["holds"]) == (True, holds)
+    assert "rationals" in document["settled_by"]
+    assert type(document["lhs"]) is float
+    exact = check(name, TENTH, "rational")
+    assert (exact["applicable"], exact["holds"], exact["settled_by"]) == (True, holds, None)
+
+
+def test_condition_at_its_edge(check: Checked) -> None:
+    """A condition that holds with equality holds."""
+    for arithmetic in ("float", "rational"):
+        assert check("edge", TENTH, arithmetic)["holds"] is True
+
+
+def test_condition_just_over_its_edge(check: Checked) -> None:
+    """A condition that fails by less than rounding error fails in rationals."""
+    assert_not_evaluated(check("over_the_edge", TENTH, "rational"))
+
+
+def test_irrational_constants(check: Checked) -> None:
+    """Squares of irrational constants are exact: |(3, -2)|^2 is 13."""
+    for arithmetic in ("float", "rational"):
+        document = check("root", {"problem.linear": "[[0,0],[0,0]]"}, arithmetic)
+        assert document["holds"] is True
+        assert Fraction(document["lhs"]) == pytest.approx(13)
+
+
+def test_undecided_where_rationals_cost_too_much(check: Checked) -> None:
+    """A near tie of a large run stays undecided, and the reason says why."""
+    document = check("tie", TENTH | {"algorithm.rounds": "5"}, base=DIGITS)
+    assert (document["applicable"], document["holds"]) == (True, None)
+    assert "too large to repeat in rationals" in document["reason"]
+
+
+def test_definition_without_relation(check: Checked) -> None:
+    """A bare definition has nothing to check, and says so."""
+    document = check("bare")
+    assert (document["holds"], document["lhs"]) == (None, None)
+    assert "no relation" in document["reason"]
+
+
+def test_rate(check: Checked) -> None:
+    """A rate comes with its ladder of horizons."""
+    document = check("renard2022:thm-2.1.rate.tuned", {"problem.noise": "0"})
+    assert document["rate"]["rungs"]
+    assert all(rung["rounds"] >= 1 for rung in document["rate"]["rungs"])
+
+
+@pytest.mark.parametrize("arithmetic", ["float", "rational"])
+def test_contract_example(arithmetic: str, command, tmp_path: Path, write_run) -> None:
+    """The user's own claim of the contract is checked from a folder of their own."""
+    path = tmp_path / "mine.py"
+    path.write_text(CONTRACT)
+    outcome = command("check", f"{path}:drift", write_run(), "--json", "--arithmetic", arithmetic)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.document["id"] == "mine:drift"
+    assert outcome.document["holds"] is True
+    assert 0 < Fraction(outcome.document["ratio"]) < 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("unbound", ("mine:unbound", "where", "gap, rho")),
+        ("unbound_condition", ("mine:condition", "where", "rho")),
+        ("outside", ("mine:outside", "sin(eta)")),
+        ("float_power", ("mine:power", "power")),
+        ("decimal", ("mine:decimal", "0.5")),
+    ],
+)
+@pytest.mark.parametrize("arithmetic", ["float", "rational"])
+def test_mistaken_claims(name: str, words: tuple[str, ...], arithmetic: str, command, mine: Path, write_run) -> None:
+    """A claim outside the language is one line that names the claim and the trouble."""
+    complaint = command("check", f"{mine}:{name}", write_run(), "--json", "--arithmetic", arithmetic).complaint()
+    assert all(word in complaint for word in words), complaint
+
+
+@pytest.mark.parametrize("changes", [{}, TENTH, {"algorithm.local_step_size": "1"}, {"algorithm.local_steps": "[1, 2]"}])
+@pytest.mark.parametrize("claim", ["renard2022:thm-2.1", "renard2022:property-2.4", "renard2022:thm-2.1.rate.tuned", "renard2022:problem"])
+@pytest.mark.parametrize("arithmetic", ["float", "rational"])
+def test_for_people(claim: str, changes: Changes, arithmetic: str, command, write_run) -> None:
+    """Without --json a verdict in words."""
+    outcome = command("check", claim, write_run({**changes, "algorithm.rounds": "2"}), "--arithmetic", arithmetic)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert claim in outcome.out
+    assert any(word in outcome.out for word in ("holds", "violated", "undecided", "not applicable"))
+
+
+def test_run_file_is_named(command, mine: Path, tmp_path: Path) -> None:
+    """A mistake in the run file is not blamed on the claim."""
+    path = tmp_path / "bad.toml"
+    path.write_text(run_text(QUADRATIC, {"problem.noise": "-1"}))
+    assert f"{path}: problem.noise" in command("check", f"{mine}:tie", path, "--json").complaint()

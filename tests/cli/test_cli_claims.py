@@ -1,0 +1,164 @@
+"""`fedtheory claims` and `fedtheory show`, and targets that do not exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_claims import CONTRACT, MINE
+
+SUMMARY = {"id", "source", "locator", "kind", "title", "statement", "corrects", "verdict"}
+DETAILS = SUMMARY | {"assumptions", "conditions", "symbols", "certificate"}
+VERDICTS = {"proved", "supported", "asymptotic", "refuted", "not applicable", "definition"}
+
+
+def test_claims(command) -> None:
+    """Every claim has the documented keys, an id of its source, and a statement."""
+    outcome = command("claims", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    claims = outcome.document
+    assert claims
+    for claim in claims:
+        assert claim.keys() >= SUMMARY
+        assert claim["id"].startswith(f"{claim['source']}:")
+        assert all(isinstance(claim[key], str) and claim[key] for key in ("locator", "kind", "title")), claim["id"]
+        assert claim["verdict"] in VERDICTS
+    ids = [claim["id"] for claim in claims]
+    assert len(set(ids)) == len(ids)
+    assert {claim["corrects"] for claim in claims} - {None} <= set(ids)
+
+
+def test_claims_of_a_source(command) -> None:
+    """--source keeps the claims of one source, in the same order."""
+    everything = command("claims", "--json").document
+    chosen = command("claims", "--source", "renard2022", "--json").document
+    assert chosen == [claim for claim in everything if claim["source"] == "renard2022"]
+    assert chosen
+
+
+def test_claims_for_people(command) -> None:
+    """A table without --json."""
+    outcome = command("claims")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "renard2022:thm-2.1" in outcome.out
+
+
+@pytest.mark.parametrize("arguments", [("claims",), ("verify",)])
+def test_unknown_source(arguments: tuple[str, ...], command) -> None:
+    """The known sources are named."""
+    complaint = command(*arguments, "--source", "renard2023", "--json").complaint()
+    assert "renard2022" in complaint
+    assert "'renard2023'" in complaint
+
+
+def test_unknown_source_beside_an_id(command) -> None:
+    """An unknown source is a mistake also where an id is given."""
+    command("verify", "renard2022:property-2.5", "--source", "renard2023", "--jobs", "1", "--json").complaint()
+
+
+def test_show_every_claim(command) -> None:
+    """Every claim can be shown, with at least what the list says of it."""
+    for listed in command("claims", "--json").document:
+        outcome = command("show", listed["id"], "--json")
+        assert (outcome.code, outcome.err) == (0, "")
+        shown = outcome.document
+        assert shown.keys() >= DETAILS
+        assert {key: shown[key] for key in SUMMARY} == listed
+        assert all(isinstance(condition, str) for condition in shown["conditions"])
+        assert listed["id"] in command("show", listed["id"]).out
+
+
+def test_show_the_theorem(command) -> None:
+    """Symbols, assumptions and conditions of the theorem."""
+    shown = command("show", "renard2022:thm-2.1", "--json").document
+    assert shown["assumptions"]
+    assert shown["conditions"]
+    assert shown["symbols"]
+    assert r"\tau" in shown["statement"]
+
+
+def test_show_own_claim(command, tmp_path: Path) -> None:
+    """The contract's own claim: its conditions and symbols, no verdict."""
+    path = tmp_path / "mine.py"
+    path.write_text(CONTRACT)
+    outcome = command("show", f"{path}:drift", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    shown = outcome.document
+    assert (shown["id"], shown["verdict"], shown["certificate"], shown["corrects"]) == ("mine:drift", None, None, None)
+    assert len(shown["conditions"]) == 1
+    assert {"max_drift", "local_step_size", "local_steps", "gradient_dissimilarity", "noise_deviation"} <= {
+        symbol["quantity"] for symbol in shown["symbols"]
+    }
+    people = command("show", f"{path}:drift")
+    assert people.code == 0
+    assert "mine:drift" in people.out
+
+
+def test_show_own_claim_from_its_folder(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative file name is looked up in the current folder."""
+    (tmp_path / "relative_claims.py").write_text(CONTRACT)
+    monkeypatch.chdir(tmp_path)
+    assert command("show", "relative_claims.py:drift", "--json").document["id"] == "mine:drift"
+
+
+BAD_TARGETS = {
+    "near id": ("renard2022:thm-21", ("no claim", "renard2022:thm-2.1")),
+    "other case": ("Renard2022:thm-2.1", ("no claim", "renard2022:thm-2.1")),
+    "no such id": ("nobody1999:conjecture-9", ("no claim", "fedtheory claims")),
+    "empty": ("", ("no claim",)),
+    "missing file": ("{folder}/nowhere.py:drift", ("{folder}/nowhere.py", "no such file")),
+    "folder": ("{folder}/folder.py:drift", ("{folder}/folder.py", "no such file")),
+    "missing name": ("{folder}/mine.py:drif", ("{folder}/mine.py", "drif", "steps_are_huge")),
+    "not a claim": ("{folder}/mine.py:number", ("{folder}/mine.py", "number", "steps_are_huge")),
+    "no name": ("{folder}/mine.py:", ("{folder}/mine.py", "steps_are_huge")),
+    "no colon": ("{folder}/mine.py", ("{folder}/mine.py",)),
+    "no claims": ("{folder}/nothing.py:x", ("{folder}/nothing.py", "none there")),
+    "syntax error": ("{folder}/syntax.py:x", ("{folder}/syntax.py", "SyntaxError")),
+    "null byte": ("{folder}/null.py:x", ("{folder}/null.py",)),
+    "not UTF-8": ("{folder}/latin.py:x", ("{folder}/latin.py",)),
+    "missing import": ("{folder}/imports.py:x", ("{folder}/imports.py", "no_such_module_anywhere")),
+    "raises": ("{folder}/raises.py:x", ("{folder}/raises.py", "ZeroDivisionError")),
+    "multi-line error": ("{folder}/lines.py:x", ("{folder}/lines.py", "first second")),
+    "exits": ("{folder}/exits.py:x", ("{folder}/exits.py",)),
+    "unknown argument": ("{folder}/argument.py:x", ("{folder}/argument.py", "left")),
+    "unknown quantity": ("{folder}/quantity.py:x", ("{folder}/quantity.py", "no_such_quantity")),
+    "side that is no expression": ("{folder}/side.py:x", ("{folder}/side.py",)),
+}
+
+FILES = {
+    "mine.py": MINE,
+    "nothing.py": "x = 3\n",
+    "syntax.py": "def broken(:\n    pass\n",
+    "imports.py": "import no_such_module_anywhere\n",
+    "raises.py": "x = 1 / 0\n",
+    "lines.py": "raise ValueError('first\\nsecond')\n",
+    "exits.py": "import sys\nsys.exit(0)\n",
+    "argument.py": "from fedtheory import Claim\nx = Claim(id='mine:x', left=1)\n",
+    "quantity.py": "from fedtheory import Claim, quantities as q\nx = Claim(id='mine:x', lhs=q.no_such_quantity, rhs=1)\n",
+    "side.py": "from fedtheory import Claim\nx = Claim(id='mine:x', lhs='1 +', rhs=1)\n",
+}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files of claims, most of them broken."""
+    path = tmp_path_factory.mktemp("claims")
+    for name, text in FILES.items():
+        (path / name).write_text(text)
+    (path / "null.py").write_bytes(b"x = 1\0\n")
+    (path / "latin.py").write_bytes("x = 'Größe'\n".encode("latin-1"))
+    (path / "folder.py").mkdir()
+    return path
+
+
+@pytest.mark.parametrize(("target", "words"), BAD_TARGETS.values(), ids=[name.replace(" ", "-") for name in BAD_TARGETS])
+@pytest.mark.parametrize("name", ["show", "check", "verify"])
+def test_bad_targets(name: str, target: str, words: tuple[str, ...], command, folder: Path, write_run) -> None:
+    """What is named on the command line does not exist or does not work: one line with a hint."""
+    extra = {"show": [], "check": [write_run()], "verify": ["--jobs", "1"]}[name]
+    try:
+        complaint = command(name, target.format(folder=folder), *extra, "--json").complaint()
+    except SystemExit as exit_of_the_file:
+        pytest.fail(f"the file ends the program with exit code {exit_of_the_file.code}, in silence")
+    missing = [word for word in words if word.format(folder=folder) not in complaint]
+    assert not missing, complaint

@@ -1,0 +1,90 @@
+"""Runs written as run files and read back are the same runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_support import QUADRATIC, ROWS, Changes, run_text
+from verify.instances import FAMILIES, Instance
+
+from fedtheory import FLOAT, RATIONAL, Run, read_run
+from fedtheory.arithmetic import Arithmetic
+from fedtheory.moments import Trajectory
+from fedtheory.runfile import parse_run, run_table, run_toml
+
+INSTANCES = [
+    Instance(name, number)
+    for name, family in FAMILIES.items()
+    for number in sorted({0, 1, 2, family.size // 3, family.size // 2, family.size - 1})
+    if family.size > number
+]
+
+
+def moments(run: Run) -> np.ndarray:
+    """Exact second moments of the server's model over all rounds."""
+    return Trajectory(run.problem, run.algorithm).moments
+
+
+def assert_same(first: Run, second: Run, local: bool) -> None:
+    """The same trajectory, to the last digit."""
+    assert first.algorithm.rounds == second.algorithm.rounds
+    assert first.algorithm.work.steps == second.algorithm.work.steps
+    assert np.array_equal(moments(first), moments(second))
+    assert np.array_equal(first.problem.optimum, second.problem.optimum)
+    assert first.problem.optimal_value == second.problem.optimal_value
+    assert first.algorithm.clock.times(3) == second.algorithm.clock.times(3)
+    if local:
+        one, other = (Trajectory(run.problem, run.algorithm) for run in (first, second))
+        assert np.array_equal(one.drift, other.drift)
+        assert np.array_equal(one.local_suboptimality, other.local_suboptimality)
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i.family.replace(' ', '-')}-{i.number}")
+def test_instances(instance: Instance, tmp_path: Path) -> None:
+    """An instance of a family, its run file, and the run file of that are the same."""
+    run, path = instance.run(), tmp_path / "run.toml"
+    text = run_toml(run_table(run))
+    path.write_text(text)
+    again = read_run(path, RATIONAL)
+    wide = instance.family == "wide quadratics"
+    assert_same(run, again, local=not wide)
+    assert run_toml(run_table(again)) == text
+    assert run_table(parse_run(run_table(run), RATIONAL)) == run_table(run)
+
+
+VARIANTS: dict[str, tuple[dict[str, str], Changes]] = {
+    "uniform": (QUADRATIC, {"algorithm.participation": '{ kind = "uniform", clients = 1 }'}),
+    "multinomial": (QUADRATIC, {"algorithm.participation": '{ kind = "multinomial", clients = 3 }'}),
+    "fixed": (QUADRATIC, {"algorithm.participation": '{ kind = "fixed", clients = [1] }'}),
+    "own steps": (QUADRATIC, {"algorithm.local_steps": "[1, 3]", "algorithm.local_step_size": '["1/7", "1/9"]'}),
+    "server step": (QUADRATIC, {"algorithm.server_step_size": '"2/3"'}),
+    "weights": (QUADRATIC, {"problem.weights": '["1/3", "2/3"]', "problem.constants": '["1/7", -2]'}),
+    "own noise": (QUADRATIC, {"problem.noise": '["1/3", 0]'}),
+    "noise 1/3": (QUADRATIC, {"problem.noise": '"1/3"'}),
+    "decimals": (QUADRATIC, {"problem.start": "[0.1, 1e-7]", "algorithm.local_step_size": "0.1"}),
+    "times": (QUADRATIC, {"algorithm.clock": '{ policy = "sync", times = [2, "7/2"] }'}),
+    "npz": (ROWS, {"problem.batch": "2"}),
+    "npz without replacement": (ROWS, {"problem.batch": "2", "problem.replacement": "false"}),
+}
+
+
+@pytest.mark.parametrize(("base", "changes"), VARIANTS.values(), ids=[name.replace(" ", "-") for name in VARIANTS])
+@pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=["float", "rational"])
+def test_variants(base: dict[str, str], changes: Changes, arithmetic: Arithmetic, data_folder: Path) -> None:
+    """Every policy of a run file survives writing and reading."""
+    path = data_folder / "trip.toml"
+    path.write_text(run_text(base, changes))
+    run = read_run(path, arithmetic)
+    path.write_text(run_toml(run_table(run)))
+    again = read_run(path, arithmetic)
+    assert_same(run, again, local=run.algorithm.work.common_steps is not None)
+
+
+def test_as_floats_keeps_the_clock(data_folder: Path) -> None:
+    """The float copy of an exact run is the float run."""
+    path = data_folder / "floats.toml"
+    path.write_text(run_text(QUADRATIC, {"algorithm.clock": '{ policy = "sync", times = [1, "1/2"] }'}))
+    exact, floats = read_run(path, RATIONAL).as_floats(), read_run(path, FLOAT)
+    assert_same(exact, floats, local=True)

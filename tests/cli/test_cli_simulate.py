@@ -1,0 +1,412 @@
+"""`fedtheory simulate` on good run files: the keys and shapes of the document, exact against float, divergence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_support import DIGITS, QUADRATIC, ROWS, Changes, run_text
+
+
+@dataclass(frozen=True)
+class Good:
+    """A good run file and the shape of what comes back."""
+
+    name: str
+    base: dict[str, str]
+    changes: Changes
+    clients: int
+    dimension: int
+    rounds: int
+    local_steps: int | None
+    """None where the clients take different numbers."""
+    small: bool = True
+    """Whether it is also run in rationals."""
+
+
+def quadratic(name: str, changes: Changes, rounds: int = 8, local_steps: int | None = 5) -> Good:
+    """A variant of the contract's quadratic example."""
+    return Good(name, QUADRATIC, changes, 2, 2, rounds, local_steps)
+
+
+def shipped(name: str, changes: Changes, clients: int = 10, dimension: int = 65) -> Good:
+    """Least squares on a data set of scikit-learn."""
+    return Good(name, DIGITS, {f"problem.{k}": v for k, v in changes.items()}, clients, dimension, 4, 3, small=False)
+
+
+def own(name: str, changes: Changes, clients: int = 3) -> Good:
+    """Least squares on the user's own file."""
+    return Good(name, ROWS, {f"problem.{k}": v for k, v in changes.items()}, clients, 3, 4, 3)
+
+
+def participation(name: str, value: str) -> Good:
+    """The quadratic example with a participation law."""
+    return quadratic(name, {"algorithm.participation": value})
+
+
+def timed(name: str, time: str, times: str | None, rounds: int) -> Good:
+    """The quadratic example with a time instead of rounds."""
+    clock = '{ policy = "sync" }' if times is None else f'{{ policy = "sync", times = {times} }}'
+    return quadratic(
+        name, {"algorithm.rounds": None, "algorithm.time": time, "algorithm.clock": clock}, rounds=rounds
+    )
+
+
+OPTIONAL = (
+    "problem.constants",
+    "problem.weights",
+    "problem.start",
+    "problem.noise",
+    "algorithm.name",
+    "algorithm.server_step_size",
+    "algorithm.participation",
+    "algorithm.clock",
+    "algorithm.aggregation",
+)
+
+CASES = [
+    quadratic("the contract's example", {}),
+    quadratic("required keys only", dict.fromkeys(OPTIONAL)),
+    quadratic("one local step by default", {"algorithm.local_steps": None}, local_steps=1),
+    quadratic("one round", {"algorithm.rounds": "1"}, rounds=1),
+    quadratic("decimals", {"problem.start": "[3.25, -2e-1]", "algorithm.local_step_size": "0.05"}),
+    quadratic("rationals with spaces and signs", {"problem.start": '[" 7/2 ", "-0.5"]'}),
+    quadratic("noise for each client", {"problem.noise": '["1/3", 0]'}),
+    quadratic("unequal weights", {"problem.weights": "[0.3, 0.7]"}),
+    quadratic("a flat direction", {"problem.hessians": '[[["2",0],[0,0]], [["1",0],[0,0]]]'}),
+    quadratic("start at zeros", {"problem.start": '"zeros"'}),
+    quadratic("step size for each client", {"algorithm.local_step_size": '["1/20", "1/30"]'}),
+    quadratic("local steps for each client", {"algorithm.local_steps": "[2, 5]"}, local_steps=None),
+    quadratic("local steps for each client, all equal", {"algorithm.local_steps": "[3, 3]"}, local_steps=3),
+    quadratic("server step", {"algorithm.server_step_size": '"1/2"'}),
+    participation("full", '{ kind = "full" }'),
+    participation("uniform", '{ kind = "uniform", clients = 1 }'),
+    participation("uniform, all", '{ kind = "uniform", clients = 2 }'),
+    participation("multinomial", '{ kind = "multinomial", clients = 2 }'),
+    participation("multinomial, more draws than clients", '{ kind = "multinomial", clients = 5 }'),
+    participation("fixed", '{ kind = "fixed", clients = [1] }'),
+    participation("fixed, all", '{ kind = "fixed", clients = [0, 1] }'),
+    quadratic("clock with times", {"algorithm.clock": '{ policy = "sync", times = [2, "7/2"] }'}),
+    timed("time", "6", None, 6),
+    timed("time that is no multiple", '"20/3"', "[1, 2]", 3),
+    timed("time that is a multiple of a decimal", '"3/10"', '["1/10", "1/20"]', 3),
+    timed("time of one round", "0.7", "[0.7, 0.1]", 1),
+    shipped("digits", {}),
+    shipped("digits, dirichlet", {"split": '"dirichlet"', "concentration": "0.1", "seed": "3"}),
+    shipped("digits, dirichlet by default concentration", {"split": '"dirichlet"'}),
+    shipped("digits, batch", {"batch": "8", "replacement": "true"}, clients=10),
+    shipped("digits, batch without replacement", {"batch": "8", "replacement": "false", "clients": "4"}, clients=4),
+    shipped("breast cancer", {"data": '"breast_cancer"', "clients": "3"}, clients=3, dimension=31),
+    shipped("diabetes", {"data": '"diabetes"', "split": '"dirichlet"', "concentration": '"1/2"'}, dimension=11),
+    shipped("diabetes by defaults", {"data": '"diabetes"', "split": None, "seed": None, "start": None}, dimension=11),
+    own("npz", {}),
+    own("npz with a batch", {"batch": "2"}),
+    own("npz with a batch without replacement", {"batch": "2", "replacement": "false"}),
+    own("npz split anew", {"clients": "2", "split": '"iid"', "seed": "4"}, clients=2),
+    own("npz without a client column", {"data": '"no_client.npz"', "clients": "4"}, clients=4),
+    own("npz split by dirichlet", {"clients": "3", "split": '"dirichlet"', "concentration": '"1/10"'}),
+    own("csv", {"data": '"good.csv"'}),
+    own("csv with a batch", {"data": '"good.csv"', "batch": "1", "start": '["1/2", 0, -1]'}),
+    own("weights of an npz", {"weights": '["1/2", "1/3", "1/6"]'}),
+    own(
+        "data in the run file",
+        {"data": None, "inputs": '[[["1", 2, 0]], [[0, "1/2", 1], [1, 1, 1]]]', "outputs": '[[1], ["1/3", 0]]'},
+        clients=2,
+    ),
+]
+
+CONSTANTS = {
+    "clients",
+    "dimension",
+    "smoothness",
+    "strong_convexity",
+    "initial_gap",
+    "initial_distance",
+    "noise_deviation",
+    "gradient_dissimilarity",
+}
+
+
+def names(cases: list[Good]) -> list[str]:
+    """Identifiers of cases."""
+    return [case.name.replace(",", "").replace(" ", "-") for case in cases]
+
+
+def written(case: Good, folder: Path) -> Path:
+    """The run file of a case, beside the data files."""
+    path = folder / "good run.toml"
+    path.write_text(run_text(case.base, case.changes), encoding="utf-8")
+    return path
+
+
+def numbers(value: Any) -> Iterator[Any]:
+    """All leaves of nested lists."""
+    if isinstance(value, list):
+        for entry in value:
+            yield from numbers(entry)
+    else:
+        yield value
+
+
+def results(document: dict[str, Any]) -> dict[str, list[Any]]:
+    """The leaves of every list of a document."""
+    found = {f"server.{name}": document["server"][name] for name in document["server"]}
+    found |= {f"local.{name}": document["local"][name] for name in document["local"] or ()}
+    found |= {"optimum": document["optimum"], "optimal_value": document["optimal_value"], "times": document["times"]}
+    return {name: list(numbers(values)) for name, values in found.items()}
+
+
+def shape(value: Any) -> tuple[int, ...]:
+    """Shape of nested lists, which have to be rectangular."""
+    if not isinstance(value, list):
+        return ()
+    inner = {shape(entry) for entry in value}
+    assert len(inner) == 1
+    return (len(value), *inner.pop())
+
+
+def assert_shapes(document: dict[str, Any], case: Good) -> None:
+    """Keys as documented, and lists over rounds, local steps and clients."""
+    assert {"arithmetic", "constants", "optimum", "optimal_value", "server", "local", "times"} <= document.keys()
+    assert document["constants"].keys() >= CONSTANTS
+    assert (document["constants"]["clients"], document["constants"]["dimension"]) == (case.clients, case.dimension)
+    assert shape(document["optimum"]) == (case.dimension,)
+    server = document["server"]
+    assert shape(server["mean"]) == (case.rounds + 1, case.dimension)
+    for name in ("suboptimality", "distance_sq", "gradient_sq"):
+        assert shape(server[name]) == (case.rounds + 1,)
+    assert shape(document["times"]) == (case.rounds,)
+    if case.local_steps is None:
+        assert document["local"] is None
+    else:
+        assert shape(document["local"]["suboptimality"]) == (case.rounds, case.local_steps + 1)
+        assert shape(document["local"]["drift"]) == (case.rounds, case.local_steps + 1, case.clients)
+    assert document["diverges"] is None
+
+
+@pytest.mark.parametrize("case", CASES, ids=names(CASES))
+def test_document_in_floats(case: Good, command, data_folder: Path) -> None:
+    """Every number is a finite JSON number, every list has its documented length."""
+    outcome = command("simulate", written(case, data_folder), "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.document["arithmetic"] == "float"
+    assert_shapes(outcome.document, case)
+    for name, leaves in results(outcome.document).items():
+        assert all(type(leaf) in (int, float) and math.isfinite(leaf) for leaf in leaves), name
+
+
+SMALL = [case for case in CASES if case.small]
+
+
+@pytest.mark.parametrize("case", SMALL, ids=names(SMALL))
+def test_rationals_agree_with_floats(case: Good, command, data_folder: Path) -> None:
+    """Exact results are strings p/q in lowest terms, within 1e-9 of the floats."""
+    path = written(case, data_folder)
+    outcome = command("simulate", path, "--json", "--arithmetic", "rational")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.document["arithmetic"] == "rational"
+    assert_shapes(outcome.document, case)
+    exact, floats = results(outcome.document), results(command("simulate", path, "--json").document)
+    assert exact.keys() == floats.keys()
+    for name, leaves in exact.items():
+        assert len(leaves) == len(floats[name])
+        values = [Fraction(leaf) for leaf in leaves if isinstance(leaf, str)]
+        assert [str(value) for value in values] == leaves, name
+        scale = max(1.0, *(abs(float(value)) for value in values))
+        assert all(abs(float(a) - b) <= 1e-9 * scale for a, b in zip(values, floats[name], strict=True)), name
+
+
+def test_constants_agree(command, write_run) -> None:
+    """Constants are exact strings in rationals, numbers in floats, and agree; an irrational root is null, its square not."""
+    path = write_run()
+    exact = command("simulate", path, "--json", "--arithmetic", "rational").document["constants"]
+    floats = command("simulate", path, "--json").document["constants"]
+    assert exact.keys() == floats.keys()
+    texts = {name: value for name, value in exact.items() if isinstance(value, str)}
+    assert texts["smoothness"] == "2"
+    assert texts["initial_distance_sq"] == "13"
+    assert exact["initial_distance"] is None
+    assert all(abs(float(Fraction(text)) - floats[name]) <= 1e-9 for name, text in texts.items())
+
+
+def test_times_of_the_slowest_client(command, write_run) -> None:
+    """A synchronous round takes as long as its slowest client."""
+    path = write_run({"algorithm.clock": '{ policy = "sync", times = [2, "7/2"] }', "algorithm.rounds": "3"})
+    assert command("simulate", path, "--json", "--arithmetic", "rational").document["times"] == ["7/2", "7", "21/2"]
+    assert command("simulate", path, "--json").document["times"] == [3.5, 7.0, 10.5]
+
+
+def test_same_result_from_any_folder(command, data_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Data files are looked up beside the run file, not in the current folder."""
+    path = written(next(case for case in CASES if case.name == "csv"), data_folder)
+    there = command("simulate", path, "--json").document
+    monkeypatch.chdir(tmp_path)
+    assert command("simulate", path, "--json").document == there
+    monkeypatch.chdir(data_folder)
+    assert command("simulate", path.name, "--json").document == there
+
+
+def test_npz_and_csv_agree(command, data_folder: Path) -> None:
+    """The same rows in both formats give the same run."""
+    by_name = {case.name: case for case in CASES}
+    documents = [command("simulate", written(by_name[name], data_folder), "--json").document for name in ("npz", "csv")]
+    assert documents[0] == documents[1]
+
+
+def test_seed_decides_the_split(command, write_run) -> None:
+    """The same seed gives the same split, another one another."""
+    changes = [{"problem.split": '"dirichlet"', "problem.seed": seed} for seed in ("1", "1", "2")]
+    first, again, other = (command("simulate", write_run(c, DIGITS), "--json").document["server"] for c in changes)
+    assert first == again != other
+
+
+def test_for_people(command, write_run) -> None:
+    """Without --json a table for people, in both arithmetics."""
+    for arithmetic in ("float", "rational"):
+        outcome = command("simulate", write_run(), "--arithmetic", arithmetic)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert "smoothness: 2" in outcome.out
+        assert "suboptimality" in outcome.out
+        assert "diverges" not in outcome.out
+
+
+def test_byte_order_mark(command, tmp_path: Path) -> None:
+    """A run file saved by a Windows editor with a byte order mark is read, or refused in one line."""
+    path = tmp_path / "run.toml"
+    path.write_text("\ufeff" + run_text(QUADRATIC), encoding="utf-8")
+    outcome = command("simulate", path, "--json")
+    if outcome.code:
+        assert str(path) in outcome.complaint()
+
+
+# Divergence.
+
+STEEP: Changes = {"algorithm.local_step_size": "100", "algorithm.rounds": "60"}
+
+
+def assert_all_finite(document: dict[str, Any]) -> None:
+    """No list holds anything but finite numbers."""
+    for name, leaves in results(document).items():
+        assert all(type(leaf) is float and math.isfinite(leaf) for leaf in leaves), name
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        STEEP,
+        {**STEEP, "problem.noise": "0"},
+        {**STEEP, "problem.noise": "0", "problem.start": '"zeros"', "problem.weights": '["3/4", "1/4"]'},
+        {**STEEP, "algorithm.local_steps": "[1, 4]"},
+        {**STEEP, "algorithm.participation": '{ kind = "uniform", clients = 1 }'},
+        {"algorithm.local_step_size": "1e6", "algorithm.rounds": "50"},
+        {"algorithm.local_step_size": "1e30", "algorithm.rounds": "50"},
+        {"algorithm.local_step_size": "1e100", "algorithm.rounds": "50"},
+        {"algorithm.local_step_size": "1e200", "algorithm.rounds": "50"},
+        {"algorithm.server_step_size": "1e60", "algorithm.rounds": "50"},
+        {
+            "problem.hessians": "[[[1e130,0],[0,1]], [[1e130,0],[0,1]]]",
+            "algorithm.local_step_size": "1e-129",
+            "algorithm.rounds": "300",
+        },
+    ],
+    ids=[
+        "steep",
+        "no-noise",
+        "from-zeros",
+        "own-steps",
+        "uniform",
+        "1e6",
+        "1e30",
+        "1e100",
+        "1e200",
+        "server-step",
+        "large-curvature",
+    ],
+)
+def test_overflow_is_reported(changes: Changes, command, write_run) -> None:
+    """A run that leaves double precision is cut before that round, and the reason is given."""
+    outcome = command("simulate", write_run(changes), "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    document = outcome.document
+    diverges = document["diverges"]
+    assert "step size" in diverges["reason"]
+    assert 1 <= diverges["round"] <= int(str(changes["algorithm.rounds"]))
+    server = document["server"]
+    assert {len(values) for values in server.values()} == {diverges["round"]}
+    assert_all_finite(document)
+    if document["local"] is not None:
+        assert {len(values) for values in document["local"].values()} == {diverges["round"] - 1}
+
+
+@pytest.mark.parametrize("arithmetic", ["float", "rational"])
+def test_mild_divergence_is_flagged(arithmetic: str, command, write_run) -> None:
+    """A run whose numbers still fit but whose mean round map expands is flagged, with all rounds."""
+    path = write_run({"algorithm.local_step_size": '"11/10"', "algorithm.rounds": "6"})
+    document = command("simulate", path, "--json", "--arithmetic", arithmetic).document
+    assert document["diverges"]["round"] is None
+    assert "spectral radius" in document["diverges"]["reason"]
+    assert shape(document["server"]["mean"]) == (7, 2)
+    assert shape(document["local"]["drift"]) == (6, 6, 2)
+
+
+def test_stable_edge_is_not_flagged(command, write_run) -> None:
+    """Steps of size 2/L neither grow nor shrink."""
+    path = write_run({"algorithm.local_step_size": "1", "problem.noise": "0"})
+    assert command("simulate", path, "--json").document["diverges"] is None
+
+
+def test_flat_direction_with_noise_is_not_flagged(command, write_run) -> None:
+    """A random walk in a flat direction grows, but is no divergence by the step size."""
+    path = write_run({"problem.hessians": '[[["2",0],[0,0]], [["2",0],[0,0]]]', "problem.linear": "[[1,0],[-1,0]]"})
+    assert command("simulate", path, "--json").document["diverges"] is None
+
+
+NOISY: Changes = {
+    "problem.data": None,
+    "problem.inputs": "[[[1], [0], [0], [0], [0], [0], [0], [0]]]",
+    "problem.outputs": "[[1, 0, 0, 0, 0, 0, 0, 0]]",
+    "problem.start": "[5]",
+    "problem.batch": "1",
+    "algorithm.local_steps": "1",
+    "algorithm.local_step_size": "2",
+}
+"""Mini-batches of one row: the mean contracts by 1/2 each round, the second moment grows by 9/4."""
+
+
+def test_growing_noise_overflows(command, write_run) -> None:
+    """Mini-batch noise can grow although the mean contracts: the overflow is reported, with its own reason."""
+    document = command("simulate", write_run({**NOISY, "algorithm.rounds": "900"}, ROWS), "--json").document
+    assert 500 < document["diverges"]["round"] < 800
+    assert "noise" in document["diverges"]["reason"]
+    assert_all_finite(document)
+
+
+@pytest.mark.parametrize("arithmetic", ["float", "rational"])
+def test_growing_noise_is_flagged(arithmetic: str, command, write_run) -> None:
+    """The expected error grows by 9/4 each round: flagged, although forty rounds fit."""
+    path = write_run({**NOISY, "algorithm.rounds": "40"}, ROWS)
+    document = command("simulate", path, "--json", "--arithmetic", arithmetic).document
+    assert float(Fraction(document["server"]["distance_sq"][-1])) > 1e12
+    assert document["diverges"] is not None
+
+
+@pytest.mark.parametrize("changes", [{"problem.start": "[1e120, 0]"}, {"problem.noise": "1e300"}], ids=["start", "noise"])
+def test_huge_inputs_are_not_blamed_on_the_step_size(changes: Changes, command, write_run) -> None:
+    """Where the run contracts and only its numbers are too large for floats, the step size is not to blame."""
+    outcome = command("simulate", write_run(changes), "--json")
+    if outcome.code:
+        outcome.complaint()
+    else:
+        assert "step size is too large" not in str(outcome.document["diverges"])
+
+
+def test_people_see_the_divergence(command, write_run) -> None:
+    """The table for people says that the run diverges."""
+    outcome = command("simulate", write_run(STEEP))
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "diverges" in outcome.out

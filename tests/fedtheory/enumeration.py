@@ -1,0 +1,329 @@
+"""Ground truth by brute force: every outcome of a tiny run, one after the other, in exact rationals.
+
+Nothing here imports the engine.  Points are tuples of `fmpq`, distributions are
+lists of (probability, outcome), and expectations are plain sums.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flint import fmpq
+
+Point = tuple[fmpq, ...]
+Law = list[tuple[fmpq, Any]]
+"""Probabilities and outcomes."""
+
+
+def number(value: int | str | fmpq) -> fmpq:
+    """A rational from a whole number or a string such as "1/2"."""
+    if isinstance(value, str):
+        top, _, bottom = value.partition("/")
+        return fmpq(int(top), int(bottom or "1"))
+    return fmpq(value)
+
+
+def point(*values: int | str | fmpq) -> Point:
+    """A point from its coordinates."""
+    return tuple(number(value) for value in values)
+
+
+def dot(left: Point, right: Point) -> fmpq:
+    """Inner product."""
+    return sum((a * b for a, b in zip(left, right, strict=True)), fmpq(0))
+
+
+def plus(left: Point, right: Point, factor: fmpq = fmpq(1)) -> Point:  # noqa: B008
+    """``left + factor * right``."""
+    return tuple(a + factor * b for a, b in zip(left, right, strict=True))
+
+
+def minus(left: Point, right: Point) -> Point:
+    """``left - right``."""
+    return plus(left, right, fmpq(-1))
+
+
+def mixture(weights: Sequence[fmpq], points: Sequence[Point]) -> Point:
+    """``sum_i weights[i] points[i]``."""
+    total = tuple(fmpq(0) for _ in points[0])
+    for weight, one in zip(weights, points, strict=True):
+        total = plus(total, one, weight)
+    return total
+
+
+def merged(law: Law) -> Law:
+    """The same law with equal outcomes written once."""
+    together: dict[Any, fmpq] = {}
+    for probability, outcome in law:
+        together[outcome] = together.get(outcome, fmpq(0)) + probability
+    return [(probability, outcome) for outcome, probability in together.items()]
+
+
+@dataclass(frozen=True)
+class Client:
+    """One client: its objective, its gradient and the law of its stochastic gradient at a point."""
+
+    value: Callable[[Point], fmpq]
+    gradient: Callable[[Point], Point]
+    stochastic: Callable[[Point], Law]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One joint outcome of a local step: the round's base model, all local models, all stochastic gradients."""
+
+    base: Point
+    local: tuple[Point, ...]
+    stochastic: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class TinyRun:
+    """FedAvg on a few clients, in every detail that the update rule has."""
+
+    clients: tuple[Client, ...]
+    importance: tuple[fmpq, ...]
+    start: Point
+    step_sizes: tuple[fmpq, ...]
+    steps: tuple[int, ...]
+    rounds: int
+    server_step_size: fmpq
+    participation: Law
+    """Probabilities and weights (w_1, ..., w_M) of a round."""
+
+    def value(self, at: Point) -> fmpq:
+        """F."""
+        return sum((p * c.value(at) for p, c in zip(self.importance, self.clients, strict=True)), fmpq(0))
+
+    def gradient(self, at: Point) -> Point:
+        """Gradient of F."""
+        return mixture(self.importance, [client.gradient(at) for client in self.clients])
+
+    def minimiser(self) -> Point:
+        """x*, by Cramer's rule in one or two dimensions, where the Hessian is regular."""
+        zero = tuple(fmpq(0) for _ in self.start)
+        at_zero = self.gradient(zero)
+        columns = []
+        for axis in range(len(zero)):
+            unit = tuple(fmpq(int(axis == j)) for j in range(len(zero)))
+            columns.append(minus(self.gradient(unit), at_zero))
+        right = tuple(-g for g in at_zero)
+        if len(zero) == 1:
+            return (right[0] / columns[0][0],)
+        (a, c), (b, d) = columns
+        determinant = a * d - b * c
+        return (right[0] * d - b * right[1]) / determinant, (a * right[1] - c * right[0]) / determinant
+
+    def _walk(self, client: int, base: Point, steps: int) -> Law:
+        """Law of a client's model after some local steps from a base model."""
+        law: Law = [(fmpq(1), base)]
+        for _ in range(steps):
+            law = merged(
+                [
+                    (before * chance, plus(at, gradient, -self.step_sizes[client]))
+                    for before, at in law
+                    for chance, gradient in self.clients[client].stochastic(at)
+                ]
+            )
+        return law
+
+    def server_laws(self) -> list[Law]:
+        """Law of the server's model after n = 0 .. T updates."""
+        laws: list[Law] = [[(fmpq(1), self.start)]]
+        for _ in range(self.rounds):
+            laws.append(merged([outcome for chance, base in laws[-1] for outcome in self._round(chance, base)]))
+        return laws
+
+    def _round(self, chance: fmpq, base: Point) -> Law:
+        walks = [self._walk(client, base, steps) for client, steps in enumerate(self.steps)]
+        after = []
+        for joint in itertools.product(*walks):
+            probability = chance
+            for one, _ in joint:
+                probability = probability * one
+            displacements = [minus(final, base) for _, final in joint]
+            for drawn, weights in self.participation:
+                change = mixture(weights, displacements)
+                after.append((probability * drawn, plus(base, change, self.server_step_size)))
+        return after
+
+    def joint_local(self, law: Law, k: int) -> Iterator[tuple[fmpq, Point, tuple[Point, ...]]]:
+        """Joint outcomes (probability, base, local models) after k local steps of a round that starts from `law`."""
+        for chance, base in law:
+            for joint in itertools.product(*(self._walk(i, base, k) for i in range(len(self.clients)))):
+                probability = chance
+                for one, _ in joint:
+                    probability = probability * one
+                yield probability, base, tuple(at for _, at in joint)
+
+    def joint_steps(self, law: Law, k: int) -> Iterator[tuple[fmpq, Step]]:
+        """Joint outcomes of local models after k steps and of the stochastic gradients there."""
+        for probability, base, local in self.joint_local(law, k):
+            laws = [client.stochastic(at) for client, at in zip(self.clients, local, strict=True)]
+            for joint in itertools.product(*laws):
+                chance = probability
+                for one, _ in joint:
+                    chance = chance * one
+                yield chance, Step(base, local, tuple(gradient for _, gradient in joint))
+
+    def moved(self, step: Step) -> tuple[Point, ...]:
+        """All local models after the step."""
+        return tuple(
+            plus(at, gradient, -size)
+            for at, gradient, size in zip(step.local, step.stochastic, self.step_sizes, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class ServerTruth:
+    """Expectations of the server's model, n = 0 .. T."""
+
+    mean: list[Point]
+    suboptimality: list[fmpq]
+    distance_sq: list[fmpq]
+    gradient_sq: list[fmpq]
+
+
+@dataclass(frozen=True)
+class LocalTruth:
+    """Expectations inside rounds: [n][k] for the averaged iterate, [n][k][i] for the drift."""
+
+    suboptimality: list[list[fmpq]]
+    distance_sq: list[list[fmpq]]
+    drift: list[list[list[fmpq]]]
+
+
+def expectation(law: Law, measure: Callable[[Any], fmpq]) -> fmpq:
+    """Sum of probability times measure."""
+    return sum((probability * measure(outcome) for probability, outcome in law), fmpq(0))
+
+
+def server_truth(run: TinyRun) -> ServerTruth:
+    """What the engine must say about the server's model."""
+    best = run.minimiser()
+    lowest = run.value(best)
+    laws = run.server_laws()
+
+    def squared_distance(at: Point) -> fmpq:
+        return dot(minus(at, best), minus(at, best))
+
+    return ServerTruth(
+        [tuple(expectation(law, lambda at, j=j: at[j]) for j in range(len(best))) for law in laws],
+        [expectation(law, lambda at: run.value(at) - lowest) for law in laws],
+        [expectation(law, squared_distance) for law in laws],
+        [expectation(law, lambda at: dot(run.gradient(at), run.gradient(at))) for law in laws],
+    )
+
+
+def local_truth(run: TinyRun) -> LocalTruth:
+    """What the engine must say about local steps, where all clients take the same number."""
+    best = run.minimiser()
+    lowest = run.value(best)
+    suboptimality, distance, drift = [], [], []
+    for law in run.server_laws()[:-1]:
+        gaps, lengths, spreads = [], [], []
+        for k in range(run.steps[0] + 1):
+            gap, length, spread = fmpq(0), fmpq(0), [fmpq(0) for _ in run.clients]
+            for probability, _, local in run.joint_local(law, k):
+                average = mixture(run.importance, local)
+                away = minus(average, best)
+                gap += probability * (run.value(average) - lowest)
+                length += probability * dot(away, away)
+                for i, at in enumerate(local):
+                    apart = minus(at, average)
+                    spread[i] += probability * dot(apart, apart)
+            gaps.append(gap)
+            lengths.append(length)
+            spreads.append(spread)
+        suboptimality.append(gaps)
+        distance.append(lengths)
+        drift.append(spreads)
+    return LocalTruth(suboptimality, distance, drift)
+
+
+def quadratic_client(hessian: Sequence[Point], linear: Point, constant: fmpq, variance: fmpq, deviation: fmpq) -> Client:
+    """``1/2 x'Hx - b'x + c`` with noise of +-deviation along a random axis; deviation^2 must be the variance."""
+    assert deviation * deviation == variance
+    size = len(linear)
+    noises: Law = [
+        (fmpq(1, 2 * size), tuple(sign * deviation if axis == j else fmpq(0) for j in range(size)))
+        for axis in range(size)
+        for sign in (1, -1)
+    ]
+
+    def gradient(at: Point) -> Point:
+        return tuple(dot(row, at) - b for row, b in zip(hessian, linear, strict=True))
+
+    def value(at: Point) -> fmpq:
+        return dot(at, tuple(dot(row, at) for row in hessian)) / 2 - dot(linear, at) + constant
+
+    def stochastic(at: Point) -> Law:
+        full = gradient(at)
+        return [(fmpq(1), full)] if deviation == 0 else [(chance, plus(full, noise)) for chance, noise in noises]
+
+    return Client(value, gradient, stochastic)
+
+
+def data_client(inputs: Sequence[Point], outputs: Point, batch: int | None, replacement: bool) -> Client:
+    """Mean of squared residuals over the data; gradients over all batches of the given size."""
+    count = len(outputs)
+    rows = range(count)
+    drawn: list[tuple[int, ...]] = [tuple(rows)]
+    if batch is not None:
+        drawn = list(itertools.product(rows, repeat=batch) if replacement else itertools.combinations(rows, batch))
+    batches = merged([(fmpq(1, len(drawn)), tuple(sorted(rows))) for rows in drawn])
+
+    def residual(row: int, at: Point) -> fmpq:
+        return dot(inputs[row], at) - outputs[row]
+
+    def value(at: Point) -> fmpq:
+        return sum((residual(row, at) ** 2 for row in rows), fmpq(0)) / count
+
+    def over(chosen: Sequence[int], at: Point) -> Point:
+        total = tuple(fmpq(0) for _ in at)
+        for row in chosen:
+            total = plus(total, inputs[row], 2 * residual(row, at))
+        return tuple(entry / len(chosen) for entry in total)
+
+    def stochastic(at: Point) -> Law:
+        return merged([(chance, over(chosen, at)) for chance, chosen in batches])
+
+    return Client(value, lambda at: over(rows, at), stochastic)
+
+
+def full_weights(importance: Sequence[fmpq]) -> Law:
+    """Everybody, with the weights p_i."""
+    return [(fmpq(1), tuple(importance))]
+
+
+def fixed_weights(importance: Sequence[fmpq], selected: Sequence[int]) -> Law:
+    """Always the same clients, with equal weights."""
+    return [(fmpq(1), tuple(fmpq(1, len(selected)) if i in selected else fmpq(0) for i in range(len(importance))))]
+
+
+def uniform_weights(importance: Sequence[fmpq], selected: int) -> Law:
+    """Every subset of the given size is as likely; w_i = p_i M / m on it."""
+    clients = len(importance)
+    subsets = list(itertools.combinations(range(clients), selected))
+    return [
+        (
+            fmpq(1, len(subsets)),
+            tuple(importance[i] * clients / selected if i in subset else fmpq(0) for i in range(clients)),
+        )
+        for subset in subsets
+    ]
+
+
+def multinomial_weights(importance: Sequence[fmpq], selected: int) -> Law:
+    """m independent draws with probabilities p_i; w_i = count_i / m."""
+    clients = len(importance)
+    law = []
+    for draws in itertools.product(range(clients), repeat=selected):
+        chance = fmpq(1)
+        for client in draws:
+            chance = chance * importance[client]
+        law.append((chance, tuple(fmpq(draws.count(i), selected) for i in range(clients))))
+    return merged(law)

@@ -1,0 +1,142 @@
+"""Participation laws against all draws of clients, as equal rationals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import enumeration as brute
+import numpy as np
+import pytest
+from flint import fmpq
+from tiny_runs import assert_local_agrees, assert_server_agrees, quadratics
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.errors import InputError
+from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
+
+IMPORTANCES = [["1/3", "1/3", "1/3"], ["1/2", "1/3", "1/6"], ["1/10", "1/5", "3/10", "2/5"], ["1/4", "3/4"], ["1"]]
+
+
+def _laws(importance: tuple[fmpq, ...]) -> list[tuple[Participation, brute.Law]]:
+    """Every law of this number of clients beside the list of its draws."""
+    clients = len(importance)
+    laws: list[tuple[Participation, brute.Law]] = [(Full(), brute.full_weights(importance))]
+    laws += [(Fixed(s), brute.fixed_weights(importance, s)) for s in {(0,), (clients - 1,), tuple(range(clients))}]
+    laws += [(Uniform(m), brute.uniform_weights(importance, m)) for m in range(1, clients + 1)]
+    laws += [(Multinomial(m), brute.multinomial_weights(importance, m)) for m in (1, 2, 3)]
+    return laws
+
+
+@pytest.mark.parametrize("given", IMPORTANCES, ids=str)
+def test_moments_of_the_weights(given: list[str]) -> None:
+    """E[w_i], E[w_i w_j], E[w_i^2], and whether the weights are the same in every round."""
+    importance = brute.point(*given)
+    clients = range(len(importance))
+    for law, draws in _laws(importance):
+        moments = law.moments(RATIONAL.array(list(importance)))
+        assert sum(chance for chance, _ in draws) == 1
+        mean = [brute.expectation(draws, lambda w, i=i: w[i]) for i in clients]
+        pairs = [[brute.expectation(draws, lambda w, i=i, j=j: w[i] * w[j]) for j in clients] for i in clients]
+        second = np.diag(moments.diagonal) + moments.pairing * np.outer(moments.mean, moments.mean)
+        assert moments.mean.tolist() == mean, law
+        assert second.tolist() == pairs, law
+        assert moments.squares.tolist() == [pairs[i][i] for i in clients], law
+        if moments.is_fixed:
+            assert all(pairs[i][j] == mean[i] * mean[j] for i in clients for j in clients), law
+
+
+@pytest.mark.parametrize("given", IMPORTANCES, ids=str)
+def test_weights_are_unbiased(given: list[str]) -> None:
+    """Full, uniform and multinomial participation have E[w_i] = p_i; a fixed set has weights that sum to one."""
+    importance = RATIONAL.array(given)
+    for law in (Full(), Uniform(1), Multinomial(2)):
+        assert (law.moments(importance).mean == importance).all()
+    assert Fixed((0,)).moments(importance).mean.sum() == 1
+
+
+@pytest.mark.parametrize("given", IMPORTANCES[1:4], ids=str)
+def test_samples_follow_the_enumerated_law(given: list[str]) -> None:
+    """Frequencies of drawn weights are those of the law, within five standard deviations."""
+    importance, replicas = brute.point(*given), 20_000
+    floats = np.array([float(p.p) / float(p.q) for p in importance])
+    for law, draws in _laws(importance):
+        sampled = law.sample(floats, replicas, np.random.default_rng(7))
+        assert sampled.shape == (replicas, len(importance))
+        total = 0.0
+        for chance, weights in draws:
+            expected = float(chance.p) / float(chance.q)
+            wanted = [float(w.p) / float(w.q) for w in weights]
+            share = float(np.isclose(sampled, wanted).all(axis=1).mean())
+            total += share
+            assert abs(share - expected) <= 5 * np.sqrt(expected * (1 - expected) / replicas) + 1e-12, (law, weights)
+        assert total == pytest.approx(1), law
+
+
+THREE: dict[str, Any] = {
+    "hessians": [[["2"]], [["1/2"]], [["1"]]],
+    "linear": [["1"], ["-3"], ["2"]],
+    "start": ["3/2"],
+    "importance": ["1/2", "1/3", "1/6"],
+    "eta": ["1/4", "1/3", "1/5"],
+    "deviation": [1, 0, "1/2"],
+}
+PLANE: dict[str, Any] = {
+    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
+    "linear": [["1", "0"], ["-1", "2"]],
+    "start": ["3", "-2"],
+    "importance": ["1/4", "3/4"],
+    "eta": "1/6",
+    "deviation": [1, 0],
+}
+
+
+def _with_law(shape: dict[str, Any], number: int, **settings: Any) -> Any:
+    law, weights = _laws(brute.point(*shape["importance"]))[number]
+    return quadratics(**shape, law=law, weights=weights, **settings)
+
+
+@pytest.mark.parametrize("number", range(len(_laws(brute.point(*THREE["importance"])))))
+@pytest.mark.parametrize("server", ["1", "4/3"])
+def test_runs_on_a_line(number: int, server: str) -> None:
+    """Three clients with noise, two rounds; local quantities as well, whose importances stay p_i."""
+    pair = _with_law(THREE, number, rounds=2, server=server)
+    assert_server_agrees(pair)
+    assert_local_agrees(pair)
+
+
+@pytest.mark.parametrize("number", range(len(_laws(brute.point(*THREE["importance"])))))
+def test_runs_with_unequal_local_steps(number: int) -> None:
+    """Partial participation of clients that take different numbers of local steps."""
+    assert_server_agrees(_with_law(THREE, number, rounds=2, steps=(2, 3, 1)))
+
+
+@pytest.mark.parametrize("number", range(len(_laws(brute.point(*PLANE["importance"])))))
+def test_runs_in_a_plane(number: int) -> None:
+    """Two clients in two dimensions, two local steps."""
+    pair = _with_law(PLANE, number, rounds=2, steps=2)
+    assert_server_agrees(pair)
+
+
+def test_all_clients_selected_is_full_participation() -> None:
+    """Uniform selection of all M clients gives the same run as full participation."""
+    importance = brute.point(*THREE["importance"])
+    whole = quadratics(**THREE, law=Uniform(3), weights=brute.uniform_weights(importance, 3), rounds=2).engine
+    full = quadratics(**THREE, rounds=2).engine
+    assert (whole.trajectory.moments == full.trajectory.moments).all()
+    assert whole.trajectory.recursion.participation.is_fixed
+
+
+@pytest.mark.parametrize("law", [Uniform(0), Uniform(3), Multinomial(0), Fixed(()), Fixed((2,)), Fixed((-1,))], ids=str)
+def test_laws_that_do_not_fit(law: Participation) -> None:
+    """Too few or too many clients, or numbers of clients that do not exist."""
+    with pytest.raises(InputError, match=r"algorithm\.participation\.clients"):
+        law.moments(RATIONAL.array(["1/2", "1/2"]))
+
+
+def test_a_client_named_twice_does_not_change_the_total_weight() -> None:
+    """Fixed participation of a set S: a repeated client is refused, or S is read as a set; weights sum to one."""
+    try:
+        mean = Fixed((0, 0)).moments(RATIONAL.array(["1/2", "1/2"])).mean
+    except InputError:
+        return
+    assert mean.sum() == 1
