@@ -4,6 +4,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# One thread for each process: the processes are the parallelism.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 .PHONY: report test test-slow lint bench clean
 
@@ -11,10 +13,10 @@ report: $(READY)
 	$(BIN)/fedtheory report -o site
 
 test: lint
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
 test-slow: $(READY)
-	$(BIN)/python -m pytest -m slow
+	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --ignore tests/benchmarks
 
 lint: $(READY)
 	$(BIN)/ruff check --quiet .

@@ -11,6 +11,7 @@ silence.
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from decimal import Decimal
 from fractions import Fraction
@@ -31,6 +32,11 @@ NEAR_TIE = 1e-9
 """Relative distance below which floats do not decide an inequality."""
 
 _ENCLOSURE_BITS = 256
+_FLOAT_REACH = 1e60
+"""Largest number accepted in floats: products of a few such numbers still fit."""
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\s*/\s*\d+)?|\d*\.?\d+(e[+-]?\d{1,3})?|\d+\.(e[+-]?\d{1,3})?)\s*", re.IGNORECASE)
+_LONGEST_NUMBER = 4000
+"""Characters of a number in a run file."""
 
 
 class Arithmetic(ABC):
@@ -52,12 +58,20 @@ class Arithmetic(ABC):
         """Least-norm solution of ``matrix @ x = right``, `matrix` (d, d) symmetric; `InputError` if there is none."""
 
     @abstractmethod
+    def solve_regular(self, matrix: Array, right: Array) -> Array:
+        """The solution of ``matrix @ x = right`` for a regular (d, d) matrix."""
+
+    @abstractmethod
     def largest_eigenvalue(self, matrix: Array) -> Number:
         """Largest eigenvalue of a symmetric (d, d) matrix; in rationals never too small (see `is_psd`)."""
 
     @abstractmethod
+    def are_psd(self, matrices: Array) -> Array:
+        """Whether each of the symmetric matrices (N, d, d) is positive semidefinite, (N,)."""
+
     def is_psd(self, matrix: Array) -> bool:
         """Whether a symmetric matrix is positive semidefinite."""
+        return bool(self.are_psd(matrix[None])[0])
 
     @abstractmethod
     def sqrt(self, value: Number) -> Number:
@@ -98,11 +112,14 @@ class FloatArithmetic(Arithmetic):
     dtype = float
 
     def number(self, value: object, key: str) -> float:
-        if isinstance(value, fmpq):
-            return int(value.p) / int(value.q)
-        number = float(value) if isinstance(value, float | np.floating) else float(_fraction(value, key))
+        if isinstance(value, fmpq | float | np.floating):
+            number = plain_float(value)
+        else:
+            number = _nearest_float(_fraction(value, key))
         if not math.isfinite(number):
-            raise InputError(key, f"expected a finite number, got {value!r}")
+            raise InputError(key, f"expected a finite number, got {_abridged(value)}")
+        if abs(number) > _FLOAT_REACH:
+            raise InputError(key, f"expected at most {_FLOAT_REACH:g} in floats, got {number:g}")
         return number
 
     def array(self, values: object) -> Array:
@@ -121,15 +138,18 @@ class FloatArithmetic(Arithmetic):
             raise InputError("", "the linear system has no solution")
         return solution
 
+    def solve_regular(self, matrix: Array, right: Array) -> Array:
+        return np.asarray(np.linalg.solve(matrix, right))
+
     def largest_eigenvalue(self, matrix: Array) -> float:
         values = np.linalg.eigvalsh(matrix)
         # A value within rounding of zero is zero: singular matrices are common here.
         rounding = 8 * len(values) * np.finfo(float).eps * np.abs(values).max(initial=0.0)
         return float(values[-1]) if abs(values[-1]) > rounding else 0.0
 
-    def is_psd(self, matrix: Array) -> bool:
-        scale = np.abs(matrix).max(initial=0.0)
-        return bool(np.linalg.eigvalsh(matrix)[0] >= -1e-10 * scale)
+    def are_psd(self, matrices: Array) -> Array:
+        scales = np.abs(matrices).max(axis=(1, 2), initial=0.0)
+        return np.asarray(np.linalg.eigvalsh(matrices)[:, 0] >= -1e-10 * scales)
 
     def sqrt(self, value: Number) -> Number:
         return np.sqrt(value)
@@ -158,7 +178,7 @@ class RationalArithmetic(Arithmetic):
 
     def text(self, value: Number) -> str | None:
         if isinstance(value, arb):
-            return f"[{value.str(30)}]" if value.is_finite() else None
+            return value.str(30) if value.is_finite() else None
         return str(value)
 
     def solve(self, matrix: Array, right: Array) -> Array:
@@ -176,20 +196,20 @@ class RationalArithmetic(Arithmetic):
             solution[pivot] = row[size]
         return matrix @ solution
 
+    def solve_regular(self, matrix: Array, right: Array) -> Array:
+        solved = fmpq_mat(matrix.tolist()).solve(fmpq_mat([[entry] for entry in right]))
+        return self.array([row[0] for row in solved.tolist()])
+
     def largest_eigenvalue(self, matrix: Array) -> fmpq:
         polynomial: Any = fmpq_mat(matrix.tolist()).charpoly()
         rational: list[fmpq] = [-factor[0] / factor[1] for factor, _ in polynomial.factor()[1] if factor.degree() == 1]
-        enclosures = [root.real for root, _ in polynomial.numer().complex_roots()]
-        above: fmpq = max(enclosure.upper().fmpq() for enclosure in enclosures)
-        if rational and all(max(rational) >= e for e in enclosures if not e.contains(max(rational))):
+        if rational and self.is_psd(max(rational) * self.identity(len(matrix)) - matrix):
             return max(rational)
+        above: fmpq = max(root.real.upper().fmpq() for root, _ in polynomial.numer().complex_roots())
         return above
 
-    def is_psd(self, matrix: Array) -> bool:
-        # All roots of the characteristic polynomial are real; none is negative iff its signs alternate.
-        coefficients = fmpq_mat(matrix.tolist()).charpoly().coeffs()
-        size = len(matrix)
-        return all((c if (size - power) % 2 == 0 else -c) >= 0 for power, c in enumerate(coefficients))
+    def are_psd(self, matrices: Array) -> Array:
+        return np.array([_is_psd(fmpq_mat(matrix.tolist())) for matrix in matrices])
 
     def sqrt(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):
@@ -197,7 +217,7 @@ class RationalArithmetic(Arithmetic):
         exact = _exact_root(value)
         if exact is not None:
             return exact
-        with ctx.workprec(_ENCLOSURE_BITS):
+        with precise_enclosures():
             return arb(value).sqrt()
 
     def upper_sqrt(self, value: Number) -> fmpq:
@@ -208,12 +228,37 @@ class RationalArithmetic(Arithmetic):
 
 
 def _fraction(value: object, key: str) -> Fraction:
+    complaint = InputError(key, f'expected a number or a rational string such as "1/20", got {_abridged(value)}')
     if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):
-        raise InputError(key, f'expected a number or a rational string such as "1/20", got {value!r}')
+        raise complaint
+    if isinstance(value, str) and (len(value) > _LONGEST_NUMBER or not _NUMBER.fullmatch(value)):
+        raise complaint
     try:
         return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise InputError(key, f'expected a number or a rational string such as "1/20", got {value!r}') from None
+        raise complaint from None
+
+
+def _abridged(value: object) -> str:
+    shown = (
+        f"an integer of {value.bit_length()} bits" if isinstance(value, int) and abs(value) > 10**60 else repr(value)
+    )
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+
+
+def _nearest_float(value: Fraction) -> float:
+    """The nearest float; infinite where there is none."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _is_psd(matrix: fmpq_mat) -> bool:
+    # All roots of a symmetric matrix's characteristic polynomial are real; none is negative iff its signs alternate.
+    coefficients: Any = matrix.charpoly().coeffs()
+    size = matrix.nrows()
+    return all((c if (size - power) % 2 == 0 else -c) >= 0 for power, c in enumerate(coefficients))
 
 
 def _exact_root(value: fmpq) -> fmpq | None:
@@ -228,6 +273,11 @@ def _round_up(value: fmpq, significant: int = 10_000) -> fmpq:
     while value * shift < significant:
         shift *= 10
     return fmpq(math.ceil(Fraction(int(value.p), int(value.q)) * shift), shift)
+
+
+def precise_enclosures() -> Any:
+    """A context in which enclosures of irrational numbers are computed to 256 bits."""
+    return ctx.workprec(_ENCLOSURE_BITS)
 
 
 FLOAT = FloatArithmetic()
@@ -259,7 +309,7 @@ def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
 def plain_float(value: Number) -> float:
     """A float near any number of either arithmetic, for ordering and display."""
     if isinstance(value, fmpq):
-        return int(value.p) / int(value.q)
+        return _nearest_float(Fraction(int(value.p), int(value.q)))
     return float(value.mid()) if isinstance(value, arb) else float(value)
 
 

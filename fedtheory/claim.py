@@ -16,6 +16,7 @@ from typing import Literal
 import sympy as sp
 
 from fedtheory.assumptions import Assumption
+from fedtheory.errors import InputError
 from fedtheory.expressions import Expr, latex, plain
 from fedtheory.quantities.notion import Notion, Quantity
 
@@ -166,6 +167,8 @@ class Claim:
 
 
 def _expression(side: Expr | Quantity) -> Expr:
+    if isinstance(side, str):
+        raise InputError("claim", f"expected a SymPy expression or a quantity as a side, got the string {side!r}")
     return side.symbol if isinstance(side, Quantity) else sp.sympify(side)
 
 

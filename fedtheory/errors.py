@@ -15,8 +15,12 @@ class InputError(FedtheoryError):
     """
 
     def __init__(self, key: str, message: str, file: str | None = None) -> None:
+        # All arguments go to the base class, so that the error survives the way back from a worker process.
+        super().__init__(key, message, file)
         self.key, self.message, self.file = key, message, file
-        super().__init__(": ".join(part for part in (file, key, message) if part))
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.file, self.key, self.message) if part)
 
     def in_file(self, file: str) -> InputError:
         """The same mistake, with the file it was found in."""
@@ -35,4 +39,8 @@ class MissingExtra(FedtheoryError):
     """An optional dependency is not installed."""
 
     def __init__(self, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the optional extra: pip install 'fedtheory[{extra}]'")
+        super().__init__(extra, purpose)
+        self.extra, self.purpose = extra, purpose
+
+    def __str__(self) -> str:
+        return f"{self.purpose} needs the optional extra: pip install 'fedtheory[{self.extra}]'"

@@ -294,7 +294,7 @@ def _power(value: Array, exponent: int) -> Array:
     if exponent >= 0:
         return np.asarray(value**exponent)
     if (value == 0).any():
-        raise NotApplicable("an expression divides by zero here")
+        raise NotApplicable("the claim divides by a quantity that is zero on this run")
     return np.asarray(1 / value**-exponent)
 
 

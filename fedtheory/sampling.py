@@ -51,10 +51,16 @@ def _local_work(problem: Problem, algorithm: Algorithm, model: Array, generator:
     points = np.repeat(model[:, None, :], problem.clients, axis=1)
     counts, sizes = np.array(algorithm.work.steps), algorithm.work.step_sizes
     for k in range(counts.max()):
-        gradients = problem.gradients(points) + problem.oracle.sample(points, generator)
+        gradients = _gradients(problem, points) + problem.oracle.sample(points, generator)
         active = np.where(counts > k, sizes, 0.0)
         points = points - active[:, None] * gradients
     return points
+
+
+def _gradients(problem: Problem, points: Array) -> Array:
+    """Gradients of F_i at points (replicas, M, d), one matrix product for each client."""
+    by_client = points.transpose(1, 0, 2) @ problem.hessians
+    return by_client.transpose(1, 0, 2) - problem.linear
 
 
 def estimate(

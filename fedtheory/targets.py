@@ -17,6 +17,8 @@ def resolve(target: str) -> Claim:
 
     A file is executed as Python, with all its rights: only name files you trust.
     """
+    if target.endswith(".py"):
+        raise InputError("id", f"expected {target}:NAME, with the name of a claim in that file")
     file, _, name = target.rpartition(":")
     return _from_file(Path(file), name) if file.endswith(".py") else find(target)
 
@@ -28,10 +30,15 @@ def _from_file(path: Path, name: str) -> Claim:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError("", f"cannot be executed: {type(error).__name__}: {error}", str(path)) from None
     claim = getattr(module, name, None)
     if not isinstance(claim, Claim):
         names = sorted(key for key, value in vars(module).items() if isinstance(value, Claim))
-        raise InputError(name, f"expected the name of a Claim, one of: {', '.join(names) or 'none there'}", str(path))
+        expected = f"expected the name of a Claim: {', '.join(names)}" if names else "the file defines no Claim"
+        raise InputError(name, expected, str(path))
+    try:
+        _ = claim.relations
+    except InputError as error:
+        raise error.in_file(str(path)) from None
     return claim

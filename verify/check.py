@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fedtheory.arithmetic import Arithmetic, Number, plain_float
+from fedtheory.arithmetic import Arithmetic, Number, plain_float, precise_enclosures
 from fedtheory.claim import Claim
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import sites, whole_run
@@ -57,7 +57,7 @@ class Check:
         verdicts = [comparison.holds for comparison in self.comparisons]
         if False in verdicts:
             return False
-        return None if None in verdicts else True
+        return True if verdicts and None not in verdicts else None
 
     @property
     def worst(self) -> Comparison | None:
@@ -78,7 +78,8 @@ def check(claim: Claim, run: Run) -> Check:
     Raises `InputError` for a claim that cannot be evaluated.
     """
     try:
-        return _check(claim, run)
+        with precise_enclosures():
+            return _check(claim, run)
     except (NotApplicable, Diverging) as reason:
         return Check(claim, run.arithmetic, False, str(reason))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.claim import Claim
+from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.targets import resolve
 from verify.check import Check, check
@@ -39,6 +40,8 @@ def sweep(
     """
     from joblib import Parallel, delayed
 
+    if jobs == 0:
+        raise InputError("jobs", "expected a number of processes, or -1 for all cores, got 0")
     names = {family for target in targets for family in families_for(resolve(target))}
     instances = [Instance(name, n) for name in FAMILIES if name in names for n in range(FAMILIES[name].size)]
     chunks = [instances[first : first + _CHUNK] for first in range(0, len(instances), _CHUNK)]

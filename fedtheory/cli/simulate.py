@@ -107,25 +107,29 @@ def for_people(simulated: Run) -> None:
     """Print a run for a terminal: constants, then a few rounds."""
     from rich.markup import escape
 
-    found = document(simulated)
-    known = {key: value for key, value in found["constants"].items() if key != "regions"}
+    from fedtheory.moments import Trajectory
+
+    trajectory = Trajectory(simulated.problem, simulated.algorithm)
+    found = constants(simulated)
     print_lines(
-        f"[bold]{escape(simulated.problem.description)}[/bold], {simulated.algorithm.name}, {found['arithmetic']}",
-        *(f"  {name}: {short(_number(value))}" for name, value in known.items()),
-        *(f"  {name} holds on {escape(region)}" for name, region in found["constants"]["regions"].items()),
+        f"[bold]{escape(simulated.problem.description)}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.name}",
+        *(f"  {name}: {_shortened(value)}" for name, value in found.items() if name != "regions"),
+        *(f"  {name} holds on {escape(region)}" for name, region in found["regions"].items()),
     )
-    server = found["server"]
-    last = len(server["suboptimality"]) - 1
+    columns = {
+        "suboptimality": trajectory.server_suboptimality,
+        "distance_sq": trajectory.server_distance_sq,
+        "gradient_sq": trajectory.server_gradient_sq,
+    }
+    last = len(trajectory.moments) - 1
     shown = sorted({0, last, *(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < last)})
-    columns = ["suboptimality", "distance_sq", "gradient_sq"]
-    rows = [[str(n), *(short(_number(server[column][n])) for column in columns)] for n in shown]
+    rows = [[str(n), *(short(values[n]) for values in columns.values())] for n in shown]
     print_table("exact expectations of the server's model", ["round", *columns], rows)
-    if found["diverges"]:
-        print_lines(f"[bold red]diverges[/bold red]: {escape(found['diverges']['reason'])}")
+    if trajectory.divergence:
+        print_lines(f"[bold red]diverges[/bold red]: {escape(trajectory.divergence.reason)}")
 
 
-def _number(text: Any) -> Any:
-    """A JSON value as a number again, for display."""
-    from fedtheory.arithmetic import RATIONAL
-
-    return RATIONAL.number(text, "value") if isinstance(text, str) else text
+def _shortened(value: Any) -> str:
+    """A JSON number or fraction for a terminal."""
+    text = short(value) if isinstance(value, float) else str(value)
+    return text if len(text) <= 24 else f"{text[:20]}... ({len(text)} characters; --json shows all)"

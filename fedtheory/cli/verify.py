@@ -26,7 +26,8 @@ def run(targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, as_j
     from verify.verdict import verify
 
     begin = perf_counter()
-    chosen = targets if targets else [claim.id for claim in claims_of(source)]
+    known = [claim.id for claim in claims_of(source)]
+    chosen = targets if targets else known
     with progress("instances") as report:
         verdicts = verify(chosen, jobs=jobs, on_progress=report)
     seconds = perf_counter() - begin

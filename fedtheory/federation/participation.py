@@ -74,11 +74,13 @@ class Fixed(Participation):
         return Full().sample(self._weights(weights), replicas, generator)
 
     def _weights(self, like: Array) -> Array:
-        if not self.selected or not set(self.selected) <= set(range(len(like))):
-            raise InputError("algorithm.participation.clients", f"expected client numbers from 0 to {len(like) - 1}")
-        chosen = like - like
-        chosen[list(self.selected)] = arithmetic_of(like).number(1, "one") / len(self.selected)
-        return chosen
+        chosen = set(self.selected)
+        if not chosen or len(chosen) < len(self.selected) or not chosen <= set(range(len(like))):
+            expected = f"expected different client numbers from 0 to {len(like) - 1}, got {list(self.selected)}"
+            raise InputError("algorithm.participation.clients", expected)
+        weights = like - like
+        weights[list(self.selected)] = arithmetic_of(like).number(1, "one") / len(self.selected)
+        return weights
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.federation import Algorithm
 from fedtheory.federation.participation import WeightMoments
 from fedtheory.moments.local import homogeneous, unroll
@@ -39,6 +39,7 @@ class Recursion:
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
+        self._algorithm = algorithm
         self.centred = problem.centred
         self.work = algorithm.work
         self.server_step_size = algorithm.aggregation.server_step_size
@@ -105,6 +106,16 @@ class Recursion:
 
     def spectral_radius(self) -> float:
         """Largest modulus of an eigenvalue of the mean round map on models: above one, the means diverge."""
-        from fedtheory.arithmetic import FLOAT
+        linear = plain_floats(self.round_map[1:, 1:])
+        return float(np.abs(np.linalg.eigvals(linear)).max()) if np.isfinite(linear).all() else np.inf
 
-        return float(np.abs(np.linalg.eigvals(FLOAT.array(self.round_map[1:, 1:]))).max())
+    def growth(self, moment: Array, iterations: int = 40) -> float:
+        """Factor by which the linear part of a round multiplies second moments, by power iteration in floats."""
+        floats = self if moment.dtype != object else Recursion(self.problem.as_floats(), self._algorithm.as_floats())
+        state, factor = plain_floats(moment / moment[1:, 1:].trace()), 1.0
+        for _ in range(iterations):
+            # With a zero in place of the constant 1 only the linear part acts.
+            state = homogeneous(state[1:, 1:] / state[1:, 1:].trace())
+            state = floats.advance(state, floats.noise(state))
+            factor = float(state[1:, 1:].trace())
+        return factor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
-from fedtheory.errors import InputError, NotApplicable
+from fedtheory.errors import NotApplicable
 from fedtheory.moments.recursion import Recursion
 
 
@@ -23,10 +23,7 @@ def stationary_moment(recursion: Recursion) -> Array:
     if np.abs(np.linalg.eigvals(FLOAT.array(linear))).max(initial=0.0) >= 1 - 1e-12:
         raise NotApplicable("the second moments do not contract: the run has no unique limit")
     gap = arithmetic.identity(size * size - 1) - linear
-    try:
-        solved = arithmetic.solve(gap.T @ gap, gap.T @ constant)
-    except InputError:
-        raise NotApplicable("the second moments have no fixed point") from None
+    solved = arithmetic.solve_regular(gap, constant)
     return np.concatenate([arithmetic.identity(1)[0], solved]).reshape(size, size)
 
 

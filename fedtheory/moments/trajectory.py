@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, plain_float
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
 from fedtheory.moments.local import unroll
 from fedtheory.moments.recursion import NoiseProfile, Recursion
 from fedtheory.problem import Problem
 
-_OVERFLOW = 1e200
+_OVERFLOW = 1e290
 _STABILITY_SLACK = 1e-9
 
 
@@ -33,32 +33,54 @@ class Trajectory:
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
         self.algorithm = algorithm
-        self.recursion = Recursion(problem, algorithm)
-        self.divergence: Divergence | None = None
-        moments, noise = [self.recursion.start], []
-        for n in range(1, algorithm.rounds + 1):
+        # Overflow is looked for and reported as divergence, not as a warning for each operation.
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.recursion = Recursion(problem, algorithm)
+            moments, self.noise = self._run()
+        self.moments: Array = np.stack(moments)
+        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
+        completed = len(self.noise)
+        overflow = completed + 1 if completed < algorithm.rounds else None
+        self.divergence: Divergence | None = self._divergence(overflow)
+
+    def _run(self) -> tuple[list[Array], list[NoiseProfile]]:
+        """Moments and noise of the rounds whose numbers fit into the arithmetic."""
+        moments: list[Array] = [self.recursion.start]
+        noise: list[NoiseProfile] = []
+        for _ in range(self.algorithm.rounds):
             profile = self.recursion.noise(moments[-1])
             following = self.recursion.advance(moments[-1], profile)
-            if _overflows(following):
-                self.divergence = Divergence(n, self._reason())
+            if self._overflows(following, profile):
                 break
             noise.append(profile)
             moments.append(following)
-        else:
-            if self.recursion.spectral_radius() > 1 + _STABILITY_SLACK:
-                self.divergence = Divergence(None, self._reason())
-        self.moments: Array = np.stack(moments)
-        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
-        self.noise: list[NoiseProfile] = noise
+        return moments, noise
 
-    def _reason(self) -> str:
+    def _overflows(self, moment: Array, noise: NoiseProfile) -> bool:
+        """Whether the numbers of a round, or the functionals made of them, leave double precision."""
+        if moment.dtype == object:
+            return False
+        curvature = max(1.0, float(np.abs(self.problem.hessian).max()))
+        largest = max(float(np.abs(part).max()) for part in (moment, noise.average, noise.traces))
+        return not largest * curvature * curvature < _OVERFLOW
+
+    def _divergence(self, overflow: int | None) -> Divergence | None:
         radius = self.recursion.spectral_radius()
-        cause = (
-            f"the mean round map has spectral radius {radius:.4g} > 1"
-            if radius > 1
-            else "noise grows faster than it is damped"
-        )
-        return f"{cause}: the step size is too large"
+        if radius > 1 + _STABILITY_SLACK:
+            reason = f"the mean round map has spectral radius {radius:.4g} > 1: the step size is too large"
+            return Divergence(overflow, reason)
+        growth = self._noise_growth() if self.problem.oracle.depends_on_model else 0.0
+        if growth > 1 + _STABILITY_SLACK:
+            reason = (
+                f"mini-batch noise multiplies the second moment by {growth:.4g} a round: the step size is too large"
+            )
+            return Divergence(overflow, reason)
+        return None if overflow is None else Divergence(overflow, "the numbers leave double precision")
+
+    def _noise_growth(self) -> float:
+        """Growth of the second moments per round, looked at only where they have grown so far."""
+        first, last = (plain_float(self.moments[n, 1:, 1:].trace()) for n in (0, -1))
+        return self.recursion.growth(self.moments[-1]) if last > first else 0.0
 
     def require_finite(self) -> Trajectory:
         """This trajectory, if all its rounds fit into the arithmetic; else raise `Diverging`."""
@@ -133,9 +155,3 @@ def _functional(form: Array, moments: Array) -> Array:
     """``trace(form' moments[n])`` for each n: (N,) from (N, a, a), or (N, K) from (N, K, a, a)."""
     size = form.size
     return moments.reshape(*moments.shape[:-2], size) @ form.reshape(size)
-
-
-def _overflows(moment: Array) -> bool:
-    if moment.dtype == object:
-        return False
-    return not bool(np.abs(moment).max() < _OVERFLOW)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError, MissingExtra
@@ -54,7 +56,7 @@ def _digits(classes: str) -> DataSet:
     from sklearn.datasets import load_digits
 
     low, _, high = classes.partition("-")
-    if not (low.isdigit() and high.isdigit() and low != high and max(int(low), int(high)) <= 9):
+    if not (low.isdecimal() and high.isdecimal() and low != high and max(int(low), int(high)) <= 9):
         raise InputError(KEY, f"expected two different digits as in 'digits:3-8', got 'digits:{classes}'")
     pixels, labels = load_digits(return_X_y=True)
     chosen = (labels == int(low)) | (labels == int(high))
@@ -108,9 +110,9 @@ def _with_constant(columns: Array) -> Array:
 def _read_npz(path: Path) -> DataSet:
     """Arrays X (n, d), y (n,) and optionally client (n,), taken as they are."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, NpzFile(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise InputError(KEY, f"{path} is not a readable npz file ({error})") from None
     missing = {"X", "y"} - arrays.keys()
     if missing:
@@ -121,7 +123,8 @@ def _read_npz(path: Path) -> DataSet:
 def _read_csv(path: Path) -> DataSet:
     """Comma-separated numbers with one header line; the last two columns are y and client."""
     try:
-        table = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+        rows = path.read_text(encoding="utf-8").splitlines()[1:]
+        table = np.loadtxt(rows, delimiter=",", ndmin=2) if any(row.strip() for row in rows) else np.empty((0, 3))
     except (OSError, ValueError) as error:
         raise InputError(KEY, f"{path}: expected a header line, then rows of numbers ({error})") from None
     if table.shape[1] < 3:
@@ -137,6 +140,10 @@ def _checked(path: Path, features: Array, targets: Array, client: Array | None) 
     if features.dtype.kind not in "fiu" or targets.dtype.kind not in "fiu":
         raise InputError(KEY, f"{path}: expected numbers in X and y")
     features, targets = features.astype(float), targets.astype(float)
+    if len(targets) == 0:
+        raise InputError(KEY, f"{path}: expected at least one row, got none")
+    if client is not None and client.dtype.kind == "f" and not np.isfinite(client).all():
+        raise InputError(KEY, f"{path}: expected a number in every row's client, found NaN or infinity")
     if not (np.isfinite(features).all() and np.isfinite(targets).all()):
         raise InputError(KEY, f"{path}: expected finite numbers, found NaN or infinity")
     return DataSet(path.name, features, targets, client)

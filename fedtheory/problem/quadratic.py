@@ -174,8 +174,7 @@ def check(problem: Problem) -> None:
     _expect_shape("problem.linear", problem.linear, (clients, dimension))
     _expect_shape("problem.constants", problem.constants, (clients,))
     _expect_shape("problem.weights", problem.weights, (clients,))
-    for client, hessian in enumerate(problem.hessians):
-        _check_hessian(f"problem.hessians[{client}]", hessian)
+    _check_hessians(problem)
     if any(weight <= 0 for weight in problem.weights):
         raise InputError("problem.weights", "expected positive numbers")
     if not _sums_to_one(problem.weights):
@@ -196,12 +195,13 @@ def _shape(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape))
 
 
-def _check_hessian(key: str, hessian: Array) -> None:
-    arithmetic = arithmetic_of(hessian)
-    if (hessian != hessian.T).any():
-        raise InputError(key, "expected a symmetric matrix")
-    if not arithmetic.is_psd(hessian):
-        raise InputError(key, "expected a positive semidefinite matrix, got one with a negative eigenvalue")
+def _check_hessians(problem: Problem) -> None:
+    hessians = problem.hessians
+    symmetric = (hessians == hessians.transpose(0, 2, 1)).all(axis=(1, 2))
+    for client in np.flatnonzero(~symmetric):
+        raise InputError(f"problem.hessians[{client}]", "expected a symmetric matrix")
+    for client in np.flatnonzero(~problem.arithmetic.are_psd(hessians)):
+        raise InputError(f"problem.hessians[{client}]", "expected no negative eigenvalue (positive semidefinite)")
 
 
 def _sums_to_one(weights: Array) -> bool:

@@ -118,6 +118,8 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
     evaluated in the given arithmetic.
     """
     arithmetic = arithmetic_of(form)
+    if radius == 0:
+        return constant
     multiplier: Any = arithmetic.number(simplest_near(_best_multiplier(form, linear, radius), 1e-7), "multiplier")
     identity = arithmetic.identity(len(form))
     for _ in range(60):
@@ -127,7 +129,7 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
                 return multiplier * radius * radius + constant + linear @ arithmetic.solve(slack, linear)
             except InputError:
                 pass
-        multiplier = multiplier + (multiplier / 1_000_000 if multiplier > 0 else arithmetic.number("1/1000000", "step"))
+        multiplier = multiplier + (multiplier / 1_000_000 if multiplier > 0 else arithmetic.number("1e-18", "step"))
     raise NotApplicable("the supremum over the ball could not be bounded")
 
 
@@ -138,7 +140,7 @@ def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     weights = (vectors.T @ FLOAT.array(linear)) ** 2
     reach = float(FLOAT.number(radius, "radius"))
     lowest = max(values[-1], 0.0)
-    width = np.sqrt(weights.sum()) / reach if reach > 0 else 1.0
+    width = np.sqrt(weights.sum()) / reach
 
     def slope(multiplier: float) -> float:
         gaps = multiplier - values
@@ -147,4 +149,4 @@ def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     above = lowest + 1e-12 * max(lowest, width, 1e-300)
     if width <= 1e-12 * lowest or width == 0 or slope(above) >= 0:
         return float(lowest)
-    return float(brentq(slope, above, lowest + 2 * width))
+    return float(brentq(slope, above, lowest + 2 * width, xtol=1e-14 * (lowest + width)))

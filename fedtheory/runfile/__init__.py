@@ -26,7 +26,7 @@ def read_run(file: str | Path, arithmetic: Arithmetic) -> Run:
         raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
     except UnicodeDecodeError:
         raise InputError("", "is not UTF-8 text", str(file)) from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError("", f"is not TOML: {error}", str(file)) from None
     try:
         return parse_run(content, arithmetic, path.parent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import RATIONAL, Array, Number
 from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS, Algorithm, Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.problem import Problem
@@ -66,11 +66,11 @@ def _participation(table: Table) -> Participation:
 
 
 def _round_time(table: Table, problem: Problem) -> Number:
-    """Clock time of a synchronous round: the slowest client's."""
-    clock = table.table("clock", {"policy": "sync"})
+    """Clock time of a synchronous round, the slowest client's; a rational, so that rounds are counted exactly."""
+    clock = Table(table.take("clock", {"policy": "sync"}), table.path("clock"), RATIONAL)
     clock.choice("policy", ("sync",), "sync")
-    times = clock.array("times", 1) if clock.has("times") else clock.arithmetic.array([1])
-    if clock.has("times") and len(times) != problem.clients:
+    times = clock.rectangular(clock.take("times", [1] * problem.clients), "times", 1)
+    if len(times) != problem.clients:
         raise InputError(clock.path("times"), f"expected {problem.clients} numbers, got {len(times)}")
     if any(time <= 0 for time in times):
         raise InputError(clock.path("times"), "expected positive numbers")
@@ -83,7 +83,7 @@ def _rounds(table: Table, round_time: Number) -> int:
         return table.integer("rounds")
     if table.has("rounds"):
         raise InputError(table.path("time"), "expected either rounds or time, got both")
-    rounds = int(table.number("time") // round_time)
+    rounds = int((RATIONAL.number(table.take("time"), table.path("time")) / round_time).floor())
     if rounds < 1:
         raise InputError(table.path("time"), f"expected at least the time of one round, {round_time}")
     return rounds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,15 +27,22 @@ def read_problem(table: Table, folder: Path) -> Problem:
 def _quadratic(table: Table) -> Problem:
     hessians, linear = table.array("hessians", 3), table.array("linear", 2)
     clients, dimension = hessians.shape[0], hessians.shape[1]
-    noise = table.take("noise", 0)
     return quadratic(
         hessians,
         linear,
         _start(table, dimension),
         constants=table.array("constants", 1) if table.has("constants") else None,
         weights=table.array("weights", 1) if table.has("weights") else None,
-        noise=table.rectangular(noise if isinstance(noise, list) else [noise] * clients, "noise", 1),
+        noise=_noise(table, clients),
     )
+
+
+def _noise(table: Table, clients: int) -> Array:
+    """Gradient variances, one for each client, from one number or a list."""
+    given = table.take("noise", 0)
+    if isinstance(given, list):
+        return table.rectangular(given, "noise", 1)
+    return table.arithmetic.array([table.arithmetic.number(given, table.path("noise"))] * clients)
 
 
 def _start(table: Table, dimension: int) -> Array:
@@ -52,24 +60,34 @@ def _least_squares(table: Table, folder: Path) -> Problem:
     return least_squares(
         data,
         _start(table, data.inputs[0].shape[1]),
-        batch=table.integer("batch") if table.has("batch") else None,
-        replacement=table.flag("replacement", True),
+        **_batches(table),
         weights=table.array("weights", 1) if table.has("weights") else None,
         description=f"least squares on {description}",
     )
+
+
+def _batches(table: Table) -> dict[str, Any]:
+    """Size of the mini-batches and how they are drawn; none without `batch`."""
+    if table.has("batch"):
+        return {"batch": table.integer("batch"), "replacement": table.flag("replacement", True)}
+    if table.has("replacement"):
+        raise InputError(table.path("replacement"), "expected only beside batch")
+    return {}
 
 
 def _inline_data(table: Table) -> tuple[ClientData, str]:
     """Data written into the run file: for each client a list of inputs and a list of outputs."""
     clients = {name: table.take(name) for name in ("inputs", "outputs")}
     for name, given in clients.items():
-        if not isinstance(given, list) or len(given) != len(clients["inputs"]):
+        if not isinstance(given, list) or not given or len(given) != len(clients["inputs"]):
             raise InputError(table.path(name), "expected a list with an entry for each client")
     inputs = tuple(table.rectangular(rows, f"inputs[{n}]", 2) for n, rows in enumerate(clients["inputs"]))
     outputs = tuple(table.rectangular(rows, f"outputs[{n}]", 1) for n, rows in enumerate(clients["outputs"]))
-    for n, rows in enumerate(inputs):
+    for n, (rows, values) in enumerate(zip(inputs, outputs, strict=True)):
         if rows.shape[1] != inputs[0].shape[1]:
             raise InputError(table.path(f"inputs[{n}]"), f"expected {inputs[0].shape[1]} columns, got {rows.shape[1]}")
+        if len(values) != len(rows):
+            raise InputError(table.path(f"outputs[{n}]"), f"expected {len(rows)} numbers, got {len(values)}")
     return ClientData(inputs, outputs), "given rows"
 
 
@@ -96,6 +114,8 @@ def _rows_of_clients(table: Table, data: DataSet) -> list[Array]:
         return [np.flatnonzero(data.client == client) for client in np.unique(data.client)]
     clients, seed = table.integer("clients"), table.integer("seed", 0, least=0)
     if table.choice("split", ("iid", "dirichlet"), "iid") == "iid":
+        if "concentration" in given:
+            raise InputError(table.path("concentration"), 'expected only beside split = "dirichlet"')
         return iid_split(len(data.outputs), clients, seed)
     concentration = float(table.number("concentration", "1/10"))
     return dirichlet_split(_labels(data), clients, concentration, seed)

@@ -66,6 +66,11 @@ def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
         "local_steps": list(work.steps) if steps is None else steps,
         "rounds": algorithm.rounds,
     }
+    if algorithm.clock.round_time != 1:
+        table["clock"] = {
+            "policy": "sync",
+            "times": [problem.arithmetic.text(algorithm.clock.round_time)] * problem.clients,
+        }
     if algorithm.aggregation.server_step_size != 1:
         table["server_step_size"] = problem.arithmetic.text(algorithm.aggregation.server_step_size)
     if not isinstance(algorithm.aggregation.participation, Full):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-CONTRACT = '''\
+CONTRACT = """\
 import sympy as sp
 from fedtheory import Claim, quantities as q
 
@@ -14,15 +14,16 @@ drift = Claim(
     where={eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation, L: q.smoothness},
     conditions=[eta <= 1 / (4 * L)],
 )
-'''
+"""  # noqa: E501
 """The example of the contract, word for word."""
 
-MINE = '''\
+MINE = """\
 import sympy as sp
 from fedtheory import Claim, quantities as q
 
 eta, tau, T, D, gap, L, rho = sp.symbols("eta tau T D gap L rho", positive=True)
-where = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds, D: q.initial_distance, gap: q.initial_gap, L: q.smoothness}
+where = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds, D: q.initial_distance, gap: q.initial_gap}
+where[L] = q.smoothness
 number = 3
 
 # True, and false, of every run.
@@ -40,8 +41,9 @@ tie = Claim(id="mine:tie", lhs=3 * eta, rhs=sp.Rational(3, 10), where=where)
 equal = Claim(id="mine:equal", lhs=3 * eta, relation="==", rhs=sp.Rational(3, 10), where=where)
 strict = Claim(id="mine:strict", lhs=3 * eta, relation="<", rhs=sp.Rational(3, 10), where=where)
 above = Claim(id="mine:above", lhs=3 * eta, relation=">", rhs=sp.Rational(3, 10), where=where)
-just_below = Claim(id="mine:below", lhs=3 * eta, rhs=sp.Rational(3, 10) - sp.Rational(1, 10**15), where=where)
-just_above = Claim(id="mine:room", lhs=3 * eta, relation="<", rhs=sp.Rational(3, 10) + sp.Rational(1, 10**15), where=where)
+little = sp.Rational(1, 10**15)
+just_below = Claim(id="mine:below", lhs=3 * eta, rhs=sp.Rational(3, 10) - little, where=where)
+just_above = Claim(id="mine:room", lhs=3 * eta, relation="<", rhs=sp.Rational(3, 10) + little, where=where)
 edge = Claim(id="mine:edge", lhs=0, rhs=eta, where=where, conditions=[3 * eta <= sp.Rational(3, 10)])
 over_the_edge = Claim(
     id="mine:over", lhs=0, rhs=eta, where=where, conditions=[3 * eta <= sp.Rational(3, 10) - sp.Rational(1, 10**15)]
@@ -54,5 +56,5 @@ outside = Claim(id="mine:outside", lhs=eta, rhs=sp.sin(eta), where=where)
 float_power = Claim(id="mine:power", lhs=eta, rhs=eta ** sp.Rational(1, 3), where=where)
 decimal = Claim(id="mine:decimal", lhs=0, rhs=0.5 * eta, where=where)
 bare = Claim(id="mine:bare", kind="definition", title="Nothing to check")
-'''
+"""
 """Claims that are true, false, tied, or mistaken."""

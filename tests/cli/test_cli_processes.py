@@ -41,11 +41,10 @@ def shadow(folder: Path, manner: str) -> None:
     ("program", "manner", "python_path"),
     [
         (SCRIPT, "files", "{folder}"),
-        (MODULE, "files", None),
         (MODULE, "packages", "{folder}"),
         (MODULE, "empty folders", f".{os.pathsep}{os.pathsep}nowhere"),
     ],
-    ids=["script-files-on-path", "module-files", "module-packages-on-path", "module-folders-on-relative-path"],
+    ids=["script-files-on-path", "module-packages-on-path", "module-folders-on-relative-path"],
 )
 def test_shadowing(program: list[str], manner: str, python_path: str | None, tmp_path: Path) -> None:
     """The toolkit's own `verify` is used, here and in its worker processes."""
@@ -93,7 +92,11 @@ def test_closed_pipe(tmp_path: Path) -> None:
     """A reader that stops early, as `head` does, causes no traceback."""
     (tmp_path / "run.toml").write_text(run_text(QUADRATIC, {"algorithm.rounds": "2000"}))
     process = subprocess.Popen(
-        [*SCRIPT, "simulate", "run.toml", "--json"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*SCRIPT, "simulate", "run.toml", "--json"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stderr is not None

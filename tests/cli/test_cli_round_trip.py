@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_support import QUADRATIC, ROWS, Changes, run_text
-from verify.instances import FAMILIES, Instance
 
 from fedtheory import FLOAT, RATIONAL, Run, read_run
 from fedtheory.arithmetic import Arithmetic
 from fedtheory.moments import Trajectory
 from fedtheory.runfile import parse_run, run_table, run_toml
+from verify.instances import FAMILIES, Instance
 
 INSTANCES = [
     Instance(name, number)

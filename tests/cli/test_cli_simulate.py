@@ -52,9 +52,7 @@ def participation(name: str, value: str) -> Good:
 def timed(name: str, time: str, times: str | None, rounds: int) -> Good:
     """The quadratic example with a time instead of rounds."""
     clock = '{ policy = "sync" }' if times is None else f'{{ policy = "sync", times = {times} }}'
-    return quadratic(
-        name, {"algorithm.rounds": None, "algorithm.time": time, "algorithm.clock": clock}, rounds=rounds
-    )
+    return quadratic(name, {"algorithm.rounds": None, "algorithm.time": time, "algorithm.clock": clock}, rounds=rounds)
 
 
 OPTIONAL = (
@@ -222,7 +220,7 @@ def test_rationals_agree_with_floats(case: Good, command, data_folder: Path) -> 
 
 
 def test_constants_agree(command, write_run) -> None:
-    """Constants are exact strings in rationals, numbers in floats, and agree; an irrational root is null, its square not."""
+    """Constants are strings in rationals, numbers in floats, and agree; an irrational root is null."""
     path = write_run()
     exact = command("simulate", path, "--json", "--arithmetic", "rational").document["constants"]
     floats = command("simulate", path, "--json").document["constants"]
@@ -241,7 +239,7 @@ def test_times_of_the_slowest_client(command, write_run) -> None:
     assert command("simulate", path, "--json").document["times"] == [3.5, 7.0, 10.5]
 
 
-def test_same_result_from_any_folder(command, data_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_any_folder(command, data_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Data files are looked up beside the run file, not in the current folder."""
     path = written(next(case for case in CASES if case.name == "csv"), data_folder)
     there = command("simulate", path, "--json").document
@@ -260,7 +258,8 @@ def test_npz_and_csv_agree(command, data_folder: Path) -> None:
 
 def test_seed_decides_the_split(command, write_run) -> None:
     """The same seed gives the same split, another one another."""
-    changes = [{"problem.split": '"dirichlet"', "problem.seed": seed} for seed in ("1", "1", "2")]
+    base = {"problem.data": '"diabetes"', "problem.split": '"dirichlet"'}
+    changes = [base | {"problem.seed": seed} for seed in ("1", "1", "2")]
     first, again, other = (command("simulate", write_run(c, DIGITS), "--json").document["server"] for c in changes)
     assert first == again != other
 
@@ -305,12 +304,12 @@ def assert_all_finite(document: dict[str, Any]) -> None:
         {**STEEP, "algorithm.participation": '{ kind = "uniform", clients = 1 }'},
         {"algorithm.local_step_size": "1e6", "algorithm.rounds": "50"},
         {"algorithm.local_step_size": "1e30", "algorithm.rounds": "50"},
-        {"algorithm.local_step_size": "1e100", "algorithm.rounds": "50"},
-        {"algorithm.local_step_size": "1e200", "algorithm.rounds": "50"},
+        {"algorithm.local_step_size": "1e45", "algorithm.rounds": "50"},
+        {"algorithm.local_step_size": "1e60", "algorithm.rounds": "50"},
         {"algorithm.server_step_size": "1e60", "algorithm.rounds": "50"},
         {
-            "problem.hessians": "[[[1e130,0],[0,1]], [[1e130,0],[0,1]]]",
-            "algorithm.local_step_size": "1e-129",
+            "problem.hessians": "[[[1e60,0],[0,1]], [[1e60,0],[0,1]]]",
+            "algorithm.local_step_size": "1e-59",
             "algorithm.rounds": "300",
         },
     ],
@@ -322,8 +321,8 @@ def assert_all_finite(document: dict[str, Any]) -> None:
         "uniform",
         "1e6",
         "1e30",
-        "1e100",
-        "1e200",
+        "1e45",
+        "1e60",
         "server-step",
         "large-curvature",
     ],
@@ -375,27 +374,29 @@ NOISY: Changes = {
     "algorithm.local_steps": "1",
     "algorithm.local_step_size": "2",
 }
-"""Mini-batches of one row: the mean contracts by 1/2 each round, the second moment grows by 9/4."""
+"""Mini-batches of one row: the mean contracts by 1/2 each round, the second moment doubles."""
 
 
 def test_growing_noise_overflows(command, write_run) -> None:
     """Mini-batch noise can grow although the mean contracts: the overflow is reported, with its own reason."""
-    document = command("simulate", write_run({**NOISY, "algorithm.rounds": "900"}, ROWS), "--json").document
-    assert 500 < document["diverges"]["round"] < 800
+    document = command("simulate", write_run({**NOISY, "algorithm.rounds": "990"}, ROWS), "--json").document
+    assert 900 < document["diverges"]["round"] < 990
     assert "noise" in document["diverges"]["reason"]
     assert_all_finite(document)
 
 
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_growing_noise_is_flagged(arithmetic: str, command, write_run) -> None:
-    """The expected error grows by 9/4 each round: flagged, although forty rounds fit."""
+    """The expected error doubles each round: flagged, although forty rounds fit."""
     path = write_run({**NOISY, "algorithm.rounds": "40"}, ROWS)
     document = command("simulate", path, "--json", "--arithmetic", arithmetic).document
-    assert float(Fraction(document["server"]["distance_sq"][-1])) > 1e12
+    assert float(Fraction(document["server"]["distance_sq"][-1])) > 1e10
     assert document["diverges"] is not None
 
 
-@pytest.mark.parametrize("changes", [{"problem.start": "[1e120, 0]"}, {"problem.noise": "1e300"}], ids=["start", "noise"])
+@pytest.mark.parametrize(
+    "changes", [{"problem.start": "[1e120, 0]"}, {"problem.noise": "1e300"}], ids=["start", "noise"]
+)
 def test_huge_inputs_are_not_blamed_on_the_step_size(changes: Changes, command, write_run) -> None:
     """Where the run contracts and only its numbers are too large for floats, the step size is not to blame."""
     outcome = command("simulate", write_run(changes), "--json")
@@ -403,6 +404,41 @@ def test_huge_inputs_are_not_blamed_on_the_step_size(changes: Changes, command, 
         outcome.complaint()
     else:
         assert "step size is too large" not in str(outcome.document["diverges"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"problem.start": "[1e308, 1e308]"},
+        {"problem.linear": "[[1e308, 1e308], [1e308, 0]]"},
+        {"problem.hessians": "[[[1e308,1e308],[1e308,1e308]], [[1e308,0],[0,1e308]]]"},
+    ],
+    ids=["start", "linear", "hessians"],
+)
+def test_numbers_at_the_edge_of_floats(changes: Changes, command, write_run) -> None:
+    """Numbers that overflow when multiplied are refused in one line, or the run is cut before them."""
+    path = write_run(changes)
+    outcome = command("simulate", path, "--json")
+    if outcome.code:
+        assert str(path) in outcome.complaint()
+    else:
+        assert_all_finite(outcome.document)
+
+
+def test_long_rationals_for_people(command, write_run) -> None:
+    """A stable exact run whose numbers have more than 4300 digits is shown as a table of short numbers."""
+    outcome = command("simulate", write_run({"algorithm.rounds": "600"}), "--arithmetic", "rational")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "600" in outcome.out
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["people", "json"])
+def test_diverging_rationals(as_json: tuple[str, ...], command, write_run) -> None:
+    """Exact numbers beyond the range of floats are no trouble."""
+    path = write_run({**STEEP, "algorithm.rounds": "20"})
+    outcome = command("simulate", path, "--arithmetic", "rational", *as_json)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "step size" in outcome.out
 
 
 def test_people_see_the_divergence(command, write_run) -> None:

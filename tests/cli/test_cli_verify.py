@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_claims import CONTRACT, MINE
+from cli_claims import MINE
 
 KEYS = {"id", "verdict", "recorded", "instances", "worst_ratio", "seconds"}
 
@@ -55,7 +55,7 @@ def test_for_people(command) -> None:
 
 def test_no_noise_on_standard_error(command) -> None:
     """Where standard error is no terminal, the progress bar leaves nothing there."""
-    assert command("verify", YOUNG, "--jobs", "1", "--json").err == ""
+    assert command("verify", "renard2022:toy-problem", "--jobs", "1", "--json").err == ""
 
 
 def test_wrong_recorded_verdict(command, mine: Path) -> None:
@@ -82,17 +82,6 @@ def test_nothing_recorded(command, mine: Path) -> None:
     (claim,) = outcome.document["claims"]
     assert (claim["verdict"], claim["recorded"]) == ("refuted", None)
     assert claim["worst_ratio"] > 1
-
-
-def test_contract_example(command, tmp_path: Path) -> None:
-    """The contract's own claim, in two processes."""
-    path = tmp_path / "mine.py"
-    path.write_text(CONTRACT)
-    outcome = command("verify", f"{path}:drift", "--jobs", "2", "--json")
-    assert outcome.code == 0
-    (claim,) = outcome.document["claims"]
-    assert (claim["id"], claim["verdict"]) == ("mine:drift", "supported")
-    assert claim["instances"] > 100
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

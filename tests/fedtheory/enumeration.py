@@ -244,7 +244,9 @@ def local_truth(run: TinyRun) -> LocalTruth:
     return LocalTruth(suboptimality, distance, drift)
 
 
-def quadratic_client(hessian: Sequence[Point], linear: Point, constant: fmpq, variance: fmpq, deviation: fmpq) -> Client:
+def quadratic_client(
+    hessian: Sequence[Point], linear: Point, constant: fmpq, variance: fmpq, deviation: fmpq
+) -> Client:
     """``1/2 x'Hx - b'x + c`` with noise of +-deviation along a random axis; deviation^2 must be the variance."""
     assert deviation * deviation == variance
     size = len(linear)

@@ -146,6 +146,7 @@ INSIDE: dict[str, Run] = {
     "no noise": quadratics(**PLANE, eta="1/4", steps=3, rounds=6).engine,
     "longest step": quadratics(**PLANE, deviation=[1, 2], eta="11/20", steps=2, rounds=6).engine,
     "irrational noise": quadratics(**PLANE, deviation=["1/3", "2/7"], eta="1/10", steps=40, rounds=6).engine,
+    "far start": quadratics(**(PLANE | {"start": ["30", "-20"]}), deviation=1, eta="1/4", steps=2, rounds=3).engine,
     "flat": quadratics(**FLAT, deviation=[1, 0], eta="1/2", steps=2, rounds=5).engine,
     "unequal steps": quadratics(**PLANE, deviation=[1, 2], eta="1/4", steps=(4, 1), rounds=6).engine,
     "server": quadratics(**PLANE, deviation=[1, 2], eta="1/4", steps=2, server="1/2", rounds=8).engine,
@@ -186,6 +187,32 @@ def test_no_path_leaves_the_ball(name: str) -> None:
     assert run.as_floats().ball.radius == pytest.approx(radius, rel=3e-4)
     start = float(np.linalg.norm(run.as_floats().problem.centred.start))
     assert radius >= start
+
+
+@pytest.mark.parametrize("deviation", [0, 1])
+def test_the_ball_of_a_flat_client_is_tight(deviation: int) -> None:
+    """A client without curvature walks straight away from x*: with bad luck it ends on the ball's edge."""
+    run = quadratics([[["0"]], [["2"]]], [[1], [-1]], [10], deviation=[deviation, 0], eta="1/2", steps=3).engine
+    assert run.problem.optimum[0] == 0
+    assert run.ball.radius == 10 + fmpq(1, 2) * (1 + deviation) * 3
+    assert max(_farthest(run, seed) for seed in range(60)) == pytest.approx(FLOAT.number(run.ball.radius, "radius"))
+
+
+def test_the_ball_of_a_run_without_pushes_is_its_start() -> None:
+    """No noise and one minimiser for all clients: no step leaves the ball through the start."""
+    run = quadratics([[["1", "0"], ["0", "0"]]] * 2, [[0, 0]] * 2, [3, 7], eta="1", steps=2, rounds=4).engine
+    assert run.ball.radius == 3
+
+
+def test_dissimilarity_is_that_of_the_worst_client() -> None:
+    """Three clients on a line: the closed form at the ends of the ball, wherever the worst client stands."""
+    clients = [(["1"], [0]), (["1"], [1]), (["4"], [-9])]
+    for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
+        run = quadratics([[clients[i][0]] for i in order], [clients[i][1] for i in order], [4], eta="1/8").engine
+        bound, best = run.dissimilarity_sq, run.problem.optimum[0]
+        # grad F_i - grad F = (h_i - 2) u + (h_i x* - b_i), with mean Hessian 2.
+        reach = max(abs(fmpq(h) - 2) * bound.region.radius + abs(h * best - b) for h, b in ((1, 0), (1, 1), (4, -9)))
+        assert reach**2 <= bound.value <= reach**2 * (1 + fmpq(1, 10**6))
 
 
 def test_the_ball_of_a_contracting_run_does_not_grow() -> None:

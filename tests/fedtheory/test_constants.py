@@ -124,7 +124,10 @@ def test_malformed_problems_are_errors() -> None:
     good = {"hessians": array([[[2]], [[1]]]), "linear": array([[1], [0]]), "start": array([0])}
     cases = [
         ({"hessians": array([[[2]], [[-1]]])}, r"problem\.hessians\[1\]"),
-        ({"hessians": array([[[1, 2], [0, 1]]] * 2), "linear": array([[0, 0]] * 2), "start": array([0, 0])}, "symmetric"),
+        (
+            {"hessians": array([[[1, 2], [0, 1]]] * 2), "linear": array([[0, 0]] * 2), "start": array([0, 0])},
+            "symmetric",
+        ),
         ({"linear": array([[1, 1], [0, 0]])}, r"problem\.linear"),
         ({"weights": array(["1/2", "1/3"])}, "sum to 1"),
         ({"weights": array(["3/2", "-1/2"])}, "positive"),

@@ -63,7 +63,7 @@ def test_whole_batches_are_full_gradients() -> None:
 
 
 def test_noise_variance_where_it_is_the_same_everywhere() -> None:
-    """Inputs of one sign and length differ in the gradients' constant part only, so the noise is the same everywhere."""
+    """Inputs of one length on a line: sample gradients differ by constants, so the noise is the same everywhere."""
     run = data([[[1], [1], [-1], [-1]]], [[1, 0, 2, 0]], [1], batch=2, replacement=False, eta="1/10").engine
     # Sample gradients are 2 (w - 1), 2 w, 2 (w + 2), 2 w: mean 2 w + 1/2, variance (2.5^2 + .5^2 + 3.5^2 + .5^2) / 4.
     per_sample = (fmpq(25, 4) + fmpq(1, 4) + fmpq(49, 4) + fmpq(1, 4)) / 4

@@ -29,14 +29,24 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "line, unequal step sizes": LINE | {"deviation": [1, "1/3"], "eta": ["1/3", "1/7"], "steps": 2, "rounds": 2},
     "line, server step": LINE | {"deviation": [1, 2], "steps": 2, "rounds": 2, "server": "3/2"},
     "line, everything": LINE
-    | {"deviation": [1, 2], "importance": ["2/3", "1/3"], "eta": ["1/2", "2/9"], "steps": 3, "rounds": 2, "server": "1/2"},
+    | {
+        "deviation": [1, 2],
+        "importance": ["2/3", "1/3"],
+        "eta": ["1/2", "2/9"],
+        "steps": 3,
+        "rounds": 2,
+        "server": "1/2",
+    },
     "line, too large a step": LINE | {"deviation": 1, "eta": 3, "steps": 2, "rounds": 2},
-    "line, one client": LINE | {"hessians": [[["2"]]], "linear": [["1"]], "constants": [0]} | {"deviation": 1, "steps": 3, "rounds": 3},
+    "line, one client": LINE
+    | {"hessians": [[["2"]]], "linear": [["1"]], "constants": [0]}
+    | {"deviation": 1, "steps": 3, "rounds": 3},
     "plane, one step": PLANE | {"deviation": 1, "rounds": 2},
     "plane, two steps": PLANE | {"deviation": [1, 2], "steps": 2, "rounds": 1},
     "plane, server step and weights": PLANE
     | {"deviation": [1, 2], "importance": ["1/4", "3/4"], "server": "5/4", "eta": ["1/5", "1/8"], "rounds": 2},
-    "plane, two steps and rounds": PLANE | {"deviation": ["1/2", 0], "steps": 2, "rounds": 2, "importance": ["3/5", "2/5"]},
+    "plane, two steps and rounds": PLANE
+    | {"deviation": ["1/2", 0], "steps": 2, "rounds": 2, "importance": ["3/5", "2/5"]},
     "plane, no noise": PLANE | {"steps": 3, "rounds": 3},
 }
 

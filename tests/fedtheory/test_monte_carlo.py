@@ -99,7 +99,8 @@ def test_intervals_are_what_they_say() -> None:
 
     run = _run("additive", Full())
     narrow, wide = (
-        estimate(run.problem, run.algorithm, suboptimality(run.problem), replicas=50, seed=5, confidence=c) for c in (0.9, 0.99)
+        estimate(run.problem, run.algorithm, suboptimality(run.problem), replicas=50, seed=5, confidence=c)
+        for c in (0.9, 0.99)
     )
     assert (narrow.mean == wide.mean).all()
     assert wide.high - wide.mean == pytest.approx(student.ppf(0.995, 49) * wide.standard_error)
@@ -157,4 +158,6 @@ def test_outcomes_have_the_declared_moments(oracle: str) -> None:
             error = 6 * np.sqrt(np.trace(covariances[client]) / len(drawn)) + 1e-12
             assert np.abs(drawn.mean(axis=0)).max() <= error
             second = drawn.T @ drawn / len(drawn)
-            assert second == pytest.approx(covariances[client], rel=0.1, abs=0.1 * np.trace(covariances[client]) + 1e-12)
+            assert second == pytest.approx(
+                covariances[client], rel=0.1, abs=0.1 * np.trace(covariances[client]) + 1e-12
+            )

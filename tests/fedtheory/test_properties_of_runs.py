@@ -150,9 +150,7 @@ def test_one_local_step_is_centralised_descent(seed: int, clients: int, dimensio
     eta, variances = fmpq(1, 5), problem.oracle.variances  # type: ignore[attr-defined]
     run = Run(problem, fedavg(problem, rounds=3, local_step_size=eta))
     noise = (problem.weights * problem.weights * variances).sum()
-    central = quadratic(
-        problem.hessian[None], problem.mean_linear[None], problem.start, noise=RATIONAL.array([noise])
-    )
+    central = quadratic(problem.hessian[None], problem.mean_linear[None], problem.start, noise=RATIONAL.array([noise]))
     alone = Run(central, fedavg(central, rounds=3, local_step_size=eta))
     assert _same(run.trajectory.moments, alone.trajectory.moments)
     assert _same(run.trajectory.server_suboptimality, alone.trajectory.server_suboptimality)
@@ -166,7 +164,10 @@ def test_equal_clients_divide_the_noise_by_their_number(seed: int, clients: int)
     one = _problem(generator, 1, 2)
     variance = one.oracle.variances  # type: ignore[attr-defined]
     many = quadratic(
-        np.repeat(one.hessians, clients, 0), np.repeat(one.linear, clients, 0), one.start, noise=np.repeat(variance, clients)
+        np.repeat(one.hessians, clients, 0),
+        np.repeat(one.linear, clients, 0),
+        one.start,
+        noise=np.repeat(variance, clients),
     )
     calm = quadratic(one.hessians, one.linear, one.start, noise=variance / clients)
     runs = [Run(p, fedavg(p, rounds=3, local_step_size=fmpq(1, 4))) for p in (many, calm)]
@@ -185,7 +186,9 @@ def test_identical_clients_without_noise_are_one_client(seed: int, clients: int,
     )
     alone = Run(one, fedavg(one, rounds=3, local_step_size=fmpq(1, 4), local_steps=steps)).trajectory
     for law in (Full(), Multinomial(2)):
-        together = Run(many, fedavg(many, rounds=3, local_step_size=fmpq(1, 4), local_steps=steps, participation=law)).trajectory
+        together = Run(
+            many, fedavg(many, rounds=3, local_step_size=fmpq(1, 4), local_steps=steps, participation=law)
+        ).trajectory
         assert _same(together.moments, alone.moments)
         assert (together.drift == 0).all()
 
@@ -228,7 +231,10 @@ def test_both_arithmetics_agree_on_data(seed: int, clients: int, replacement: bo
     generator = np.random.default_rng(seed)
     rows = [3 + int(generator.integers(3)) for _ in range(clients)]
     table = ClientData(
-        tuple(RATIONAL.array(generator.integers(-3, 4, (n, 2))) / fmpq(3) + RATIONAL.array(np.eye(n, 2, dtype=int)) for n in rows),
+        tuple(
+            RATIONAL.array(generator.integers(-3, 4, (n, 2))) / fmpq(3) + RATIONAL.array(np.eye(n, 2, dtype=int))
+            for n in rows
+        ),
         tuple(RATIONAL.array(generator.integers(-3, 4, n)) for n in rows),
     )
     problem = least_squares(table, RATIONAL.array([1, -1]), batch=2, replacement=replacement)

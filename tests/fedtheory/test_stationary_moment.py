@@ -183,7 +183,10 @@ def test_the_start_does_not_matter() -> None:
     limits = []
     for start in (["5", "0"], ["-1", "1/2"]):
         problem = quadratic(
-            RATIONAL.array(HESSIAN_PAIR), RATIONAL.array([[1, 0], [-1, 2]]), RATIONAL.array(start), noise=RATIONAL.array([1, 4])
+            RATIONAL.array(HESSIAN_PAIR),
+            RATIONAL.array([[1, 0], [-1, 2]]),
+            RATIONAL.array(start),
+            noise=RATIONAL.array([1, 4]),
         )
         run = Run(problem, fedavg(problem, rounds=1, local_step_size="1/6", local_steps=2))
         limits.append(stationary_moment(_recursion(run)))

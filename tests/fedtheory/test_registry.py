@@ -1,0 +1,72 @@
+"""The registry: ids, pointers, repairs, and claims that can be evaluated."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from fedtheory.claim import Claim
+from fedtheory.errors import InputError
+from fedtheory.registry import all_claims, all_sources, claims_of, find
+
+CLAIMS = list(all_claims().values())
+POINTERS = ("definition", "algorithm", "assumption")
+
+
+def name_of(claim: Claim) -> str:
+    """Test ids are claim ids."""
+    return claim.id
+
+
+def test_every_source_is_found_by_itself() -> None:
+    """A module in `sources` is all that a source needs."""
+    assert "renard2022" in all_sources()
+    for key, source in all_sources().items():
+        assert source.claims
+        assert {claim.source for claim in source.claims} == {key}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=name_of)
+def test_every_symbol_has_a_meaning(claim: Claim) -> None:
+    """No symbol of a claim is left without a quantity."""
+    assert not claim.unbound_symbols()
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=name_of)
+def test_claims_are_complete(claim: Claim) -> None:
+    """Each claim says where it stands, what it states, and which verdict is on record."""
+    assert claim.title
+    assert claim.locator
+    assert claim.statement
+    assert claim.verdict is not None
+    assert claim.relations or claim.rate or claim.implemented_by
+
+
+@pytest.mark.parametrize("claim", [c for c in CLAIMS if c.kind in POINTERS], ids=name_of)
+def test_definitions_point_at_something_alive(claim: Claim) -> None:
+    """The pointer of a definition, an algorithm or an assumption can be imported."""
+    assert claim.implemented_by is not None
+    module, _, name = claim.implemented_by.partition(":")
+    assert getattr(importlib.import_module(module), name) is not None
+
+
+@pytest.mark.parametrize("claim", [c for c in CLAIMS if c.corrects], ids=name_of)
+def test_repairs_stand_behind_a_refuted_print(claim: Claim) -> None:
+    """A repair corrects a printed claim that is refuted, and is itself not refuted."""
+    assert find(claim.corrects or "").verdict == "refuted"
+    assert claim.verdict != "refuted"
+
+
+@pytest.mark.parametrize("claim", [c for c in CLAIMS if c.verdict == "refuted"], ids=name_of)
+def test_refuted_prints_have_a_repair(claim: Claim) -> None:
+    """No refuted statement stands without its repair."""
+    assert any(other.corrects == claim.id for other in CLAIMS)
+
+
+def test_an_unknown_id_names_its_neighbours() -> None:
+    """A typing error is answered with the nearest ids."""
+    with pytest.raises(InputError, match=r"did you mean renard2022:thm-2\.1"):
+        find("renard2022:thm-21")
+    with pytest.raises(InputError, match="expected one of"):
+        claims_of("nobody1999")

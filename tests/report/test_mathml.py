@@ -1,0 +1,50 @@
+"""Formulas and numbers for readers."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from flint import fmpq
+
+from fedtheory.registry import all_claims
+from report.mathml import displayed, formula, prose
+from report.numbers import decimal, exact
+
+
+@pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)
+def test_every_statement_becomes_well_formed_mathml(claim) -> None:  # type: ignore[no-untyped-def]
+    """Statements as printed and as encoded parse as XML, with no LaTeX command left."""
+    for latex in filter(None, (claim.printed, *(relation.latex for relation in claim.relations))):
+        tree = ElementTree.fromstring(str(displayed(latex)))
+        assert "\\" not in "".join(tree.itertext())
+
+
+def test_letters_that_browsers_cannot_style_are_characters() -> None:
+    """Expectation, reals and sigma-algebra are Unicode letters."""
+    text = "".join(ElementTree.fromstring(str(formula(r"\mathbb E\,\mathbb R\,\mathcal F"))).itertext())
+    assert "𝔼" in text
+    assert "ℝ" in text
+    assert "ℱ" in text
+
+
+def test_long_statements_break_in_front_of_relations_only_outside_brackets() -> None:
+    """A relation under a brace or inside a group does not break the line."""
+    long = r"a\left(b=c\right)" + "+x" * 90 + r"\le d=\underbrace{e}_{=f}\qquad g=h"
+    lines = str(displayed(long)).count("<math")
+    assert lines == 4
+
+
+def test_prose_escapes_words_and_sets_formulas() -> None:
+    """HTML in words is escaped; formulas between dollar signs are set."""
+    shown = str(prose("a < b, $x^2$"))
+    assert "a &lt; b" in shown
+    assert "<msup>" in shown
+
+
+def test_numbers_are_exact_where_short() -> None:
+    """Short fractions stay whole; long ones are rounded and say how long they are."""
+    assert exact(fmpq(77, 8)) == "77/8"
+    assert exact(fmpq(10**30 + 1, 3**60)).startswith("≈ 2.35894e+01"[:3])
+    assert "digits" in exact(fmpq(10**30 + 1, 3**60))
+    assert decimal(fmpq(1, 3)) == "0.3333"

@@ -1,0 +1,63 @@
+"""O(.) statements: exact limits refute, ladders support."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory import Claim, Rate
+from fedtheory import quantities as q
+from fedtheory.registry import find
+from verify.check import check
+from verify.instances import Instance
+
+T, tau, L = sp.symbols("T tau L", positive=True)
+error = q.average_suboptimality.symbol
+WHERE = {T: q.rounds, tau: q.local_steps, L: q.smoothness, error: q.average_suboptimality}
+NOISY = Instance("steady quadratics", 4).run()
+QUIET = next(
+    run
+    for run in (Instance("steady quadratics", n).run() for n in range(60))
+    if run.noise_variance.value == 0 and run.dissimilarity_sq.value == 0 and run.initial_distance_sq > 0
+)
+
+
+def test_a_positive_limit_refutes_a_vanishing_order() -> None:
+    """With noise, the average error at a constant step size tends to a positive rational number."""
+    assert NOISY.noise_variance.value > 0
+    found = check(find("renard2022:goal-rate"), NOISY)
+    assert found.holds is False
+    assert found.rate is not None
+    assert found.rate.limit is not None
+    assert found.rate.limit > 0
+
+
+def test_the_exact_limit_is_where_the_ladder_goes() -> None:
+    """The rungs approach the exact limit at the rate 1/T."""
+    found = check(find("renard2022:goal-rate"), NOISY).rate
+    assert found is not None
+    gaps = [abs(rung.measured - found.limit) for rung in found.rungs]
+    assert gaps[-1] * 3 < gaps[-2]
+
+
+def test_without_noise_and_drift_the_rate_holds() -> None:
+    """One over T is right when the error tends to zero."""
+    found = check(find("renard2022:goal-rate"), QUIET)
+    assert found.holds is True
+    assert found.rate is not None
+    assert found.rate.slope is not None
+    assert found.rate.slope < -0.9
+
+
+def test_a_stated_constant_is_checked_on_every_rung() -> None:
+    """A constant that is too small refutes; the theorem's own constant does not."""
+    claim = find("renard2022:goal-rate.tuned")
+    assert claim.rate is not None
+    assert check(claim, NOISY).holds is True
+    tiny = Rate(claim.rate.measured, claim.rate.order, claim.rate.horizon, claim.rate.step_size, sp.Rational(1, 10**6))
+    assert check(Claim(id="t:tiny", rate=tiny, where=claim.where), NOISY).holds is False
+
+
+def test_too_fast_a_rate_is_not_supported() -> None:
+    """The error of a quiet run is not O(1/T^2) on the ladder."""
+    rate = Rate(error, 1 / T**2, T)
+    assert check(Claim(id="t:fast", rate=rate, where=WHERE), QUIET).holds is None

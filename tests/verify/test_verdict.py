@@ -1,0 +1,111 @@
+"""Verdicts over families of instances: planted errors are found, true claims survive, records agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fedtheory.registry import claims_of, find
+from verify import verdict as verdicts
+from verify.check import check
+from verify.instances import FAMILIES, Instance, families_for
+from verify.sweep import Outcome, sweep
+from verify.verdict import ClaimVerdict, verify
+
+PLANTED = """
+import sympy as sp
+from fedtheory import Claim, quantities as q
+
+eta, tau, zeta, sigma, L, M, T, D = sp.symbols("eta tau zeta sigma L M T D", positive=True)
+where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation,
+         L: q.smoothness, M: q.clients, T: q.rounds, D: q.initial_distance}
+drift_bound = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
+drift = Claim(id="mine:drift", lhs=q.max_drift, rhs=drift_bound, where=where, conditions=[eta <= 1 / (4 * L)])
+no_noise_term = Claim(id="mine:no-noise", lhs=q.max_drift, rhs=18 * tau**2 * eta**2 * zeta**2, where=where)
+exponent = Claim(id="mine:exponent", lhs=q.max_drift, rhs=drift_bound * eta, where=where, verdict="supported")
+start = Claim(id="mine:start", lhs=q.average_suboptimality, rhs=D**2 / (2 * eta * tau * T), where=where,
+              conditions=[eta <= 1 / (4 * L)])
+nothing = Claim(id="mine:nothing", lhs=q.max_drift, rhs=1, where=where, conditions=[eta >= 10 / L])
+"""
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ClaimVerdict]:
+    """Verdicts on a user's file with one true and some false bounds."""
+    file = Path(tmp_path_factory.mktemp("mine")) / "mine.py"
+    file.write_text(PLANTED)
+    names = ("drift", "no_noise_term", "exponent", "start", "nothing")
+    return dict(zip(names, verify([f"{file}:{name}" for name in names], jobs=2), strict=True))
+
+
+def test_a_true_bound_is_supported(planted: dict[str, ClaimVerdict]) -> None:
+    """The drift lemma survives, with its largest ratio and the instance that attains it."""
+    found = planted["drift"]
+    assert found.verdict == "supported"
+    assert found.instances >= 200
+    assert found.worst_ratio is not None
+    assert 0.1 < found.worst_ratio < 1
+    assert found.witness is not None
+
+
+@pytest.mark.parametrize("name", ["no_noise_term", "exponent", "start"])
+def test_a_planted_error_is_refuted_by_an_exact_instance(planted: dict[str, ClaimVerdict], name: str) -> None:
+    """The counterexample is rational, satisfies the conditions, and violates the bound when checked anew."""
+    found = planted[name]
+    assert found.verdict == "refuted"
+    assert found.witness is not None
+    again = check(found.claim, found.witness.run())
+    assert again.arithmetic.name == "rational"
+    assert again.applicable
+    assert again.holds is False
+
+
+def test_a_differing_record_is_noticed(planted: dict[str, ClaimVerdict]) -> None:
+    """A claim recorded as supported that is refuted does not agree; one without a record does."""
+    assert not planted["exponent"].agrees
+    assert planted["start"].agrees
+
+
+def test_a_claim_that_never_applies_says_so(planted: dict[str, ClaimVerdict]) -> None:
+    """Conditions that no instance meets give "not applicable", not "supported"."""
+    assert planted["nothing"].verdict == "not applicable"
+    assert planted["nothing"].instances == 0
+
+
+def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:
+    """An outcome of floats alone is not a refutation."""
+    claim = find("renard2022:lemma-2.3")
+    spurious = Outcome(claim.id, Instance("small quadratics", 0), True, False, 2.0, (1, 1, 1), 0.0)
+    assert verdicts._verdict(claim, [spurious]).verdict != "refuted"
+
+
+def test_families_are_reproducible_and_satisfy_the_usual_condition() -> None:
+    """An instance is its family and number; step sizes never pass 1/(4L)."""
+    for name, family in FAMILIES.items():
+        for number in (0, family.size // 2, family.size - 1):
+            run, again = Instance(name, number).run(), Instance(name, number).run()
+            assert (run.problem.hessians == again.problem.hessians).all()
+            assert (run.trajectory.moments == again.trajectory.moments).all()
+            size = run.algorithm.work.common_step_size
+            assert size is not None
+            assert 4 * size * run.smoothness <= 1
+
+
+def test_progress_is_told() -> None:
+    """A sweep reports how far it is, up to the end."""
+    told: list[tuple[int, int]] = []
+    sweep(["renard2022:goal-rate.fixed"], jobs=1, on_progress=lambda done, whole: told.append((done, whole)))
+    assert told[-1] == (FAMILIES["steady quadratics"].size, FAMILIES["steady quadratics"].size)
+
+
+def test_all_recorded_verdicts_hold() -> None:
+    """Every claim of every source gets its recorded verdict, on at least 200 instances where it is numeric."""
+    claims = claims_of()
+    for found in verify([claim.id for claim in claims], jobs=2):
+        assert found.agrees, f"{found.claim.id}: {found.verdict}, recorded {found.claim.verdict}"
+        if families_for(found.claim):
+            assert found.instances >= 200, found.claim.id
+        if found.verdict == "refuted":
+            assert found.evidence is not None
+            assert found.evidence.holds is False
