@@ -111,8 +111,9 @@ def for_people(simulated: Run) -> None:
 
     trajectory = Trajectory(simulated.problem, simulated.algorithm)
     found = constants(simulated)
+    kind = escape(simulated.problem.description)
     print_lines(
-        f"[bold]{escape(simulated.problem.description)}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.name}",
+        f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.name} arithmetic",
         *(f"  {name}: {_shortened(value)}" for name, value in found.items() if name != "regions"),
         *(f"  {name} holds on {escape(region)}" for name, region in found["regions"].items()),
     )
