@@ -167,8 +167,8 @@ class RationalArithmetic(Arithmetic):
     def number(self, value: object, key: str) -> fmpq:
         if isinstance(value, fmpq):
             return value
-        if type(value) is int:
-            return fmpq(value)
+        if type(value) is int or isinstance(value, np.integer):
+            return fmpq(int(value))
         if isinstance(value, float | np.floating):
             if not math.isfinite(value):
                 raise InputError(key, f"expected a finite number, got {value!r}")

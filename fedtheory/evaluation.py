@@ -12,7 +12,7 @@ import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, Number
 from fedtheory.claim import Claim
 from fedtheory.errors import NotApplicable
 from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, Value
-from fedtheory.frames import Frame, Index, Vector, moment_frames, path_frames, point_frames, probes
+from fedtheory.frames import Frame, Index, Vector, frames_at, probes
 from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, VectorNotion
 from fedtheory.run import Run
 
@@ -158,7 +158,22 @@ class Compiler:
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
-        return lambda site: _frame(site).inner(left(site), right(site))[None, None, :]
+        return self._kept(node, lambda site: _frame(site).inner(left(site), right(site))[None, None, :])
+
+    def _kept(self, node: Expr, compute: Scalar) -> Scalar:
+        """The closure, remembering its result on the frame, which other claims about the same step share."""
+        meaning = tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
+        if any(notion is None or isinstance(notion, PointNotion) for notion in meaning):
+            return compute
+        key = _key_of(type(self).__name__, node, meaning)
+
+        def remembered(site: Site) -> Array:
+            known = _frame(site).known
+            if key not in known:
+                known[key] = compute(site)
+            return known[key]
+
+        return remembered
 
     def _value(self, node: Expr) -> Scalar:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
@@ -170,7 +185,7 @@ class Compiler:
             at_point: Array = (curved - frame.inner(frame.constant(linear), at) + constants)[None, None, :]
             return at_point
 
-        return value
+        return self._kept(node, value)
 
     def _average(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])
@@ -252,7 +267,7 @@ class ScaleCompiler(Compiler):
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self._length(side) for side in node.args)
-        return lambda site: left(site) * right(site)
+        return self._kept(node, lambda site: left(site) * right(site))
 
     def _value(self, node: Expr) -> Scalar:
         objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
@@ -264,7 +279,7 @@ class ScaleCompiler(Compiler):
             at_point: Array = (curved + abs(frame.inner(frame.constant(linear), at)) + abs(constants))[None, None, :]
             return at_point
 
-        return scale
+        return self._kept(node, scale)
 
     def _length(self, node: Expr) -> Scalar:
         """Sum of the lengths of the vectors that a vector expression adds up."""
@@ -278,6 +293,13 @@ class ScaleCompiler(Compiler):
             return np.sqrt(np.maximum(_frame(site).inner(at, at), 0))[None, None, :]
 
         return length
+
+
+@cache
+def _key_of(*parts: object) -> object:
+    """One small key for each combination of parts, quicker to look up than the parts."""
+    del parts
+    return object()
 
 
 def _frame(site: Site) -> Frame:
@@ -298,13 +320,6 @@ def _power(value: Array, exponent: int) -> Array:
     return np.asarray(1 / value**-exponent)
 
 
-_FRAMES: dict[str, Callable[[Run], Iterator[Frame]]] = {
-    "step": moment_frames,
-    "path": path_frames,
-    "points": point_frames,
-}
-
-
 def whole_run(run: Run) -> Site:
     """The site of statements about a run as a whole."""
     return Site(run, None, {}, {}, {})
@@ -316,7 +331,7 @@ def sites(claim: Claim, run: Run) -> Iterator[Site]:
     candidates = list(probes(run).items()) if points else []
     placed = list(itertools.product(candidates, repeat=len(points)))
     chosen = list(itertools.product(*claim.for_all.values()))
-    frames: Any = [None] if claim.place == "run" else _FRAMES[claim.place](run)
+    frames: Iterable[Any] = [None] if claim.place == "run" else frames_at(claim.place, run)
     for frame in frames:
         for at, values in itertools.product(placed, chosen):
             labels = {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}

@@ -10,9 +10,9 @@ inner products, so one evaluator serves both.  Coordinates are centred at x*.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class Frame(ABC):
     def __init__(self, run: Run, index: Index) -> None:
         self.run = run
         self.index = index
+        self.known: dict[object, Array] = {}
+        """Results that claims about the same step share."""
 
     @abstractmethod
     def constant(self, vectors: Array) -> Vector:
@@ -262,6 +264,27 @@ def point_frames(run: Run) -> Iterator[Frame]:
     start = run.problem.centred.start
     nothing = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)
     yield PathFrame(run, {}, start, nothing + start, nothing)
+
+
+_BUILDERS: dict[str, Callable[[Run], Iterator[Frame]]] = {
+    "step": moment_frames,
+    "path": path_frames,
+    "points": point_frames,
+}
+_KEPT_NUMBERS = 100_000
+"""Size of a run's frames, in numbers for one vector at all steps, up to which they are kept for the next claim."""
+
+
+def frames_at(place: str, run: Run) -> Iterable[Frame]:
+    """The frames of a run for statements about local steps, sampled paths or free points."""
+    steps = run.algorithm.rounds * max(run.algorithm.work.steps)
+    numbers = steps * (run.problem.clients * run.problem.dimension) ** 2
+    return _kept_frames(place, run) if numbers <= _KEPT_NUMBERS else _BUILDERS[place](run)
+
+
+@lru_cache(maxsize=8)
+def _kept_frames(place: str, run: Run) -> tuple[Frame, ...]:
+    return tuple(_BUILDERS[place](run))
 
 
 def probes(run: Run) -> dict[str, Array]:

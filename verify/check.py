@@ -60,6 +60,12 @@ class Check:
         return True if verdicts and None not in verdicts else None
 
     @property
+    def ratio(self) -> float | None:
+        """Ratio of the two sides at the worst place, as a float."""
+        worst = self.worst
+        return None if worst is None or worst.ratio is None else plain_float(worst.ratio)
+
+    @property
     def worst(self) -> Comparison | None:
         """The comparison that decides: a violated link, else an undecided one, else the tightest."""
         order = {False: 2, None: 1, True: 0}

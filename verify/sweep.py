@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fedtheory.arithmetic import plain_float
 from fedtheory.claim import Claim
 from fedtheory.errors import InputError
 from fedtheory.run import Run
@@ -71,9 +70,7 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
             continue
         begin = perf_counter()
         found = check_settled(claim, exact, floats)
-        worst = found.worst
-        ratio = None if worst is None or worst.ratio is None else plain_float(worst.ratio)
-        yield Outcome(target, instance, found.applicable, found.holds, ratio, size, perf_counter() - begin)
+        yield Outcome(target, instance, found.applicable, found.holds, found.ratio, size, perf_counter() - begin)
 
 
 def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from fedtheory.claim import Claim, Verdict
 from fedtheory.runfile import run_table, run_toml
@@ -25,7 +27,7 @@ class ClaimVerdict:
     instances: int
     """Instances on which the claim was applicable."""
     violations: int
-    """Of these, on how many it fails; the witness is confirmed in rationals, the others as their family is run."""
+    """Of these, on how many it fails: the witness in rationals, the others in the arithmetic of their family."""
     undecided: int
     """Of these, how many could not be decided."""
     worst_ratio: float | None
@@ -41,10 +43,15 @@ class ClaimVerdict:
         """Whether the verdict is the recorded one."""
         return self.claim.verdict in (None, self.verdict)
 
+    @cached_property
+    def run(self) -> dict[str, Any] | None:
+        """The witness as the table of a run file."""
+        return None if self.witness is None else run_table(self.witness.run())
+
     @property
     def run_file(self) -> str | None:
         """The witness as the text of a run file."""
-        return None if self.witness is None else run_toml(run_table(self.witness.run()))
+        return None if self.run is None else run_toml(self.run)
 
 
 def verify(
@@ -62,23 +69,29 @@ def verify(
 
 def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> ClaimVerdict:
     applicable = [outcome for outcome in outcomes if outcome.applicable]
-    violations = [outcome for outcome in applicable if outcome.holds is False]
-    witness, evidence = _counterexample(claim, violations)
+    witness, evidence = _counterexample(claim, applicable)
     refuted = evidence is not None
     if not refuted:
+        # Violations that only floats see are at the level of rounding: rationals have the last word on each.
+        applicable = [_settled(claim, outcome) if outcome.holds is False else outcome for outcome in applicable]
         witness, evidence = _tightest(claim, applicable)
-    ratios = [outcome.ratio for outcome in applicable if outcome.ratio is not None]
     return ClaimVerdict(
         claim,
         "refuted" if refuted else _positive_verdict(claim, applicable),
         len(applicable),
-        len(violations),
+        sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
-        max(ratios, default=None),
+        max((outcome.ratio for outcome in applicable if outcome.ratio is not None), default=None),
         witness,
         evidence,
         sum(outcome.seconds for outcome in outcomes),
     )
+
+
+def _settled(claim: Claim, outcome: Outcome) -> Outcome:
+    """The outcome as exact arithmetic sees it."""
+    exact = check(claim, outcome.instance.run())
+    return replace(outcome, holds=exact.holds, ratio=exact.ratio)
 
 
 def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
@@ -89,8 +102,9 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
     return "asymptotic" if claim.rate is not None else "supported"
 
 
-def _counterexample(claim: Claim, violations: Sequence[Outcome]) -> tuple[Instance | None, Check | None]:
+def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Instance | None, Check | None]:
     """The simplest violation that exact arithmetic confirms."""
+    violations = [outcome for outcome in applicable if outcome.holds is False]
     for violation in sorted(violations, key=lambda outcome: outcome.complexity):
         exact = check(claim, violation.instance.run())
         if exact.holds is False:

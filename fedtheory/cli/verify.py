@@ -40,31 +40,41 @@ def run(targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, as_j
 
 
 def document(verdict: ClaimVerdict) -> dict[str, Any]:
-    """The JSON entry of one verdict."""
+    """The JSON entry of one verdict; `run` is the run file of the counterexample, or of the largest ratio."""
+    worst = verdict.evidence.worst if verdict.evidence else None
     return {
         "id": verdict.claim.id,
         "verdict": verdict.verdict,
         "recorded": verdict.claim.verdict,
         "instances": verdict.instances,
+        "violations": verdict.violations,
         "undecided": verdict.undecided,
         "worst_ratio": verdict.worst_ratio,
-        "witness": None if verdict.witness is None else f"{verdict.witness.family} #{verdict.witness.number}",
+        "lhs": None if worst is None else str(worst.lhs),
+        "rhs": None if worst is None else str(worst.rhs),
+        "run": verdict.run,
         "seconds": round(verdict.seconds, 3),
     }
 
 
 def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
-    """Print verdicts for a terminal."""
-    rows = [
-        [
-            v.claim.id,
-            styled(v.verdict),
-            "" if v.agrees else f"recorded: {v.claim.verdict}",
-            str(v.instances),
-            short(v.worst_ratio),
-        ]
-        for v in verdicts
-    ]
+    """Print verdicts for a terminal; for a single claim also the run that decides."""
+    rows = [[v.claim.id, styled(v.verdict), _remark(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
     print_table("verdicts", ["id", "verdict", "", "instances", "largest ratio"], rows)
+    if len(verdicts) == 1 and verdicts[0].run_file:
+        _print_witness(verdicts[0])
     differing = sum(not verdict.agrees for verdict in verdicts)
     print_lines(f"{len(verdicts)} claims in {seconds:.1f} s, {differing} differ from what is recorded")
+
+
+def _remark(verdict: ClaimVerdict) -> str:
+    return "" if verdict.agrees else f"recorded: {verdict.claim.verdict}"
+
+
+def _print_witness(verdict: ClaimVerdict) -> None:
+    refuted = verdict.verdict == "refuted"
+    worst = verdict.evidence.worst if verdict.evidence else None
+    sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
+    print_lines(f"[bold]{'counterexample, confirmed in rationals' if refuted else 'largest ratio'}[/bold]{sides}")
+    # Not through Rich: a run file must not be wrapped.
+    print(verdict.run_file)
