@@ -1,0 +1,61 @@
+"""The README tells the truth: its claim, its counterexample and its Python lines are run."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.targets import resolve
+from verify.check import check
+from verify.verdict import verify
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+
+
+def block(language: str, marker: str) -> str:
+    """The code block of that language which contains a marker."""
+    return next(text for name, text in BLOCKS if name == language and marker in text)
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    """The README's claim, as a target."""
+    file = tmp_path / "mine.py"
+    file.write_text(block("python", "# mine.py"))
+    return f"{file}:drift"
+
+
+def test_the_wrong_bound_is_refuted_as_shown(mine: str) -> None:
+    """The printed counterexample violates the claim with the printed sides, and is what `verify` finds."""
+    shown = block("console", "fedtheory verify mine.py:drift")
+    table = tomllib.loads(shown[shown.index("[problem]") :])
+    found = check(resolve(mine), parse_run(table, RATIONAL))
+    assert found.holds is False
+    assert found.worst is not None
+    assert f"left side {found.worst.lhs}, right side {found.worst.rhs}" in shown
+    verdict = verify([mine], jobs=2)[0]
+    assert verdict.run == table
+    assert str(verdict.instances) in shown
+
+
+def test_the_python_lines_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The example for instructors prints a refutation."""
+    monkeypatch.chdir(tmp_path)
+    shown = block("console", "fedtheory verify mine.py:drift")
+    (tmp_path / "counterexample.toml").write_text(shown[shown.index("[problem]") :])
+    exec(block("python", "found = check("), {})
+    assert capsys.readouterr().out
+
+
+def test_every_link_leads_somewhere() -> None:
+    """Links and pictures of the README exist."""
+    root = Path(__file__).parent.parent
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (root / target).exists(), target
