@@ -23,7 +23,7 @@ from fedtheory.quantities.notion import Notion, Quantity
 Kind = Literal[
     "algorithm", "assumption", "bound", "condition", "definition", "identity", "inequality", "limit", "rate", "step"
 ]
-Verdict = Literal["proved", "supported", "asymptotic", "refuted", "not applicable", "definition"]
+Verdict = Literal["proved", "supported", "asymptotic", "refuted", "undecided", "not applicable", "definition"]
 Place = Literal["run", "step", "path", "points"]
 Operator = Literal["<", "<=", "==", ">=", ">"]
 

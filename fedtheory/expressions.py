@@ -1,8 +1,8 @@
 """The formal language of this field's proofs, inside SymPy.
 
 Vectors are formal SymPy expressions of degree one in vector symbols, such as
-``x - eta*g``.  Scalars are made from them by `inner`, `norm_sq` and function
-values; `average` runs over clients and `expectation` over all randomness.  The
+``x - eta*g``.  Scalars are made from them by `inner`, `norm_sq` and `Value`;
+`Average` runs over clients and `Expectation` over all randomness.  The
 nodes only name things: `fedtheory.evaluation` gives them numbers on a run.
 """
 
@@ -29,7 +29,7 @@ class Inner(sp.Function):  # type: ignore[misc]
             body = rf"\|{printer.doprint(left)}\|^2"
         else:
             body = rf"\langle {printer.doprint(left)},\ {printer.doprint(right)}\rangle"
-        return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
+        return _raised(body, exp)
 
 
 class Gradient(sp.Function):  # type: ignore[misc]
@@ -37,9 +37,9 @@ class Gradient(sp.Function):  # type: ignore[misc]
 
     nargs = 2
 
-    def _latex(self, printer: LatexPrinter) -> str:
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
         objective, point = self.args
-        return rf"\nabla {printer.doprint(objective)}({printer.doprint(point)})"
+        return _raised(rf"\nabla {printer.doprint(objective)}({printer.doprint(point)})", exp)
 
 
 class Value(sp.Function):  # type: ignore[misc]
@@ -47,9 +47,9 @@ class Value(sp.Function):  # type: ignore[misc]
 
     nargs = 2
 
-    def _latex(self, printer: LatexPrinter) -> str:
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
         objective, point = self.args
-        return rf"{printer.doprint(objective)}({printer.doprint(point)})"
+        return _raised(rf"{printer.doprint(objective)}({printer.doprint(point)})", exp)
 
 
 class Average(sp.Function):  # type: ignore[misc]
@@ -57,8 +57,8 @@ class Average(sp.Function):  # type: ignore[misc]
 
     nargs = 1
 
-    def _latex(self, printer: LatexPrinter) -> str:
-        return rf"\frac{{1}}{{M}}\sum_{{i=1}}^M {_bracketed(self.args[0], printer)}"
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        return _raised(rf"\frac{{1}}{{M}}\sum_{{i=1}}^M {_bracketed(self.args[0], printer)}", exp)
 
 
 class Expectation(sp.Function):  # type: ignore[misc]
@@ -66,8 +66,8 @@ class Expectation(sp.Function):  # type: ignore[misc]
 
     nargs = 1
 
-    def _latex(self, printer: LatexPrinter) -> str:
-        return rf"\mathbb E\left[{printer.doprint(self.args[0])}\right]"
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        return _raised(rf"\mathbb E\left[{printer.doprint(self.args[0])}\right]", exp)
 
 
 def inner(left: Expr, right: Expr) -> Expr:
@@ -104,6 +104,50 @@ def plain(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     """An expression as a line of text; symbols whose name is LaTeX are called by `names` instead."""
     called = {s: sp.Symbol(names[s]) for s in expression.free_symbols if s in names and not s.name.isidentifier()}
     return str(sp.sstr(expression.xreplace(called)))
+
+
+def require_meaning(expression: Expr, place: str) -> None:
+    """Raise `ValueError` where an expression means nothing at the place of its claim.
+
+    On a whole run there are no vectors.  In expectation, every inner product and
+    function value stands inside an `Expectation` whose argument is linear in them:
+    second moments say nothing of higher ones.  On a path or at points nothing is
+    random.
+    """
+    found = expression.atoms(Inner, Value, Gradient, Expectation)
+    if place == "run" and found:
+        raise ValueError(
+            f"vectors have values at local steps only: set place to 'step', 'path' or 'points' ({expression})"
+        )
+    if place != "step":
+        if any(isinstance(node, Expectation) for node in found):
+            raise ValueError(
+                f"nothing is random at place={place!r}, so an Expectation has no meaning there ({expression})"
+            )
+        return
+    for expectation in expression.atoms(Expectation):
+        if _degree(expectation.args[0]) > 1:
+            raise ValueError(f"only expectations linear in inner products and values are known, not {expectation}")
+    outside = expression.replace(Expectation, lambda _argument: sp.S.One)
+    if outside.atoms(Inner, Value):
+        raise ValueError(f"at place='step' inner products and values stand inside an Expectation: {expression}")
+
+
+def _degree(node: Expr) -> float:
+    """Degree of a scalar expression in inner products and function values; infinite where it is no polynomial."""
+    if isinstance(node, Inner | Value):
+        return 1
+    if isinstance(node, sp.Mul):
+        return sum(_degree(argument) for argument in node.args)
+    if isinstance(node, sp.Pow):
+        inside = _degree(node.base)
+        whole = node.exp.is_Integer and node.exp >= 0
+        return inside * int(node.exp) if whole else (float("inf") if inside else 0)
+    return max((_degree(argument) for argument in node.args), default=0)
+
+
+def _raised(body: str, exponent: str | None) -> str:
+    return body if exponent is None else rf"\left({body}\right)^{{{exponent}}}"
 
 
 def _bracketed(expression: Expr, printer: LatexPrinter) -> str:

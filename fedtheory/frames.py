@@ -244,8 +244,11 @@ def moment_frames(run: Run) -> Iterator[Frame]:
 
 
 def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
-    """Every local step of one sampled path, with full participation."""
+    """Every local step of one sampled path; the weights of a round must not be random."""
     steps = common_steps(run)
+    weights = run.algorithm.aggregation.participation.moments(run.problem.weights)
+    if not weights.is_fixed:
+        raise NotApplicable("the participants are drawn at random: there is no single path of the server")
     generator = np.random.default_rng(seed)
     centred, work = run.problem.centred, run.algorithm.work
     base = centred.start
@@ -255,7 +258,7 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
             noise = np.stack([centred.oracle.outcome(i, x, generator) for i, x in enumerate(local)])
             yield PathFrame(run, {"round": t, "step": k}, base, local, noise)
             local = local - work.step_sizes[:, None] * (centred.gradients(local) + noise)
-        change = weighted_sum(run.problem.weights, local - base)
+        change = weighted_sum(weights.mean, local - base)
         base = base + run.algorithm.aggregation.server_step_size * change
 
 

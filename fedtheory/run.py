@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.errors import NotApplicable
-from fedtheory.federation import Algorithm
+from fedtheory.federation import Algorithm, LocalWork
+from fedtheory.federation.rule import same_for_all
 from fedtheory.moments import Trajectory
 from fedtheory.oracles import AdditiveNoise, MiniBatch
 from fedtheory.problem import Problem
-from fedtheory.problem.region import Ball, Everywhere, Region, containing_ball, supremum_on_ball
+from fedtheory.region import Ball, Everywhere, Region, containing_ball, supremum_on_ball
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,15 @@ class Run:
     def as_floats(self) -> Run:
         """The same run in double precision."""
         return Run(self.problem.as_floats(), self.algorithm.as_floats())
+
+    def with_rounds(self, rounds: int) -> Run:
+        """The run with another number of rounds."""
+        return Run(self.problem, replace(self.algorithm, rounds=rounds))
+
+    def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
+        """The run with other local steps, all of one size."""
+        work = LocalWork(steps, same_for_all(step_size, self.problem.weights))
+        return Run(self.problem, replace(self.algorithm, work=work))
 
     @cached_property
     def trajectory(self) -> Trajectory:
@@ -132,6 +141,3 @@ def _variance_forms(oracle: MiniBatch, arithmetic: Arithmetic) -> list[Array]:
         per_sample = residuals.T @ (lengths[:, None] * residuals) / len(inputs)
         forms.append((per_sample - gradient.T @ gradient) * oracle.shrinkage(client, arithmetic))
     return forms
-
-
-Measure = Callable[[Run], Number | Array]

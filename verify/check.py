@@ -10,6 +10,7 @@ from fedtheory.claim import Claim
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import sites, whole_run
 from fedtheory.expressions import Expr, latex
+from fedtheory.region import Everywhere
 from fedtheory.run import Run
 from verify.compare import Comparison, compare, condition_links, links_of
 from verify.rates import RateCheck, check_rate
@@ -46,11 +47,13 @@ class Check:
     decision: bool | None = None
     """An answer from exact arithmetic where the floats of the comparisons are too close."""
     settled_by: str | None = None
+    open: bool = False
+    """Whether the floats of the comparisons have to be distrusted, and nothing better is at hand."""
 
     @property
     def holds(self) -> bool | None:
         """True, False, or None where undecided or not applicable."""
-        if not self.applicable or self.decision is not None:
+        if not self.applicable or self.open or self.decision is not None:
             return self.decision
         if self.rate is not None:
             return self.rate.holds
@@ -58,6 +61,11 @@ class Check:
         if False in verdicts:
             return False
         return True if verdicts and None not in verdicts else None
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether all constants that the claim uses hold on all of space."""
+        return set(self.regions.values()) <= {Everywhere.description}
 
     @property
     def ratio(self) -> float | None:
@@ -107,7 +115,7 @@ def _check(claim: Claim, run: Run) -> Check:
         )
     if not claim.relations:
         return Check(claim, arithmetic, True, "the claim has no relation to check", conditions)
-    comparisons = tuple(compare(links_of(claim), list(sites(claim, run))))
+    comparisons = tuple(compare(links_of(claim), lambda: sites(claim, run)))
     return Check(claim, arithmetic, True, None, conditions, comparisons, regions=_regions(claim, run))
 
 
@@ -127,7 +135,7 @@ def _failed_assumption(claim: Claim, run: Run) -> str | None:
 
 
 def _conditions(claim: Claim, run: Run) -> list[ConditionCheck]:
-    compared = compare(condition_links(claim), [whole_run(run)])
+    compared = compare(condition_links(claim), lambda: [whole_run(run)])
     return [_condition(condition, at) for condition, at in zip(claim.conditions, compared, strict=True)]
 
 

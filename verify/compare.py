@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 import numpy as np
+import sympy as sp
 
 from fedtheory.arithmetic import NEAR_TIE, Array, Number, plain_floats
 from fedtheory.claim import Claim, Relation
 from fedtheory.errors import InputError
-from fedtheory.evaluation import Compiled, Site, compile_expression
-from fedtheory.expressions import Expr, latex
+from fedtheory.evaluation import AXES, Compiled, Site, compile_expression
+from fedtheory.expressions import Expr, latex, require_meaning
 from fedtheory.frames import Index
-
-_AXES = ("round", "step", "client")
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ class Comparison:
     """The side claimed to be smaller over the other; None where the other is not positive."""
     index: Index
     """Round, step, client or points of that place."""
+    points: Mapping[str, Array]
+    """Free points there, measured from the optimum, (d,) each."""
     terms: tuple[Term, ...]
     """The terms of the right side there."""
 
@@ -60,48 +62,91 @@ class Link:
 @cache
 def links_of(claim: Claim) -> list[Link]:
     """The relations of a claim, ready for runs; `InputError` where a side is outside the language."""
-    return [_link(claim, relation) for relation in claim.relations]
+    return [_link(claim, relation, claim.place) for relation in claim.relations]
 
 
 @cache
 def condition_links(claim: Claim) -> list[Link]:
     """The conditions of a claim, ready for runs."""
-    return [_link(claim, Relation(c.lhs, c.rel_op, c.rhs)) for c in claim.conditions]
+    return [_link(claim, _as_relation(claim, condition), "run") for condition in claim.conditions]
 
 
-def _link(claim: Claim, relation: Relation) -> Link:
+def _as_relation(claim: Claim, condition: Expr) -> Relation:
+    if not isinstance(condition, sp.core.relational.Relational) or condition.rel_op == "!=":
+        expected = "expected conditions such as eta <= 1/(4*L), with symbols that leave them open"
+        raise InputError(claim.id, f"{expected}, got {condition}")
+    return Relation(condition.lhs, condition.rel_op, condition.rhs)
+
+
+def _link(claim: Claim, relation: Relation, place: str) -> Link:
     unbound = claim.unbound_symbols()
     if unbound:
         raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")
     try:
+        for side in (relation.left, relation.right):
+            require_meaning(side, place)
         left, right = (compile_expression(side, claim.notation) for side in (relation.left, relation.right))
     except ValueError as error:
         raise InputError(claim.id, str(error)) from None
     return Link(relation, left, right)
 
 
-def compare(links: Sequence[Link], places: Sequence[Site]) -> list[Comparison]:
-    """Every link over all places, each reported at its worst one: a violation, else where it is tightest."""
-    return [_worst(link, places) for link in links]
+def compare(links: Sequence[Link], places: Callable[[], Iterable[Site]]) -> list[Comparison]:
+    """Every link over all places, each reported at its worst one: a violation, else where it is tightest.
+
+    `places` gives the sites anew at each call, so that none has to be kept: a
+    site of a large run is large.
+    """
+    flattened = [_Flat() for _ in links]
+    for site in places():
+        for link, flat in zip(links, flattened, strict=True):
+            flat.add(*_sides(link, site))
+    return [_worst(link, flat, places) for link, flat in zip(links, flattened, strict=True)]
 
 
-def _worst(link: Link, places: Sequence[Site]) -> Comparison:
-    sides = [_sides(link, site) for site in places]
-    lhs, rhs, magnitude = (np.concatenate([side[part].ravel() for side in sides]) for part in range(3))
+class _Flat:
+    """Left sides, right sides and scales of a link, over all entries of all sites."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Array, Array, Array]] = []
+        self.shapes: list[tuple[int, ...]] = []
+
+    def add(self, lhs: Array, rhs: Array, scale: Array) -> None:
+        """Take in the arrays of one site."""
+        self.shapes.append(lhs.shape)
+        self._parts.append((lhs.ravel(), rhs.ravel(), scale.ravel()))
+
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Everything so far, one entry after the other."""
+        lhs, rhs, scale = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        return lhs, rhs, scale
+
+    def locate(self, entry: int) -> tuple[int, tuple[int, ...]]:
+        """Number of the site of an entry, and its position there."""
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
+        site = int(np.searchsorted(ends, entry, side="right"))
+        within = entry - (int(ends[site - 1]) if site else 0)
+        return site, tuple(int(p) for p in np.unravel_index(within, self.shapes[site]))
+
+
+def _worst(link: Link, flat: _Flat, places: Callable[[], Iterable[Site]]) -> Comparison:
+    lhs, rhs, scale = flat.arrays()
     operator = link.relation.operator
     smaller, larger = (rhs, lhs) if operator in (">=", ">") else (lhs, rhs)
     gap = -abs(larger - smaller) if operator == "==" else larger - smaller
-    holds = _decided(gap, magnitude, strict=operator in ("<", ">"))
-    worst = int(_criticality(gap, magnitude, holds).argmax())
-    shapes = [side[0].shape for side in sides]
-    site, position = _locate(worst, places, shapes)
+    holds = _decided(gap, scale, strict=operator in ("<", ">"))
+    worst = int(_criticality(gap, scale, holds).argmax())
+    number, position = flat.locate(worst)
+    site = next(islice(places(), number, None))
+    along = {axis: p for axis, p, full in zip(AXES, position, flat.shapes[number], strict=True) if full > 1}
     return Comparison(
         link.relation,
         lhs[worst],
         rhs[worst],
         holds[worst],
         smaller[worst] / larger[worst] if larger[worst] > 0 else None,
-        site.index | {axis: p for axis, p, full in zip(_AXES, position, shapes[0], strict=True) if full > 1},
+        site.index | along,
+        {symbol.name: point for symbol, point in site.points.items()},
         _terms(link.right, site, position),
     )
 
@@ -141,13 +186,6 @@ def _criticality(gap: Array, magnitude: Array, holds: Array) -> Array:
     rank = np.array([{True: 0.0, None: 4.0, False: 8.0}[verdict] for verdict in holds])
     criticality: Array = relative + rank
     return criticality
-
-
-def _locate(flat: int, places: Sequence[Site], shapes: Sequence[tuple[int, ...]]) -> tuple[Site, tuple[int, ...]]:
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    number = int(np.searchsorted(ends, flat, side="right"))
-    within = flat - (int(ends[number - 1]) if number else 0)
-    return places[number], tuple(int(p) for p in np.unravel_index(within, shapes[number]))
 
 
 def _terms(side: Compiled, site: Site, position: tuple[int, ...]) -> tuple[Term, ...]:

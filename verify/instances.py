@@ -127,9 +127,10 @@ def small_data(number: int) -> Run:
     """Least squares on a few small whole numbers, with full gradients or mini-batches of one."""
     generator = np.random.default_rng([2, number])
     dimension, clients = 1 + number % 2, 1 + int(generator.integers(2))
-    counts = [2 + int(generator.integers(2)) for _ in range(clients)]
-    inputs = tuple(RATIONAL.array(generator.integers(-2, 3, (count, dimension))) for count in counts)
-    outputs = tuple(RATIONAL.array(generator.integers(-1, 2, count)) for count in counts)
+    # As many rows for each client, so that equal shares make F the loss of all the data.
+    count = 2 + int(generator.integers(2))
+    inputs = tuple(RATIONAL.array(generator.integers(-2, 3, (count, dimension))) for _ in range(clients))
+    outputs = tuple(RATIONAL.array(generator.integers(-1, 2, count)) for _ in range(clients))
     start = RATIONAL.array(generator.integers(-1, 2, dimension))
     batch = None if number % 3 == 0 else 1
     problem = least_squares(ClientData(inputs, outputs), start, batch=batch, replacement=number % 3 == 1)

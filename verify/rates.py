@@ -20,14 +20,15 @@ from fedtheory.claim import Claim, Rate
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import Compiled, compile_expression, whole_run
 from fedtheory.expressions import Expr
-from fedtheory.federation import LocalWork
-from fedtheory.federation.rule import same_for_all
-from fedtheory.problem.region import Ball
 from fedtheory.quantities.notion import Notion, Quantity
+from fedtheory.region import Ball
 from fedtheory.run import Run
 
 LADDER = (1, 4, 16, 64, 256)
 """Horizons T; powers of four, so that step sizes with sqrt(T) stay rational."""
+
+LONGER = (1024, 4096)
+"""Further rungs where the first ones do not decide."""
 
 RISING = 0.1
 """Slope of log(quantity / order) over log T above which a rate is not supported."""
@@ -67,10 +68,9 @@ class _CompiledRate:
 
 @cache
 def _compiled(claim: Claim) -> _CompiledRate:
-    rate = _rate(claim)
-    notation = claim.notation
+    rate, notation = _rate(claim), claim.notation
+    limit = _symbolic_limit(rate, notation)
     settled = {s: replace(n, measure=n.limit) for s, n in notation.items() if isinstance(n, Quantity) and n.limit}
-    limit = None if rate.step_size is not None else sp.limit(rate.measured, rate.horizon, sp.oo)
     return _CompiledRate(
         compile_expression(rate.measured, notation),
         compile_expression(rate.order, notation),
@@ -78,6 +78,15 @@ def _compiled(claim: Claim) -> _CompiledRate:
         _optional(rate.constant, notation),
         _optional(limit, {**notation, **settled}),
     )
+
+
+def _symbolic_limit(rate: Rate, notation: Mapping[sp.Symbol, Notion]) -> Expr | None:
+    """Limit of the measured expression for ever longer horizons, where it is known and the order vanishes."""
+    symbols = rate.measured.free_symbols - {rate.horizon}
+    known = all(isinstance(n, Quantity) and (n.is_constant or n.limit) for n in (notation[s] for s in symbols))
+    if rate.step_size is not None or not known or sp.limit(rate.order, rate.horizon, sp.oo) != 0:
+        return None
+    return sp.limit(rate.measured, rate.horizon, sp.oo)
 
 
 def _optional(expression: Expr | None, notation: Mapping[sp.Symbol, Notion]) -> Compiled | None:
@@ -95,9 +104,15 @@ def check_rate(claim: Claim, run: Run) -> RateCheck:
     compiled = _compiled(claim)
     _require_fixed_constants(claim, run)
     limit = _limit(compiled, run)
-    rungs = tuple(_rung(compiled, run, horizon) for horizon in LADDER)
+    found = _climb(compiled, run, LADDER, limit)
+    # A ladder on which the asymptotic regime is not reached is made longer, once.
+    return found if found.holds is not None else _climb(compiled, run, (*LADDER, *LONGER), limit)
+
+
+def _climb(compiled: _CompiledRate, run: Run, ladder: tuple[int, ...], limit: Number | None) -> RateCheck:
+    rungs = tuple(_rung(compiled, run, horizon) for horizon in ladder)
     scale = max(abs(plain_float(rung.measured)) for rung in rungs)
-    if limit is not None and plain_float(limit) > NEAR_TIE * scale:
+    if limit is not None and abs(plain_float(limit)) > NEAR_TIE * scale:
         return RateCheck(False, rungs, _slope(rungs), None, limit)
     ratios = [abs(plain_float(rung.measured / rung.order)) for rung in rungs]
     if compiled.constant is not None:
@@ -124,7 +139,7 @@ def _at_most(smaller: Number, larger: Number) -> bool | None:
 
 
 def _rung(compiled: _CompiledRate, run: Run, horizon: int) -> Rung:
-    longer = _run_of(run, horizon)
+    longer = _longer(run, horizon)
     if compiled.step_size is not None:
         longer = _run_with_step(run, horizon, compiled.step_size(whole_run(longer)).item())
     site = whole_run(longer)
@@ -132,15 +147,14 @@ def _rung(compiled: _CompiledRate, run: Run, horizon: int) -> Rung:
 
 
 @lru_cache(maxsize=4 * len(LADDER))
-def _run_of(run: Run, horizon: int) -> Run:
+def _longer(run: Run, horizon: int) -> Run:
     """The run with another number of rounds; kept, as several rates climb the same ladder."""
-    return Run(run.problem, replace(run.algorithm, rounds=horizon))
+    return run.with_rounds(horizon)
 
 
 @lru_cache(maxsize=4 * len(LADDER))
 def _run_with_step(run: Run, horizon: int, step_size: Number) -> Run:
-    work = LocalWork(run.algorithm.work.steps, same_for_all(step_size, run.algorithm.work.step_sizes))
-    return Run(run.problem, replace(run.algorithm, rounds=horizon, work=work))
+    return run.with_rounds(horizon).with_work(run.algorithm.work.steps, step_size)
 
 
 def _limit(compiled: _CompiledRate, run: Run) -> Number | None:

@@ -1,4 +1,4 @@
-"""Near ties of floats, decided in rationals."""
+"""Near ties and violations of floats, decided in rationals."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _BUDGET = 2_000_000
 
 
 def settle(found: Check, run_file: str) -> Check:
-    """A check that floats left open, decided by repeating the run in rationals where that is affordable.
+    """A near tie or a violation in floats, decided by repeating the run in rationals where that is affordable.
 
     The sides keep their floats; `settled_by` says what decided.
     """
-    if found.arithmetic is not FLOAT or not found.applicable or found.holds is not None or not found.comparisons:
+    if found.arithmetic is not FLOAT or not found.applicable or found.holds or not found.comparisons:
         return found
     exact_run = read_run(run_file, RATIONAL)
     if _cost(exact_run) > _BUDGET:
-        return replace(found, reason="too close for floats, and too large to repeat in rationals")
+        return replace(found, reason="not decided by floats alone, and too large to repeat in rationals", open=True)
     exact = check(found.claim, exact_run)
     if not exact.applicable:
         return exact
-    return replace(found, decision=exact.holds, settled_by="near tie, decided in rationals")
+    return replace(found, decision=exact.holds, settled_by="decided in rationals")
 
 
 def _cost(run: Run) -> int:

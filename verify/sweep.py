@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
 from fedtheory.errors import InputError
 from fedtheory.run import Run
@@ -23,7 +24,11 @@ class Outcome:
     target: str
     instance: Instance
     applicable: bool
+    everywhere: bool
+    """Whether all constants that the claim uses hold on all of space, not only on a ball."""
     holds: bool | None
+    exact: bool
+    """Whether rationals decided."""
     ratio: float | None
     complexity: tuple[int, int, int]
     seconds: float
@@ -70,7 +75,17 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
             continue
         begin = perf_counter()
         found = check_settled(claim, exact, floats)
-        yield Outcome(target, instance, found.applicable, found.holds, found.ratio, size, perf_counter() - begin)
+        yield Outcome(
+            target,
+            instance,
+            found.applicable,
+            found.everywhere,
+            found.holds,
+            found.arithmetic is RATIONAL,
+            found.ratio,
+            size,
+            perf_counter() - begin,
+        )
 
 
 def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:

@@ -26,6 +26,8 @@ class ClaimVerdict:
     verdict: Verdict
     instances: int
     """Instances on which the claim was applicable."""
+    exact_instances: int
+    """Of these, how many were decided in rationals; the others in floats, away from near ties."""
     violations: int
     """Of these, on how many it fails: the witness in rationals, the others in the arithmetic of their family."""
     undecided: int
@@ -73,12 +75,14 @@ def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> ClaimVerdict:
     refuted = evidence is not None
     if not refuted:
         # Violations that only floats see are at the level of rounding: rationals have the last word on each.
-        applicable = [_settled(claim, outcome) if outcome.holds is False else outcome for outcome in applicable]
+        settled = [_settled(claim, outcome) if outcome.holds is False else outcome for outcome in applicable]
+        applicable = [outcome for outcome in settled if outcome.applicable]
         witness, evidence = _tightest(claim, applicable)
     return ClaimVerdict(
         claim,
         "refuted" if refuted else _positive_verdict(claim, applicable),
         len(applicable),
+        sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
         max((outcome.ratio for outcome in applicable if outcome.ratio is not None), default=None),
@@ -91,7 +95,7 @@ def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> ClaimVerdict:
 def _settled(claim: Claim, outcome: Outcome) -> Outcome:
     """The outcome as exact arithmetic sees it."""
     exact = check(claim, outcome.instance.run())
-    return replace(outcome, holds=exact.holds, ratio=exact.ratio)
+    return replace(outcome, applicable=exact.applicable, holds=exact.holds, ratio=exact.ratio, exact=True)
 
 
 def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
@@ -99,13 +103,15 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
         return "definition"
     if not applicable:
         return "not applicable"
+    if any(outcome.holds is None for outcome in applicable):
+        return "undecided"
     return "asymptotic" if claim.rate is not None else "supported"
 
 
 def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Instance | None, Check | None]:
-    """The simplest violation that exact arithmetic confirms."""
+    """The simplest violation that exact arithmetic confirms; those with constants on all of space come first."""
     violations = [outcome for outcome in applicable if outcome.holds is False]
-    for violation in sorted(violations, key=lambda outcome: outcome.complexity):
+    for violation in sorted(violations, key=lambda outcome: (not outcome.everywhere, outcome.complexity)):
         exact = check(claim, violation.instance.run())
         if exact.holds is False:
             return violation.instance, exact

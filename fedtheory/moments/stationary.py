@@ -8,6 +8,9 @@ from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
 from fedtheory.errors import NotApplicable
 from fedtheory.moments.recursion import Recursion
 
+_LARGEST = 33
+"""Largest size of a homogeneous moment: the recursion's matrix has its fourth power of entries."""
+
 
 def stationary_moment(recursion: Recursion) -> Array:
     """Second moment (d+1, d+1) that one round leaves unchanged; the limit from every start.
@@ -17,6 +20,8 @@ def stationary_moment(recursion: Recursion) -> Array:
     `NotApplicable` unless the linear part contracts.
     """
     size = len(recursion.start)
+    if size > _LARGEST:
+        raise NotApplicable(f"the limit is computed for up to {_LARGEST - 1} dimensions, not {size - 1}")
     arithmetic = arithmetic_of(recursion.start)
     operator = _operator(recursion, arithmetic.identity(size * size).reshape(-1, size, size))
     linear, constant = operator[1:, 1:], operator[1:, 0]

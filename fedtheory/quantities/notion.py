@@ -28,6 +28,8 @@ class Quantity:
     meaning: str
     measure: Callable[[Run], Any]
     root: bool = False
+    is_constant: bool = False
+    """Whether it is a constant of the problem and the step size, the same for every number of rounds."""
     limit: Callable[[Run], Any] | None = None
     """Limit for ever more rounds at constant step sizes, where there is a closed form."""
 

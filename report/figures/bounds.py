@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.claim import Claim
-from fedtheory.federation import LocalWork
-from fedtheory.federation.rule import same_for_all
 from fedtheory.run import Run
 from report.figures.style import BLACK, BLUE, CYCLE, DASHES, Figure, drawing, finish
 from verify.check import Check, check
@@ -51,14 +49,9 @@ def _worst(found: Check) -> Comparison:
     return found.worst
 
 
-def with_rounds(run: Run, rounds: int) -> Run:
-    """The run with another number of rounds."""
-    return Run(run.problem, replace(run.algorithm, rounds=rounds))
-
-
 def bound_curve(claim: Claim, run: Run) -> BoundCurve:
     """The claim at the horizons 1 .. 2000 of a float run."""
-    return BoundCurve(HORIZONS, [check(claim, with_rounds(run, horizon)) for horizon in HORIZONS])
+    return BoundCurve(HORIZONS, [check(claim, run.with_rounds(horizon)) for horizon in HORIZONS])
 
 
 def over_rounds(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
@@ -131,8 +124,7 @@ def _largest_ratio(claim: Claim, runs: Sequence[Run], size: Fraction, steps: int
 def _setting(run: Run, size: Fraction, steps: int, rounds: int) -> Run:
     """The run with step size ``size / L`` and another number of local steps and rounds."""
     step = FLOAT.number(size / Fraction(run.smoothness), "step")
-    work = LocalWork((steps,) * run.problem.clients, same_for_all(step, run.problem.weights))
-    return Run(run.problem, replace(run.algorithm, work=work, rounds=rounds))
+    return run.with_work((steps,) * run.problem.clients, step).with_rounds(rounds)
 
 
 def _fraction_label(fraction: Fraction) -> str:

@@ -12,7 +12,7 @@ from tiny_runs import data, quadratics
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Multinomial, Uniform
-from fedtheory.problem.region import Ball, supremum_on_ball
+from fedtheory.region import Ball, supremum_on_ball
 from fedtheory.run import Run
 
 

@@ -13,7 +13,7 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Multinomial, fedavg
 from fedtheory.problem import quadratic
 from fedtheory.problem.generators import hessian_with_spectrum
-from fedtheory.problem.region import Ball, Everywhere
+from fedtheory.region import Ball, Everywhere
 from fedtheory.run import Run
 
 ROTATED = [[["34/25", "12/25"], ["12/25", "41/25"]], [["2", "0"], ["0", "3"]]]

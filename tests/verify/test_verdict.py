@@ -76,7 +76,7 @@ def test_a_claim_that_never_applies_says_so(planted: dict[str, ClaimVerdict]) ->
 def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:
     """An outcome of floats alone is not a refutation."""
     claim = find("renard2022:lemma-2.3")
-    spurious = Outcome(claim.id, Instance("small quadratics", 0), True, False, 2.0, (1, 1, 1), 0.0)
+    spurious = Outcome(claim.id, Instance("small quadratics", 0), True, True, False, False, 2.0, (1, 1, 1), 0.0)
     assert verdicts._verdict(claim, [spurious]).verdict != "refuted"
 
 

@@ -162,12 +162,12 @@ CLAIMS = [
         kind="identity",
         title="The true gradient is the stochastic one plus its deviation",
         locator="(9), repaired",
-        lhs=norm_sq(true_gradient - (g_i + deviation)),
+        lhs=Expectation(norm_sq(true_gradient - (g_i + deviation))),
         relation="==",
         rhs=0,
         place="step",
         assumptions=SETTING,
-        printed=r"\nabla F_i(x)=g_i(x)+\left(\nabla F_i(x)-g_i(x)\right)",
+        note="With both gradients in place, and the deviation of mean zero by assumption 6.",
         corrects="renard2022:eq-9",
         verdict="supported",
     ),
@@ -277,7 +277,7 @@ CLAIMS = [
         relation="==",
         rhs=Expectation(noise_at_move),
         place="step",
-        assumptions=SETTING,
+        assumptions=NOISE_ASSUMPTIONS,
         printed=(
             rf"\mathbb E\left[{_NOISE}\right]=\mathbb E\left[\frac1M\sum_{{i=1}}^M\langle\nabla F_i(x)-g_i(x),\ "
             r"\bar x^{(t,k+1)}-\bar x^{(t,k)}\rangle\right]"

@@ -40,7 +40,8 @@ CLAIMS = [
         rhs=tangent(x, y),
         place="points",
         assumptions=_CONVEX,
-        printed=r"f(y)\ge f(x)+\langle\nabla f(x),\ y-x\rangle",
+        printed=r"f\text{ is convex}\iff f(y)\ge f(x)+\langle\nabla f(x),\ y-x\rangle\quad\forall x,y",
+        note="Encoded from left to right: every objective here is convex, so that the converse cannot be tried.",
         verdict="supported",
     ),
     claim(
@@ -131,7 +132,7 @@ CLAIMS = [
         kind="definition",
         title="Single-layer linear network with squared loss",
         locator="section 3.1",
-        printed=(r"\hat y(x,w)=w^Tx,\qquad L_D(w)=\frac{1}{|D|}\sum_{(x_i,y_i)\in D}\left(\hat y(x_i,w)-y_i\right)^2"),
+        printed=(r"\hat y(x,(w))=w^Tx,\qquad L_D(w)=\frac{1}{|D|}\sum_{x_i,y_i}^{D}\left(\hat y(x_i,(w))-y_i\right)^2"),
         implemented_by="fedtheory.problem:least_squares",
         verdict="definition",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.claim import Rate
-from fedtheory.expressions import Average, Value, norm_sq
+from fedtheory.expressions import Average, Expectation, Value, norm_sq
 from fedtheory.sources.renard2022.notation import (
     ALL_ASSUMPTIONS,
     SETTING,
@@ -133,10 +133,10 @@ CLAIMS = [
         kind="assumption",
         title="Bounded gradient dissimilarity",
         locator="section 2.1, (3)",
-        printed=r"\max_i\sup_x\|\nabla F_i(x)-\nabla F(x)\|\le\zeta",
+        printed=r"\max_i\sum_x\|\nabla F_i(x)-\nabla F(x)\|\le\zeta",
         note=(
-            "The transcription has a sum over x where a supremum must stand.  For quadratics with different Hessians "
-            "no zeta exists on all of space; there the region is a ball that contains the run."
+            "As transcribed there is a sum over x; a supremum must stand there, and is read.  For quadratics with "
+            "different Hessians no zeta exists on all of space; there the region is a ball that contains the run."
         ),
         implemented_by="fedtheory.assumptions:bounded_dissimilarity",
         verdict="definition",
@@ -146,7 +146,7 @@ CLAIMS = [
         kind="definition",
         title="Shadow sequence",
         locator="Notation 2.1",
-        lhs=norm_sq(xbar - Average(x_i)),
+        lhs=Expectation(norm_sq(xbar - Average(x_i))),
         relation="==",
         rhs=0,
         place="step",

@@ -156,7 +156,10 @@ CLAIMS = [
             rf"\frac{{1}}{{2\eta\tau}}\left({_PROGRESS}\right)\right]"
             rf"+\frac{{\eta\sigma^2}}{{M}}+{_DRIFT_SUM}"
         ),
-        note="Inherits the missing factor L; and t is free in the drift term, so the step is read for every t.",
+        note=(
+            "Inherits the missing factor L.  The round t is free in the drift term, so the step is read for every t; "
+            "the counterexample has one round only, where all readings agree."
+        ),
         verdict="refuted",
     ),
     claim(

@@ -1,99 +1,36 @@
-"""Expressions of claims, evaluated on runs.
+"""The compiler: expressions of claims as closures over sites.
 
 An expression is compiled once into a closure over its tree; a closure takes a
-site (a place in a run, with values for free points and parameters) and returns
-an array.  Scalars have the axes (rounds, steps, clients), each of full length
-or one; at a single local step the first two have length one.
+site and returns an array with the axes (rounds, steps, clients).
 """
 
 from __future__ import annotations
 
-import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, reduce
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, Number
-from fedtheory.claim import Claim
+from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, plain_float
 from fedtheory.errors import NotApplicable
+from fedtheory.evaluation.site import Site
 from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, Value
-from fedtheory.frames import Frame, Index, Vector, frames_at, probes
+from fedtheory.frames import Vector
 from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, VectorNotion
-from fedtheory.run import Run
-
-_AXES = ("round", "step", "client")
-
-
-@dataclass(frozen=True, eq=False)
-class Site:
-    """Where an expression is evaluated."""
-
-    run: Run
-    frame: Frame | None
-    index: Index
-    points: Mapping[sp.Symbol, Array]
-    parameters: Mapping[sp.Symbol, Number]
-
-    def place(self, value: Number | Array) -> Array:
-        """A measured quantity as an array over (rounds, steps, clients), cut to the frame's step."""
-        if not isinstance(value, np.ndarray):
-            filled: Array = np.empty((1, 1, 1), dtype=self.run.arithmetic.dtype)
-            filled[0, 0, 0] = value
-            return filled
-        for axis, name in enumerate(_AXES[:2]):
-            if name in self.index and value.shape[axis] > 1:
-                value = value.take([int(self.index[name])], axis=axis)
-        return value
-
 
 Scalar = Callable[[Site], Array]
 Vectorial = Callable[[Site], Vector]
 
 
-@dataclass(frozen=True, eq=False)
-class Compiled:
-    """An expression ready for sites, term by term."""
-
-    terms: tuple[Expr, ...]
-    evaluators: tuple[Scalar, ...]
-    scales: tuple[Scalar, ...]
-    """For each term, an upper estimate of the numbers that cancel in it: what rounding errors are relative to."""
-
-    def parts(self, site: Site) -> list[Array]:
-        """The value of each term, axes (rounds, steps, clients)."""
-        return [evaluate(site) for evaluate in self.evaluators]
-
-    def __call__(self, site: Site) -> Array:
-        """The value, axes (rounds, steps, clients)."""
-        total: Array = _total(self.parts(site))
-        return total
-
-    def with_scale(self, site: Site) -> tuple[Array, Array]:
-        """The value and the scale of its rounding errors; for exact numbers it only serves to compare places."""
-        parts = self.parts(site)
-        if site.run.arithmetic is FLOAT:
-            return _total(parts), _total([scale(site) for scale in self.scales])
-        return _total(parts), _total([abs(part) for part in parts])
-
-
-def _total(parts: Iterable[Any]) -> Any:
+def total(parts: Iterable[Any]) -> Any:
     return reduce(operator.add, parts)
 
 
 def _product(parts: Iterable[Any]) -> Any:
     return reduce(operator.mul, parts)
-
-
-def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Notion]) -> Compiled:
-    """Compile a scalar expression; `ValueError` for what the language does not know."""
-    terms = tuple(sp.Add.make_args(expression))
-    values, scales = Compiler(notation), ScaleCompiler(notation)
-    return Compiled(terms, tuple(map(values.scalar, terms)), tuple(map(scales.scalar, terms)))
 
 
 class Compiler:
@@ -108,6 +45,7 @@ class Compiler:
             return self._symbol(node, 1)
         builders: tuple[tuple[type, Callable[[Expr], Scalar]], ...] = (
             (sp.Rational, self._constant),
+            (sp.Float, self._constant),
             (sp.Pow, self._power),
             (sp.Add, self._combination),
             (sp.Mul, self._combination),
@@ -129,7 +67,7 @@ class Compiler:
 
     def _combination(self, node: Expr) -> Scalar:
         parts = [self.scalar(argument) for argument in node.args]
-        combine = _total if node.is_Add else _product
+        combine = total if node.is_Add else _product
         return lambda site: combine(part(site) for part in parts)
 
     def _power(self, node: Expr) -> Scalar:
@@ -141,7 +79,10 @@ class Compiler:
             return lambda site: _power(inside(site), int(exponent))
         if (2 * exponent).is_Integer:
             return lambda site: _power(_root(site, inside(site)), int(2 * exponent))
-        raise ValueError(f"expected a whole or half power, got {node}")
+        if exponent.is_number:
+            raise ValueError(f"expected a whole or half power, got {node}")
+        power = self.scalar(exponent)
+        return lambda site: _power(inside(site), _whole(power(site), node))
 
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         notion = self.notation.get(symbol)
@@ -158,7 +99,7 @@ class Compiler:
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
-        return self._kept(node, lambda site: _frame(site).inner(left(site), right(site))[None, None, :])
+        return self._kept(node, lambda site: site.step.inner(left(site), right(site))[None, None, :])
 
     def _kept(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same step share."""
@@ -168,7 +109,7 @@ class Compiler:
         key = _key_of(type(self).__name__, node, meaning)
 
         def remembered(site: Site) -> Array:
-            known = _frame(site).known
+            known = site.step.known
             if key not in known:
                 known[key] = compute(site)
             return known[key]
@@ -180,7 +121,7 @@ class Compiler:
 
         def value(site: Site) -> Array:
             hessians, linear, constants = objective.select(site.run)
-            at, frame = point(site), _frame(site)
+            at, frame = point(site), site.step
             curved = frame.inner(at, at.mapped(hessians)) / 2
             at_point: Array = (curved - frame.inner(frame.constant(linear), at) + constants)[None, None, :]
             return at_point
@@ -204,7 +145,7 @@ class Compiler:
             return self._vector_symbol(node)
         if isinstance(node, sp.Add):
             parts = [self.vector(argument) for argument in node.args]
-            return lambda site: _total(part(site) for part in parts)
+            return lambda site: total(part(site) for part in parts)
         if isinstance(node, Average):
             inside = self.vector(node.args[0])
             return lambda site: inside(site).averaged(site.run.problem.weights)
@@ -218,9 +159,9 @@ class Compiler:
         notion = self.notation.get(symbol)
         if isinstance(notion, VectorNotion):
             build = notion.build
-            return lambda site: build(_frame(site))
+            return lambda site: build(site.step)
         if isinstance(notion, PointNotion):
-            return lambda site: _frame(site).constant(site.points[symbol][None, :])
+            return lambda site: site.step.constant(site.points[symbol][None, :])
         raise ValueError(f"{symbol} is not a vector")
 
     def _gradient(self, node: Expr) -> Vectorial:
@@ -228,7 +169,7 @@ class Compiler:
 
         def gradient(site: Site) -> Vector:
             hessians, linear, _ = objective.select(site.run)
-            return point(site).mapped(hessians) + _frame(site).constant(-linear)
+            return point(site).mapped(hessians) + site.step.constant(-linear)
 
         return gradient
 
@@ -257,44 +198,6 @@ class Compiler:
         return notion
 
 
-class ScaleCompiler(Compiler):
-    """Closures for the size of the numbers that cancel in an expression, instead of its value; floats only."""
-
-    def scalar(self, node: Expr) -> Scalar:
-        """A closure for the scale of a scalar node."""
-        value = super().scalar(node)
-        return lambda site: abs(value(site))
-
-    def _inner(self, node: Expr) -> Scalar:
-        left, right = (self._length(side) for side in node.args)
-        return self._kept(node, lambda site: left(site) * right(site))
-
-    def _value(self, node: Expr) -> Scalar:
-        objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
-
-        def scale(site: Site) -> Array:
-            hessians, linear, constants = objective.select(site.run)
-            at, frame = point(site), _frame(site)
-            curved = abs(frame.inner(at, at.mapped(hessians))) / 2
-            at_point: Array = (curved + abs(frame.inner(frame.constant(linear), at)) + abs(constants))[None, None, :]
-            return at_point
-
-        return self._kept(node, scale)
-
-    def _length(self, node: Expr) -> Scalar:
-        """Sum of the lengths of the vectors that a vector expression adds up."""
-        if isinstance(node, sp.Add):
-            parts = [self._length(argument) for argument in node.args]
-            return lambda site: _total(part(site) for part in parts)
-        vector = self.vector(node)
-
-        def length(site: Site) -> Array:
-            at = vector(site)
-            return np.sqrt(np.maximum(_frame(site).inner(at, at), 0))[None, None, :]
-
-        return length
-
-
 @cache
 def _key_of(*parts: object) -> object:
     """One small key for each combination of parts, quicker to look up than the parts."""
@@ -302,14 +205,16 @@ def _key_of(*parts: object) -> object:
     return object()
 
 
-def _frame(site: Site) -> Frame:
-    if site.frame is None:
-        raise ValueError("vectors have values at local steps only: set the claim's place to 'step', 'path' or 'points'")
-    return site.frame
-
-
 def _root(site: Site, value: Array) -> Array:
     return np.asarray(site.run.arithmetic.sqrt(value))
+
+
+def _whole(values: Array, node: Expr) -> int:
+    """A measured exponent as a whole number; the same on all axes."""
+    first = values.ravel()[0]
+    if values.size > 1 or first != round(plain_float(first)):
+        raise NotApplicable(f"the exponent in {node} is not one whole number on this run")
+    return round(plain_float(first))
 
 
 def _power(value: Array, exponent: int) -> Array:
@@ -318,28 +223,3 @@ def _power(value: Array, exponent: int) -> Array:
     if (value == 0).any():
         raise NotApplicable("the claim divides by a quantity that is zero on this run")
     return np.asarray(1 / value**-exponent)
-
-
-def whole_run(run: Run) -> Site:
-    """The site of statements about a run as a whole."""
-    return Site(run, None, {}, {}, {})
-
-
-def sites(claim: Claim, run: Run) -> Iterator[Site]:
-    """All places of a run at which a claim speaks."""
-    points = [symbol for symbol, notion in claim.notation.items() if isinstance(notion, PointNotion)]
-    candidates = list(probes(run).items()) if points else []
-    placed = list(itertools.product(candidates, repeat=len(points)))
-    chosen = list(itertools.product(*claim.for_all.values()))
-    frames: Iterable[Any] = [None] if claim.place == "run" else frames_at(claim.place, run)
-    for frame in frames:
-        for at, values in itertools.product(placed, chosen):
-            labels = {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}
-            tried = {symbol.name: str(value) for symbol, value in zip(claim.for_all, values, strict=True)}
-            yield Site(
-                run,
-                frame,
-                (frame.index if frame else {}) | labels | tried,
-                {symbol: point for symbol, (_, point) in zip(points, at, strict=True)},
-                {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)},
-            )

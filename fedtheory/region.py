@@ -44,6 +44,9 @@ class Ball:
 
 Region = Everywhere | Ball
 
+_FLOAT_MARGIN = 1e-8
+"""Added to float suprema, relatively, so that rounding does not make them too small."""
+
 
 def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     """A ball about x* that no iterate of the run can leave, for a noise law of bounded support.
@@ -62,6 +65,7 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
             "no ball is known to contain the run: a single step can expand (step size times curvature > 2)"
         )
     start = problem.arithmetic.upper_sqrt(problem.centred.start @ problem.centred.start)
+    law = "for noise of bounded support with these moments, " if isinstance(problem.oracle, AdditiveNoise) else ""
     total = max(algorithm.work.steps) * algorithm.rounds
     radius = start + step * push * total
     grows, argument = (
@@ -75,7 +79,7 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
             False,
             "each local step contracts towards x* up to the largest gradient there over the strong convexity",
         )
-    return Ball(radius, argument, grows)
+    return Ball(radius, law + argument, grows)
 
 
 def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
@@ -126,9 +130,11 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
         slack = multiplier * identity - form
         if arithmetic.is_psd(slack):
             try:
-                return multiplier * radius * radius + constant + linear @ arithmetic.solve(slack, linear)
+                bound = multiplier * radius * radius + constant + linear @ arithmetic.solve(slack, linear)
             except InputError:
                 pass
+            else:
+                return bound if arithmetic is not FLOAT else bound + _FLOAT_MARGIN * abs(bound)
         multiplier = multiplier + (multiplier / 1_000_000 if multiplier > 0 else arithmetic.number("1e-18", "step"))
     raise NotApplicable("the supremum over the ball could not be bounded")
 
