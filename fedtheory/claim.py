@@ -146,10 +146,14 @@ class Claim:
         return [sp.S.Zero, *sides, *rate, *self.conditions]
 
     @property
+    def links(self) -> list[str]:
+        """LaTeX of each relation, or of the rate."""
+        return [relation.latex for relation in self.relations] + ([self.rate.latex] if self.rate else [])
+
+    @property
     def encoded(self) -> str:
         """LaTeX of the statement as it is encoded and evaluated."""
-        parts = [relation.latex for relation in self.relations] + ([self.rate.latex] if self.rate else [])
-        return r",\quad ".join(parts)
+        return r",\quad ".join(self.links)
 
     def in_words(self, expression: Expr) -> str:
         """An expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""

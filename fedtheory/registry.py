@@ -43,6 +43,7 @@ def find(claim_id: str) -> Claim:
         return claims[claim_id]
     from difflib import get_close_matches
 
-    near = get_close_matches(claim_id, claims, n=3)
+    endings = [known for known in claims if known.endswith(f":{claim_id}")]
+    near = endings or get_close_matches(claim_id, claims, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else "; `fedtheory claims` lists all"
     raise InputError("id", f"no claim is called {claim_id!r}{hint}")

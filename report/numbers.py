@@ -1,4 +1,4 @@
-"""Numbers for readers: exact where they are short, else a few digits and the length of the exact form."""
+"""Numbers for readers: exact where they are short, and always a few digits."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def decimal(value: Number, digits: int = 4) -> str:
 
 
 def exact(value: Number) -> str:
-    """A rational as it is when short, else approximately, with the number of digits of its exact form."""
+    """A rational as it is when short, else the number of its digits."""
     text = str(value)
     if not isinstance(value, fmpq) or len(text) <= _SHORT:
         return text if isinstance(value, fmpq) else decimal(value, 6)
-    return f"≈ {decimal(value, 6)} (a fraction of {len(text) - 1} digits)"
+    return f"a fraction of {len(text) - 1} digits"

@@ -65,8 +65,8 @@ def toy_page() -> ToyPage:
 
 
 def _final(estimate: Estimate) -> str:
-    reach = estimate.high[-1] - estimate.mean[-1]
-    return f"{100 * estimate.mean[-1]:.2f} ± {100 * reach:.2f} %"
+    mean, reach = 100 * estimate.mean[-1], 100 * (estimate.high[-1] - estimate.mean[-1])
+    return f"{mean:.2f} ± {reach:.2f} %" if reach >= 0.005 else f"{mean:.2f} % in all replicas"
 
 
 def _variance(toy: ToyRun) -> str:
@@ -74,7 +74,7 @@ def _variance(toy: ToyRun) -> str:
         bound = toy.run.noise_variance
     except NotApplicable:
         return "unbounded"
-    return decimal(bound.value, 3)
+    return decimal(bound.value)
 
 
 _ROWS = (

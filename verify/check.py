@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fedtheory.arithmetic import Arithmetic, Number, plain_float, precise_enclosures
 from fedtheory.claim import Claim
@@ -99,24 +99,27 @@ def check(claim: Claim, run: Run) -> Check:
 
 
 def _check(claim: Claim, run: Run) -> Check:
-    arithmetic = run.arithmetic
-    failure = _failed_assumption(claim, run)
-    if failure is not None:
-        return Check(claim, arithmetic, False, failure)
-    conditions = tuple(_conditions(claim, run))
-    failed = next((c for c in conditions if not c.holds), None)
-    if failed is not None:
-        return Check(
-            claim, arithmetic, False, f"the condition {claim.in_words(failed.expression)} does not hold", conditions
-        )
+    failures = [f"{a.name}: {failure}" for a in claim.assumptions if (failure := a.failure(run)) is not None]
+    conditions = _conditions(claim, run, failures)
+    failures += [f"the condition {claim.in_words(c.expression)} does not hold" for c in conditions if not c.holds]
+    if failures:
+        return Check(claim, run.arithmetic, False, "; ".join(failures), conditions)
+    found = Check(claim, run.arithmetic, True, None, conditions, regions=_regions(claim, run))
     if claim.rate is not None:
-        return Check(
-            claim, arithmetic, True, None, conditions, rate=check_rate(claim, run), regions=_regions(claim, run)
-        )
+        return replace(found, rate=check_rate(claim, run))
     if not claim.relations:
-        return Check(claim, arithmetic, True, "the claim has no relation to check", conditions)
-    comparisons = tuple(compare(links_of(claim), lambda: sites(claim, run)))
-    return Check(claim, arithmetic, True, None, conditions, comparisons, regions=_regions(claim, run))
+        return replace(found, reason="there is no relation to check: the claim says what something is")
+    return replace(found, comparisons=tuple(compare(links_of(claim), lambda: sites(claim, run))))
+
+
+def _conditions(claim: Claim, run: Run, failures: list[str]) -> tuple[ConditionCheck, ...]:
+    """All conditions with their slack; a condition that cannot be evaluated is a failure."""
+    try:
+        compared = compare(condition_links(claim), lambda: [whole_run(run)])
+    except NotApplicable as reason:
+        failures.append(str(reason))
+        return ()
+    return tuple(_condition(condition, at) for condition, at in zip(claim.conditions, compared, strict=True))
 
 
 def _regions(claim: Claim, run: Run) -> dict[str, str]:
@@ -124,19 +127,6 @@ def _regions(claim: Claim, run: Run) -> dict[str, str]:
     bounds = {"noise_deviation": "noise_variance", "gradient_dissimilarity": "dissimilarity_sq"}
     used = {notion.name for notion in claim.notation.values()} & bounds.keys()
     return {name: getattr(run, bounds[name]).region.description for name in sorted(used)}
-
-
-def _failed_assumption(claim: Claim, run: Run) -> str | None:
-    for assumption in claim.assumptions:
-        failure = assumption.failure(run)
-        if failure is not None:
-            return f"{assumption.name}: {failure}"
-    return None
-
-
-def _conditions(claim: Claim, run: Run) -> list[ConditionCheck]:
-    compared = compare(condition_links(claim), lambda: [whole_run(run)])
-    return [_condition(condition, at) for condition, at in zip(claim.conditions, compared, strict=True)]
 
 
 def _condition(condition: Expr, compared: Comparison) -> ConditionCheck:

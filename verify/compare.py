@@ -41,13 +41,14 @@ class Comparison:
     holds: bool | None
     """None where floats are too close to decide, or an enclosure is too wide."""
     ratio: Number | None
-    """The side claimed to be smaller over the other; None where the other is not positive."""
+    """The side claimed to be smaller over the other; None for equations, and where the other is not positive."""
     index: Index
     """Round, step, client or points of that place."""
     points: Mapping[str, Array]
     """Free points there, measured from the optimum, (d,) each."""
     terms: tuple[Term, ...]
     """The terms of the right side there."""
+    left_terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,16 +139,17 @@ def _worst(link: Link, flat: _Flat, places: Callable[[], Iterable[Site]]) -> Com
     worst = int(_criticality(gap, scale, holds).argmax())
     number, position = flat.locate(worst)
     site = next(islice(places(), number, None))
-    along = {axis: p for axis, p, full in zip(AXES, position, flat.shapes[number], strict=True) if full > 1}
+    along: Index = {axis: p for axis, p, full in zip(AXES, position, flat.shapes[number], strict=True) if full > 1}
     return Comparison(
         link.relation,
         lhs[worst],
         rhs[worst],
         holds[worst],
-        smaller[worst] / larger[worst] if larger[worst] > 0 else None,
+        smaller[worst] / larger[worst] if operator != "==" and larger[worst] > 0 else None,
         site.index | along,
         {symbol.name: point for symbol, point in site.points.items()},
         _terms(link.right, site, position),
+        _terms(link.left, site, position),
     )
 
 

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import NEAR_TIE, Number, plain_float
+from fedtheory.arithmetic import FLOAT, NEAR_TIE, Number, plain_float
 from fedtheory.claim import Claim, Rate
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import Compiled, compile_expression, whole_run
@@ -105,8 +105,10 @@ def check_rate(claim: Claim, run: Run) -> RateCheck:
     _require_fixed_constants(claim, run)
     limit = _limit(compiled, run)
     found = _climb(compiled, run, LADDER, limit)
-    # A ladder on which the asymptotic regime is not reached is made longer, once.
-    return found if found.holds is not None else _climb(compiled, run, (*LADDER, *LONGER), limit)
+    if found.holds is not None or run.arithmetic is not FLOAT:
+        return found
+    # A ladder on which the asymptotic regime is not reached is made longer, once; rationals would grow too long.
+    return _climb(compiled, run, (*LADDER, *LONGER), limit)
 
 
 def _climb(compiled: _CompiledRate, run: Run, ladder: tuple[int, ...], limit: Number | None) -> RateCheck:

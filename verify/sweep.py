@@ -92,6 +92,7 @@ def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
     """The check in floats where they decide, else in rationals; a violation is confirmed by whoever relies on it."""
     if floats is not None:
         found = check(claim, floats)
-        if not found.applicable or found.holds is not None:
+        # What a ladder of horizons leaves open, exact numbers on the same ladder leave open as well.
+        if not found.applicable or found.holds is not None or claim.rate is not None:
             return found
     return check(claim, exact)

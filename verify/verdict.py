@@ -22,6 +22,8 @@ POINTERS = ("definition", "algorithm", "assumption")
 class ClaimVerdict:
     """The verdict on one claim, with its evidence."""
 
+    target: str
+    """What the user named: an id, or ``file.py:NAME``."""
     claim: Claim
     verdict: Verdict
     instances: int
@@ -66,10 +68,11 @@ def verify(
     outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
     for outcome in sweep(list(outcomes), jobs=jobs, on_progress=on_progress):
         outcomes[outcome.target].append(outcome)
-    return [_verdict(resolve(target), found) for target, found in outcomes.items()]
+    return [_verdict(target, found) for target, found in outcomes.items()]
 
 
-def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> ClaimVerdict:
+def _verdict(target: str, outcomes: Sequence[Outcome]) -> ClaimVerdict:
+    claim = resolve(target)
     applicable = [outcome for outcome in outcomes if outcome.applicable]
     witness, evidence = _counterexample(claim, applicable)
     refuted = evidence is not None
@@ -79,6 +82,7 @@ def _verdict(claim: Claim, outcomes: Sequence[Outcome]) -> ClaimVerdict:
         applicable = [outcome for outcome in settled if outcome.applicable]
         witness, evidence = _tightest(claim, applicable)
     return ClaimVerdict(
+        target,
         claim,
         "refuted" if refuted else _positive_verdict(claim, applicable),
         len(applicable),

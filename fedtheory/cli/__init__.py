@@ -6,6 +6,7 @@ Modules here import nothing heavy at the top, so that ``--help`` is quick.
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -20,6 +21,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"fedtheory {version('fedtheory')}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")]
+
+
+@app.callback()
+def front_door(version: Version = False) -> None:
+    """Proof desk and test bench for the theory of federated optimisation."""
+
+
 for command in (claims, show, simulate, check, verify, report):
     app.command(command.NAME)(command.run)
 

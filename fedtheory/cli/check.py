@@ -8,6 +8,7 @@ from fedtheory.cli.output import ArithmeticName, Json, RunFile, Target, print_js
 
 if TYPE_CHECKING:
     from verify.check import Check
+    from verify.compare import Comparison
 
 NAME = "check"
 
@@ -42,6 +43,7 @@ def document(found: Check) -> dict[str, Any]:
         "holds": found.holds,
         "terms": [{"term": t.latex, "value": text(t.value)} for t in worst.terms] if worst else [],
         "place": {} if worst is None else worst.index,
+        "points": {} if worst is None else {n: [text(x) for x in point] for n, point in worst.points.items()},
         "regions": found.regions,
         "rate": _rate(found),
         "arithmetic": found.arithmetic.name,
@@ -65,24 +67,37 @@ def for_people(found: Check) -> None:
     """Print a check for a terminal."""
     from rich.markup import escape
 
-    lines = [f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}"]
-    if not found.applicable:
-        print_lines(*lines, f"[yellow]not applicable[/yellow]: {escape(found.reason or '')}")
-        return
-    outcome = {True: "[green]holds[/green]", False: "[bold red]violated[/bold red]", None: "[yellow]undecided[/yellow]"}
-    lines.append(outcome[found.holds] + (f" ({found.settled_by})" if found.settled_by else ""))
-    if found.reason:
-        lines.append(escape(found.reason))
+    lines = [f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}", _outcome(found)]
     lines += [f"  {name}: on {escape(region)}" for name, region in found.regions.items()]
     lines += [f"  condition {found.claim.in_words(c.expression)}: slack {short(c.slack)}" for c in found.conditions]
     print_lines(*lines)
-    worst = found.worst
-    if worst is not None:
-        place = ", ".join(f"{axis} {value}" for axis, value in worst.index.items())
-        rows = [["left side", short(worst.lhs)], ["right side", short(worst.rhs)], ["ratio", short(worst.ratio)]]
-        rows += [[f"  {escape(found.claim.in_words(term.expression))}", short(term.value)] for term in worst.terms]
-        print_table(f"worst place: {place or 'the run'}", ["", "value"], rows)
+    if found.worst is not None:
+        _print_sides(found, found.worst)
     if found.rate is not None:
         rows = [[str(r.horizon), short(r.measured), short(r.measured / r.order)] for r in found.rate.rungs]
-        print_table("ladder of horizons", ["rounds", "measured", "measured / order"], rows)
+        columns = ["rounds", "measured", "measured / order"]
+        print_table("ladder of horizons (instead of the run's rounds)", columns, rows, whole=tuple(columns))
         print_lines(f"slope {short(found.rate.slope)}, limit {short(found.rate.limit)}")
+
+
+def _outcome(found: Check) -> str:
+    from rich.markup import escape
+
+    if not found.applicable:
+        return f"[yellow]not applicable[/yellow]: {escape(found.reason or '')}"
+    if not found.comparisons and found.rate is None:
+        return escape(found.reason or "")
+    words = {True: "[green]holds[/green]", False: "[bold red]violated[/bold red]", None: "[yellow]undecided[/yellow]"}
+    remarks = ", ".join(filter(None, (found.settled_by, found.reason)))
+    return words[found.holds] + (f" ({escape(remarks)})" if remarks else "")
+
+
+def _print_sides(found: Check, worst: Comparison) -> None:
+    from rich.markup import escape
+
+    place = ", ".join(f"{axis} {value}" for axis, value in worst.index.items())
+    rows = [["left side", short(worst.lhs)], ["right side", short(worst.rhs)], ["ratio", short(worst.ratio)]]
+    rows += [[f"  {escape(found.claim.in_words(term.expression))}", short(term.value)] for term in worst.terms]
+    for name, point in worst.points.items():
+        rows.append([f"{name} - x*", ", ".join(short(value) for value in point)])
+    print_table(f"worst place: {place or 'the run'}", ["", "value"], rows, whole=("value",))

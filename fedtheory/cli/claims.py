@@ -21,7 +21,8 @@ def run(source: SourceKey = None, as_json: Json = False) -> None:
         print_json([summary(claim) for claim in claims])
         return
     rows = [[claim.id, claim.kind, claim.title, claim.locator, styled(claim.verdict)] for claim in claims]
-    print_table(f"{len(claims)} claims", ["id", "kind", "title", "where", "verdict"], rows)
+    columns = ["id", "kind", "title", "where", "verdict"]
+    print_table(f"{len(claims)} claims", columns, rows, whole=("verdict",), roomy=("kind", "where"))
 
 
 def summary(claim: Claim) -> dict[str, Any]:

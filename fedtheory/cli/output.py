@@ -17,11 +17,15 @@ Target = Annotated[str, typer.Argument(metavar="ID", help="A claim's id, or file
 SourceKey = Annotated[str | None, typer.Option("--source", help="Only the claims of this source.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]
 
+_ROOMY = 110
+"""Width of a terminal, in characters, from which on tables show all their columns."""
+
 _STYLES = {
     "supported": "green",
     "proved": "bold green",
     "asymptotic": "green",
     "refuted": "bold red",
+    "undecided": "yellow",
     "not applicable": "yellow",
 }
 
@@ -32,17 +36,24 @@ def print_json(document: Any) -> None:
     sys.stdout.write("\n")
 
 
-def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    """A table on standard output, as wide as the terminal allows."""
+def print_table(
+    title: str, columns: list[str], rows: list[list[str]], *, whole: tuple[str, ...], roomy: tuple[str, ...] = ()
+) -> None:
+    """A table on standard output; columns in `whole` are never folded, those in `roomy` left out when it is narrow."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
+    console = Console()
+    shown = [n for n, column in enumerate(columns) if column not in roomy or console.width >= _ROOMY]
     table = Table(title=title, title_justify="left", header_style="bold")
-    for number, column in enumerate(columns):
-        table.add_column(column, overflow="fold", no_wrap=number == 0)
+    for n in shown:
+        widest = max((len(Text.from_markup(row[n]).plain) for row in rows), default=0)
+        width = max(widest, len(columns[n])) if columns[n] in whole else None
+        table.add_column(columns[n], overflow="fold", no_wrap=width is not None, min_width=width)
     for row in rows:
-        table.add_row(*row)
-    Console().print(table)
+        table.add_row(*(row[n] for n in shown))
+    console.print(table)
 
 
 def print_lines(*lines: str) -> None:

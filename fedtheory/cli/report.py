@@ -17,7 +17,7 @@ def run(output: Folder = "site", source: SourceKey = None, jobs: Jobs = -1, as_j
     """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples."""
     from pathlib import Path
 
-    from fedtheory.errors import MissingExtra
+    from fedtheory.errors import InputError, MissingExtra
 
     try:
         from report.site import write_site
@@ -25,6 +25,10 @@ def run(output: Folder = "site", source: SourceKey = None, jobs: Jobs = -1, as_j
         if error.name in ("jinja2", "latex2mathml", "matplotlib"):
             raise MissingExtra("report", "writing the report") from None
         raise
+    try:
+        Path(output).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("--output", f"expected a folder for the pages, got {output} ({error.strerror})") from None
     with progress("report") as tell:
         files = write_site(Path(output), source, jobs=jobs, on_progress=tell)
     if as_json:

@@ -47,8 +47,8 @@ def for_people(claim: Claim) -> None:
     from rich.markup import escape
 
     found = details(claim)
-    where = f"{claim.source}, {claim.locator}" if claim.locator else claim.source
-    lines = [f"[bold]{claim.id}[/bold]  {escape(claim.title)}", f"{where} · {claim.kind} · {styled(claim.verdict)}"]
+    about = filter(None, (claim.source, claim.locator, claim.kind, styled(claim.verdict)))
+    lines = [f"[bold]{claim.id}[/bold]  {escape(claim.title)}", " · ".join(about)]
     lines += [
         "",
         "[bold]as printed[/bold]" if claim.printed else "[bold]statement[/bold]",

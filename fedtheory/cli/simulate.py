@@ -79,10 +79,10 @@ def constants(simulated: Run) -> dict[str, Any]:
     for name, bound in bounds.items():
         try:
             found |= _with_root(name, bound().value, text, sqrt)
-            regions[name] = bound().region.description
+            regions[name] = f"on {bound().region.description}"
         except NotApplicable as reason:
             found |= {name: None, f"{name}_sq": None}
-            regions[name] = f"not bounded: {reason}"
+            regions[name] = f"unbounded, because {reason}"
     return found | {"regions": regions}
 
 
@@ -114,8 +114,8 @@ def for_people(simulated: Run) -> None:
     kind = escape(simulated.problem.description)
     print_lines(
         f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.name} arithmetic",
-        *(f"  {name}: {_shortened(value)}" for name, value in found.items() if name != "regions"),
-        *(f"  {name} holds on {escape(region)}" for name, region in found["regions"].items()),
+        *(f"  {name}: {_shortened(value)}" for name, value in found.items() if name != "regions" and value is not None),
+        *(f"  {name}: {escape(region)}" for name, region in found["regions"].items()),
     )
     columns = {
         "suboptimality": trajectory.server_suboptimality,
@@ -125,7 +125,7 @@ def for_people(simulated: Run) -> None:
     last = len(trajectory.moments) - 1
     shown = sorted({0, last, *(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < last)})
     rows = [[str(n), *(short(values[n]) for values in columns.values())] for n in shown]
-    print_table("exact expectations of the server's model", ["round", *columns], rows)
+    print_table("exact expectations of the server's model", ["round", *columns], rows, whole=("round", *columns))
     if trajectory.divergence:
         print_lines(f"[bold red]diverges[/bold red]: {escape(trajectory.divergence.reason)}")
 

@@ -44,6 +44,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
     worst = verdict.evidence.worst if verdict.evidence else None
     return {
         "id": verdict.claim.id,
+        "target": verdict.target,
         "verdict": verdict.verdict,
         "recorded": verdict.claim.verdict,
         "instances": verdict.instances,
@@ -52,6 +53,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "worst_ratio": verdict.worst_ratio,
         "lhs": None if worst is None else str(worst.lhs),
         "rhs": None if worst is None else str(worst.rhs),
+        "ratio": None if worst is None or worst.ratio is None else str(worst.ratio),
         "run": verdict.run,
         "seconds": round(verdict.seconds, 3),
     }
@@ -59,22 +61,26 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
 
 def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     """Print verdicts for a terminal; for a single claim also the run that decides."""
-    rows = [[v.claim.id, styled(v.verdict), _remark(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
-    print_table("verdicts", ["id", "verdict", "", "instances", "largest ratio"], rows)
+    rows = [[v.target, _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
+    columns = ["claim", "verdict", "instances", "largest ratio"]
+    print_table("verdicts", columns, rows, whole=("verdict", "instances", "largest ratio"))
     if len(verdicts) == 1 and verdicts[0].run_file:
         _print_witness(verdicts[0])
     differing = sum(not verdict.agrees for verdict in verdicts)
-    print_lines(f"{len(verdicts)} claims in {seconds:.1f} s, {differing} differ from what is recorded")
+    count = "1 claim" if len(verdicts) == 1 else f"{len(verdicts)} claims"
+    print_lines(f"{count} in {seconds:.1f} s, {differing} with another verdict than recorded")
 
 
-def _remark(verdict: ClaimVerdict) -> str:
-    return "" if verdict.agrees else f"recorded: {verdict.claim.verdict}"
+def _verdict(verdict: ClaimVerdict) -> str:
+    recorded = "" if verdict.agrees else f" (recorded: {verdict.claim.verdict})"
+    return styled(verdict.verdict) + recorded
 
 
 def _print_witness(verdict: ClaimVerdict) -> None:
     refuted = verdict.verdict == "refuted"
     worst = verdict.evidence.worst if verdict.evidence else None
     sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
-    print_lines(f"[bold]{'counterexample, confirmed in rationals' if refuted else 'largest ratio'}[/bold]{sides}")
+    title = "the simplest counterexample, confirmed in rationals" if refuted else "where the ratio is largest"
+    print_lines(f"[bold]{title}[/bold]{sides}")
     # Not through Rich: a run file must not be wrapped.
     print(verdict.run_file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
@@ -35,9 +36,13 @@ class Table:
         """The raw value; `InputError` when it is missing and has no default."""
         if not self.has(name):
             if default is _MISSING:
-                raise InputError(self.path(name), "is missing")
+                raise InputError(self.path(name), "is missing" + self._typing_error(name))
             return default
         return self._left.pop(name)
+
+    def _typing_error(self, name: str) -> str:
+        near = get_close_matches(name, self._left.keys() - set(self._known), n=1)
+        return f"; is {near[0]!r} a typing error for it?" if near else ""
 
     def table(self, name: str, default: object = _MISSING) -> Table:
         """A table inside this one."""

@@ -104,8 +104,8 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
         axes.set_ylabel(r"local steps $\tau$")
         canvas.colorbar(image, label="largest exact / bound")
         caption = (
-            f"Tightness: the largest ratio of exact left side to bound over {len(runs)} problems "
-            "and $T = 1, 4, 16, 64$. One would mean that the bound is attained."
+            f"Tightness: the largest ratio of exact left side to bound, over {len(runs)} problems of its own (not the "
+            "instances of the verdict) and $T = 1, 4, 16, 64$. One would mean that the bound is attained."
         )
         return finish(canvas, f"{_slug(claim)}-map", caption)
 

@@ -197,7 +197,6 @@ def test_contract_example(arithmetic: str, command, tmp_path: Path, write_run) -
         ("unbound_condition", ("mine:condition", "where", "rho")),
         ("outside", ("mine:outside", "sin(eta)")),
         ("float_power", ("mine:power", "power")),
-        ("decimal", ("mine:decimal", "0.5")),
     ],
 )
 def test_mistaken_claims(name: str, words: tuple[str, ...], command, mine: Path, write_run) -> None:

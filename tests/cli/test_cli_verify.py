@@ -50,7 +50,7 @@ def test_for_people(command) -> None:
     assert outcome.code == 0
     assert YOUNG in outcome.out
     assert "supported" in outcome.out
-    assert "0 differ" in outcome.out
+    assert "0 with another verdict" in outcome.out
 
 
 def test_no_noise_on_standard_error(command) -> None:
@@ -72,7 +72,7 @@ def test_wrongly_supported(command, mine: Path) -> None:
     outcome = command("verify", f"{mine}:wrongly_supported", "--jobs", "1")
     assert outcome.code == 1
     assert "refuted" in outcome.out
-    assert "1 differ" in outcome.out
+    assert "1 with another verdict" in outcome.out
 
 
 def test_nothing_recorded(command, mine: Path) -> None:

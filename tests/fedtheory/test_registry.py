@@ -56,6 +56,7 @@ def test_repairs_stand_behind_a_refuted_print(claim: Claim) -> None:
     """A repair corrects a printed claim that is refuted, and is itself not refuted."""
     assert find(claim.corrects or "").verdict == "refuted"
     assert claim.verdict != "refuted"
+    assert claim.printed is None, "a repair is not in print"
 
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.verdict == "refuted"], ids=name_of)

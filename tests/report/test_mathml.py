@@ -43,8 +43,7 @@ def test_prose_escapes_words_and_sets_formulas() -> None:
 
 
 def test_numbers_are_exact_where_short() -> None:
-    """Short fractions stay whole; long ones are rounded and say how long they are."""
+    """Short fractions stay whole; of long ones the length is given."""
     assert exact(fmpq(77, 8)) == "77/8"
-    assert exact(fmpq(10**30 + 1, 3**60)).startswith("≈ 2.35894e+01"[:3])
-    assert "digits" in exact(fmpq(10**30 + 1, 3**60))
+    assert exact(fmpq(10**30 + 1, 3**60)) == "a fraction of 60 digits"
     assert decimal(fmpq(1, 3)) == "0.3333"

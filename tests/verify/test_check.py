@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory import Claim, InputError, inner
+from fedtheory import Claim, Expectation, InputError, inner, norm_sq
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.federation import LocalWork, Uniform, fedavg
+from fedtheory.federation import Fixed, LocalWork, Uniform, fedavg
 from fedtheory.problem import quadratic
 from fedtheory.registry import find
 from fedtheory.run import Run
@@ -19,7 +20,7 @@ from verify.check import check
 from verify.instances import Instance
 
 L, eta, tau, T, M, D, sigma, zeta = sp.symbols("L eta tau T M D sigma zeta", positive=True)
-x, y = sp.symbols("x y", real=True)
+x, y, v = sp.symbols("x y v", real=True)
 WHERE = {
     L: q.smoothness,
     eta: q.local_step_size,
@@ -137,3 +138,53 @@ def test_a_symbol_without_meaning_is_an_input_error() -> None:
     claim = Claim(id="t:unbound", lhs=q.max_drift, rhs=L * sp.Symbol("rho"), where=WHERE)
     with pytest.raises(InputError, match=r"t:unbound.*rho"):
         check(claim, tiny_run())
+
+
+def test_decimal_coefficients_and_whole_powers_of_quantities() -> None:
+    """0.5 is one half, and exponents may be quantities: (1 - eta L)^(tau T) at eta = 1/4, L = 1, tau = T = 2."""
+    half = Claim(id="t:half", lhs=q.rounds, rhs=0.5 * T * 2, relation="==", where=WHERE)
+    assert check(half, tiny_run()).holds is True
+    geometric = Claim(
+        id="t:power", lhs=(1 - eta * L) ** (tau * T), rhs=sp.Rational(81, 256), relation="==", where=WHERE
+    )
+    assert check(geometric, tiny_run()).holds is True
+
+
+@pytest.mark.parametrize(
+    ("claim", "complaint"),
+    [
+        ({"lhs": Expectation(norm_sq(v)) ** 2 - Expectation(norm_sq(v) ** 2), "place": "step"}, "linear"),
+        ({"lhs": norm_sq(v), "place": "step"}, "inside an Expectation"),
+        ({"lhs": Expectation(norm_sq(v)), "place": "path"}, "nothing is random"),
+        ({"lhs": norm_sq(v)}, "vectors have values at local steps only"),
+        ({"lhs": T, "conditions": [tau >= 0]}, "expected conditions such as"),
+    ],
+)
+def test_statements_without_meaning_are_refused(claim: dict[str, Any], complaint: str) -> None:
+    """Fourth moments, stray expectations and decided conditions are input errors, not silent wrong numbers."""
+    where = {**WHERE, v: q.local_iterate}
+    with pytest.raises(InputError, match=complaint):
+        check(Claim(id="t:meaningless", rhs=0, where=where, **claim), tiny_run())
+
+
+def test_every_failed_assumption_and_condition_is_listed() -> None:
+    """All reasons and all slacks are given, not only the first."""
+    run = tiny_run(step="1/3")
+    sampled = replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, participation=Uniform(1)))
+    found = check(find("renard2022:thm-2.1"), Run(run.problem, sampled))
+    assert "full participation" in str(found.reason)
+    assert "eta <= 1/(4*L)" in str(found.reason)
+    assert [condition.slack for condition in found.conditions] == [fmpq(-1, 12)]
+
+
+def test_a_path_uses_the_server_weights() -> None:
+    """With one fixed participant the sampled path follows that client alone; random participants have no path."""
+    run = tiny_run(noise=0)
+    algorithm = replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, participation=Fixed((0,))))
+    where = {v: q.server_model, q.server_distance_sq.symbol: q.server_distance_sq}
+    same = Claim(
+        id="t:server", lhs=norm_sq(v), relation="==", rhs=q.server_distance_sq.symbol, where=where, place="path"
+    )
+    assert check(same, Run(run.problem, algorithm)).holds is True
+    drawn = replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, participation=Uniform(1)))
+    assert not check(same, Run(run.problem, drawn)).applicable

@@ -57,6 +57,21 @@ def test_a_stated_constant_is_checked_on_every_rung() -> None:
     assert check(Claim(id="t:tiny", rate=tiny, where=claim.where), NOISY).holds is False
 
 
+def test_an_order_that_does_not_vanish_is_not_refuted_by_a_limit() -> None:
+    """The average error is O(1)."""
+    assert check(Claim(id="t:bounded", rate=Rate(error, sp.Integer(1), T), where=WHERE), NOISY).holds is True
+
+
+def test_a_quantity_without_a_known_limit_is_not_refuted() -> None:
+    """The last error of a quiet run vanishes; nothing takes its value at the run's own horizon for a limit."""
+    last = q.final_suboptimality.symbol
+    claim = Claim(id="t:last", rate=Rate(last, 1 / T, T), where={T: q.rounds, last: q.final_suboptimality})
+    found = check(claim, QUIET)
+    assert found.holds is True
+    assert found.rate is not None
+    assert found.rate.limit is None
+
+
 def test_too_fast_a_rate_is_not_supported() -> None:
     """The error of a quiet run is not O(1/T^2) on the ladder."""
     rate = Rate(error, 1 / T**2, T)

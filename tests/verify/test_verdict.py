@@ -15,7 +15,7 @@ from verify.verdict import ClaimVerdict, verify
 
 PLANTED = """
 import sympy as sp
-from fedtheory import Claim, quantities as q
+from fedtheory import Claim, Rate, quantities as q
 
 eta, tau, zeta, sigma, L, M, T, D = sp.symbols("eta tau zeta sigma L M T D", positive=True)
 where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation,
@@ -26,6 +26,9 @@ no_noise_term = Claim(id="mine:no-noise", lhs=q.max_drift, rhs=18 * tau**2 * eta
 exponent = Claim(id="mine:exponent", lhs=q.max_drift, rhs=drift_bound * eta, where=where, verdict="supported")
 start = Claim(id="mine:start", lhs=q.average_suboptimality, rhs=D**2 / (2 * eta * tau * T), where=where,
               conditions=[eta <= 1 / (4 * L)])
+fast = Claim(id="mine:fast", rate=Rate(q.average_suboptimality.symbol - q.limiting_suboptimality.symbol, 1 / T**3, T),
+             where={T: q.rounds, q.average_suboptimality.symbol: q.average_suboptimality,
+                    q.limiting_suboptimality.symbol: q.limiting_suboptimality})
 nothing = Claim(id="mine:nothing", lhs=q.max_drift, rhs=1, where=where, conditions=[eta >= 10 / L])
 """
 
@@ -35,7 +38,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ClaimVerdict]
     """Verdicts on a user's file with one true and some false bounds."""
     file = Path(tmp_path_factory.mktemp("mine")) / "mine.py"
     file.write_text(PLANTED)
-    names = ("drift", "no_noise_term", "exponent", "start", "nothing")
+    names = ("drift", "no_noise_term", "exponent", "start", "fast", "nothing")
     return dict(zip(names, verify([f"{file}:{name}" for name in names], jobs=2), strict=True))
 
 
@@ -67,6 +70,20 @@ def test_a_differing_record_is_noticed(planted: dict[str, ClaimVerdict]) -> None
     assert planted["start"].agrees
 
 
+def test_a_rate_that_no_ladder_supports_is_undecided(planted: dict[str, ClaimVerdict]) -> None:
+    """O(1/T^3) where 1/T is true gets no positive verdict."""
+    assert planted["fast"].verdict == "undecided"
+    assert planted["fast"].undecided > 0
+
+
+def test_refutations_prefer_constants_that_hold_everywhere(planted: dict[str, ClaimVerdict]) -> None:
+    """The counterexamples to the drift bounds do not rest on a ball."""
+    for name in ("no_noise_term", "exponent"):
+        evidence = planted[name].evidence
+        assert evidence is not None
+        assert evidence.everywhere
+
+
 def test_a_claim_that_never_applies_says_so(planted: dict[str, ClaimVerdict]) -> None:
     """Conditions that no instance meets give "not applicable", not "supported"."""
     assert planted["nothing"].verdict == "not applicable"
@@ -77,7 +94,7 @@ def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:
     """An outcome of floats alone is not a refutation."""
     claim = find("renard2022:lemma-2.3")
     spurious = Outcome(claim.id, Instance("small quadratics", 0), True, True, False, False, 2.0, (1, 1, 1), 0.0)
-    assert verdicts._verdict(claim, [spurious]).verdict != "refuted"
+    assert verdicts._verdict(claim.id, [spurious]).verdict != "refuted"
 
 
 def test_families_are_reproducible_and_satisfy_the_usual_condition() -> None:

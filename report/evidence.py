@@ -1,0 +1,124 @@
+"""The instance that a verdict rests on, as tables that a reader can check by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpq
+from markupsafe import Markup
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.claim import Claim
+from fedtheory.expressions import latex
+from fedtheory.quantities import Quantity, rounds
+from fedtheory.run import Run
+from report.mathml import displayed, prose
+from report.numbers import decimal, exact
+from verify.check import Check
+from verify.compare import Comparison
+from verify.rates import RateCheck
+from verify.verdict import ClaimVerdict
+
+RUN_FILE = "run.toml"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table of numbers."""
+
+    name: Markup
+    value: str
+    decimal: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The instance, the two sides there, its constants, and how to run it again."""
+
+    title: str
+    remark: Markup
+    relation: Markup | None
+    """The link that is decided, where the statement has several."""
+    rows: Sequence[Row]
+    constants: Sequence[Row]
+    regions: Sequence[str]
+    run_file: str
+    command: str
+
+
+def evidence(verdict: ClaimVerdict) -> Evidence | None:
+    """The evidence of a verdict, where it rests on an instance."""
+    check, witness, run_file = verdict.evidence, verdict.witness, verdict.run_file
+    if check is None or witness is None or run_file is None:
+        return None
+    worst = check.worst
+    return Evidence(
+        title=_title(verdict),
+        remark=prose(_remark(check)),
+        relation=None if worst is None or len(check.comparisons) == 1 else displayed(worst.relation.latex),
+        rows=_rows(check),
+        constants=_constants(verdict.claim, witness.run()),
+        regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in check.regions.items()],
+        run_file=run_file,
+        command=f"fedtheory check {verdict.claim.id} {RUN_FILE} --arithmetic rational",
+    )
+
+
+def _title(verdict: ClaimVerdict) -> str:
+    if verdict.verdict == "refuted":
+        return "Counterexample"
+    return "An instance" if verdict.worst_ratio is None else "The instance with the largest ratio"
+
+
+def _remark(check: Check) -> str:
+    """Where in the run, and how its numbers are to be read."""
+    if check.rate is not None:
+        return "The horizons of the ladder take the place of the run's number of rounds."
+    worst = check.worst
+    if worst is None or not worst.index:
+        return ""
+    place = ", ".join(
+        f"{axis} = {value}" if worst.points.keys() & {axis} else f"{axis} {value}"
+        for axis, value in worst.index.items()
+    )
+    measured = " Points are measured from $x^*$." if worst.points else ""
+    return f"At {place} of this run.{measured}"
+
+
+def _rows(check: Check) -> list[Row]:
+    if check.rate is not None:
+        return _rate_rows(check.rate)
+    return [] if check.worst is None else _side_rows(check.worst)
+
+
+def _side_rows(worst: Comparison) -> list[Row]:
+    rows = [_vector_row(name, point) for name, point in worst.points.items()]
+    for side, value, terms in (("left", worst.lhs, worst.left_terms), ("right", worst.rhs, worst.terms)):
+        rows.append(_row(f"{side} side", value))
+        if len(terms) > 1:
+            rows += [_row(f"its term ${term.latex}$", term.value) for term in terms]
+    if worst.relation.operator == "==":
+        return [*rows, _row("difference", worst.lhs - worst.rhs)]
+    return rows if worst.ratio is None else [*rows, _row("ratio", worst.ratio)]
+
+
+def _rate_rows(rate: RateCheck) -> list[Row]:
+    rows = [_row(f"$T={rung.horizon}$", rung.measured) for rung in rate.rungs]
+    return rows if rate.limit is None else [*rows, _row(r"limit for $T\to\infty$", rate.limit)]
+
+
+def _constants(claim: Claim, run: Run) -> list[Row]:
+    """The run's constants in the claim's letters; of roots the squares, which are rational."""
+    constants = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, Quantity)}
+    shown = {s: n for s, n in constants.items() if n.is_constant or (n is rounds and claim.rate is None)}
+    return [_row(f"${latex(s)}{'^2' if n.root else ''}$", n.measure(run)) for s, n in shown.items()]
+
+
+def _row(name: str, value: Number) -> Row:
+    number = value if isinstance(value, fmpq) else fmpq(value) if isinstance(value, int) else value
+    return Row(prose(name), exact(number), decimal(number, 6))
+
+
+def _vector_row(name: str, point: Array) -> Row:
+    return Row(prose(f"${name}-x^*$"), ", ".join(map(exact, point)), ", ".join(decimal(x, 4) for x in point))
