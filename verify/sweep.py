@@ -92,7 +92,8 @@ def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
     """The check in floats where they decide, else in rationals; a violation is confirmed by whoever relies on it."""
     if floats is not None:
         found = check(claim, floats)
-        # What a ladder of horizons leaves open, exact numbers on the same ladder leave open as well.
-        if not found.applicable or found.holds is not None or claim.rate is not None:
+        # A slope that the ladder leaves open stays open in exact numbers.
+        is_slope = claim.rate is not None and claim.rate.constant is None
+        if not found.applicable or found.holds is not None or is_slope:
             return found
     return check(claim, exact)
