@@ -114,6 +114,11 @@ class Claim:
     """The recorded verdict; `fedtheory verify` compares."""
 
     @property
+    def slug(self) -> str:
+        """The id as a name for files and figures."""
+        return self.id.replace(":", "-").replace(".", "-")
+
+    @property
     def source(self) -> str:
         """Key of the source, the part of the id before the colon."""
         return self.id.partition(":")[0]

@@ -15,7 +15,6 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, simplest_near
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
-from fedtheory.oracles import AdditiveNoise, MiniBatch
 from fedtheory.problem import Problem
 
 
@@ -57,60 +56,28 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     convexity the steps contract and the radius does not grow with the horizon.
     Raises `NotApplicable` where this argument does not apply.
     """
-    step = max(algorithm.work.step_sizes)
-    curvature, push = _single_step(problem)
     _require_averaging(problem, algorithm)
-    if step * curvature > 2:
-        raise NotApplicable(
-            "no ball is known to contain the run: a single step can expand (step size times curvature > 2)"
-        )
+    step = max(algorithm.work.step_sizes)
+    bound = problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
+    if step * bound.curvature > 2:
+        raise NotApplicable("no ball is known to contain the run: a single step can expand (step size * curvature > 2)")
     start = problem.arithmetic.upper_sqrt(problem.centred.start @ problem.centred.start)
-    law = "for noise of bounded support with these moments, " if isinstance(problem.oracle, AdditiveNoise) else ""
     total = max(algorithm.work.steps) * algorithm.rounds
-    radius = start + step * push * total
-    grows, argument = (
-        True,
-        f"each of the {total} local steps moves away by at most eta times the largest gradient at x*",
-    )
-    contraction = _strong_convexity(problem)
-    if contraction > 0 and step * (curvature + contraction) <= 2 and max(start, push / contraction) < radius:
-        radius = max(start, push / contraction)
-        grows, argument = (
-            False,
-            "each local step contracts towards x* up to the largest gradient there over the strong convexity",
-        )
-    return Ball(radius, law + argument, grows)
+    growing = Ball(start + step * bound.push * total, f"{bound.law}each of {total} local steps {_MOVES}", grows=True)
+    if bound.contraction == 0 or step * (bound.curvature + bound.contraction) > 2:
+        return growing
+    steady = Ball(max(start, bound.push / bound.contraction), f"{bound.law}each local step {_CONTRACTS}", grows=False)
+    return steady if steady.radius < growing.radius else growing
+
+
+_MOVES = "moves away by at most eta times the largest gradient at x*"
+_CONTRACTS = "contracts towards x* up to the largest gradient there over the strong convexity"
 
 
 def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
     moments = algorithm.aggregation.participation.moments(problem.weights)
     if algorithm.aggregation.server_step_size > 1 or not moments.is_fixed:
         raise NotApplicable("no ball is known to contain the run: the server's step is not an average of the clients")
-
-
-def _single_step(problem: Problem) -> tuple[Number, Number]:
-    """Largest curvature that a sampled gradient can have, and the largest length of one at x*."""
-    arithmetic, centred = problem.arithmetic, problem.centred
-    if isinstance(centred.oracle, MiniBatch):
-        oracle = centred.oracle
-        squares = [(x * x).sum(axis=1) for x in oracle.data.inputs]
-        curvature = max(2 * square.max() for square in squares)
-        longest = max((4 * s * y * y).max() for s, y in zip(squares, oracle.data.outputs, strict=True))
-        return curvature, arithmetic.upper_sqrt(longest)
-    gradients = (centred.linear * centred.linear).sum(axis=1)
-    curvature = max(arithmetic.largest_eigenvalue(hessian) for hessian in problem.hessians)
-    push = arithmetic.upper_sqrt(gradients.max())
-    if isinstance(centred.oracle, AdditiveNoise):
-        push = push + arithmetic.upper_sqrt(centred.oracle.variances.max())
-    return curvature, push
-
-
-def _strong_convexity(problem: Problem) -> Number:
-    """A common strong convexity of all objectives a step can see; zero where a sample has none."""
-    zero = problem.arithmetic.number(0, "zero")
-    if isinstance(problem.oracle, MiniBatch):
-        return zero
-    return max(zero, min(problem.arithmetic.smallest_eigenvalue(hessian) for hessian in problem.hessians))
 
 
 def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Number) -> Number:

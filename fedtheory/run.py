@@ -12,7 +12,6 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.rule import same_for_all
 from fedtheory.moments import Trajectory
-from fedtheory.oracles import AdditiveNoise, MiniBatch
 from fedtheory.problem import Problem
 from fedtheory.region import Ball, Everywhere, Region, containing_ball, supremum_on_ball
 
@@ -78,20 +77,18 @@ class Run:
     @cached_property
     def noise_variance(self) -> Bound:
         """sigma^2 = max_i sup_x E|g_i(x) - grad F_i(x)|^2."""
-        oracle = self.problem.centred.oracle
-        if isinstance(oracle, MiniBatch):
-            return self._minibatch_variance(oracle)
-        variances = oracle.variances if isinstance(oracle, AdditiveNoise) else self.arithmetic.zeros(1)
-        return Bound(max(variances), Everywhere())
+        centred = self.problem.centred
+        return self._largest(centred.oracle.variance_forms(centred.linear), "mini-batch noise")
 
-    def _minibatch_variance(self, oracle: MiniBatch) -> Bound:
-        forms = _variance_forms(oracle, self.arithmetic)
-        if all((form[1:, 1:] == 0).all() for form in forms):
-            return Bound(max(form[0, 0] for form in forms), Everywhere())
+    def _largest(self, forms: Array, what: str) -> Bound:
+        """Supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1): everywhere, or on the ball."""
+        # The forms are positive semidefinite: without a quadratic part they are constant.
+        if all(self._vanishes(form[1:, 1:]) for form in forms):
+            return Bound(max(forms[:, 0, 0]), Everywhere())
         try:
             ball = self.ball
         except NotApplicable as reason:
-            raise NotApplicable(f"mini-batch noise is unbounded on all of space, and {reason}") from None
+            raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
         suprema = (supremum_on_ball(f[1:, 1:], f[1:, 0], f[0, 0], ball.radius) for f in forms)
         return Bound(max(suprema), ball)
 
@@ -99,25 +96,15 @@ class Run:
     def dissimilarity_sq(self) -> Bound:
         """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
         centred = self.problem.centred
-        apart = centred.hessians - self.problem.hessian
-        gradients = -centred.linear
-        if all(self._is_zero(matrix) for matrix in apart):
-            return Bound((gradients * gradients).sum(axis=1).max(), Everywhere())
-        try:
-            ball = self.ball
-        except NotApplicable as reason:
-            raise NotApplicable(
-                f"gradient dissimilarity is unbounded on all of space (the Hessians differ), and {reason}"
-            ) from None
-        suprema = (
-            supremum_on_ball(a.T @ a, a.T @ g, g @ g, ball.radius) for a, g in zip(apart, gradients, strict=True)
-        )
-        return Bound(max(suprema), ball)
+        apart = np.concatenate([-centred.linear[:, :, None], centred.hessians - self.problem.hessian], axis=2)
+        forms = apart.transpose(0, 2, 1) @ apart
+        return self._largest(forms, "gradient dissimilarity (the Hessians differ)")
 
-    def _is_zero(self, matrix: Array) -> bool:
-        if self.problem.hessian.dtype == object:
-            return bool((matrix == 0).all())
-        return bool(np.abs(matrix).max() <= 1e-14 * np.abs(self.problem.hessian).max())
+    def _vanishes(self, quadratic_part: Array) -> bool:
+        """Whether a form in squared curvatures vanishes, up to rounding in floats."""
+        if quadratic_part.dtype == object:
+            return bool((quadratic_part == 0).all())
+        return bool(np.abs(quadratic_part).max() <= (1e-13 * np.abs(self.problem.hessian).max()) ** 2)
 
     @cached_property
     def initial_distance_sq(self) -> Number:
@@ -129,15 +116,3 @@ class Run:
         """F(x^0) - F*."""
         start = self.problem.centred.start
         return start @ self.problem.hessian @ start / 2
-
-
-def _variance_forms(oracle: MiniBatch, arithmetic: Arithmetic) -> list[Array]:
-    """For each client the quadratic form of ``E|g_i(x) - grad F_i(x)|^2`` in (1, x), (d+1, d+1)."""
-    forms = []
-    for client, (inputs, outputs) in enumerate(oracle.data):
-        residuals = np.column_stack([-outputs, inputs])
-        lengths = 4 * (inputs * inputs).sum(axis=1)
-        gradient = 2 * (inputs.T @ residuals) / len(inputs)
-        per_sample = residuals.T @ (lengths[:, None] * residuals) / len(inputs)
-        forms.append((per_sample - gradient.T @ gradient) * oracle.shrinkage(client, arithmetic))
-    return forms

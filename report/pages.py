@@ -38,9 +38,9 @@ class ClaimPage:
     ratio: str
 
 
-def page_name(claim_id: str) -> str:
+def page_name(claim: Claim) -> str:
     """File name of a claim's page."""
-    return claim_id.replace(":", "-").replace(".", "-") + ".html"
+    return f"{claim.slug}.html"
 
 
 def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: Sequence[str]) -> ClaimPage:
@@ -48,7 +48,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
     claim = verdict.claim
     return ClaimPage(
         claim=claim,
-        file=page_name(claim.id),
+        file=page_name(claim),
         verdict=verdict.verdict,
         summary=prose(_summary(verdict)),
         printed=[displayed(claim.printed)] if claim.printed else [],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fedtheory.claim import Claim
 from fedtheory.errors import MissingExtra
-from fedtheory.registry import all_sources, claims_of
+from fedtheory.registry import all_sources, claims_of, find
 from report.gallery import figures_for
 from report.pages import ClaimPage, claim_page
 from verify.verdict import ClaimVerdict, verify
@@ -62,7 +62,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"page_name": page_name, "prose": prose, "formula": formula}
+    environment.filters |= {"page_name": lambda claim_id: page_name(find(claim_id)), "prose": prose, "formula": formula}
     return environment
 
 

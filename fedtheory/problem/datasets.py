@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,15 +122,37 @@ def _read_npz(path: Path) -> DataSet:
 
 
 def _read_csv(path: Path) -> DataSet:
-    """Comma-separated numbers with one header line; the last two columns are y and client."""
+    """Comma-separated rows below a header line; the last two columns are y and client, a client is any label."""
     try:
-        rows = path.read_text(encoding="utf-8").splitlines()[1:]
-        table = np.loadtxt(rows, delimiter=",", ndmin=2) if any(row.strip() for row in rows) else np.empty((0, 3))
-    except (OSError, ValueError) as error:
-        raise InputError(KEY, f"{path}: expected a header line, then rows of numbers ({error})") from None
-    if table.shape[1] < 3:
-        raise InputError(KEY, f"{path}: expected at least three columns (inputs, y, client), got {table.shape[1]}")
-    return _checked(path, table[:, :-2], table[:, -2], table[:, -1])
+        with path.open(encoding="utf-8", newline="") as file:
+            header, *rows = [row for row in csv.reader(file) if row] or [[]]
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(KEY, f"{path} is not a readable csv file ({error})") from None
+    if len(header) < 3:
+        raise InputError(KEY, f"{path}: expected at least three columns (inputs, y, client), got {len(header)}")
+    if all(_is_number(cell) for cell in header):
+        raise InputError(KEY, f"{path}: expected a header line with names, got numbers in the first line")
+    named = {"y", "client"} & {cell.strip() for cell in header}
+    if len(named) == 2 and [cell.strip() for cell in header[-2:]] != ["y", "client"]:
+        raise InputError(KEY, f"{path}: expected y and client as the last two columns, in this order")
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(header) or not all(_is_number(cell) for cell in row[:-1]) or not row[-1].strip():
+            raise InputError(KEY, f"{path}, row {line}: expected {len(header) - 1} numbers and a client, got {row}")
+    numbers = np.array([[float(cell) for cell in row[:-1]] for row in rows]).reshape(len(rows), len(header) - 1)
+    return _checked(path, numbers[:, :-1], numbers[:, -1], _labels([row[-1].strip() for row in rows]))
+
+
+def _labels(cells: list[str]) -> Array:
+    """Client labels: as numbers where all are, so that 2 comes before 10."""
+    return np.array([float(cell) for cell in cells] if all(_is_number(cell) for cell in cells) else cells)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _checked(path: Path, features: Array, targets: Array, client: Array | None) -> DataSet:

@@ -14,7 +14,7 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
 from fedtheory.client_data import ClientData
 from fedtheory.errors import InputError
-from fedtheory.oracles import AdditiveNoise, ExactOracle, MiniBatch, Oracle
+from fedtheory.oracles import AdditiveNoise, ExactOracle, Oracle
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +112,10 @@ class Problem:
             return self
         arrays: dict[str, Any] = {name: FLOAT.array(getattr(self, name)) for name in _ARRAYS}
         data = None if self.data is None else self.data.as_floats()
-        return replace(self, **arrays, oracle=_oracle_as_floats(self.oracle), data=data)
+        return replace(self, **arrays, oracle=self.oracle.as_floats(), data=data)
 
 
 _ARRAYS = ("hessians", "linear", "constants", "weights", "start")
-
-
-def _oracle_as_floats(oracle: Oracle) -> Oracle:
-    if isinstance(oracle, AdditiveNoise):
-        return AdditiveNoise(FLOAT.array(oracle.variances))
-    if isinstance(oracle, MiniBatch):
-        return replace(oracle, data=oracle.data.as_floats())
-    return oracle
 
 
 def weighted_sum(weights: Array, values: Array) -> Array:

@@ -64,7 +64,7 @@ def over_rounds(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
         axes.legend()
         worst = max(a / b for a, b in zip(curve.left, curve.right, strict=True))
         caption = f"Exact left side and bound over the number of rounds. {setting} Largest ratio here: {worst:.3g}."
-        return finish(canvas, f"{_slug(claim)}-over-rounds", caption)
+        return finish(canvas, f"{claim.slug}-over-rounds", caption)
 
 
 def by_terms(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
@@ -79,7 +79,7 @@ def by_terms(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
         axes.set_ylabel("terms of the bound, units of $F$")
         axes.legend(loc="best")
         caption = f"The bound, split into its terms. {setting} Where a flat term dominates, more rounds do not help."
-        return finish(canvas, f"{_slug(claim)}-terms", caption)
+        return finish(canvas, f"{claim.slug}-terms", caption)
 
 
 FRACTIONS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
@@ -107,7 +107,7 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
             f"Tightness: the largest ratio of exact left side to bound, over {len(runs)} problems of its own (not the "
             "instances of the verdict) and $T = 1, 4, 16, 64$. One would mean that the bound is attained."
         )
-        return finish(canvas, f"{_slug(claim)}-map", caption)
+        return finish(canvas, f"{claim.slug}-map", caption)
 
 
 def _largest_ratio(claim: Claim, runs: Sequence[Run], size: Fraction, steps: int) -> float:
@@ -138,7 +138,3 @@ def _limit_label(limit: Fraction) -> str:
 def _legible(latex: str) -> str:
     """Fractions at full size, which a legend needs."""
     return latex.replace(r"\frac", r"\dfrac")
-
-
-def _slug(claim: Claim) -> str:
-    return claim.id.replace(":", "-").replace(".", "-")

@@ -33,4 +33,4 @@ def over_local_steps(claim: Claim, run: Run, setting: str) -> Figure:
         f"first round (thin), their mean, and the largest over all rounds and clients, against the bound. {setting} "
         f"Largest ratio here: {plain_float(found.worst.ratio):.3g}."
     )
-    return finish(canvas, f"{claim.id.replace(':', '-').replace('.', '-')}-drift", caption)
+    return finish(canvas, f"{claim.slug}-drift", caption)

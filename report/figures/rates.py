@@ -24,4 +24,4 @@ def ladder(claim: Claim, found: RateCheck) -> Figure:
         axes.legend()
     slope = "" if found.slope is None else f" Fitted slope on the last half: {found.slope:.3f}."
     caption = f"Exact values over a ladder of horizons, on the instance named on this page.{slope}"
-    return finish(canvas, f"{claim.id.replace(':', '-').replace('.', '-')}-ladder", caption)
+    return finish(canvas, f"{claim.slug}-ladder", caption)

@@ -1,89 +1,14 @@
-"""Gradient oracles: what a client sees when it asks for its gradient.
-
-Each oracle is unbiased, and its noise covariance is an affine function of the
-second moment of the point it is asked at, which is what keeps expectations in
-closed form.  Points are homogeneous, ``(1, x)``, so that one (d+1, d+1) matrix
-holds mean and covariance together.
-"""
+"""Mini-batches of a client's own data: multiplicative noise with exact second moments."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array, Number, arithmetic_of
 from fedtheory.client_data import ClientData
-
-
-class Oracle(ABC):
-    """An unbiased stochastic gradient for each of M clients in d dimensions."""
-
-    depends_on_model: bool
-    """Whether the noise covariance changes with the point (multiplicative noise)."""
-
-    @abstractmethod
-    def covariances(self, moments: Array) -> Array:
-        """Noise covariances (M, d, d), averaged over points with second moments `moments` (M, d+1, d+1)."""
-
-    @abstractmethod
-    def sample(self, points: Array, generator: np.random.Generator) -> Array:
-        """Noise vectors (..., M, d) at float points (..., M, d): one independent draw for each."""
-
-    @abstractmethod
-    def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
-        """One outcome (d,) of a client's noise at a point, in the point's arithmetic."""
-
-    def translated(self, _origin: Array) -> Oracle:
-        """The same oracle in coordinates whose zero is the given point."""
-        return self
-
-
-@dataclass(frozen=True)
-class ExactOracle(Oracle):
-    """Full gradients, no noise."""
-
-    depends_on_model = False
-
-    def covariances(self, moments: Array) -> Array:
-        clients, size, _ = moments.shape
-        return arithmetic_of(moments).zeros(clients, size - 1, size - 1)
-
-    def sample(self, points: Array, generator: np.random.Generator) -> Array:
-        return np.zeros_like(points)
-
-    def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
-        return point - point
-
-
-@dataclass(frozen=True)
-class AdditiveNoise(Oracle):
-    """Isotropic noise of variance ``E|g_i - grad F_i|^2 = variance[i]``, fresh at every step.
-
-    Moments need no more than the variance.  Where a single outcome or a bounded
-    law is needed, it is: a random axis, a random sign, length ``sqrt(variance)``.
-    """
-
-    variances: Array = field(repr=False)
-    depends_on_model = False
-
-    def covariances(self, moments: Array) -> Array:
-        size = moments.shape[-1] - 1
-        isotropic = arithmetic_of(moments).identity(size)
-        covariances: Array = self.variances[:, None, None] * isotropic / size
-        return covariances
-
-    def sample(self, points: Array, generator: np.random.Generator) -> Array:
-        deviations = np.sqrt(self.variances / points.shape[-1])
-        noise: Array = generator.standard_normal(points.shape) * deviations[:, None]
-        return noise
-
-    def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
-        noise = point - point
-        sign = 1 if generator.random() < 0.5 else -1
-        noise[generator.integers(len(point))] = sign * arithmetic_of(point).upper_sqrt(self.variances[client])
-        return noise
+from fedtheory.oracles.base import Oracle, StepBound
 
 
 @dataclass(frozen=True)
@@ -146,3 +71,28 @@ class MiniBatch(Oracle):
 
     def translated(self, origin: Array) -> MiniBatch:
         return replace(self, data=self.data.translated(origin))
+
+    def variance_forms(self, linear: Array) -> Array:
+        return np.stack([self._variance_form(client, arithmetic_of(linear)) for client in range(len(linear))])
+
+    def _variance_form(self, client: int, arithmetic: Arithmetic) -> Array:
+        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
+        residuals = np.column_stack([-outputs, inputs])
+        lengths = 4 * (inputs * inputs).sum(axis=1)
+        gradient = 2 * (inputs.T @ residuals) / len(inputs)
+        per_sample = residuals.T @ (lengths[:, None] * residuals) / len(inputs)
+        return np.asarray((per_sample - gradient.T @ gradient) * self.shrinkage(client, arithmetic))
+
+    def step_bound(self, hessians: Array, linear: Array) -> StepBound:
+        # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j.
+        arithmetic = arithmetic_of(hessians)
+        lengths = [(inputs * inputs).sum(axis=1) for inputs, _ in self.data]
+        gradients = [4 * n * y * y for n, (_, y) in zip(lengths, self.data, strict=True)]
+        return StepBound(
+            curvature=max(2 * n.max() for n in lengths),
+            push=arithmetic.upper_sqrt(max(g.max() for g in gradients)),
+            contraction=arithmetic.number(0, "zero"),
+        )
+
+    def as_floats(self) -> MiniBatch:
+        return replace(self, data=self.data.as_floats())

@@ -1,0 +1,65 @@
+"""Gradient oracles: what a client sees when it asks for its gradient.
+
+Each oracle is unbiased, and its noise covariance is an affine function of the
+second moment of the point it is asked at, which is what keeps expectations in
+closed form.  Points are homogeneous, ``(1, x)``, so that one (d+1, d+1) matrix
+holds mean and covariance together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+
+
+@dataclass(frozen=True)
+class StepBound:
+    """What a single sampled step can do at worst, in coordinates whose zero is the optimum."""
+
+    curvature: Number
+    """Largest curvature of an objective that is sampled."""
+    push: Number
+    """Largest length of a sampled gradient at zero, rounded up."""
+    contraction: Number
+    """Strong convexity that every sampled objective has; zero where one has none."""
+    law: str = ""
+    """Which noise law is meant, where the moments alone do not bound it."""
+
+
+class Oracle(ABC):
+    """An unbiased stochastic gradient for each of M clients in d dimensions."""
+
+    depends_on_model: bool
+    """Whether the noise covariance changes with the point (multiplicative noise)."""
+
+    @abstractmethod
+    def covariances(self, moments: Array) -> Array:
+        """Noise covariances (M, d, d), averaged over points with second moments `moments` (M, d+1, d+1)."""
+
+    @abstractmethod
+    def sample(self, points: Array, generator: np.random.Generator) -> Array:
+        """Noise vectors (..., M, d) at float points (..., M, d): one independent draw for each."""
+
+    @abstractmethod
+    def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
+        """One outcome (d,) of a client's noise at a point, in the point's arithmetic."""
+
+    @abstractmethod
+    def variance_forms(self, linear: Array) -> Array:
+        """Forms in (1, x) of ``E|g_i(x) - grad F_i(x)|^2``, (M, d+1, d+1); `linear` (M, d) gives the shape."""
+
+    @abstractmethod
+    def step_bound(self, hessians: Array, linear: Array) -> StepBound:
+        """Bounds on one step for objectives with H_i = `hessians` (M, d, d) and b_i = `linear` (M, d)."""
+
+    def as_floats(self) -> Oracle:
+        """The same oracle in double precision."""
+        return self
+
+    def translated(self, _origin: Array) -> Oracle:
+        """The same oracle in coordinates whose zero is the given point."""
+        return self
