@@ -1,0 +1,63 @@
+"""Floats do not condemn: their near ties and violations are decided in rationals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+from fedtheory import FLOAT, Claim, read_run
+from fedtheory import quantities as q
+from fedtheory.registry import find
+from fedtheory.runfile import run_table, run_toml
+from verify.check import check
+from verify.instances import Instance
+from verify.settle import settle
+
+eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
+DRIFT = Claim(
+    id="t:drift",
+    lhs=q.max_drift,
+    rhs=2 * tau**2 * eta**2 * zeta**2 + tau * eta**2 * sigma**2,
+    where={
+        eta: q.local_step_size,
+        tau: q.local_steps,
+        zeta: q.gradient_dissimilarity,
+        sigma: q.noise_deviation,
+    },
+)
+
+
+def run_file(folder: Path, instance: Instance) -> str:
+    """An instance, written to a run file."""
+    path = folder / "run.toml"
+    path.write_text(run_toml(run_table(instance.run())))
+    return str(path)
+
+
+def test_a_violation_at_the_level_of_rounding_is_taken_back(tmp_path: Path) -> None:
+    """Six equal clients do not drift: floats see 7.7e-32 above 7.1e-32, rationals see 0 and 0."""
+    path = run_file(tmp_path, Instance("wide quadratics", 68))
+    found = check(DRIFT, read_run(path, FLOAT))
+    assert found.holds is False
+    settled = settle(found, path)
+    assert settled.holds is True
+    assert settled.settled_by is not None
+
+
+def test_a_true_violation_is_confirmed(tmp_path: Path) -> None:
+    """Lemma 2.2 as printed fails on its counterexample in both arithmetics."""
+    path = run_file(tmp_path, Instance("by hand", 106))
+    settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), path)
+    assert settled.holds is False
+    assert settled.settled_by is not None
+
+
+def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a second opinion a violation of floats is no violation."""
+    monkeypatch.setattr("verify.settle._BUDGET", 0)
+    path = run_file(tmp_path, Instance("wide quadratics", 68))
+    settled = settle(check(DRIFT, read_run(path, FLOAT)), path)
+    assert settled.holds is None
+    assert "too large" in str(settled.reason)
