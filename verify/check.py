@@ -31,6 +31,15 @@ class ConditionCheck:
 
 
 @dataclass(frozen=True)
+class Settlement:
+    """An answer where floats alone do not decide."""
+
+    holds: bool | None
+    """None where nothing better is at hand."""
+    reason: str
+
+
+@dataclass(frozen=True)
 class Check:
     """What a claim says of a run."""
 
@@ -44,17 +53,16 @@ class Check:
     rate: RateCheck | None = None
     regions: Mapping[str, str] = field(default_factory=dict)
     """For constants of assumptions, where they hold."""
-    decision: bool | None = None
-    """An answer from exact arithmetic where the floats of the comparisons are too close."""
-    settled_by: str | None = None
-    open: bool = False
-    """Whether the floats of the comparisons have to be distrusted, and nothing better is at hand."""
+    settlement: Settlement | None = None
+    """What overrules the floats of the comparisons."""
 
     @property
     def holds(self) -> bool | None:
         """True, False, or None where undecided or not applicable."""
-        if not self.applicable or self.open or self.decision is not None:
-            return self.decision
+        if not self.applicable:
+            return None
+        if self.settlement is not None:
+            return self.settlement.holds
         if self.rate is not None:
             return self.rate.holds
         verdicts = [comparison.holds for comparison in self.comparisons]

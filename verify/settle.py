@@ -7,7 +7,7 @@ from dataclasses import replace
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.run import Run
 from fedtheory.runfile import read_run
-from verify.check import Check, check
+from verify.check import Check, Settlement, check
 
 _BUDGET = 2_000_000
 """Rational multiplications per local step, times local steps, up to which a run is repeated exactly."""
@@ -16,17 +16,18 @@ _BUDGET = 2_000_000
 def settle(found: Check, run_file: str) -> Check:
     """A near tie or a violation in floats, decided by repeating the run in rationals where that is affordable.
 
-    The sides keep their floats; `settled_by` says what decided.
+    The sides keep their floats; the settlement says what decided.
     """
     if found.arithmetic is not FLOAT or not found.applicable or found.holds or not found.comparisons:
         return found
     exact_run = read_run(run_file, RATIONAL)
     if _cost(exact_run) > _BUDGET:
-        return replace(found, reason="not decided by floats alone, and too large to repeat in rationals", open=True)
+        too_large = "floats alone do not decide, and the run is too large to repeat in rationals"
+        return replace(found, settlement=Settlement(None, too_large))
     exact = check(found.claim, exact_run)
     if not exact.applicable:
         return exact
-    return replace(found, decision=exact.holds, settled_by="decided in rationals")
+    return replace(found, settlement=Settlement(exact.holds, "decided in rationals"))
 
 
 def _cost(run: Run) -> int:

@@ -32,10 +32,11 @@ def run(target: Target, run_file: RunFile, arithmetic: ArithmeticName = "float",
 def document(found: Check) -> dict[str, Any]:
     """The JSON document of a check."""
     text, worst = found.arithmetic.text, found.worst
+    settled_by = None if found.settlement is None else found.settlement.reason
     return {
         "id": found.claim.id,
         "applicable": found.applicable,
-        "reason": found.reason,
+        "reason": settled_by if found.applicable and found.holds is None and settled_by else found.reason,
         "conditions": [{"condition": c.latex, "holds": c.holds, "slack": text(c.slack)} for c in found.conditions],
         "lhs": None if worst is None else text(worst.lhs),
         "rhs": None if worst is None else text(worst.rhs),
@@ -47,7 +48,7 @@ def document(found: Check) -> dict[str, Any]:
         "regions": found.regions,
         "rate": _rate(found),
         "arithmetic": found.arithmetic.name,
-        "settled_by": found.settled_by,
+        "settled_by": settled_by,
     }
 
 
@@ -88,8 +89,7 @@ def _outcome(found: Check) -> str:
     if not found.comparisons and found.rate is None:
         return escape(found.reason or "")
     words = {True: "[green]holds[/green]", False: "[bold red]violated[/bold red]", None: "[yellow]undecided[/yellow]"}
-    remarks = ", ".join(filter(None, (found.settled_by, found.reason)))
-    return words[found.holds] + (f" ({escape(remarks)})" if remarks else "")
+    return words[found.holds] + (f" ({escape(found.settlement.reason)})" if found.settlement else "")
 
 
 def _print_sides(found: Check, worst: Comparison) -> None:

@@ -43,7 +43,7 @@ def test_a_violation_at_the_level_of_rounding_is_taken_back(tmp_path: Path) -> N
     assert found.holds is False
     settled = settle(found, path)
     assert settled.holds is True
-    assert settled.settled_by is not None
+    assert settled.settlement is not None
 
 
 def test_a_true_violation_is_confirmed(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_true_violation_is_confirmed(tmp_path: Path) -> None:
     path = run_file(tmp_path, Instance("by hand", 106))
     settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), path)
     assert settled.holds is False
-    assert settled.settled_by is not None
+    assert settled.settlement is not None
 
 
 def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,4 +60,5 @@ def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeyp
     path = run_file(tmp_path, Instance("wide quadratics", 68))
     settled = settle(check(DRIFT, read_run(path, FLOAT)), path)
     assert settled.holds is None
-    assert "too large" in str(settled.reason)
+    assert settled.settlement is not None
+    assert "too large" in settled.settlement.reason
