@@ -190,8 +190,3 @@ class Source:
     authors: str
     year: int
     claims: tuple[Claim, ...]
-
-    @property
-    def reference(self) -> str:
-        """The source in one line."""
-        return f"{self.authors}, {self.title} ({self.year})"

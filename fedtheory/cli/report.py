@@ -10,25 +10,26 @@ from fedtheory.cli.output import Jobs, Json, SourceKey, print_json, print_lines,
 
 NAME = "report"
 
+_NEEDED = ("jinja2", "latex2mathml", "matplotlib")
+
 Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the pages go.")]
 
 
 def run(output: Folder = "site", source: SourceKey = None, jobs: Jobs = -1, as_json: Json = False) -> None:
     """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples."""
+    from importlib.util import find_spec
     from pathlib import Path
 
     from fedtheory.errors import InputError, MissingExtra
 
-    try:
-        from report.site import write_site
-    except ModuleNotFoundError as error:
-        if error.name in ("jinja2", "latex2mathml", "matplotlib"):
-            raise MissingExtra("report", "writing the report") from None
-        raise
+    if not all(find_spec(module) for module in _NEEDED):
+        raise MissingExtra("report", "writing the report")
     try:
         Path(output).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("--output", f"expected a folder for the pages, got {output} ({error.strerror})") from None
+    from report.site import write_site
+
     with progress("report") as tell:
         files = write_site(Path(output), source, jobs=jobs, on_progress=tell)
     if as_json:

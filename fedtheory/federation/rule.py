@@ -4,7 +4,7 @@
     Delta_i(r)  = (K_i local SGD steps from theta^r) - theta^r
 
 (fraboni2022, eq. 6).  `LocalWork` says what a client does, `Aggregation` how the
-server combines, `Clock` when clients report and which model they started from.
+server combines, a clock (`Synchronous`) when clients report and which model they started from.
 Every algorithm is a setting of these three; see `settings`.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.arithmetic import Array, Number, arithmetic_of
+from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
 from fedtheory.errors import InputError
 from fedtheory.federation.participation import Participation
 
@@ -80,8 +80,6 @@ class Algorithm:
 
     def as_floats(self) -> Algorithm:
         """The same setting in double precision."""
-        from fedtheory.arithmetic import FLOAT
-
         return Algorithm(
             self.name,
             LocalWork(self.work.steps, FLOAT.array(self.work.step_sizes)),

@@ -13,14 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW, BLACK = (
+BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK = (
     "#0072B2",
     "#E69F00",
     "#009E73",
     "#CC79A7",
     "#56B4E9",
     "#D55E00",
-    "#F0E442",
     "#000000",
 )
 """Okabe and Ito's palette."""
