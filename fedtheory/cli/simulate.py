@@ -64,8 +64,8 @@ def constants(simulated: Run) -> dict[str, Any]:
 
     text, sqrt = simulated.arithmetic.text, simulated.arithmetic.sqrt
     found: dict[str, Any] = {
-        "clients": simulated.problem.clients,
-        "dimension": simulated.problem.dimension,
+        "clients": _count(simulated, simulated.problem.clients),
+        "dimension": _count(simulated, simulated.problem.dimension),
         "smoothness": text(simulated.smoothness),
         "strong_convexity": text(simulated.strong_convexity),
         "initial_gap": text(simulated.initial_gap),
@@ -84,6 +84,11 @@ def constants(simulated: Run) -> dict[str, Any]:
             found |= {name: None, f"{name}_sq": None}
             regions[name] = f"unbounded, because {reason}"
     return found | {"regions": regions}
+
+
+def _count(simulated: Run, count: int) -> Any:
+    """A whole number as JSON carries the numbers of the run's arithmetic."""
+    return count if simulated.arithmetic.name == "float" else str(count)
 
 
 def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:

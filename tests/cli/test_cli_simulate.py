@@ -172,7 +172,10 @@ def assert_shapes(document: dict[str, Any], case: Good) -> None:
     """Keys as documented, and lists over rounds, local steps and clients."""
     assert {"arithmetic", "constants", "optimum", "optimal_value", "server", "local", "times"} <= document.keys()
     assert document["constants"].keys() >= CONSTANTS
-    assert (document["constants"]["clients"], document["constants"]["dimension"]) == (case.clients, case.dimension)
+    assert (int(document["constants"]["clients"]), int(document["constants"]["dimension"])) == (
+        case.clients,
+        case.dimension,
+    )
     assert shape(document["optimum"]) == (case.dimension,)
     server = document["server"]
     assert shape(server["mean"]) == (case.rounds + 1, case.dimension)
