@@ -9,9 +9,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from fedtheory.claim import Claim
+from fedtheory.claim import Claim, Verdict
 from fedtheory.errors import MissingExtra
 from fedtheory.registry import all_sources, claims_of, find
 from report.gallery import figures_for
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TOY_SOURCE, TOY_PAGE = "renard2022", "toy-problem.html"
-_VERDICTS = ("proved", "supported", "asymptotic", "refuted", "not applicable", "definition")
 
 
 def write_site(
@@ -79,7 +78,7 @@ def _index(environment: Environment, pages: Sequence[ClaimPage], has_toy: bool) 
 
 def _counts(pages: Sequence[ClaimPage]) -> list[tuple[str, int]]:
     counted = Counter(page.verdict for page in pages)
-    return [(verdict, counted[verdict]) for verdict in _VERDICTS if counted[verdict]]
+    return [(verdict, counted[verdict]) for verdict in get_args(Verdict) if counted[verdict]]
 
 
 def _claim_pages(environment: Environment, pages: Sequence[ClaimPage]) -> dict[str, str]:
