@@ -103,12 +103,12 @@ def _settled(claim: Claim, outcome: Outcome) -> Outcome:
 
 
 def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
+    if any(outcome.holds is None for outcome in applicable):
+        return "undecided"
     if claim.kind in POINTERS:
         return "definition"
     if not applicable:
         return "not applicable"
-    if any(outcome.holds is None for outcome in applicable):
-        return "undecided"
     return "asymptotic" if claim.rate is not None else "supported"
 
 
