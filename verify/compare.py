@@ -16,11 +16,12 @@ from fedtheory.errors import InputError
 from fedtheory.evaluation import AXES, Compiled, Site, compile_expression
 from fedtheory.expressions import Expr, latex, require_meaning
 from fedtheory.frames import Index
+from fedtheory.quantities import Notion
 
 
 @dataclass(frozen=True)
 class Term:
-    """One additive term of a right side, and its value."""
+    """One additive term of a side, and its value."""
 
     expression: Expr
     value: Number
@@ -80,16 +81,19 @@ def _as_relation(claim: Claim, condition: Expr) -> Relation:
 
 
 def _link(claim: Claim, relation: Relation, place: str) -> Link:
+    return Link(relation, compile_side(claim, relation.left, place), compile_side(claim, relation.right, place))
+
+
+def compile_side(claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symbol, Notion] | None = None) -> Compiled:
+    """An expression of a claim, compiled in its notation or another; `InputError` where it has no meaning."""
     unbound = claim.unbound_symbols()
     if unbound:
         raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")
     try:
-        for side in (relation.left, relation.right):
-            require_meaning(side, place)
-        left, right = (compile_expression(side, claim.notation) for side in (relation.left, relation.right))
+        require_meaning(side, place)
+        return compile_expression(side, claim.notation if notation is None else notation)
     except ValueError as error:
         raise InputError(claim.id, str(error)) from None
-    return Link(relation, left, right)
 
 
 def compare(links: Sequence[Link], places: Callable[[], Iterable[Site]]) -> list[Comparison]:

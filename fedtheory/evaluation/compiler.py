@@ -26,6 +26,7 @@ Vectorial = Callable[[Site], Vector]
 
 
 def total(parts: Iterable[Any]) -> Any:
+    """Sum of arrays or of vectors."""
     return reduce(operator.add, parts)
 
 

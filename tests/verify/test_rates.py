@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 import sympy as sp
 
-from fedtheory import Claim, Rate
+from fedtheory import Claim, InputError, Rate, norm_sq
 from fedtheory import quantities as q
 from fedtheory.registry import find
 from verify.check import check
@@ -76,3 +77,10 @@ def test_too_fast_a_rate_is_not_supported() -> None:
     """The error of a quiet run is not O(1/T^2) on the ladder."""
     rate = Rate(error, 1 / T**2, T)
     assert check(Claim(id="t:fast", rate=rate, where=WHERE), QUIET).holds is None
+
+
+@pytest.mark.parametrize("measured", [sp.Symbol("rho") / T, sp.sin(T), norm_sq(sp.Symbol("rho"))])
+def test_rates_without_meaning_are_refused(measured: sp.Expr) -> None:
+    """Unbound symbols, unknown functions and vectors in a rate are input errors."""
+    with pytest.raises(InputError, match="t:odd"):
+        check(Claim(id="t:odd", rate=Rate(measured, 1 / T, T), where=WHERE), QUIET)
