@@ -57,6 +57,7 @@ class ToyRun:
     def inside(self) -> int:
         """At how many rounds the exact loss lies within the Monte-Carlo interval."""
         low, high = self.sampled_loss.low, self.sampled_loss.high
+        # At the start all replicas agree, and the interval is a point up to rounding.
         slack = 1e-12 * self.loss
         return int(((self.loss >= low - slack) & (self.loss <= high + slack)).sum())
 

@@ -6,8 +6,11 @@ import importlib
 
 import pytest
 
+from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim
 from fedtheory.errors import InputError
+from fedtheory.federation import SETTINGS
+from fedtheory.quantities import VectorNotion
 from fedtheory.registry import all_claims, all_sources, claims_of, find
 
 CLAIMS = list(all_claims().values())
@@ -45,10 +48,16 @@ def test_claims_are_complete(claim: Claim) -> None:
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.kind in POINTERS], ids=name_of)
 def test_definitions_point_at_something_alive(claim: Claim) -> None:
-    """The pointer of a definition, an algorithm or an assumption can be imported."""
+    """Pointers lead to a check for an assumption, to a setting for an algorithm, to something public otherwise."""
     assert claim.implemented_by is not None
     module, _, name = claim.implemented_by.partition(":")
-    assert getattr(importlib.import_module(module), name) is not None
+    target = getattr(importlib.import_module(module), name)
+    if claim.kind == "assumption":
+        assert isinstance(target, Assumption)
+    elif claim.kind == "algorithm":
+        assert target in SETTINGS.values()
+    else:
+        assert callable(target) or isinstance(target, Assumption | VectorNotion)
 
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.corrects], ids=name_of)
