@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,3 +102,29 @@ def read_json(text: str) -> Any:
         raise AssertionError(f"{constant} is not JSON")
 
     return json.loads(text, parse_constant=refuse)
+
+
+def numbers(value: Any) -> Iterator[Any]:
+    """All leaves of nested lists."""
+    if isinstance(value, list):
+        for entry in value:
+            yield from numbers(entry)
+    else:
+        yield value
+
+
+def shape(value: Any) -> tuple[int, ...]:
+    """Shape of nested lists, which have to be rectangular."""
+    if not isinstance(value, list):
+        return ()
+    inner = {shape(entry) for entry in value}
+    assert len(inner) == 1
+    return (len(value), *inner.pop())
+
+
+def results(document: dict[str, Any]) -> dict[str, list[Any]]:
+    """The leaves of every list of a document."""
+    found = {f"server.{name}": document["server"][name] for name in document["server"]}
+    found |= {f"local.{name}": document["local"][name] for name in document["local"] or ()}
+    found |= {"optimum": document["optimum"], "optimal_value": document["optimal_value"], "times": document["times"]}
+    return {name: list(numbers(values)) for name, values in found.items()}

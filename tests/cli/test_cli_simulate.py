@@ -1,16 +1,15 @@
-"""`fedtheory simulate` on good run files: the keys and shapes of the document, exact against float, divergence."""
+"""`fedtheory simulate` on good run files: the keys and shapes of the document, exact against float."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_support import DIGITS, QUADRATIC, ROWS, Changes, run_text
+from cli_support import DIGITS, QUADRATIC, ROWS, Changes, results, run_text, shape
 
 
 @dataclass(frozen=True)
@@ -142,32 +141,6 @@ def written(case: Good, folder: Path) -> Path:
     return path
 
 
-def numbers(value: Any) -> Iterator[Any]:
-    """All leaves of nested lists."""
-    if isinstance(value, list):
-        for entry in value:
-            yield from numbers(entry)
-    else:
-        yield value
-
-
-def results(document: dict[str, Any]) -> dict[str, list[Any]]:
-    """The leaves of every list of a document."""
-    found = {f"server.{name}": document["server"][name] for name in document["server"]}
-    found |= {f"local.{name}": document["local"][name] for name in document["local"] or ()}
-    found |= {"optimum": document["optimum"], "optimal_value": document["optimal_value"], "times": document["times"]}
-    return {name: list(numbers(values)) for name, values in found.items()}
-
-
-def shape(value: Any) -> tuple[int, ...]:
-    """Shape of nested lists, which have to be rectangular."""
-    if not isinstance(value, list):
-        return ()
-    inner = {shape(entry) for entry in value}
-    assert len(inner) == 1
-    return (len(value), *inner.pop())
-
-
 def assert_shapes(document: dict[str, Any], case: Good) -> None:
     """Keys as documented, and lists over rounds, local steps and clients."""
     assert {"arithmetic", "constants", "optimum", "optimal_value", "server", "local", "times"} <= document.keys()
@@ -287,165 +260,3 @@ def test_byte_order_mark(command, tmp_path: Path) -> None:
 
 
 # Divergence.
-
-STEEP: Changes = {"algorithm.local_step_size": "100", "algorithm.rounds": "60"}
-
-
-def assert_all_finite(document: dict[str, Any]) -> None:
-    """No list holds anything but finite numbers."""
-    for name, leaves in results(document).items():
-        assert all(type(leaf) is float and math.isfinite(leaf) for leaf in leaves), name
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        STEEP,
-        {**STEEP, "problem.noise": "0"},
-        {**STEEP, "problem.noise": "0", "problem.start": '"zeros"', "problem.weights": '["3/4", "1/4"]'},
-        {**STEEP, "algorithm.local_steps": "[1, 4]"},
-        {**STEEP, "algorithm.participation": '{ kind = "uniform", clients = 1 }'},
-        {"algorithm.local_step_size": "1e6", "algorithm.rounds": "50"},
-        {"algorithm.local_step_size": "1e30", "algorithm.rounds": "50"},
-        {"algorithm.local_step_size": "1e45", "algorithm.rounds": "50"},
-        {"algorithm.local_step_size": "1e60", "algorithm.rounds": "50"},
-        {"algorithm.server_step_size": "1e60", "algorithm.rounds": "50"},
-        {
-            "problem.hessians": "[[[1e60,0],[0,1]], [[1e60,0],[0,1]]]",
-            "algorithm.local_step_size": "1e-59",
-            "algorithm.rounds": "300",
-        },
-    ],
-    ids=[
-        "steep",
-        "no-noise",
-        "from-zeros",
-        "own-steps",
-        "uniform",
-        "1e6",
-        "1e30",
-        "1e45",
-        "1e60",
-        "server-step",
-        "large-curvature",
-    ],
-)
-def test_overflow_is_reported(changes: Changes, command, write_run) -> None:
-    """A run that leaves double precision is cut before that round, and the reason is given."""
-    outcome = command("simulate", write_run(changes), "--json")
-    assert (outcome.code, outcome.err) == (0, "")
-    document = outcome.document
-    diverges = document["diverges"]
-    assert "step size" in diverges["reason"]
-    assert 1 <= diverges["round"] <= int(str(changes["algorithm.rounds"]))
-    server = document["server"]
-    assert {len(values) for values in server.values()} == {diverges["round"]}
-    assert_all_finite(document)
-    if document["local"] is not None:
-        assert {len(values) for values in document["local"].values()} == {diverges["round"] - 1}
-
-
-@pytest.mark.parametrize("arithmetic", ["float", "rational"])
-def test_mild_divergence_is_flagged(arithmetic: str, command, write_run) -> None:
-    """A run whose numbers still fit but whose mean round map expands is flagged, with all rounds."""
-    path = write_run({"algorithm.local_step_size": '"11/10"', "algorithm.rounds": "6"})
-    document = command("simulate", path, "--json", "--arithmetic", arithmetic).document
-    assert document["diverges"]["round"] is None
-    assert "spectral radius" in document["diverges"]["reason"]
-    assert shape(document["server"]["mean"]) == (7, 2)
-    assert shape(document["local"]["drift"]) == (6, 6, 2)
-
-
-def test_stable_edge_is_not_flagged(command, write_run) -> None:
-    """Steps of size 2/L neither grow nor shrink."""
-    path = write_run({"algorithm.local_step_size": "1", "problem.noise": "0"})
-    assert command("simulate", path, "--json").document["diverges"] is None
-
-
-def test_flat_direction_with_noise_is_not_flagged(command, write_run) -> None:
-    """A random walk in a flat direction grows, but is no divergence by the step size."""
-    path = write_run({"problem.hessians": '[[["2",0],[0,0]], [["2",0],[0,0]]]', "problem.linear": "[[1,0],[-1,0]]"})
-    assert command("simulate", path, "--json").document["diverges"] is None
-
-
-NOISY: Changes = {
-    "problem.data": None,
-    "problem.inputs": "[[[1], [0], [0], [0], [0], [0], [0], [0]]]",
-    "problem.outputs": "[[1, 0, 0, 0, 0, 0, 0, 0]]",
-    "problem.start": "[5]",
-    "problem.batch": "1",
-    "algorithm.local_steps": "1",
-    "algorithm.local_step_size": "2",
-}
-"""Mini-batches of one row: the mean contracts by 1/2 each round, the second moment doubles."""
-
-
-def test_growing_noise_overflows(command, write_run) -> None:
-    """Mini-batch noise can grow although the mean contracts: the overflow is reported, with its own reason."""
-    document = command("simulate", write_run({**NOISY, "algorithm.rounds": "990"}, ROWS), "--json").document
-    assert 900 < document["diverges"]["round"] < 990
-    assert "noise" in document["diverges"]["reason"]
-    assert_all_finite(document)
-
-
-@pytest.mark.parametrize("arithmetic", ["float", "rational"])
-def test_growing_noise_is_flagged(arithmetic: str, command, write_run) -> None:
-    """The expected error doubles each round: flagged, although forty rounds fit."""
-    path = write_run({**NOISY, "algorithm.rounds": "40"}, ROWS)
-    document = command("simulate", path, "--json", "--arithmetic", arithmetic).document
-    assert float(Fraction(document["server"]["distance_sq"][-1])) > 1e10
-    assert document["diverges"] is not None
-
-
-@pytest.mark.parametrize(
-    "changes", [{"problem.start": "[1e120, 0]"}, {"problem.noise": "1e300"}], ids=["start", "noise"]
-)
-def test_huge_inputs_are_not_blamed_on_the_step_size(changes: Changes, command, write_run) -> None:
-    """Where the run contracts and only its numbers are too large for floats, the step size is not to blame."""
-    outcome = command("simulate", write_run(changes), "--json")
-    if outcome.code:
-        outcome.complaint()
-    else:
-        assert "step size is too large" not in str(outcome.document["diverges"])
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"problem.start": "[1e308, 1e308]"},
-        {"problem.linear": "[[1e308, 1e308], [1e308, 0]]"},
-        {"problem.hessians": "[[[1e308,1e308],[1e308,1e308]], [[1e308,0],[0,1e308]]]"},
-    ],
-    ids=["start", "linear", "hessians"],
-)
-def test_numbers_at_the_edge_of_floats(changes: Changes, command, write_run) -> None:
-    """Numbers that overflow when multiplied are refused in one line, or the run is cut before them."""
-    path = write_run(changes)
-    outcome = command("simulate", path, "--json")
-    if outcome.code:
-        assert str(path) in outcome.complaint()
-    else:
-        assert_all_finite(outcome.document)
-
-
-def test_long_rationals_for_people(command, write_run) -> None:
-    """A stable exact run whose numbers have more than 4300 digits is shown as a table of short numbers."""
-    outcome = command("simulate", write_run({"algorithm.rounds": "600"}), "--arithmetic", "rational")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "600" in outcome.out
-
-
-@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["people", "json"])
-def test_diverging_rationals(as_json: tuple[str, ...], command, write_run) -> None:
-    """Exact numbers beyond the range of floats are no trouble."""
-    path = write_run({**STEEP, "algorithm.rounds": "20"})
-    outcome = command("simulate", path, "--arithmetic", "rational", *as_json)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "step size" in outcome.out
-
-
-def test_people_see_the_divergence(command, write_run) -> None:
-    """The table for people says that the run diverges."""
-    outcome = command("simulate", write_run(STEEP))
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "diverges" in outcome.out
