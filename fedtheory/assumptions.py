@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fedtheory.errors import NotApplicable
+from fedtheory.federation.participation import Full, Uniform
+from fedtheory.oracles import MiniBatch
 
 if TYPE_CHECKING:
     from fedtheory.run import Run
@@ -64,6 +66,46 @@ def _least_squares_loss(run: Run) -> None:
     _expect(run.problem.data is not None, "the objective is not a least-squares loss on data")
 
 
+def _no_noise(run: Run) -> None:
+    centred = run.problem.centred
+    _expect((centred.oracle.variance_forms(centred.linear) == 0).all(), "the gradients are noisy")
+
+
+def _strongly_convex_clients(run: Run) -> None:
+    _expect(run.strong_convexity > 0, "a client's objective is not strongly convex")
+
+
+def _uniform_sampling(run: Run) -> None:
+    law = run.algorithm.aggregation.participation
+    _expect(isinstance(law, Uniform | Full), "the participants are not sampled uniformly without replacement")
+
+
+def _normalised_steps(run: Run) -> None:
+    work = run.algorithm.work
+    products = work.step_sizes * run.arithmetic.array(list(work.steps))
+    _expect((abs(products - products[0]) <= 1e-12 * products[0]).all(), "mu_k E_k is not the same for all clients")
+
+
+def _same_step_size(run: Run) -> None:
+    _expect(run.algorithm.work.common_step_size is not None, "the clients use different step sizes")
+
+
+def _several_clients(run: Run) -> None:
+    _expect(run.problem.clients > 1, "there is one client only")
+
+
+def _speedup_step(run: Run) -> None:
+    _same_local_work(run)
+    work = run.algorithm.work
+    iterations = run.algorithm.rounds * max(work.steps)
+    scaled = work.step_sizes[0] ** 2 * run.smoothness**2 * iterations
+    _expect(abs(scaled - run.problem.clients) <= 1e-12 * scaled, "the step size is not sqrt(N) / (L sqrt(T))")
+
+
+def _mini_batches(run: Run) -> None:
+    _expect(isinstance(run.problem.oracle, MiniBatch), "the gradients are not those of mini-batches of data")
+
+
 same_local_work = Assumption(
     "same local work",
     r"every client takes the same number of local steps per round, all with the same constant step size",
@@ -87,3 +129,32 @@ one_dimension = Assumption("one dimension", r"the models are numbers, $d=1$", _o
 least_squares_loss = Assumption(
     "least squares", r"the objective is the squared loss of a linear model", _least_squares_loss
 )
+full_gradients = Assumption("full gradients", r"every client uses its full gradient, there is no noise", _no_noise)
+bounded_second_moment = Assumption(
+    "bounded second moment",
+    r"$\mathbb E\|g_i(x)\|^2\le G^2$ on the stated region",
+    lambda run: run.second_moment,
+)
+bounded_mean_dissimilarity = Assumption(
+    "bounded mean gradient dissimilarity",
+    r"$\frac1N\sum_i\|\nabla f_i(x)-\nabla f(x)\|^2\le\sigma_G^2$ on the stated region",
+    lambda run: run.mean_dissimilarity_sq,
+)
+lipschitz_losses = Assumption(
+    "Lipschitz losses", r"each $F_i$ is $\rho$-Lipschitz on the stated region", lambda run: run.lipschitz_sq
+)
+strongly_convex_clients = Assumption(
+    "strongly convex clients", r"each $J_k$ is $\nu_k$-strongly convex and $\delta_k$-smooth", _strongly_convex_clients
+)
+uniform_sampling = Assumption(
+    "uniform sampling",
+    r"each round selects $L$ of the $K$ clients, uniformly and without replacement",
+    _uniform_sampling,
+)
+normalised_steps = Assumption(
+    "normalised step sizes", r"$\mu_k=\mu/E_k$: step size times local steps is the same for all", _normalised_steps
+)
+same_step_size = Assumption("same step size", r"all clients use the same local step size", _same_step_size)
+several_clients = Assumption("several clients", r"there are at least two clients", _several_clients)
+speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _speedup_step)
+mini_batches = Assumption("mini-batches", r"stochastic gradients are those of mini-batches of data", _mini_batches)

@@ -21,10 +21,20 @@ from fedtheory.expressions import Expr, latex, plain
 from fedtheory.quantities.notion import Notion, Quantity
 
 Kind = Literal[
-    "algorithm", "assumption", "bound", "condition", "definition", "identity", "inequality", "limit", "rate", "step"
+    "algorithm",
+    "assumption",
+    "bound",
+    "condition",
+    "cost",
+    "definition",
+    "identity",
+    "inequality",
+    "limit",
+    "rate",
+    "step",
 ]
 Verdict = Literal["proved", "supported", "asymptotic", "refuted", "undecided", "not applicable", "definition"]
-Place = Literal["run", "step", "path", "points"]
+Place = Literal["run", "step", "path", "round", "points"]
 Operator = Literal["<", "<=", "==", ">=", ">"]
 
 _OPERATOR_LATEX = {"<": "<", "<=": r"\le", "==": "=", ">=": r"\ge", ">": ">"}
@@ -46,20 +56,23 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class Rate:
-    """A claim that a quantity is O(order) along a ladder of growing horizons."""
+    """A claim that a quantity is O(order) as a variable goes to its limit: ever more rounds, ever smaller steps."""
 
     measured: Expr
     order: Expr
-    horizon: sp.Symbol
+    variable: sp.Symbol
+    """Stands for rounds, iterations or clients, which grow, or for a step size, which shrinks."""
     step_size: Expr | None = None
-    """How the local step size depends on the horizon; None keeps it constant."""
+    """How the local step size depends on the variable; None keeps it constant."""
+    local_steps: Expr | None = None
+    """How many local steps, rounded down, at the same number of iterations; None keeps them constant."""
     constant: Expr | None = None
     """The constant of the O(.), where one is stated: then measured <= constant * order on every rung."""
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
         """Everything of the rate that has symbols."""
-        given = (self.measured, self.order, self.step_size, self.constant)
+        given = (self.measured, self.order, self.variable, self.step_size, self.local_steps, self.constant)
         return tuple(sp.sympify(expression) for expression in given if expression is not None)
 
     @property
@@ -70,7 +83,9 @@ class Rate:
             rate = rf"{latex(self.measured)} = O\left({order}\right)"
         else:
             rate = rf"{latex(self.measured)} \le {latex(self.constant * self.order)}"
-        return rate if self.step_size is None else rf"{rate}\quad\text{{with }}\eta={latex(self.step_size)}"
+        chosen = {"step size": self.step_size, "local steps": self.local_steps}
+        settings = [rf"\text{{{name} }}{latex(setting)}" for name, setting in chosen.items() if setting is not None]
+        return r"\quad\text{with }".join([rate, *settings])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,7 +114,7 @@ class Claim:
     assumptions: Sequence[Assumption] = ()
     place: Place = "run"
     """Where the sides are evaluated: on the whole run, on every local step in expectation, on every
-    local step of a sampled path, or on triples of points."""
+    local step of a sampled path, on all outcomes of one round, or on triples of points."""
     for_all: Mapping[sp.Symbol, Sequence[Expr]] = field(default_factory=dict)
     """Values that are tried for symbols under a universal quantifier."""
     printed: str | None = None

@@ -26,3 +26,7 @@ class ClientData:
     def translated(self, origin: Array) -> ClientData:
         """The data with the same residuals in coordinates whose zero is `origin` (d,)."""
         return ClientData(self.inputs, tuple(y - x @ origin for x, y in self))
+
+    def repeated(self, copies: int) -> ClientData:
+        """The data with every client repeated."""
+        return ClientData(self.inputs * copies, self.outputs * copies)

@@ -62,12 +62,44 @@ class Average(sp.Function):  # type: ignore[misc]
 
 
 class Expectation(sp.Function):  # type: ignore[misc]
-    """Expectation over all noise; its argument is linear in inner products and function values."""
+    """Expectation over all randomness, of a scalar or a vector.
+
+    At local steps its argument is linear in inner products and function
+    values; over the outcomes of a round, where it is conditional on the
+    round's model, it is anything.
+    """
 
     nargs = 1
 
     def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
         return _raised(rf"\mathbb E\left[{printer.doprint(self.args[0])}\right]", exp)
+
+
+class LocalSum(sp.Function):  # type: ignore[misc]
+    """Sum over a client's local steps of one round, of a scalar or a vector."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        return _raised(rf"\sum_{{e=1}}^{{E_k}} {_bracketed(self.args[0], printer)}", exp)
+
+
+class PastSum(sp.Function):  # type: ignore[misc]
+    """Sum over the local steps of a round up to and including the present one, of a scalar or a vector."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        return _raised(rf"\sum_{{\tau=t_0+1}}^{{t}} {_bracketed(self.args[0], printer)}", exp)
+
+
+class Selected(sp.Function):  # type: ignore[misc]
+    """Sum over clients of a vector, with the random weights of the round's participants."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        return _raised(rf"\frac{{1}}{{L}}\sum_{{k\in\mathcal L_i}} {_bracketed(self.args[0], printer)}", exp)
 
 
 def inner(left: Expr, right: Expr) -> Expr:
@@ -112,19 +144,24 @@ def require_meaning(expression: Expr, place: str) -> None:
     On a whole run there are no vectors.  In expectation, every inner product and
     function value stands inside an `Expectation` whose argument is linear in them:
     second moments say nothing of higher ones.  On a path or at points nothing is
-    random.
+    random.  Over the outcomes of a round everything has a value.
     """
-    found = expression.atoms(Inner, Value, Gradient, Expectation)
-    if place == "run" and found:
-        raise ValueError(
-            f"vectors have values at local steps only: set place to 'step', 'path' or 'points' ({expression})"
-        )
-    if place != "step":
-        if any(isinstance(node, Expectation) for node in found):
-            raise ValueError(
-                f"nothing is random at place={place!r}, so an Expectation has no meaning there ({expression})"
-            )
+    if place == "round":
         return
+    if expression.atoms(LocalSum, PastSum, Selected):
+        raise ValueError(f"sums over local steps or participants need place='round' ({expression})")
+    if place == "step":
+        _require_known_expectations(expression)
+    elif expression.atoms(Expectation):
+        raise ValueError(f"nothing is random at place={place!r}, so an Expectation has no meaning there ({expression})")
+    elif place == "run" and expression.atoms(Inner, Value, Gradient):
+        raise ValueError(
+            f"vectors have values at local steps only: set place to 'step', 'path', 'round' or 'points' ({expression})"
+        )
+
+
+def _require_known_expectations(expression: Expr) -> None:
+    """At local steps second moments are known, and nothing of a single outcome."""
     for expectation in expression.atoms(Expectation):
         if _degree(expectation.args[0]) > 1:
             raise ValueError(f"only expectations linear in inner products and values are known, not {expectation}")

@@ -41,7 +41,14 @@ class Ball:
         return f"the ball of radius {plain_float(self.radius):.4g} about x*, which contains the run: {self.argument}"
 
 
-Region = Everywhere | Ball
+@dataclass(frozen=True)
+class AlongRun:
+    """The points that one run visits: a constant there is a fact about the run, not about the problem."""
+
+    description = "this run alone (a constant of the run, not of the problem)"
+
+
+Region = Everywhere | Ball | AlongRun
 
 _FLOAT_MARGIN = 1e-8
 """Added to float suprema, relatively, so that rounding does not make them too small."""
@@ -75,8 +82,8 @@ _CONTRACTS = "contracts towards x* up to the largest gradient there over the str
 
 
 def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
-    moments = algorithm.aggregation.participation.moments(problem.weights)
-    if algorithm.aggregation.server_step_size > 1 or not moments.is_fixed:
+    averages = algorithm.aggregation.participation.averages(problem.weights)
+    if algorithm.aggregation.server_step_size > 1 or not averages:
         raise NotApplicable("no ball is known to contain the run: the server's step is not an average of the clients")
 
 

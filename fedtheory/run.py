@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +14,16 @@ from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.rule import same_for_all
 from fedtheory.moments import Trajectory
 from fedtheory.problem import Problem
-from fedtheory.region import Ball, Everywhere, Region, containing_ball, supremum_on_ball
+from fedtheory.problem.quadratic import weighted_sum
+from fedtheory.region import AlongRun, Ball, Everywhere, Region, containing_ball, supremum_on_ball
 
 
 @dataclass(frozen=True)
 class Bound:
     """A constant of an assumption: the smallest value known to hold, and where it holds."""
 
-    value: Number
+    value: Any
+    """A number, or one for each client, (M,)."""
     region: Region
 
 
@@ -48,6 +51,17 @@ class Run:
         """The run with other local steps, all of one size."""
         work = LocalWork(steps, same_for_all(step_size, self.problem.weights))
         return Run(self.problem, replace(self.algorithm, work=work))
+
+    def with_step_factor(self, factor: Number) -> Run:
+        """The run with all local step sizes multiplied by a factor."""
+        work = LocalWork(self.algorithm.work.steps, self.algorithm.work.step_sizes * factor)
+        return Run(self.problem, replace(self.algorithm, work=work))
+
+    def with_copies(self, copies: int) -> Run:
+        """The run with every client repeated, so that there are more clients of the same kind."""
+        work = self.algorithm.work
+        repeated = LocalWork(work.steps * copies, np.tile(work.step_sizes, copies))
+        return Run(self.problem.repeated(copies), replace(self.algorithm, work=repeated))
 
     @cached_property
     def trajectory(self) -> Trajectory:
@@ -77,28 +91,83 @@ class Run:
     @cached_property
     def noise_variance(self) -> Bound:
         """sigma^2 = max_i sup_x E|g_i(x) - grad F_i(x)|^2."""
-        centred = self.problem.centred
-        return self._largest(centred.oracle.variance_forms(centred.linear), "mini-batch noise")
+        return self._largest(self._noise_forms, "mini-batch noise")
 
-    def _largest(self, forms: Array, what: str) -> Bound:
-        """Supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1): everywhere, or on the ball."""
-        # The forms are positive semidefinite: without a quadratic part they are constant.
-        if all(self._vanishes(form[1:, 1:]) for form in forms):
-            return Bound(max(forms[:, 0, 0]), Everywhere())
-        try:
-            ball = self.ball
-        except NotApplicable as reason:
-            raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
-        suprema = (supremum_on_ball(f[1:, 1:], f[1:, 0], f[0, 0], ball.radius) for f in forms)
-        return Bound(max(suprema), ball)
+    @cached_property
+    def second_moment(self) -> Bound:
+        """G^2 = max_i sup_x E|g_i(x)|^2."""
+        return self._largest(self._gradient_forms + self._noise_forms, "the second moment of the gradients")
+
+    @cached_property
+    def visited_second_moment(self) -> Bound:
+        """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
+        values = self.trajectory.local_second_moments(self._gradient_forms + self._noise_forms)
+        return Bound(values.max(), AlongRun())
+
+    @cached_property
+    def lipschitz_sq(self) -> Bound:
+        """rho^2 = max_i sup_x |grad F_i(x)|^2: on a convex region F_i is rho-Lipschitz."""
+        return self._largest(self._gradient_forms, "the gradient")
 
     @cached_property
     def dissimilarity_sq(self) -> Bound:
         """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
+        return self._largest(self._dissimilarity_forms, _DISSIMILARITY)
+
+    @cached_property
+    def mean_dissimilarity_sq(self) -> Bound:
+        """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
+        return self._largest(weighted_sum(self.problem.weights, self._dissimilarity_forms)[None], _DISSIMILARITY)
+
+    @cached_property
+    def client_dissimilarities_sq(self) -> Bound:
+        """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
+        return self._suprema(self._dissimilarity_forms, _DISSIMILARITY)
+
+    def gradient_growth_sq(self, factor: Number) -> Bound:
+        """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
+        mean = weighted_sum(self.problem.weights, _squares(self._affine_gradients))
+        shared = _squares(weighted_sum(self.problem.weights, self._affine_gradients)[None])
+        return self._largest(mean[None] - factor * factor * shared, "the mean of the clients' squared gradients")
+
+    def _largest(self, forms: Array, what: str) -> Bound:
+        """Supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1): everywhere, or on the ball."""
+        each = self._suprema(forms, what)
+        return Bound(max(each.value), each.region)
+
+    def _suprema(self, forms: Array, what: str) -> Bound:
+        """Supremum of each of the forms, (M,)."""
+        if all(self._vanishes(form[1:, 1:]) and self._vanishes(form[1:, :1]) for form in forms):
+            return Bound(forms[:, 0, 0], Everywhere())
+        try:
+            ball = self.ball
+        except NotApplicable as reason:
+            raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
+        suprema = [supremum_on_ball(f[1:, 1:], f[1:, 0], f[0, 0], ball.radius) for f in forms]
+        return Bound(self.arithmetic.array(suprema), ball)
+
+    @property
+    def _affine_gradients(self) -> Array:
+        """grad F_i as maps of (1, x), (M, d, d+1), for x measured from x*."""
         centred = self.problem.centred
-        apart = np.concatenate([-centred.linear[:, :, None], centred.hessians - self.problem.hessian], axis=2)
-        forms = apart.transpose(0, 2, 1) @ apart
-        return self._largest(forms, "gradient dissimilarity (the Hessians differ)")
+        return np.concatenate([-centred.linear[:, :, None], centred.hessians], axis=2)
+
+    @cached_property
+    def _gradient_forms(self) -> Array:
+        """|grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
+        return _squares(self._affine_gradients)
+
+    @cached_property
+    def _noise_forms(self) -> Array:
+        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
+        centred = self.problem.centred
+        return centred.oracle.variance_forms(centred.linear)
+
+    @cached_property
+    def _dissimilarity_forms(self) -> Array:
+        """|grad F_i(x) - grad F(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
+        gradients = self._affine_gradients
+        return _squares(gradients - weighted_sum(self.problem.weights, gradients))
 
     def _vanishes(self, quadratic_part: Array) -> bool:
         """Whether a form in squared curvatures vanishes, up to rounding in floats."""
@@ -116,3 +185,12 @@ class Run:
         """F(x^0) - F*."""
         start = self.problem.centred.start
         return start @ self.problem.hessian @ start / 2
+
+
+_DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"
+
+
+def _squares(maps: Array) -> Array:
+    """|map (1, x)|^2 as forms in (1, x): (M, d+1, d+1) from (M, d, d+1)."""
+    forms: Array = maps.transpose(0, 2, 1) @ maps
+    return forms

@@ -74,7 +74,7 @@ def _title(verdict: ClaimVerdict) -> str:
 def _remark(check: Check) -> str:
     """Where in the run, and how its numbers are to be read."""
     if check.rate is not None:
-        return "The horizons of the ladder take the place of the run's number of rounds."
+        return f"The rungs of the ladder take the place of the run's own {_variable(check)}."
     worst = check.worst
     if worst is None or not worst.index:
         return ""
@@ -88,7 +88,7 @@ def _remark(check: Check) -> str:
 
 def _rows(check: Check) -> list[Row]:
     if check.rate is not None:
-        return _rate_rows(check.rate)
+        return _rate_rows(check.claim, check.rate)
     return [] if check.worst is None else _side_rows(check.worst)
 
 
@@ -103,9 +103,16 @@ def _side_rows(worst: Comparison) -> list[Row]:
     return rows if worst.ratio is None else [*rows, _row("ratio", worst.ratio)]
 
 
-def _rate_rows(rate: RateCheck) -> list[Row]:
-    rows = [_row(f"$T={rung.horizon}$", rung.measured) for rung in rate.rungs]
-    return rows if rate.limit is None else [*rows, _row(r"limit for $T\to\infty$", rate.limit)]
+def _variable(check: Check) -> str:
+    assert check.claim.rate is not None
+    return check.claim.notation[check.claim.rate.variable].name.replace("_", " ")
+
+
+def _rate_rows(claim: Claim, rate: RateCheck) -> list[Row]:
+    assert claim.rate is not None
+    symbol = latex(claim.rate.variable)
+    rows = [_row(f"${symbol}={exact(rung.variable)}$", rung.measured) for rung in rate.rungs]
+    return rows if rate.limit is None else [*rows, _row(rf"limit for ${symbol}\to\infty$", rate.limit)]
 
 
 def _constants(claim: Claim, run: Run) -> list[Row]:

@@ -71,7 +71,7 @@ def _summary(verdict: ClaimVerdict) -> str:
     if verdict.verdict == "refuted":
         return f"Refuted: the statement fails on {verdict.violations} of {tried}. {_refutation(verdict)}"
     if verdict.verdict == "asymptotic":
-        return f"Supported along a ladder of horizons on {tried}; no violation was found."
+        return f"Supported along a ladder on {tried}; no violation was found."
     if verdict.verdict == "supported":
         ratio = f" The largest ratio of the two sides is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
         return f"Supported on {tried}; no violation was found.{ratio}"

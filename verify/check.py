@@ -10,6 +10,7 @@ from fedtheory.claim import Claim
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import sites, whole_run
 from fedtheory.expressions import Expr, latex
+from fedtheory.quantities import Quantity
 from fedtheory.region import Everywhere
 from fedtheory.run import Run
 from verify.compare import Comparison, compare, condition_links, links_of
@@ -132,9 +133,8 @@ def _conditions(claim: Claim, run: Run, failures: list[str]) -> tuple[ConditionC
 
 def _regions(claim: Claim, run: Run) -> dict[str, str]:
     """Where the constants that the claim uses hold."""
-    bounds = {"noise_deviation": "noise_variance", "gradient_dissimilarity": "dissimilarity_sq"}
-    used = {notion.name for notion in claim.notation.values()} & bounds.keys()
-    return {name: getattr(run, bounds[name]).region.description for name in sorted(used)}
+    used = {n.name: n.region for n in claim.notation.values() if isinstance(n, Quantity) and n.region is not None}
+    return {name: used[name](run).description for name in sorted(used)}
 
 
 def _condition(condition: Expr, compared: Comparison) -> ConditionCheck:

@@ -13,7 +13,7 @@ import sympy as sp
 from fedtheory.arithmetic import NEAR_TIE, Array, Number, plain_floats
 from fedtheory.claim import Claim, Relation
 from fedtheory.errors import InputError
-from fedtheory.evaluation import AXES, Compiled, Site, compile_expression
+from fedtheory.evaluation import Compiled, Site, compile_expression
 from fedtheory.expressions import Expr, latex, require_meaning
 from fedtheory.frames import Index
 from fedtheory.quantities import Notion
@@ -105,7 +105,7 @@ def compare(links: Sequence[Link], places: Callable[[], Iterable[Site]]) -> list
     flattened = [_Flat() for _ in links]
     for site in places():
         for link, flat in zip(links, flattened, strict=True):
-            flat.add(*_sides(link, site))
+            flat.add(*_sides(link, site), _existing(site))
     return [_worst(link, flat, places) for link, flat in zip(links, flattened, strict=True)]
 
 
@@ -114,12 +114,16 @@ class _Flat:
 
     def __init__(self) -> None:
         self._parts: list[tuple[Array, Array, Array]] = []
+        self._kept: list[Array] = []
         self.shapes: list[tuple[int, ...]] = []
 
-    def add(self, lhs: Array, rhs: Array, scale: Array) -> None:
-        """Take in the arrays of one site."""
+    def add(self, lhs: Array, rhs: Array, scale: Array, existing: Array | None) -> None:
+        """Take in the arrays of one site, without the local steps that do not exist."""
+        full = existing is None or lhs.shape[1:] != existing.shape
+        mask = np.ones(lhs.shape, dtype=bool) if full else np.broadcast_to(existing, lhs.shape)  # type: ignore[arg-type]
         self.shapes.append(lhs.shape)
-        self._parts.append((lhs.ravel(), rhs.ravel(), scale.ravel()))
+        self._kept.append(np.flatnonzero(mask))
+        self._parts.append((lhs[mask], rhs[mask], scale[mask]))
 
     def arrays(self) -> tuple[Array, Array, Array]:
         """Everything so far, one entry after the other."""
@@ -128,9 +132,9 @@ class _Flat:
 
     def locate(self, entry: int) -> tuple[int, tuple[int, ...]]:
         """Number of the site of an entry, and its position there."""
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
+        ends = np.cumsum([len(kept) for kept in self._kept])
         site = int(np.searchsorted(ends, entry, side="right"))
-        within = entry - (int(ends[site - 1]) if site else 0)
+        within = self._kept[site][entry - (int(ends[site - 1]) if site else 0)]
         return site, tuple(int(p) for p in np.unravel_index(within, self.shapes[site]))
 
 
@@ -143,7 +147,7 @@ def _worst(link: Link, flat: _Flat, places: Callable[[], Iterable[Site]]) -> Com
     worst = int(_criticality(gap, scale, holds).argmax())
     number, position = flat.locate(worst)
     site = next(islice(places(), number, None))
-    along: Index = {axis: p for axis, p, full in zip(AXES, position, flat.shapes[number], strict=True) if full > 1}
+    along: Index = {axis: p for axis, p, full in zip(site.axes, position, flat.shapes[number], strict=True) if full > 1}
     return Comparison(
         link.relation,
         lhs[worst],
@@ -155,6 +159,10 @@ def _worst(link: Link, flat: _Flat, places: Callable[[], Iterable[Site]]) -> Com
         _terms(link.right, site, position),
         _terms(link.left, site, position),
     )
+
+
+def _existing(site: Site) -> Array | None:
+    return None if site.frame is None else site.frame.valid
 
 
 def _sides(link: Link, site: Site) -> tuple[Array, Array, Array]:

@@ -8,15 +8,17 @@ hand.  To add a family, write a function of a random generator and decorate it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from flint import fmpq
 
+from fedtheory import assumptions as a
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim
 from fedtheory.client_data import ClientData
-from fedtheory.federation import fedavg
+from fedtheory.federation import Uniform, fedavg
 from fedtheory.problem import Problem, least_squares, quadratic
 from fedtheory.problem.generators import random_quadratics
 from fedtheory.run import Run
@@ -42,6 +44,10 @@ class Family:
     build: Callable[[int], Run]
     in_floats: bool = False
     """Whether its runs are evaluated in floats first; violations and near ties then go to rationals."""
+    meant_for: Assumption | None = None
+    """Claims that make this assumption are tried on such families only, other claims never."""
+    for_rates: bool = False
+    """Whether its runs are starting points of ladders."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +65,12 @@ class Instance:
 FAMILIES: dict[str, Family] = {}
 
 
-def _family(name: str, size: int, in_floats: bool = False) -> Callable[[Callable[[int], Run]], Callable[[int], Run]]:
+def _family(
+    name: str, size: int, *, in_floats: bool = False, meant_for: Assumption | None = None, for_rates: bool = False
+) -> Callable[[Callable[[int], Run]], Callable[[int], Run]]:
     def register(build: Callable[[int], Run]) -> Callable[[int], Run]:
         description = (build.__doc__ or name).partition("\n")[0].rstrip(".")
-        FAMILIES[name] = Family(name, description, size, build, in_floats)
+        FAMILIES[name] = Family(name, description, size, build, in_floats, meant_for, for_rates)
         return build
 
     return register
@@ -148,7 +156,7 @@ def wide_quadratics(number: int) -> Run:
     return _with_fedavg(problem, _pick(generator, STEP_FRACTIONS), local_steps, rounds)
 
 
-@_family("steady quadratics", 210, in_floats=True)
+@_family("steady quadratics", 210, in_floats=True, for_rates=True)
 def steady_quadratics(number: int) -> Run:
     """Strongly convex quadratics with one Hessian for all clients, for statements about ever longer horizons."""
     generator = np.random.default_rng([4, number])
@@ -164,14 +172,117 @@ def steady_quadratics(number: int) -> Run:
     return _with_fedavg(problem, _pick(generator, (fmpq(1), fmpq(1, 2))), 1 + int(generator.integers(4)), 1)
 
 
+@_family("full gradients", 220, meant_for=a.full_gradients)
+def full_gradients(number: int) -> Run:
+    """Quadratics without noise, clients of unequal weight, steps up to 1/L, up to four local steps and three rounds."""
+    generator = np.random.default_rng([5, number])
+    dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))
+    shares = RATIONAL.array(generator.integers(1, 4, clients))
+    spectra = [[_pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
+    problem = random_quadratics(
+        generator, spectra, shared=number % 4 < 2, heterogeneity=_pick(generator, SPREADS), noise=fmpq(0)
+    )
+    problem = replace(problem, weights=shares / shares.sum())
+    fraction = _pick(generator, (fmpq(4), fmpq(2), fmpq(1), fmpq(1, 4)))
+    return _with_fedavg(problem, fraction, 1 + int(generator.integers(4)), 1 + int(generator.integers(3)))
+
+
+@_family("steps up to 1/L", 420, meant_for=a.bounded_second_moment)
+def bold_steps(number: int) -> Run:
+    """Up to four clients, local steps and rounds; steps up to 1/L, a few of 2/L, every other one at most 1/(6 K L)."""
+    generator = np.random.default_rng([6, number])
+    # Many in one dimension, where noise has two outcomes and a whole round can be enumerated.
+    dimension, clients = 1 + number % 5 // 4, 1 + int(generator.integers(4))
+    problem = _random_problem(generator, clients, dimension, shared=number % 4 < 2)
+    local_steps, rounds = 1 + int(generator.integers(4)), 1 + int(generator.integers(4))
+    bold = _pick(generator, (fmpq(4), fmpq(4), fmpq(2), fmpq(8)))
+    tame = _pick(generator, (fmpq(1), fmpq(1, 2))) * fmpq(4, 6 * local_steps)
+    return _with_fedavg(problem, bold if number % 2 else tame, local_steps, rounds)
+
+
+@_family("steps of the corollary", 210, meant_for=a.speedup_step)
+def corollary_steps(number: int) -> Run:
+    """N = 1, 4 or 9 clients and T = 1, 4, 9, 16 or 36 iterations, so that sqrt(N) / (L sqrt(T)) is rational."""
+    generator = np.random.default_rng([7, number])
+    root_clients = 1 + int(generator.integers(3 if number % 2 else 2))
+    root_iterations = int(generator.choice([1, 2, 3, 4, 6]))
+    iterations = root_iterations**2
+    local_steps = int(generator.choice([k for k in range(1, 5) if iterations % k == 0]))
+    problem = _random_problem(generator, root_clients**2, 1 + number % 2, shared=number % 4 < 2)
+    fraction = fmpq(4 * root_clients, root_iterations)
+    return _with_fedavg(problem, fraction, local_steps, iterations // local_steps)
+
+
+def _sampled(problem: Problem, selected: int, steps: tuple[int, ...], effective: fmpq, rounds: int) -> Run:
+    """Uniform sampling of some clients, with step sizes that undo their unequal numbers of local steps."""
+    sizes = RATIONAL.array([effective / count for count in steps])
+    law = Uniform(selected)
+    return Run(problem, fedavg(problem, rounds=rounds, local_step_size=sizes, local_steps=steps, participation=law))
+
+
+def _few_steps(generator: np.random.Generator, clients: int, most: int) -> tuple[int, ...]:
+    """Local steps of each client, one to three, at most so many in total (and one each)."""
+    steps = [1] * clients
+    for client in generator.permutation(clients):
+        steps[client] += int(generator.integers(min(2, max(most - sum(steps), 0)) + 1))
+    return tuple(steps)
+
+
+_EFFECTIVE: Choices = (fmpq(1, 64), fmpq(1, 8), fmpq(1, 2), fmpq(1), fmpq(3, 2))
+"""Effective step sizes mu as fractions of 1/delta, delta the largest curvature of a client."""
+
+
+@_family("sampled clients", 240, meant_for=a.uniform_sampling)
+def sampled_clients(number: int) -> Run:
+    """Two to four clients of which some are sampled, one to three local steps each, quadratics or mini-batches."""
+    generator = np.random.default_rng([8, number])
+    clients = 2 + int(generator.integers(3 if number % 3 else 1))
+    if number % 4 == 3:
+        problem = _sampled_data(generator, min(clients, 3))
+    else:
+        spectra = [[_pick(generator, CURVATURES)] for _ in range(clients)]
+        noise, spread = _pick(generator, NOISES), _pick(generator, SPREADS)
+        problem = random_quadratics(generator, spectra, shared=number % 5 == 0, heterogeneity=spread, noise=noise)
+    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    steps = _few_steps(generator, problem.clients, 6 if number % 4 != 3 else 4)
+    selected = 1 + int(generator.integers(problem.clients))
+    effective = _pick(generator, _EFFECTIVE) / smoothness
+    return _sampled(problem, selected, steps, effective, 1 + int(generator.integers(3)))
+
+
+def _sampled_data(generator: np.random.Generator, clients: int) -> Problem:
+    """Two samples in one dimension for each client, mini-batches of one."""
+    inputs = tuple(RATIONAL.array(generator.choice([-2, -1, 1, 2], (2, 1))) for _ in range(clients))
+    outputs = tuple(RATIONAL.array(generator.integers(-1, 2, 2)) for _ in range(clients))
+    return least_squares(ClientData(inputs, outputs), RATIONAL.array(generator.integers(-1, 2, 1)), batch=1)
+
+
+@_family("steady sampled clients", 210, in_floats=True, meant_for=a.uniform_sampling, for_rates=True)
+def steady_sampled_clients(number: int) -> Run:
+    """Strongly convex quadratics or data, up to two dimensions, sampled clients, for ladders of ever smaller steps."""
+    generator = np.random.default_rng([9, number])
+    dimension, clients = 1 + number % 2, 2 + int(generator.integers(2))
+    if number % 4 == 3:
+        problem = _sampled_data(generator, clients)
+    else:
+        spectra = [[_pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
+        noise, spread = _pick(generator, NOISES), _pick(generator, SPREADS)
+        problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
+    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    steps = _few_steps(generator, clients, 4)
+    return _sampled(problem, 1 + int(generator.integers(clients)), steps, fmpq(1, 16) / smoothness, 2)
+
+
 def families_for(claim: Claim) -> tuple[str, ...]:
     """Names of the families on which a claim is tried; none for a bare definition."""
-    if claim.rate is not None:
-        return ("steady quadratics",)
-    if not claim.relations:
+    if claim.rate is None and not claim.relations:
         return ()
-    small = ("by hand", "small quadratics", "small data")
-    return (*small, "wide quadratics") if claim.place == "run" else small
+    suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
+    special = [family.name for family in suiting if family.meant_for in claim.assumptions]
+    if special:
+        return tuple(special)
+    general = [family for family in suiting if family.meant_for is None]
+    return tuple(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats)
 
 
 def complexity(instance: Instance, run: Run) -> tuple[int, int, int]:

@@ -1,4 +1,4 @@
-"""O(.) statements: exact runs over a geometric ladder of horizons, and the exact limit.
+"""O(.) statements: exact runs over a geometric ladder of the variable, and the exact limit.
 
 A quantity that tends to a positive limit is not O of an order that vanishes:
 that refutes.  Otherwise the ratio of quantity to order is fitted over the last
@@ -15,31 +15,26 @@ from functools import cache, lru_cache
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import FLOAT, NEAR_TIE, Number, plain_float
+from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats
 from fedtheory.claim import Claim, Rate
 from fedtheory.errors import Diverging, NotApplicable
-from fedtheory.evaluation import Compiled, whole_run
+from fedtheory.evaluation import Compiled, sites, whole_run
 from fedtheory.expressions import Expr
 from fedtheory.quantities.notion import Notion, Quantity
 from fedtheory.region import Ball
 from fedtheory.run import Run
 from verify.compare import compile_side
-
-LADDER = (1, 4, 16, 64, 256)
-"""Horizons T; powers of four, so that step sizes with sqrt(T) stay rational."""
-
-LONGER = (1024, 4096)
-"""Further rungs where the first ones do not decide."""
+from verify.ladders import Ladder, ladder_of
 
 RISING = 0.1
-"""Slope of log(quantity / order) over log T above which a rate is not supported."""
+"""Slope of log(quantity / order) over log(variable), towards its limit, above which a rate is not supported."""
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One horizon of the ladder."""
+    """One value of the variable."""
 
-    horizon: int
+    variable: Number
     measured: Number
     order: Number
 
@@ -51,18 +46,21 @@ class RateCheck:
     holds: bool | None
     rungs: tuple[Rung, ...]
     slope: float | None
-    """Fitted slope of log(measured) over log T on the last half of the ladder."""
+    """Fitted slope of log(measured) over the log of the variable on the last half of the ladder."""
     constant: float | None
     """Largest measured / order on the ladder."""
     limit: Number | None
-    """Exact limit of the quantity for T to infinity at constant step size, where there is one."""
+    """Exact limit of the quantity for ever more rounds at constant step size, where there is one."""
 
 
 @dataclass(frozen=True, eq=False)
 class _CompiledRate:
+    ladder: Ladder
     measured: Compiled
     order: Compiled
+    variable: Compiled
     step_size: Compiled | None
+    local_steps: Compiled | None
     constant: Compiled | None
     limit: Compiled | None
 
@@ -76,21 +74,25 @@ def _compiled(claim: Claim) -> _CompiledRate:
         return None if expression is None else compile_side(claim, expression, "run", at)
 
     return _CompiledRate(
-        compile_side(claim, rate.measured, "run"),
+        ladder_of(claim),
+        compile_side(claim, rate.measured, claim.place),
         compile_side(claim, rate.order, "run"),
+        compile_side(claim, rate.variable, "run"),
         optional(rate.step_size),
+        optional(rate.local_steps),
         optional(rate.constant),
         optional(_symbolic_limit(rate, notation), {**notation, **settled}),
     )
 
 
 def _symbolic_limit(rate: Rate, notation: Mapping[sp.Symbol, Notion]) -> Expr | None:
-    """Limit of the measured expression for ever longer horizons, where it is known and the order vanishes."""
-    symbols = rate.measured.free_symbols - {rate.horizon}
+    """Limit of the measured expression for ever more rounds, where it is known and the order vanishes."""
+    symbols = rate.measured.free_symbols - {rate.variable}
     known = all(isinstance(n, Quantity) and (n.is_constant or n.limit) for n in (notation[s] for s in symbols))
-    if rate.step_size is not None or not known or sp.limit(rate.order, rate.horizon, sp.oo) != 0:
+    if notation[rate.variable].name != "rounds" or rate.step_size is not None or not known:
         return None
-    return sp.limit(rate.measured, rate.horizon, sp.oo)
+    vanishes = sp.limit(rate.order, rate.variable, sp.oo) == 0
+    return sp.limit(rate.measured, rate.variable, sp.oo) if vanishes else None
 
 
 def _rate(claim: Claim) -> Rate:
@@ -100,19 +102,20 @@ def _rate(claim: Claim) -> Rate:
 
 
 def check_rate(claim: Claim, run: Run) -> RateCheck:
-    """Climb the ladder from a run's problem and algorithm; the run's own number of rounds does not matter."""
+    """Climb the ladder from a run; the run's own value of the variable does not matter, except for step sizes."""
     compiled = _compiled(claim)
     _require_fixed_constants(claim, run)
-    limit = _limit(compiled, run)
-    found = _climb(compiled, run, LADDER, limit)
+    limit, ladder = _limit(compiled, run), compiled.ladder
+    found = _climb(claim, run, ladder.rungs, limit)
     if found.holds is not None or run.arithmetic is not FLOAT:
         return found
     # A ladder on which the asymptotic regime is not reached is made longer, once; rationals would grow too long.
-    return _climb(compiled, run, (*LADDER, *LONGER), limit)
+    return _climb(claim, run, (*ladder.rungs, *ladder.longer), limit)
 
 
-def _climb(compiled: _CompiledRate, run: Run, ladder: tuple[int, ...], limit: Number | None) -> RateCheck:
-    rungs = tuple(_rung(compiled, run, horizon) for horizon in ladder)
+def _climb(claim: Claim, run: Run, steps: tuple[int, ...], limit: Number | None) -> RateCheck:
+    compiled = _compiled(claim)
+    rungs = tuple(_rung(claim, run, step) for step in steps)
     scale = max(abs(plain_float(rung.measured)) for rung in rungs)
     # Only floats have a rounding error that could pass for a limit.
     rounding = NEAR_TIE * scale if run.arithmetic is FLOAT else 0
@@ -124,7 +127,8 @@ def _climb(compiled: _CompiledRate, run: Run, ladder: tuple[int, ...], limit: Nu
         return RateCheck(_within(rungs, stated), rungs, _slope(rungs), max(ratios), limit)
     if scale == 0:
         return RateCheck(True, rungs, None, 0.0, limit)
-    rising = _fit([rung.horizon for rung in rungs], ratios)
+    towards = 1 if compiled.ladder.limit is sp.oo else -1
+    rising = towards * _fit(rungs, ratios)
     return RateCheck(True if rising <= RISING else None, rungs, _slope(rungs), max(ratios), limit)
 
 
@@ -142,23 +146,42 @@ def _at_most(smaller: Number, larger: Number) -> bool | None:
     return bool(smaller <= larger)
 
 
-def _rung(compiled: _CompiledRate, run: Run, horizon: int) -> Rung:
-    longer = _longer(run, horizon)
+def _rung(claim: Claim, run: Run, step: int) -> Rung:
+    compiled = _compiled(claim)
+    at = _run_at(claim, run, step)
+    # Of a quantity with several places the largest value counts.
+    measured = max((compiled.measured(site).ravel() for site in sites(claim, at)), key=_largest)
+    whole = whole_run(at)
+    return Rung(compiled.variable(whole).item(), max(measured, key=abs), compiled.order(whole).item())
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(plain_floats(values)).max())
+
+
+@lru_cache(maxsize=64)
+def _run_at(claim: Claim, run: Run, step: int) -> Run:
+    compiled = _compiled(claim)
+    at = _plain_run_at(compiled.ladder, run, step)
+    if compiled.local_steps is not None:
+        at = _with_local_steps(at, int(plain_float(compiled.local_steps(whole_run(at)).item()) + NEAR_TIE))
     if compiled.step_size is not None:
-        longer = _run_with_step(run, horizon, compiled.step_size(whole_run(longer)).item())
-    site = whole_run(longer)
-    return Rung(horizon, compiled.measured(site).item(), compiled.order(site).item())
+        at = at.with_work(at.algorithm.work.steps, compiled.step_size(whole_run(at)).item())
+    return at
 
 
-@lru_cache(maxsize=4 * len(LADDER))
-def _longer(run: Run, horizon: int) -> Run:
-    """The run with another number of rounds; kept, as several rates climb the same ladder."""
-    return run.with_rounds(horizon)
+@lru_cache(maxsize=64)
+def _plain_run_at(ladder: Ladder, run: Run, step: int) -> Run:
+    """The run at a rung; kept, as several rates climb the same ladder."""
+    return ladder.at(run, step)
 
 
-@lru_cache(maxsize=4 * len(LADDER))
-def _run_with_step(run: Run, horizon: int, step_size: Number) -> Run:
-    return run.with_rounds(horizon).with_work(run.algorithm.work.steps, step_size)
+def _with_local_steps(run: Run, steps: int) -> Run:
+    """About as many iterations in rounds of another number of local steps."""
+    taken = run.algorithm.rounds * max(run.algorithm.work.steps)
+    chosen = max(steps, 1)
+    changed = run.with_work((chosen,) * run.problem.clients, run.algorithm.work.step_sizes[0])
+    return changed.with_rounds(max(taken // chosen, 1))
 
 
 def _limit(compiled: _CompiledRate, run: Run) -> Number | None:
@@ -179,11 +202,11 @@ def _require_fixed_constants(claim: Claim, run: Run) -> None:
 
 def _slope(rungs: tuple[Rung, ...]) -> float | None:
     values = [abs(plain_float(rung.measured)) for rung in rungs]
-    return _fit([rung.horizon for rung in rungs], values) if min(values) > 0 else None
+    return _fit(rungs, values) if min(values) > 0 else None
 
 
-def _fit(horizons: list[int], values: list[float]) -> float:
-    """Least-squares slope of log(value) over log(horizon) on the last half of the ladder."""
+def _fit(rungs: tuple[Rung, ...], values: list[float]) -> float:
+    """Least-squares slope of log(value) over log(variable) on the last half of the ladder."""
     half = len(values) // 2
-    kept = np.log(np.maximum(values[half:], 1e-300))
-    return float(np.polyfit(np.log(horizons[half:]), kept, 1)[0])
+    variables = [plain_float(rung.variable) for rung in rungs[half:]]
+    return float(np.polyfit(np.log(variables), np.log(np.maximum(values[half:], 1e-300)), 1)[0])

@@ -9,6 +9,7 @@ from fedtheory.cli.output import ArithmeticName, Json, RunFile, Target, print_js
 if TYPE_CHECKING:
     from verify.check import Check
     from verify.compare import Comparison
+    from verify.rates import Rung
 
 NAME = "check"
 
@@ -55,13 +56,24 @@ def document(found: Check) -> dict[str, Any]:
 def _rate(found: Check) -> dict[str, Any] | None:
     if found.rate is None:
         return None
-    text, rate = found.arithmetic.text, found.rate
+    text, rate, name = found.arithmetic.text, found.rate, _variable(found)
     return {
-        "rungs": [{"rounds": r.horizon, "measured": text(r.measured), "order": text(r.order)} for r in rate.rungs],
+        "rungs": [{name: _value(found, r), "measured": text(r.measured), "order": text(r.order)} for r in rate.rungs],
         "slope": rate.slope,
         "constant": rate.constant,
         "limit": None if rate.limit is None else text(rate.limit),
     }
+
+
+def _variable(found: Check) -> str:
+    """Name of what the ladder varies."""
+    assert found.claim.rate is not None
+    return found.claim.notation[found.claim.rate.variable].name
+
+
+def _value(found: Check, rung: Rung) -> Any:
+    """The variable at a rung: a count as a whole number, a step size as a number of the run's arithmetic."""
+    return found.arithmetic.text(rung.variable) if _variable(found).endswith("size") else int(rung.variable)
 
 
 def for_people(found: Check) -> None:
@@ -75,9 +87,10 @@ def for_people(found: Check) -> None:
     if found.worst is not None:
         _print_sides(found, found.worst)
     if found.rate is not None:
-        rows = [[str(r.horizon), short(r.measured), short(r.measured / r.order)] for r in found.rate.rungs]
-        columns = ["rounds", "measured", "measured / order"]
-        print_table("ladder of horizons (instead of the run's rounds)", columns, rows, whole=tuple(columns))
+        rows = [[str(_value(found, r)), short(r.measured), short(r.measured / r.order)] for r in found.rate.rungs]
+        name = _variable(found).replace("_", " ")
+        columns = [name, "measured", "measured / order"]
+        print_table(f"ladder of {name} (instead of the run's own)", columns, rows, whole=tuple(columns))
         print_lines(f"slope {short(found.rate.slope)}, limit {short(found.rate.limit)}")
 
 

@@ -10,11 +10,11 @@ import sympy as sp
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.evaluation.compiler import Compiler, Scalar, total
 from fedtheory.evaluation.rounding import ScaleCompiler
-from fedtheory.evaluation.site import AXES, Site, sites, whole_run
+from fedtheory.evaluation.site import Site, sites, whole_run
 from fedtheory.expressions import Expr
 from fedtheory.quantities.notion import Notion
 
-__all__ = ["AXES", "Compiled", "Site", "compile_expression", "sites", "whole_run"]
+__all__ = ["Compiled", "Site", "compile_expression", "sites", "whole_run"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,9 @@ import sympy as sp
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, plain_float
 from fedtheory.errors import NotApplicable
 from fedtheory.evaluation.site import Site
-from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, Value
-from fedtheory.frames import Vector
-from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, VectorNotion
+from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, PastSum, Selected, Value
+from fedtheory.frames import PathVector, RoundFrame, Vector
+from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, ScalarNotion, VectorNotion
 
 Scalar = Callable[[Site], Array]
 Vectorial = Callable[[Site], Vector]
@@ -53,8 +53,10 @@ class Compiler:
             (Inner, self._inner),
             (Value, self._value),
             (Average, self._average),
-            # A frame's inner products are expectations already.
-            (Expectation, lambda expectation: self.scalar(expectation.args[0])),
+            (Expectation, self._expectation),
+            (LocalSum, self._sum),
+            (PastSum, self._sum),
+            (sp.Max, self._largest),
         )
         build = next((build for kind, build in builders if isinstance(node, kind)), None)
         if build is None:
@@ -83,12 +85,15 @@ class Compiler:
         if exponent.is_number:
             raise ValueError(f"expected a whole or half power, got {node}")
         power = self.scalar(exponent)
-        return lambda site: _power(inside(site), _whole(power(site), node))
+        return lambda site: _raised(inside(site), power(site), node)
 
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         notion = self.notation.get(symbol)
         if notion is None:
             return lambda site: _power(site.place(site.parameters[symbol]), power)
+        if isinstance(notion, ScalarNotion):
+            build = notion.build
+            return lambda site: _power(build(_round(site)), power)
         if not isinstance(notion, Quantity):
             raise ValueError(f"{symbol} stands for {notion.name}, which is not a number")
         quantity = notion
@@ -100,7 +105,7 @@ class Compiler:
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
-        return self._kept(node, lambda site: site.step.inner(left(site), right(site))[None, None, :])
+        return self._kept(node, lambda site: axes_of(site.step.inner(left(site), right(site))))
 
     def _kept(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same step share."""
@@ -124,10 +129,21 @@ class Compiler:
             hessians, linear, constants = objective.select(site.run)
             at, frame = point(site), site.step
             curved = frame.inner(at, at.mapped(hessians)) / 2
-            at_point: Array = (curved - frame.inner(frame.constant(linear), at) + constants)[None, None, :]
-            return at_point
+            return axes_of(curved - frame.inner(frame.constant(linear), at) + constants)
 
         return self._kept(node, value)
+
+    def _expectation(self, node: Expr) -> Scalar:
+        inside = self.scalar(node.args[0])
+        return lambda site: site.step.expected(inside(site))
+
+    def _sum(self, node: Expr) -> Scalar:
+        inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
+        return lambda site: over(_round(site), inside(site))
+
+    def _largest(self, node: Expr) -> Scalar:
+        parts = [self.scalar(argument) for argument in node.args]
+        return lambda site: np.asarray(reduce(np.maximum, (part(site) for part in parts)))
 
     def _average(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])
@@ -154,6 +170,8 @@ class Compiler:
             return self._gradient(node)
         if isinstance(node, sp.Mul):
             return self._multiple(node)
+        if isinstance(node, Expectation | LocalSum | PastSum | Selected):
+            return self._of_a_round(node)
         raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a vector")
 
     def _vector_symbol(self, symbol: sp.Symbol) -> Vectorial:
@@ -174,19 +192,31 @@ class Compiler:
 
         return gradient
 
+    def _of_a_round(self, node: Expr) -> Vectorial:
+        inside = self.vector(node.args[0])
+        if isinstance(node, Selected):
+            return lambda site: _round(site).selected(inside(site))
+        over = _SUMS[type(node)]
+
+        def vector(site: Site) -> Vector:
+            found = inside(site)
+            assert isinstance(found, PathVector)
+            return PathVector(over(_round(site), found.values))
+
+        return vector
+
     def _multiple(self, node: Expr) -> Vectorial:
         vectors = [argument for argument in node.args if self._is_vector(argument)]
         if len(vectors) != 1:
             raise ValueError(f"expected one vector in the product {node}")
         factor = self.scalar(sp.Mul(*(argument for argument in node.args if argument is not vectors[0])))
         vector = self.vector(vectors[0])
-        return lambda site: vector(site).scaled(factor(site)[0, 0])
+        return lambda site: vector(site).scaled(factor(site))
 
     def _is_vector(self, node: Expr) -> bool:
-        scalars = (Inner, Value, Expectation)
-        if isinstance(node, Gradient):
+        if isinstance(node, Gradient | Selected):
             return True
-        if isinstance(node, scalars):
+        if isinstance(node, Inner | Value):
             return False
         if node.is_Symbol:
             return isinstance(self.notation.get(node), VectorNotion | PointNotion)
@@ -197,6 +227,25 @@ class Compiler:
         if not isinstance(notion, ObjectiveNotion):
             raise ValueError(f"{symbol} is not an objective")
         return notion
+
+
+_SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
+    Expectation: RoundFrame.expected,
+    LocalSum: RoundFrame.local_sum,
+    PastSum: RoundFrame.past_sum,
+}
+
+
+def _round(site: Site) -> RoundFrame:
+    if not isinstance(site.frame, RoundFrame):
+        raise ValueError("random participants, sums over local steps and expected vectors need place='round'")
+    return site.frame
+
+
+def axes_of(values: Array) -> Array:
+    """Scalars with their leading axes filled up: (rounds or outcomes, steps, clients)."""
+    filled: Array = values.reshape((1,) * (3 - values.ndim) + values.shape)
+    return filled
 
 
 @cache
@@ -210,17 +259,21 @@ def _root(site: Site, value: Array) -> Array:
     return np.asarray(site.run.arithmetic.sqrt(value))
 
 
-def _whole(values: Array, node: Expr) -> int:
-    """A measured exponent as a whole number; the same on all axes."""
-    first = values.ravel()[0]
-    if values.size > 1 or first != round(plain_float(first)):
-        raise NotApplicable(f"the exponent in {node} is not one whole number on this run")
-    return round(plain_float(first))
+def _raised(value: Array, exponents: Array, node: Expr) -> Array:
+    """Powers with measured exponents, which must be whole numbers."""
+    values, powers = np.broadcast_arrays(value, exponents)
+    raised = np.empty_like(values)
+    for place in np.ndindex(*values.shape):
+        exponent = round(plain_float(powers[place]))
+        if powers[place] != exponent:
+            raise NotApplicable(f"the exponent in {node} is not a whole number on this run")
+        raised[place] = _power(values[place], exponent)
+    return raised
 
 
-def _power(value: Array, exponent: int) -> Array:
+def _power(value: Any, exponent: int) -> Any:
     if exponent >= 0:
-        return np.asarray(value**exponent)
-    if (value == 0).any():
+        return value**exponent
+    if np.any(value == 0):
         raise NotApplicable("the claim divides by a quantity that is zero on this run")
-    return np.asarray(1 / value**-exponent)
+    return 1 / value**-exponent

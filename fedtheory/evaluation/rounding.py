@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import Array
-from fedtheory.evaluation.compiler import Compiler, Scalar, total
+from fedtheory.evaluation.compiler import Compiler, Scalar, axes_of, total
 from fedtheory.evaluation.site import Site
 from fedtheory.expressions import Expr
 
@@ -34,8 +34,7 @@ class ScaleCompiler(Compiler):
             hessians, linear, constants = objective.select(site.run)
             at, frame = point(site), site.step
             curved = abs(frame.inner(at, at.mapped(hessians))) / 2
-            at_point: Array = (curved + abs(frame.inner(frame.constant(linear), at)) + abs(constants))[None, None, :]
-            return at_point
+            return axes_of(curved + abs(frame.inner(frame.constant(linear), at)) + abs(constants))
 
         return self._kept(node, scale)
 
@@ -48,6 +47,6 @@ class ScaleCompiler(Compiler):
 
         def length(site: Site) -> Array:
             at = vector(site)
-            return np.sqrt(np.maximum(site.step.inner(at, at), 0))[None, None, :]
+            return axes_of(np.sqrt(np.maximum(site.step.inner(at, at), 0)))
 
         return length

@@ -16,9 +16,6 @@ from fedtheory.frames import Frame, Index, frames_at, probes
 from fedtheory.quantities.notion import PointNotion
 from fedtheory.run import Run
 
-AXES = ("round", "step", "client")
-"""Axes of every scalar, each of full length or one."""
-
 
 @dataclass(frozen=True, eq=False)
 class Site:
@@ -36,10 +33,17 @@ class Site:
             filled: Array = np.empty((1, 1, 1), dtype=self.run.arithmetic.dtype)
             filled[0, 0, 0] = value
             return filled
-        for axis, name in enumerate(AXES[:2]):
+        for axis, name in enumerate(("round", "step")):
             if name in self.index and value.shape[axis] > 1:
                 value = value.take([int(self.index[name])], axis=axis)
+        if "outcome" in self.axes and len(value) > 1:
+            raise ValueError("a quantity of every round has no value on the outcomes of one round")
         return value
+
+    @property
+    def axes(self) -> tuple[str, str, str]:
+        """Axes of every scalar, each of full length or one."""
+        return Frame.axes if self.frame is None else self.frame.axes
 
     @property
     def step(self) -> Frame:

@@ -7,6 +7,8 @@ first, so averaging over it costs no sum over pairs of clients.
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -46,6 +48,18 @@ class Participation(ABC):
         """Moments of w for the importances `weights` (M,); `InputError` where the law does not fit."""
 
     @abstractmethod
+    def outcomes(self, weights: Array) -> tuple[Array, Array]:
+        """All values of w: their probabilities (n,), and the weights (n, M)."""
+
+    @abstractmethod
+    def count(self, clients: int) -> int:
+        """How many of the clients, counted with repetition, a round selects."""
+
+    def averages(self, _weights: Array) -> bool:
+        """Whether w is always non-negative and sums to one, so that the server averages its participants."""
+        return True
+
+    @abstractmethod
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         """Independent draws of w, (replicas, M), floats."""
 
@@ -56,6 +70,12 @@ class Full(Participation):
 
     def moments(self, weights: Array) -> WeightMoments:
         return WeightMoments(weights, weights - weights, arithmetic_of(weights).number(1, "one"))
+
+    def count(self, clients: int) -> int:
+        return clients
+
+    def outcomes(self, weights: Array) -> tuple[Array, Array]:
+        return arithmetic_of(weights).array([1]), weights[None]
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         return np.broadcast_to(weights, (replicas, len(weights)))
@@ -69,6 +89,12 @@ class Fixed(Participation):
 
     def moments(self, weights: Array) -> WeightMoments:
         return Full().moments(self._weights(weights))
+
+    def count(self, clients: int) -> int:
+        return len(self.selected)
+
+    def outcomes(self, weights: Array) -> tuple[Array, Array]:
+        return Full().outcomes(self._weights(weights))
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         return Full().sample(self._weights(weights), replicas, generator)
@@ -96,6 +122,21 @@ class Uniform(Participation):
         pairing = together * clients / self.selected
         return WeightMoments(weights, (one * clients / self.selected - pairing) * weights * weights, pairing)
 
+    def count(self, clients: int) -> int:
+        return self.selected
+
+    def outcomes(self, weights: Array) -> tuple[Array, Array]:
+        self._check(len(weights))
+        clients, arithmetic = len(weights), arithmetic_of(weights)
+        subsets = list(itertools.combinations(range(clients), self.selected))
+        chosen = arithmetic.zeros(len(subsets), clients)
+        for row, subset in zip(chosen, subsets, strict=True):
+            row[list(subset)] = arithmetic.number(clients, "M") / self.selected
+        return arithmetic.array([1] * len(subsets)) / arithmetic.number(len(subsets), "subsets"), chosen * weights
+
+    def averages(self, weights: Array) -> bool:
+        return bool((weights == weights[0]).all()) or self.selected == len(weights)
+
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         self._check(len(weights))
         clients = len(weights)
@@ -116,6 +157,18 @@ class Multinomial(Participation):
         _expect_count(self.selected, None)
         one = arithmetic_of(weights).number(1, "one")
         return WeightMoments(weights, weights / self.selected, one * (self.selected - 1) / self.selected)
+
+    def count(self, clients: int) -> int:
+        return self.selected
+
+    def outcomes(self, weights: Array) -> tuple[Array, Array]:
+        _expect_count(self.selected, None)
+        clients, arithmetic = len(weights), arithmetic_of(weights)
+        draws = list(itertools.combinations_with_replacement(range(clients), self.selected))
+        counts = np.stack([np.bincount(draw, minlength=clients) for draw in draws])
+        orders = [math.factorial(self.selected) // math.prod(map(math.factorial, row)) for row in counts.tolist()]
+        shares = np.prod(weights ** counts.astype(object if weights.dtype == object else int), axis=1)
+        return arithmetic.array(orders) * shares, arithmetic.array(counts) / arithmetic.number(self.selected, "m")
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         _expect_count(self.selected, None)

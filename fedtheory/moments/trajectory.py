@@ -10,7 +10,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, plain_float
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
-from fedtheory.moments.local import unroll
+from fedtheory.moments.local import homogeneous, unroll
 from fedtheory.moments.recursion import NoiseProfile, Recursion
 from fedtheory.problem import Problem
 
@@ -130,6 +130,22 @@ class Trajectory:
         carried = maps.transpose(0, 2, 1) @ form @ maps
         averages = np.stack([profile.average for profile in self.noise])
         return np.stack([_functional(c, self.moments[:-1]) for c in carried], axis=1) + _functional(form, averages)
+
+    @cached_property
+    def local_gradient_sq(self) -> Array:
+        """E|grad F(xbar^{n,k})|^2 of the averaged iterate, (T, K+1)."""
+        return self._local(self.problem.hessian @ self.problem.hessian)
+
+    def local_second_moments(self, forms: Array) -> Array:
+        """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1."""
+        return np.stack([self._round_second_moments(forms, moment) for moment in self.moments[:-1]])
+
+    def _round_second_moments(self, forms: Array, moment: Array) -> Array:
+        values = []
+        for local in unroll(self.recursion.centred, self.algorithm.work, moment):
+            at = local.maps @ moment @ local.maps.transpose(0, 2, 1) + homogeneous(local.covariances)
+            values.append((forms * at).sum(axis=(1, 2)))
+        return np.stack(values[:-1])
 
     @cached_property
     def drift(self) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, arithmetic_of
-from fedtheory.oracles.base import Oracle, StepBound
+from fedtheory.oracles.base import Draws, Oracle, StepBound
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,10 @@ class ExactOracle(Oracle):
 
     def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
         return point - point
+
+    def draws(self, client: int, linear: Array) -> Draws:
+        arithmetic, size = arithmetic_of(linear), linear.shape[1]
+        return Draws(arithmetic.array([1]), arithmetic.zeros(1, size, size + 1))
 
     def variance_forms(self, linear: Array) -> Array:
         clients, size = linear.shape
@@ -68,6 +72,24 @@ class AdditiveNoise(Oracle):
         noise[generator.integers(len(point))] = sign * arithmetic_of(point).upper_sqrt(self.variances[client])
         return noise
 
+    def draws(self, client: int, linear: Array) -> Draws:
+        # A random axis and sign, and a rational length: an irrational deviation is rounded up, and the
+        # noise is zero as often as it takes to keep the variance exact.
+        arithmetic, size = arithmetic_of(linear), linear.shape[1]
+        variance = self.variances[client]
+        if variance == 0:
+            return ExactOracle().draws(client, linear)
+        length = arithmetic.upper_sqrt(variance)
+        moved = variance / (length * length)
+        signed = length * np.concatenate(
+            [arithmetic.identity(size), -arithmetic.identity(size), arithmetic.zeros(1, size)]
+        )
+        maps = arithmetic.zeros(len(signed), size, size + 1)
+        maps[:, :, 0] = signed
+        probabilities = arithmetic.array([moved / (2 * size)] * (2 * size) + [1 - moved])
+        possible = probabilities > 0
+        return Draws(probabilities[possible], maps[possible])
+
     def variance_forms(self, linear: Array) -> Array:
         forms = ExactOracle().variance_forms(linear)
         forms[:, 0, 0] = self.variances
@@ -77,6 +99,9 @@ class AdditiveNoise(Oracle):
         without = ExactOracle().step_bound(hessians, linear)
         reach = arithmetic_of(hessians).upper_sqrt(self.variances.max())
         return replace(without, push=without.push + reach, law="for noise of bounded support with these moments, ")
+
+    def repeated(self, copies: int) -> AdditiveNoise:
+        return AdditiveNoise(np.concatenate([self.variances] * copies))
 
     def as_floats(self) -> AdditiveNoise:
         return AdditiveNoise(FLOAT.array(self.variances))

@@ -30,6 +30,16 @@ class StepBound:
     """Which noise law is meant, where the moments alone do not bound it."""
 
 
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """All that one call of a client's oracle can draw; the noise at a point is affine in it for each draw."""
+
+    probabilities: Array
+    """(n,), summing to one."""
+    maps: Array
+    """``noise(x) = maps @ (1, x)``, (n, d, d+1)."""
+
+
 class Oracle(ABC):
     """An unbiased stochastic gradient for each of M clients in d dimensions."""
 
@@ -49,6 +59,10 @@ class Oracle(ABC):
         """One outcome (d,) of a client's noise at a point, in the point's arithmetic."""
 
     @abstractmethod
+    def draws(self, client: int, linear: Array) -> Draws:
+        """A finite law of a client's noise with the oracle's moments; `linear` (M, d) gives the shape."""
+
+    @abstractmethod
     def variance_forms(self, linear: Array) -> Array:
         """Forms in (1, x) of ``E|g_i(x) - grad F_i(x)|^2``, (M, d+1, d+1); `linear` (M, d) gives the shape."""
 
@@ -58,6 +72,10 @@ class Oracle(ABC):
 
     def as_floats(self) -> Oracle:
         """The same oracle in double precision."""
+        return self
+
+    def repeated(self, _copies: int) -> Oracle:
+        """The same oracle for clients that are repeated."""
         return self
 
     def translated(self, _origin: Array) -> Oracle:

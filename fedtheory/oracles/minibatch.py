@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array, Number, arithmetic_of
 from fedtheory.client_data import ClientData
-from fedtheory.oracles.base import Oracle, StepBound
+from fedtheory.errors import NotApplicable
+from fedtheory.oracles.base import Draws, Oracle, StepBound
+
+_MOST_BATCHES = 1000
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,26 @@ class MiniBatch(Oracle):
         batch_mean: Array = gradients[chosen].sum(axis=0) / self.batch - gradients.sum(axis=0) / len(outputs)
         return batch_mean
 
+    def draws(self, client: int, linear: Array) -> Draws:
+        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
+        count = len(outputs)
+        # As many batches as there are ordered draws; multisets and sets of equal content are counted together.
+        if count**self.batch > _MOST_BATCHES:
+            raise NotApplicable(f"client {client} has more than {_MOST_BATCHES} mini-batches to enumerate")
+        ordered = itertools.product(range(count), repeat=self.batch)
+        sets = itertools.combinations(range(count), self.batch)
+        chosen = Counter(tuple(sorted(batch)) for batch in (ordered if self.replacement else sets))
+        gradients = 2 * inputs[:, :, None] * np.column_stack([-outputs, inputs])[:, None, :]
+        mean = gradients.sum(axis=0) / count
+        maps = np.stack([gradients[list(batch)].sum(axis=0) / self.batch - mean for batch in chosen])
+        arithmetic = arithmetic_of(linear)
+        return Draws(arithmetic.array(list(chosen.values())) / arithmetic.number(chosen.total(), "batches"), maps)
+
     def translated(self, origin: Array) -> MiniBatch:
         return replace(self, data=self.data.translated(origin))
+
+    def repeated(self, copies: int) -> MiniBatch:
+        return replace(self, data=self.data.repeated(copies))
 
     def variance_forms(self, linear: Array) -> Array:
         return np.stack([self._variance_form(client, arithmetic_of(linear)) for client in range(len(linear))])

@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
 from fedtheory.client_data import ClientData
-from fedtheory.errors import InputError
+from fedtheory.errors import InputError, NotApplicable
 from fedtheory.oracles import AdditiveNoise, ExactOracle, Oracle
 
 
@@ -104,6 +104,29 @@ class Problem:
             start=self.start - at,
             oracle=self.oracle.translated(at),
             data=None,
+        )
+
+    @cached_property
+    def client_optima(self) -> Array:
+        """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
+        pulls = self.linear - self.hessians @ self.optimum
+        try:
+            moves = [self.arithmetic.solve(h, pull) for h, pull in zip(self.hessians, pulls, strict=True)]
+        except InputError:
+            raise NotApplicable("a client's objective has no minimiser") from None
+        optima: Array = self.optimum + np.stack(moves)
+        return optima
+
+    def repeated(self, copies: int) -> Problem:
+        """The problem with every client repeated, the shares divided by the number of copies."""
+        return replace(
+            self,
+            hessians=np.concatenate([self.hessians] * copies),
+            linear=np.concatenate([self.linear] * copies),
+            constants=np.concatenate([self.constants] * copies),
+            weights=np.concatenate([self.weights / copies] * copies),
+            data=None if self.data is None else self.data.repeated(copies),
+            oracle=self.oracle.repeated(copies),
         )
 
     def as_floats(self) -> Problem:

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from fedtheory.errors import NotApplicable
 from fedtheory.quantities.notion import Quantity
-from fedtheory.run import Run
+from fedtheory.run import Bound, Run
 
 _constant = partial(Quantity, is_constant=True)
 
 
-def _steps(run: Run) -> object:
+def assumed(name: str, latex: str, meaning: str, bound: Callable[[Run], Bound]) -> Quantity:
+    """A constant of an assumption, whose square is a supremum over a region."""
+    return Quantity(
+        name,
+        latex,
+        meaning,
+        lambda run: per_client(bound(run).value),
+        root=True,
+        is_constant=True,
+        region=lambda run: bound(run).region,
+    )
+
+
+def per_client(values: Any) -> Any:
+    """Numbers of clients (M,) on the axes (rounds, steps, clients); a single number stays as it is."""
+    return values[None, None, :] if isinstance(values, np.ndarray) else values
+
+
+def _steps(run: Run) -> Any:
     steps = run.algorithm.work.common_steps
     if steps is None:
         raise NotApplicable("the clients take different numbers of local steps")
@@ -29,6 +51,24 @@ clients = _constant("clients", "M", "number of clients", lambda run: run.arithme
 rounds = Quantity(
     "rounds", "T", "number of server updates", lambda run: run.arithmetic.number(run.algorithm.rounds, "T")
 )
+iterations = Quantity(
+    "iterations",
+    "T",
+    "number of local steps of the whole run, rounds times local steps",
+    lambda run: run.arithmetic.number(run.algorithm.rounds, "T") * _steps(run),
+)
+local_step_index = Quantity(
+    "local_step_index",
+    "k",
+    "number of local steps that a round has taken, from 0 on",
+    lambda run: run.arithmetic.array(list(range(max(run.algorithm.work.steps))))[None, :, None],
+)
+round_index = Quantity(
+    "round_index",
+    "n",
+    "number of the server update, from 1 on",
+    lambda run: run.arithmetic.array(list(range(1, run.algorithm.rounds + 1)))[:, None, None],
+)
 local_steps = _constant("local_steps", r"\tau", "local steps per round, the same for all clients", _steps)
 local_step_size = _constant("local_step_size", r"\eta", "local step size, the same for all clients", _step_size)
 server_step_size = _constant(
@@ -38,25 +78,59 @@ smoothness = _constant("smoothness", "L", "max_i of the largest eigenvalue of H_
 strong_convexity = _constant(
     "strong_convexity", r"\mu", "min_i of the smallest eigenvalue of H_i", lambda run: run.strong_convexity
 )
+objective_smoothness = _constant(
+    "objective_smoothness",
+    r"\delta",
+    "largest eigenvalue of the Hessian of F",
+    lambda run: run.arithmetic.largest_eigenvalue(run.problem.hessian),
+)
+participants = _constant(
+    "participants",
+    "L",
+    "number of clients that a round selects",
+    lambda run: run.arithmetic.number(run.algorithm.aggregation.participation.count(run.problem.clients), "L"),
+)
 smallest_curvature = _constant(
     "smallest_curvature",
     r"\lambda_{\min}(\nabla^2 F)",
     "smallest eigenvalue of the Hessian of F",
     lambda run: run.arithmetic.smallest_eigenvalue(run.problem.hessian),
 )
-noise_deviation = _constant(
+noise_deviation = assumed(
     "noise_deviation",
     r"\sigma",
     "sigma, sigma^2 = max_i sup_x E|g_i(x) - grad F_i(x)|^2 on the region",
-    lambda run: run.noise_variance.value,
-    root=True,
+    lambda run: run.noise_variance,
 )
-gradient_dissimilarity = _constant(
+second_moment = assumed(
+    "second_moment",
+    "G",
+    "G, G^2 = max_i sup_x E|g_i(x)|^2 on the region",
+    lambda run: run.second_moment,
+)
+visited_second_moment = assumed(
+    "visited_second_moment",
+    r"G_{\mathrm{run}}",
+    "the largest E|g_i(x_i^{t,k})|^2 of the run, its root",
+    lambda run: run.visited_second_moment,
+)
+lipschitz = assumed(
+    "lipschitz",
+    r"\rho",
+    "rho = max_i sup_x |grad F_i(x)| on the region, where F_i is rho-Lipschitz",
+    lambda run: run.lipschitz_sq,
+)
+gradient_dissimilarity = assumed(
     "gradient_dissimilarity",
     r"\zeta",
     "zeta = sup_x max_i |grad F_i(x) - grad F(x)| on the region",
-    lambda run: run.dissimilarity_sq.value,
-    root=True,
+    lambda run: run.dissimilarity_sq,
+)
+mean_dissimilarity = assumed(
+    "mean_dissimilarity",
+    r"\sigma_G",
+    "sigma_G, sigma_G^2 = sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2 on the region",
+    lambda run: run.mean_dissimilarity_sq,
 )
 initial_distance = _constant(
     "initial_distance",

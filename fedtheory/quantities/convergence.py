@@ -45,6 +45,12 @@ average_suboptimality = Quantity(
     lambda run: _mean(_local(run, run.trajectory.local_suboptimality)[:, 1:]),
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
 )
+average_local_gradient_sq = Quantity(
+    "average_local_gradient_sq",
+    r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=0}^{\tau-1}\mathbb E\|\nabla F(\bar x^{(t,k)})\|^2",
+    "(1/(tau T)) sum_t sum_{k=0..tau-1} E|grad F(xbar^{t,k})|^2, the averaged iterate at every local step",
+    lambda run: _mean(_local(run, run.trajectory.local_gradient_sq)[:, :-1]),
+)
 max_drift = Quantity(
     "max_drift",
     r"\max_{t,k,i}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
@@ -108,4 +114,16 @@ limiting_suboptimality = Quantity(
     "limit of average_suboptimality for ever more rounds, from the fixed point of the second moments",
     lambda run: stationary_round_suboptimality(run.trajectory.recursion),
     is_constant=True,
+)
+server_distance_after_sq = Quantity(
+    "server_distance_after_sq",
+    r"\mathbb E\|x^{(t+1)}-x^*\|^2",
+    "for each round t: E|x^{t+1} - x*|^2, the server's model after the round",
+    lambda run: _per_round(run.trajectory.server_distance_sq[1:]),
+)
+best_suboptimality = Quantity(
+    "best_suboptimality",
+    r"\min_{n\le T}\mathbb E F(x^n)-F^*",
+    "the smallest E F(x^n) - F* of the server's models n = 0 .. T",
+    lambda run: run.trajectory.server_suboptimality.min(),
 )

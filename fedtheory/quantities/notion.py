@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 if TYPE_CHECKING:
-    from fedtheory.frames import Frame
+    from fedtheory.frames import Frame, RoundFrame
+    from fedtheory.region import Region
     from fedtheory.run import Run
 
 
@@ -32,6 +33,8 @@ class Quantity:
     """Whether it is a constant of the problem and the step size, the same for every number of rounds."""
     limit: Callable[[Run], Any] | None = None
     """Limit for ever more rounds at constant step sizes, where there is a closed form."""
+    region: Callable[[Run], Region] | None = None
+    """For a constant of an assumption: where it holds."""
 
     @cached_property
     def symbol(self) -> sp.Symbol:
@@ -47,6 +50,16 @@ class VectorNotion:
     latex: str
     meaning: str
     build: Callable[[Frame], Any]
+
+
+@dataclass(frozen=True)
+class ScalarNotion:
+    """A random number of one round, (outcomes, steps, clients), each axis of full length or one."""
+
+    name: str
+    latex: str
+    meaning: str
+    build: Callable[[RoundFrame], Any]
 
 
 @dataclass(frozen=True)
@@ -68,4 +81,4 @@ class ObjectiveNotion:
     select: Callable[[Run], tuple[Any, Any, Any]]
 
 
-Notion = Quantity | VectorNotion | PointNotion | ObjectiveNotion
+Notion = Quantity | VectorNotion | ScalarNotion | PointNotion | ObjectiveNotion

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.quantities.notion import ObjectiveNotion, PointNotion, VectorNotion
+from fedtheory.quantities.notion import ObjectiveNotion, PointNotion, ScalarNotion, VectorNotion
 from fedtheory.run import Run
 
 if TYPE_CHECKING:
-    from fedtheory.frames import Frame, Vector
+    from fedtheory.frames import Frame, RoundFrame, Vector
+
+
+def _round(frame: Frame) -> RoundFrame:
+    from fedtheory.frames import RoundFrame
+
+    if not isinstance(frame, RoundFrame):
+        raise ValueError("a vector of a whole round has a value at place='round' only")
+    return frame
+
 
 local_iterate = VectorNotion("local_iterate", "x_i^{(t,k)}", "a client's iterate", lambda frame: frame.local)
 next_local_iterate = VectorNotion(
@@ -34,6 +43,42 @@ optimum = VectorNotion(
     "x^*",
     "the minimiser of F",
     lambda frame: frame.constant(frame.run.arithmetic.zeros(1, frame.run.problem.dimension)),
+)
+client_optimum = VectorNotion(
+    "client_optimum",
+    "w_k^o",
+    "the minimiser of each client's objective",
+    lambda frame: frame.constant(frame.run.problem.centred.client_optima),
+)
+centralised_model = VectorNotion(
+    "centralised_model",
+    "v_{[k]}(t)",
+    "gradient descent on F from the round's model, as many steps as the clients took",
+    lambda frame: frame.centralised,
+)
+next_centralised_model = VectorNotion(
+    "next_centralised_model",
+    "v_{[k]}(t+1)",
+    "the centralised model one step later",
+    lambda frame: frame.next_centralised,
+)
+next_server_model = VectorNotion(
+    "next_server_model", "w_i", "the server's model after the round", lambda frame: _round(frame).next_server
+)
+local_result = VectorNotion(
+    "local_result", r"\psi_{k,i}", "what a client ends its local steps with", lambda frame: _round(frame).result
+)
+gradient_at_server_model = VectorNotion(
+    "gradient_at_server_model",
+    r"\widehat{\nabla J_k}(w_{i-1})",
+    "a client's stochastic gradient at the round's model, with the draw of the present local step",
+    lambda frame: _round(frame).gradient_at_server,
+)
+participates = ScalarNotion(
+    "participates",
+    r"\mathbb 1_{k,i}",
+    "1 for the clients that take part in the round, else 0",
+    lambda frame: frame.participates,
 )
 point = PointNotion("point", "x", "any point")
 second_point = PointNotion("second_point", "y", "any point")

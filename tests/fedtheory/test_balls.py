@@ -11,7 +11,7 @@ from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array
 from fedtheory.errors import NotApplicable
-from fedtheory.federation import Fixed, Multinomial, Uniform
+from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.region import Ball, supremum_on_ball
 from fedtheory.run import Run
 
@@ -225,10 +225,18 @@ def test_the_ball_of_a_contracting_run_does_not_grow() -> None:
     assert growing[1].grows
 
 
-@pytest.mark.parametrize(
-    "settings", [{"eta": "1"}, {"server": "11/10"}, {"law": Uniform(1)}, {"law": Multinomial(2)}], ids=str
-)
+UNEQUAL = {"law": Uniform(1), "importance": ["1/3", "2/3"]}
+
+
+@pytest.mark.parametrize("settings", [{"eta": "1"}, {"server": "11/10"}, UNEQUAL], ids=str)
 def test_no_ball_where_the_argument_fails(settings: dict[str, Any]) -> None:
-    """Expanding steps, a server that overshoots, and weights that are random."""
+    """Expanding steps, a server that overshoots, and random weights that do not always sum to one."""
     with pytest.raises(NotApplicable, match="no ball is known"):
         _ = quadratics(**PLANE, deviation=1, **settings).engine.ball
+
+
+@pytest.mark.parametrize("law", [Uniform(1), Multinomial(2)], ids=str)
+def test_averaging_random_participants_stays_in_the_ball(law: Participation) -> None:
+    """A mean of some participants is as close as the farthest of them, so sampling does not change the ball."""
+    full, sampled = (quadratics(**PLANE, deviation=1, law=chosen).engine for chosen in (Full(), law))
+    assert sampled.ball.radius == full.ball.radius

@@ -10,7 +10,7 @@ from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.federation import Multinomial, fedavg
+from fedtheory.federation import fedavg
 from fedtheory.problem import quadratic
 from fedtheory.problem.generators import hessian_with_spectrum
 from fedtheory.region import Ball, Everywhere
@@ -144,7 +144,7 @@ def test_dissimilarity_needs_a_ball_when_hessians_differ() -> None:
     """Different Hessians: a ball where one is known, else not applicable and the reason is given."""
     shape = {"hessians": ROTATED, "linear": [[1, 2], [-3, 0]], "start": [5, 0]}
     assert isinstance(quadratics(**shape, eta="1/4").engine.dissimilarity_sq.region, Ball)  # type: ignore[arg-type]
-    for settings in ({"eta": "1"}, {"server": "2"}, {"law": Multinomial(2)}):
+    for settings in ({"eta": "1"}, {"server": "2"}):
         with pytest.raises(NotApplicable, match="unbounded on all of space"):
             _ = quadratics(**shape, **settings).engine.dissimilarity_sq  # type: ignore[arg-type]
 

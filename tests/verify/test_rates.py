@@ -54,7 +54,9 @@ def test_a_stated_constant_is_checked_on_every_rung() -> None:
     claim = find("renard2022:goal-rate.tuned")
     assert claim.rate is not None
     assert check(claim, NOISY).holds is True
-    tiny = Rate(claim.rate.measured, claim.rate.order, claim.rate.horizon, claim.rate.step_size, sp.Rational(1, 10**6))
+    tiny = Rate(
+        claim.rate.measured, claim.rate.order, claim.rate.variable, claim.rate.step_size, constant=sp.Rational(1, 10**6)
+    )
     assert check(Claim(id="t:tiny", rate=tiny, where=claim.where), NOISY).holds is False
 
 

@@ -160,7 +160,7 @@ CLAIMS = [
         kind="rate",
         title="The form of the result",
         locator="before Theorem 2.1",
-        rate=Rate(measured=average_error, order=1 / (tau * T), horizon=T),
+        rate=Rate(measured=average_error, order=1 / (tau * T), variable=T),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=(
@@ -175,7 +175,7 @@ CLAIMS = [
         kind="rate",
         title="The distance to the limit is of that order",
         locator="before Theorem 2.1, repaired",
-        rate=Rate(measured=average_error - limiting_error, order=1 / (tau * T), horizon=T),
+        rate=Rate(measured=average_error - limiting_error, order=1 / (tau * T), variable=T),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="At a constant step size the error tends to a constant; only the distance to it is O(1/(tau T)).",

@@ -1,0 +1,64 @@
+"""What a run may spend, in exact rationals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL, Number
+from fedtheory.errors import InputError
+
+_MOST_INTERVALS = 100_000
+
+
+@dataclass(frozen=True)
+class Budget:
+    """c for each local update, b for each aggregation, R in all (lecture27:resource).
+
+    Numbers as `RATIONAL.number` reads them: rationals, integers, floats by their
+    shortest decimal, or strings such as ``"1/20"``.  Raises `InputError` where a
+    cost is negative, both costs are zero, R does not pay for one local update
+    and one aggregation, or R pays for more than 100000 of these.
+    """
+
+    local_cost: Number
+    """c, of one local update at all clients; not negative."""
+    aggregation_cost: Number
+    """b, of one aggregation; not negative."""
+    total: Number
+    """R."""
+
+    def __post_init__(self) -> None:
+        keys = {"local_cost": "local_cost", "aggregation_cost": "aggregation_cost", "total": "budget"}
+        for field, key in keys.items():
+            object.__setattr__(self, field, RATIONAL.number(getattr(self, field), key))
+        for key in ("local_cost", "aggregation_cost"):
+            if getattr(self, key) < 0:
+                raise InputError(key, f"expected a number that is not negative, got {getattr(self, key)}")
+        self._check_total()
+
+    def _check_total(self) -> None:
+        shortest = self.cost(1)
+        if shortest == 0:
+            raise InputError(
+                "local_cost", "expected a positive cost of local updates or of aggregations, got two zeros"
+            )
+        if self.total < shortest:
+            needed = f"expected at least {shortest}, the cost of one local update and one aggregation"
+            raise InputError("budget", f"{needed}, got {self.total}")
+        if self.total > _MOST_INTERVALS * shortest:
+            most = f"expected at most {_MOST_INTERVALS} times the cost of one local update and one aggregation"
+            raise InputError("budget", f"{most}, got more")
+
+    def cost(self, local_steps: int) -> fmpq:
+        """c tau + b, of an interval of tau local updates and the aggregation that ends it."""
+        cost: fmpq = self.local_cost * local_steps + self.aggregation_cost
+        return cost
+
+    def affordable(self, wanted: int, spent: fmpq) -> int:
+        """The largest number of local updates up to `wanted` whose interval the rest of the budget pays; 0 if none."""
+        left = self.total - spent - self.aggregation_cost
+        if left < 0:
+            return 0
+        return wanted if self.local_cost * wanted <= left else int((left / self.local_cost).floor())

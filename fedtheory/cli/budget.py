@@ -1,0 +1,134 @@
+"""`fedtheory budget`: local steps chosen as the run goes, against fixed ones, at the same cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fedtheory.cli.output import Json, RunFile, print_json, print_lines, print_table, short
+
+if TYPE_CHECKING:
+    from fedtheory.budget import Budget, BudgetedRun, Comparison, Estimates
+    from fedtheory.run import Run
+
+NAME = "budget"
+
+LocalCost = Annotated[str, typer.Option("--local-cost", help="c, of one local update: a number or 1/2.")]
+AggregationCost = Annotated[str, typer.Option("--aggregation-cost", help="b, of one aggregation.")]
+Total = Annotated[str, typer.Option("--budget", help="R, for local updates and aggregations.")]
+
+
+def run(
+    run_file: RunFile,
+    local_cost: LocalCost,
+    aggregation_cost: AggregationCost,
+    total: Total,
+    as_json: Json = False,
+) -> None:
+    """Spend a budget on gradient descent: fixed numbers of local steps, and a number chosen as the run goes.
+
+    The problem and the step size come from the run file; its rounds and local steps do not matter.
+    """
+    from fedtheory.arithmetic import FLOAT
+    from fedtheory.budget import Budget, compare
+    from fedtheory.errors import InputError
+    from fedtheory.runfile import read_run
+
+    budget = Budget(local_cost, aggregation_cost, total)
+    given = read_run(run_file, FLOAT)
+    try:
+        comparison = compare(given.problem, step_size(given), budget)
+    except InputError as error:
+        raise error.in_file(run_file) from None
+    if as_json:
+        print_json(document(comparison, budget))
+        return
+    for_people(comparison, budget, given.problem.description)
+
+
+def step_size(given: Run) -> Any:
+    """eta of a run file; `InputError` where its algorithm is no distributed gradient descent."""
+    from fedtheory.errors import InputError
+    from fedtheory.federation import Full
+
+    algorithm = given.algorithm
+    if not isinstance(algorithm.aggregation.participation, Full):
+        raise InputError("algorithm.participation", "expected full participation")
+    if algorithm.aggregation.server_step_size != 1:
+        got = algorithm.aggregation.server_step_size
+        raise InputError("algorithm.server_step_size", f"expected 1, got {got:g}")
+    if algorithm.work.common_step_size is None:
+        raise InputError("algorithm.local_step_size", "expected one number for all clients")
+    return algorithm.work.common_step_size
+
+
+def document(comparison: Comparison, budget: Budget) -> dict[str, Any]:
+    """The JSON document of a comparison.
+
+    ``{local_cost, aggregation_cost, budget, optimal_value, fixed: [{local_steps, ...}], adaptive: {...}, best_fixed}``.
+    A run has ``{intervals, local_updates, spent, final, best, schedule}``: counts, what was spent in all, F - F* of the
+    last and of the best aggregated model, and for each interval ``{local_steps, spent, suboptimality, value}``, of the
+    adaptive run also ``{lipschitz, smoothness, divergence}``: rho, beta and delta as they are estimated after it.
+    Costs are exact strings; losses are null where the run diverges.  `best_fixed` has the smallest final loss.
+    """
+    from fedtheory.arithmetic import FLOAT
+
+    return {
+        "local_cost": str(budget.local_cost),
+        "aggregation_cost": str(budget.aggregation_cost),
+        "budget": str(budget.total),
+        "optimal_value": FLOAT.text(comparison.adaptive.optimal_value),
+        "fixed": [{"local_steps": steps} | _run(done) for steps, done in comparison.fixed.items()],
+        "adaptive": _run(comparison.adaptive),
+        "best_fixed": comparison.best_fixed,
+    }
+
+
+def _run(done: BudgetedRun) -> dict[str, Any]:
+    from fedtheory.arithmetic import FLOAT
+
+    estimates = [*map(_estimates, done.estimates)]
+    estimates += [{}] * (len(done.local_steps) - len(estimates))
+    intervals = zip(done.local_steps, done.spent, done.suboptimality, done.values, estimates, strict=True)
+    return {
+        "intervals": len(done.local_steps),
+        "local_updates": sum(done.local_steps),
+        "spent": str(done.spent[-1]),
+        "final": FLOAT.text(done.final),
+        "best": FLOAT.text(done.best),
+        "schedule": [
+            {"local_steps": steps, "spent": str(spent), "suboptimality": FLOAT.text(gap), "value": FLOAT.text(value)}
+            | shown
+            for steps, spent, gap, value, shown in intervals
+        ],
+    }
+
+
+def _estimates(shown: Estimates) -> dict[str, Any]:
+    return {"lipschitz": shown.lipschitz, "smoothness": shown.smoothness, "divergence": shown.divergence}
+
+
+def for_people(comparison: Comparison, budget: Budget, description: str) -> None:
+    """Print a comparison for a terminal."""
+    from rich.markup import escape
+
+    adaptive = comparison.adaptive
+    rows = [[str(steps), *_row(done)] for steps, done in comparison.fixed.items()]
+    rows.append([f"[bold]adaptive, {_range(adaptive.local_steps)}[/bold]", *_row(adaptive)])
+    columns = ["local steps", "intervals", "updates", "spent", "final loss gap", "best"]
+    costs = f"{short(budget.local_cost)} an update, {short(budget.aggregation_cost)} an aggregation"
+    print_lines(f"[bold]{escape(description)}[/bold], {short(budget.total)} to spend, {costs}")
+    print_table("F - F* of the last and of the best aggregated model", columns, rows, whole=tuple(columns))
+    better = sum(bool(done.final < adaptive.final) for done in comparison.fixed.values())
+    print_lines(f"{better} of {len(comparison.fixed)} fixed numbers of local steps end lower than the adaptive run")
+
+
+def _row(done: BudgetedRun) -> list[str]:
+    counts = [str(len(done.local_steps)), str(sum(done.local_steps)), short(done.spent[-1])]
+    return [*counts, "[bold red]diverges[/bold red]" if done.diverges else short(done.final), short(done.best)]
+
+
+def _range(local_steps: tuple[int, ...]) -> str:
+    low, high = min(local_steps), max(local_steps)
+    return str(low) if low == high else f"{low} to {high}"

@@ -1,0 +1,124 @@
+"""What a frame is: a place of a run at which a proof's vectors have values.
+
+Vectors have a client axis of length 1 or M and answer inner products, so one
+evaluator serves frames of every kind.  Coordinates are centred at x*.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+from fedtheory.arithmetic import Array
+from fedtheory.errors import NotApplicable
+from fedtheory.run import Run
+
+Index = dict[str, int | str]
+
+
+class Vector(ABC):
+    """A vector for each client (or one for all), closed under linear combination and linear maps."""
+
+    @abstractmethod
+    def __add__(self, other: Vector) -> Vector: ...
+
+    @abstractmethod
+    def scaled(self, factor: Array) -> Vector:
+        """Multiplied by a scalar for each client, (..., 1) or (..., M)."""
+
+    @abstractmethod
+    def mapped(self, matrices: Array) -> Vector:
+        """Multiplied by matrices (1 or M, d, d)."""
+
+    @abstractmethod
+    def averaged(self, weights: Array) -> Vector:
+        """Weighted mean over clients, (M,) weights."""
+
+
+class Frame(ABC):
+    """A place of a run; subclasses say what vectors are there."""
+
+    axes = ("round", "step", "client")
+    """What the axes of a scalar run over, each of full length or one."""
+    valid: Array | None = None
+    """Which local steps exist, (steps, M); None where all do."""
+
+    def __init__(self, run: Run, index: Index) -> None:
+        self.run = run
+        self.index = index
+        self.known: dict[object, Array] = {}
+        """Results that claims about the same place share."""
+
+    @abstractmethod
+    def constant(self, vectors: Array) -> Vector:
+        """Known vectors (1 or M, d)."""
+
+    @abstractmethod
+    def inner(self, left: Vector, right: Vector) -> Array:
+        """(Expected) inner products, (..., 1 or M)."""
+
+    def expected(self, values: Array) -> Array:
+        """Expectations of scalars; inner products of most frames are expectations already, or nothing is random."""
+        return values
+
+    @property
+    @abstractmethod
+    def local(self) -> Vector:
+        """x_i^{(t,k)}."""
+
+    @property
+    @abstractmethod
+    def noise(self) -> Vector:
+        """g_i - grad F_i at x_i^{(t,k)}."""
+
+    @property
+    @abstractmethod
+    def average(self) -> Vector:
+        """The averaged iterate of step k."""
+
+    @property
+    @abstractmethod
+    def server(self) -> Vector:
+        """x^{(t)}, the model that the round starts from."""
+
+    @cached_property
+    def gradient(self) -> Vector:
+        """g_i at x_i^{(t,k)}: the stochastic gradient."""
+        centred = self.run.problem.centred
+        return self.local.mapped(centred.hessians) + self.constant(-centred.linear) + self.noise
+
+    @cached_property
+    def next_local(self) -> Vector:
+        """x_i^{(t,k+1)}."""
+        return self.local + self.gradient.scaled(-self.run.algorithm.work.step_sizes)
+
+    @cached_property
+    def next_average(self) -> Vector:
+        """The averaged iterate of step k + 1."""
+        return self.next_local.averaged(self.run.problem.weights)
+
+    @cached_property
+    def centralised(self) -> Vector:
+        """Gradient descent on F from the round's model, after k steps (lecture27's auxiliary sequence)."""
+        model = self.server
+        for _ in range(int(self.index["step"])):
+            model = self._descended(model)
+        return model
+
+    @cached_property
+    def next_centralised(self) -> Vector:
+        """The centralised sequence after k + 1 steps."""
+        return self._descended(self.centralised)
+
+    def _descended(self, model: Vector) -> Vector:
+        sizes = self.run.algorithm.work.step_sizes[:1]
+        # In centred coordinates the gradient of F is H x: its linear part vanishes.
+        return model + model.mapped(self.run.problem.hessian[None]).scaled(-sizes)
+
+
+def common_steps(run: Run) -> int:
+    """tau; `NotApplicable` where clients take different numbers of local steps."""
+    steps = run.algorithm.work.common_steps
+    if steps is None:
+        raise NotApplicable("the clients take different numbers of local steps")
+    return steps

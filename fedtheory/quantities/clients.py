@@ -1,0 +1,150 @@
+"""Constants of each client, on the client axis; inside an `Average` they are averaged over clients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.errors import NotApplicable
+from fedtheory.quantities.constants import assumed, per_client
+from fedtheory.quantities.notion import Quantity
+from fedtheory.run import Run
+
+_constant = partial(Quantity, is_constant=True)
+
+
+def _of_hessians(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
+    """A number of each client's Hessian, (1, 1, M)."""
+    return lambda run: per_client(run.arithmetic.array([value(run, h) for h in run.problem.hessians]))
+
+
+client_local_steps = _constant(
+    "client_local_steps",
+    "E_k",
+    "local steps of each client",
+    lambda run: per_client(run.arithmetic.array(list(run.algorithm.work.steps))),
+)
+client_step_size = _constant(
+    "client_step_size",
+    r"\mu_k",
+    "local step size of each client",
+    lambda run: per_client(run.algorithm.work.step_sizes),
+)
+client_smoothness = _constant(
+    "client_smoothness",
+    r"\delta_k",
+    "largest eigenvalue of each client's Hessian",
+    _of_hessians(lambda run, hessian: run.arithmetic.largest_eigenvalue(hessian)),
+)
+client_strong_convexity = _constant(
+    "client_strong_convexity",
+    r"\nu_k",
+    "smallest eigenvalue of each client's Hessian",
+    _of_hessians(lambda run, hessian: run.arithmetic.smallest_eigenvalue(hessian)),
+)
+client_dissimilarity = assumed(
+    "client_dissimilarity",
+    r"\delta_i",
+    "delta_i = sup_x |grad F_i(x) - grad F(x)| on the region, for each client",
+    lambda run: run.client_dissimilarities_sq,
+)
+client_optimum_distance = _constant(
+    "client_optimum_distance",
+    r"\|w_k^o-w^o\|",
+    "distance of each client's minimiser from that of F",
+    lambda run: per_client(((run.problem.client_optima - run.problem.optimum) ** 2).sum(axis=1)),
+    root=True,
+)
+
+
+def _effective_step_size(run: Run) -> Any:
+    work = run.algorithm.work
+    products = work.step_sizes * run.arithmetic.array(list(work.steps))
+    apart = abs(products - products[0])
+    exact = run.arithmetic.name == "rational"
+    if (apart > (0 if exact else 1e-12 * products[0])).any():
+        raise NotApplicable("the clients' step sizes times their numbers of local steps differ")
+    return products[0]
+
+
+effective_step_size = _constant(
+    "effective_step_size", r"\mu", "mu = mu_k E_k, the same for all clients", _effective_step_size
+)
+
+
+def _relative_noise(run: Run, form: Array) -> Number:
+    """beta^2 for a form of E|g - grad F_k|^2 in (1, w - w_k^o): its curvature, doubled where it has a linear part."""
+    curvature = run.arithmetic.largest_eigenvalue(form[1:, 1:])
+    return curvature * 2 if (form[1:, 0] != 0).any() else curvature
+
+
+def _absolute_noise(run: Run, form: Array) -> Number:
+    """sigma^2, the smallest that goes with this beta^2: by duality the linear part is completed to a square."""
+    slack = _relative_noise(run, form) * run.arithmetic.identity(len(form) - 1) - form[1:, 1:]
+    linear = form[1:, 0]
+    return form[0, 0] + (linear @ run.arithmetic.solve(slack, linear) if (linear != 0).any() else 0)
+
+
+def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
+    """A number of each client's noise variance as a form in (1, w - w_k^o), (1, 1, M)."""
+
+    def measure(run: Run) -> Array:
+        centred = run.problem.centred
+        forms = centred.oracle.variance_forms(centred.linear)
+        moved = [_moved(run, form, at) for form, at in zip(forms, centred.client_optima, strict=True)]
+        values: Array = per_client(run.arithmetic.array([value(run, form) for form in moved]))
+        return values
+
+    return measure
+
+
+def _moved(run: Run, form: Array, origin: Array) -> Array:
+    """A form in (1, x) as a form in (1, x - origin)."""
+    shift = run.arithmetic.identity(len(form))
+    shift[1:, 0] = origin
+    moved: Array = shift.T @ form @ shift
+    return moved
+
+
+relative_noise = _constant(
+    "relative_noise",
+    r"\beta_k",
+    "beta_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: beta_k^2 is the largest curvature of "
+    "the variance, twice that where the variance is not symmetric about w_k^o",
+    _of_noise(_relative_noise),
+    root=True,
+)
+absolute_noise = _constant(
+    "absolute_noise",
+    r"\sigma_k",
+    "sigma_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: the smallest for that beta_k",
+    _of_noise(_absolute_noise),
+    root=True,
+)
+
+
+def _mean_square_smoothness(run: Run) -> Array:
+    centred = run.problem.centred
+    noise = centred.oracle.variance_forms(centred.linear)[:, 1:, 1:]
+    curvatures = centred.hessians @ centred.hessians + noise
+    largest: Array = per_client(run.arithmetic.array([run.arithmetic.largest_eigenvalue(form) for form in curvatures]))
+    return largest
+
+
+mean_square_smoothness = _constant(
+    "mean_square_smoothness",
+    r"\hat\delta_k",
+    "the smallest constant with E|g_k(w_1) - g_k(w_2)|^2 <= hat delta_k^2 |w_1 - w_2|^2 for one draw in both gradients",
+    _mean_square_smoothness,
+    root=True,
+)
+mean_divergence = Quantity(
+    "mean_divergence",
+    r"\delta",
+    "delta = sum_i p_i delta_i, the mean of the clients' gradient divergences on the region",
+    lambda run: run.arithmetic.sqrt(run.client_dissimilarities_sq.value) @ run.problem.weights,
+    is_constant=True,
+    region=lambda run: run.client_dissimilarities_sq.region,
+)

@@ -1,0 +1,205 @@
+"""Power series in the step size, against closed forms, exact limits at tiny steps, and each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_runs import data, quadratics
+
+from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, plain_floats
+from fedtheory.client_data import ClientData
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Fixed, Full, LocalWork, Multinomial, Participation, Uniform, fedavg
+from fedtheory.moments.expansion import (
+    distance_sq_expansion,
+    leading_distance_sq,
+    moment_expansion,
+    small_step_limit,
+)
+from fedtheory.moments.recursion import Recursion
+from fedtheory.moments.stationary import stationary_moment
+from fedtheory.problem import least_squares, quadratic
+from fedtheory.problem.generators import random_quadratics
+from fedtheory.run import Run
+
+ONE = fmpq(1)
+LAWS: tuple[Participation, ...] = (Full(), Uniform(1), Uniform(2), Multinomial(2))
+
+
+def _at(run: Run, factor: fmpq) -> Recursion:
+    """The run with all step sizes multiplied by a factor."""
+    work = LocalWork(run.algorithm.work.steps, run.algorithm.work.step_sizes * factor)
+    return Recursion(run.problem, replace(run.algorithm, work=work))
+
+
+def test_one_client_on_a_line() -> None:
+    """mu sigma^2 / (h (2 - mu h)) = sigma^2/(2h) (mu + (h/2) mu^2 + (h/2)^2 mu^3 + ...)."""
+    h, variance = fmpq(3), fmpq(4)
+    run = quadratics([[["3"]]], [["7"]], ["1"], deviation=2, eta="1/5").engine
+    expected = [variance / (2 * h) * (h / 2) ** power for power in range(6)]
+    assert distance_sq_expansion(run, fmpq(1, 5), 6) == expected
+    assert leading_distance_sq(run, fmpq(1, 5)) == variance / (2 * h)
+
+
+def test_two_local_steps_on_a_line() -> None:
+    """mu^2 sigma^2 (1 + q^2) / (1 - q^4) = mu^2 sigma^2 / (1 - q^2), q = 1 - mu h: local steps alone change nothing."""
+    run = quadratics([[["3"]]], [["7"]], ["1"], deviation=2, eta="1/5", steps=2).engine
+    assert distance_sq_expansion(run, fmpq(1, 5), 4) == [fmpq(2, 3) * fmpq(3, 2) ** power for power in range(4)]
+
+
+def test_one_of_two_clients_by_hand() -> None:
+    """Steps mu/E_k and one client of K at random: tr(R)/(2 h) with both kinds of noise written out."""
+    curvature, linear, deviation, steps = (2, 4), (1, 5), (1, 3), (1, 2)
+    run = quadratics(
+        [[[h]] for h in curvature],
+        [[b] for b in linear],
+        [7],
+        deviation=list(deviation),
+        eta=[ONE / e for e in steps],
+        steps=steps,
+        law=Uniform(1),
+    ).engine
+    best = fmpq(sum(linear), sum(curvature))
+    gradients = [h * best - b for h, b in zip(curvature, linear, strict=True)]
+    # Given the client, the displacement is -mu (grad F_k + mean of E_k noises).
+    covariance = sum(g * g + fmpq(d * d, e) for g, d, e in zip(gradients, deviation, steps, strict=True)) / 2
+    assert leading_distance_sq(run, ONE) == covariance / (2 * fmpq(sum(curvature), 2))
+
+
+SEEDS = st.integers(0, 10**6)
+some = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+def _random_run(seed: int, *, unbiased: bool = True) -> Run:
+    """Three clients, up to three dimensions, unequal E_k and steps 1/E_k (or any), additive noise or mini-batches."""
+    generator = np.random.default_rng(seed)
+    dimension = 1 + seed % 3
+    spectra = [[fmpq(int(generator.integers(1, 5)), 2) for _ in range(dimension)] for _ in range(3)]
+    drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=ONE, noise=ONE)
+    shares = RATIONAL.array(generator.integers(1, 4, 3))
+    shares = shares / shares.sum()
+    noise = RATIONAL.array(generator.integers(0, 4, 3))
+    problem = quadratic(drawn.hessians, drawn.linear, drawn.start, weights=shares, noise=noise)
+    if seed % 2:
+        # The rows of the identity make the Hessians regular.
+        rows = [
+            np.concatenate([RATIONAL.identity(dimension), RATIONAL.array(generator.integers(-2, 3, (2, dimension)))])
+            for _ in range(3)
+        ]
+        outputs = tuple(RATIONAL.array(generator.integers(-3, 4, dimension + 2)) for _ in range(3))
+        tables = ClientData(tuple(rows), outputs)
+        problem = least_squares(tables, drawn.start, batch=1 + seed % 3, replacement=seed % 4 == 1, weights=shares)
+    steps = tuple(int(k) for k in generator.integers(1, 4, 3))
+    free = RATIONAL.array(generator.integers(1, 5, 3))
+    sizes = RATIONAL.array([1, 1, 1]) / RATIONAL.array(steps) if unbiased else free
+    law = LAWS[int(generator.integers(4))]
+    server = fmpq(int(generator.integers(1, 4)), 2)
+    algorithm = fedavg(
+        problem, rounds=1, local_step_size=sizes, local_steps=steps, server_step_size=server, participation=law
+    )
+    return Run(problem, algorithm)
+
+
+@given(SEEDS)
+@some
+def test_the_closed_form_is_the_first_coefficient(seed: int) -> None:
+    """As equal rationals, for any law, noise and unit; floats agree."""
+    run, unit = _random_run(seed), fmpq(1 + seed % 4, 3)
+    leading = leading_distance_sq(run, unit)
+    assert distance_sq_expansion(run, unit, 1) == [leading]
+    assert leading_distance_sq(run.as_floats(), plain_float(unit)) == pytest.approx(plain_float(leading), rel=1e-10)
+
+
+@given(SEEDS, st.booleans())
+@some
+def test_exact_limits_at_tiny_steps(seed: int, unbiased: bool) -> None:
+    """Each coefficient is what is left of the exact moments after the earlier ones, per power of mu = 10^-12."""
+    run, mu = _random_run(seed, unbiased=unbiased), fmpq(1, 10**12)
+    left = stationary_moment(_at(run, mu))
+    for power, coefficient in enumerate(moment_expansion(run, ONE, 3)):
+        scale = 1 + np.abs(plain_floats(coefficient)).max()
+        assert plain_floats(left / mu**power) == pytest.approx(plain_floats(coefficient), rel=1e-8, abs=1e-8 * scale)
+        left = left - coefficient * mu**power
+
+
+@given(SEEDS)
+@some
+def test_the_unit_only_rescales(seed: int) -> None:
+    """In units of u the coefficient of mu^k is that of the run itself over u^k."""
+    run, unit = _random_run(seed, unbiased=False), fmpq(2, 7)
+    own = distance_sq_expansion(run, ONE, 3)
+    assert distance_sq_expansion(run, unit, 3) == [c / unit ** (power + 1) for power, c in enumerate(own)]
+
+
+@given(SEEDS)
+@some
+def test_small_steps_minimise_another_average(seed: int) -> None:
+    """The limit is a stationary point of sum_i E[w_i] r_i K_i F_i, and the expansion's constant term."""
+    run = _random_run(seed, unbiased=False)
+    away = small_step_limit(run)
+    work = run.algorithm.work
+    effort = run.problem.weights * work.step_sizes * RATIONAL.array(work.steps)
+    gradients = run.problem.gradients((run.problem.optimum + away)[None].repeat(3, axis=0))
+    assert not (effort[:, None] * gradients).sum(axis=0).any()
+    constant = moment_expansion(run, ONE, 0)[0]
+    point = np.concatenate([RATIONAL.identity(1)[0], away])
+    assert (constant == np.outer(point, point)).all()
+    assert small_step_limit(run.as_floats()) == pytest.approx(FLOAT.array(away), rel=1e-9, abs=1e-11)
+
+
+def test_a_common_step_size_biases_towards_busy_clients() -> None:
+    """E_k = 3 and 1 with minimisers 0 and 1: the limit is 1/4 and not 1/2, and there is no leading term."""
+    drawn: dict[str, Any] = {"deviation": 1, "eta": "1/10"}
+    run = quadratics([[[1]], [[1]]], [[0], [1]], [0], steps=(3, 1), **drawn).engine
+    assert small_step_limit(run).tolist() == [fmpq(-1, 4)]
+    for one, unit in ((run, ONE), (run.as_floats(), 1.0)):
+        with pytest.raises(NotApplicable, match="away from x"):
+            leading_distance_sq(one, unit)
+    alone = quadratics([[[1]], [[1]]], [[0], [1]], [0], law=Fixed((1,)), **drawn).engine
+    assert small_step_limit(alone).tolist() == [fmpq(1, 2)]
+
+
+def test_rounding_is_not_a_bias() -> None:
+    """Floats: step sizes 1/(10 E_k), which do not add up exactly, and gradients that vanish at x* up to rounding."""
+    steps = (3, 7, 1)
+    drawn: dict[str, Any] = {"deviation": 1, "eta": [fmpq(1, 10 * e) for e in steps], "steps": steps}
+    for linear in ([["1/3"], ["-1/7"], ["5"]], [[0], [0], [0]]):
+        run = quadratics([[["1/3"]], [["3/7"]], [[1]]], linear, ["11/13"], law=Uniform(2), **drawn).engine
+        exact = plain_float(leading_distance_sq(run, fmpq(1, 10)))
+        assert leading_distance_sq(run.as_floats(), 0.1) == pytest.approx(exact, rel=1e-12)
+
+
+def test_mini_batches_without_noise_at_the_optimum() -> None:
+    """A model that fits all rows: multiplicative noise vanishes with the distance, and so do all coefficients."""
+    run = data([[[1], [2]], [[3], ["1/2"]]], [[2, 4], [6, 1]], [5], batch=1, eta="1/10", law=Uniform(1)).engine
+    assert distance_sq_expansion(run, ONE, 3) == [0, 0, 0]
+    assert leading_distance_sq(run, ONE) == 0
+
+
+def test_flat_objectives_are_refused() -> None:
+    """Also where only the clients that take part are flat."""
+    flat = quadratics([[[1, 0], [0, 0]]], [[1, 0]], [1, 1]).engine
+    absent = quadratics([[[1, 0], [0, 0]], [[0, 0], [0, 1]]], [[1, 0], [0, 1]], [1, 1], law=Fixed((0,))).engine
+    for run in (flat, absent):
+        with pytest.raises(NotApplicable, match="without curvature"):
+            distance_sq_expansion(run, ONE, 2)
+        for one, unit in ((run, ONE), (run.as_floats(), 1.0)):
+            with pytest.raises(NotApplicable, match="without curvature"):
+                leading_distance_sq(one, unit)
+
+
+def test_floats_and_many_dimensions_are_refused() -> None:
+    """Expansions are exact or not at all."""
+    run = quadratics([[[1]]], [[1]], [1]).engine
+    with pytest.raises(NotApplicable, match="rationals"):
+        distance_sq_expansion(run.as_floats(), 1.0, 2)
+    size = 17
+    problem = quadratic(RATIONAL.identity(size)[None], RATIONAL.identity(size)[:1], RATIONAL.zeros(size))
+    with pytest.raises(NotApplicable, match="dimensions"):
+        distance_sq_expansion(Run(problem, fedavg(problem, rounds=1, local_step_size="1/2")), ONE, 2)
