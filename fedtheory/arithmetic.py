@@ -214,7 +214,7 @@ class RationalArithmetic(Arithmetic):
     def sqrt(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):
             return np.vectorize(self.sqrt, otypes=[object])(value)
-        exact = _exact_root(value)
+        exact = None if isinstance(value, arb) else _exact_root(value)
         if exact is not None:
             return exact
         with precise_enclosures():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fedtheory.arithmetic import Number
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.participation import Full, Uniform
 from fedtheory.oracles import MiniBatch
@@ -66,6 +67,11 @@ def _least_squares_loss(run: Run) -> None:
     _expect(run.problem.data is not None, "the objective is not a least-squares loss on data")
 
 
+def _equal(run: Run, left: Number, right: Number) -> bool:
+    """Equality, up to rounding in floats only."""
+    return bool(left == right) if run.arithmetic.name == "rational" else bool(abs(left - right) <= 1e-12 * abs(right))
+
+
 def _no_noise(run: Run) -> None:
     centred = run.problem.centred
     _expect((centred.oracle.variance_forms(centred.linear) == 0).all(), "the gradients are noisy")
@@ -83,7 +89,8 @@ def _uniform_sampling(run: Run) -> None:
 def _normalised_steps(run: Run) -> None:
     work = run.algorithm.work
     products = work.step_sizes * run.arithmetic.array(list(work.steps))
-    _expect((abs(products - products[0]) <= 1e-12 * products[0]).all(), "mu_k E_k is not the same for all clients")
+    same = all(_equal(run, product, products[0]) for product in products)
+    _expect(same, "mu_k E_k is not the same for all clients")
 
 
 def _same_step_size(run: Run) -> None:
@@ -94,12 +101,20 @@ def _several_clients(run: Run) -> None:
     _expect(run.problem.clients > 1, "there is one client only")
 
 
-def _speedup_step(run: Run) -> None:
+def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
+    """That (scale s)^2 T = N."""
     _same_local_work(run)
     work = run.algorithm.work
-    iterations = run.algorithm.rounds * max(work.steps)
-    scaled = work.step_sizes[0] ** 2 * run.smoothness**2 * iterations
-    _expect(abs(scaled - run.problem.clients) <= 1e-12 * scaled, "the step size is not sqrt(N) / (L sqrt(T))")
+    scaled = (work.step_sizes[0] * scale) ** 2 * run.algorithm.rounds * max(work.steps)
+    _expect(_equal(run, scaled, run.problem.clients), f"the step size is not {step_size}")
+
+
+def _speedup_step(run: Run) -> None:
+    _expect_clients(run, run.smoothness, "sqrt(N) / (L sqrt(T))")
+
+
+def _plain_speedup_step(run: Run) -> None:
+    _expect_clients(run, 1, "sqrt(N) / sqrt(T)")
 
 
 def _mini_batches(run: Run) -> None:
@@ -114,6 +129,7 @@ same_local_work = Assumption(
 unit_server_step = Assumption("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
 uniform_shares = Assumption("uniform shares", r"all clients have the same share in the objective", _uniform_shares)
 full_participation = Assumption("full participation", r"every client takes part in every round", _full_participation)
+smooth = Assumption("smooth", r"each $f_i$ is $L$-smooth", lambda run: run.smoothness)
 convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $L$-smooth", lambda run: run.smoothness)
 unbiased_bounded_variance = Assumption(
     "unbiased gradients of bounded variance",
@@ -158,3 +174,9 @@ same_step_size = Assumption("same step size", r"all clients use the same local s
 several_clients = Assumption("several clients", r"there are at least two clients", _several_clients)
 speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _speedup_step)
 mini_batches = Assumption("mini-batches", r"stochastic gradients are those of mini-batches of data", _mini_batches)
+plain_speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _plain_speedup_step)
+two_sided_steps = Assumption(
+    "two-sided step sizes",
+    r"the clients use a common step size $s_L$, and the server a step size of its own",
+    _same_local_work,
+)

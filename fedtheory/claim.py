@@ -141,7 +141,8 @@ class Claim:
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """The links of the statement; empty for rates and bare definitions."""
-        return (*self._main_relations(), *self.also)
+        further = (Relation(_expression(r.left), r.operator, _expression(r.right)) for r in self.also)
+        return (*self._main_relations(), *further)
 
     def _main_relations(self) -> tuple[Relation, ...]:
         if self.chain:

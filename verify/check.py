@@ -128,7 +128,13 @@ def _conditions(claim: Claim, run: Run, failures: list[str]) -> tuple[ConditionC
     except NotApplicable as reason:
         failures.append(str(reason))
         return ()
-    return tuple(_condition(condition, at) for condition, at in zip(claim.conditions, compared, strict=True))
+    found = zip(claim.conditions, compared, strict=True)
+    return tuple(_condition(condition, at) for condition, at in found if not _is_of_rungs(claim, condition))
+
+
+def _is_of_rungs(claim: Claim, condition: Expr) -> bool:
+    """Whether a condition restricts the variable of a rate: it is asked on each rung, not on the run."""
+    return claim.rate is not None and claim.rate.variable in condition.free_symbols
 
 
 def _regions(claim: Claim, run: Run) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 
 import numpy as np
@@ -14,7 +14,7 @@ from fedtheory.arithmetic import NEAR_TIE, Array, Number, plain_floats
 from fedtheory.claim import Claim, Relation
 from fedtheory.errors import InputError
 from fedtheory.evaluation import Compiled, Site, compile_expression
-from fedtheory.expressions import Expr, latex, require_meaning
+from fedtheory.expressions import Average, Expr, Inner, Value, latex, require_meaning
 from fedtheory.frames import Index
 from fedtheory.quantities import Notion
 
@@ -59,6 +59,12 @@ class Link:
     relation: Relation
     left: Compiled
     right: Compiled
+
+    @cached_property
+    def is_identity(self) -> bool:
+        """Whether SymPy finds both sides to be the same number for all values of their symbols."""
+        sides = self.relation.left - self.relation.right
+        return not sides.atoms(Inner, Value, Average) and sp.simplify(sides) == 0
 
 
 @cache
@@ -144,6 +150,8 @@ def _worst(link: Link, flat: _Flat, places: Callable[[], Iterable[Site]]) -> Com
     smaller, larger = (rhs, lhs) if operator in (">=", ">") else (lhs, rhs)
     gap = -abs(larger - smaller) if operator == "==" else larger - smaller
     holds = _decided(gap, scale, strict=operator in ("<", ">"))
+    if operator in ("<=", "==", ">=") and (holds == None).any() and link.is_identity:  # noqa: E711
+        holds = np.full_like(holds, True)
     worst = int(_criticality(gap, scale, holds).argmax())
     number, position = flat.locate(worst)
     site = next(islice(places(), number, None))

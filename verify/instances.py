@@ -7,6 +7,7 @@ hand.  To add a family, write a function of a random generator and decorate it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim
 from fedtheory.client_data import ClientData
-from fedtheory.federation import Uniform, fedavg
+from fedtheory.federation import Aggregation, Uniform, fedavg
 from fedtheory.problem import Problem, least_squares, quadratic
 from fedtheory.problem.generators import random_quadratics
 from fedtheory.run import Run
@@ -187,6 +188,22 @@ def full_gradients(number: int) -> Run:
     return _with_fedavg(problem, fraction, 1 + int(generator.integers(4)), 1 + int(generator.integers(3)))
 
 
+@_family("nearly the same clients", 200, meant_for=a.lipschitz_losses)
+def nearly_the_same_clients(number: int) -> Run:
+    """Quadratics without noise that hardly differ between clients, so that drift is small against the gaps."""
+    generator = np.random.default_rng([27, number])
+    dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))
+    shares = RATIONAL.array(generator.integers(1, 4, clients))
+    spectrum = [_pick(generator, CURVATURES) for _ in range(dimension)]
+    apart = _pick(generator, (fmpq(0), fmpq(1, 64)))
+    spectra = [[curvature * (1 + client * apart) for curvature in spectrum] for client in range(clients)]
+    spread = _pick(generator, (fmpq(1, 16), fmpq(1, 64), fmpq(1, 256)))
+    problem = random_quadratics(generator, spectra, shared=dimension > 1, heterogeneity=spread, noise=fmpq(0))
+    problem = replace(problem, weights=shares / shares.sum())
+    fraction = _pick(generator, (fmpq(4), fmpq(2), fmpq(1), fmpq(1, 4)))
+    return _with_fedavg(problem, fraction, 1 + int(generator.integers(4)), 1 + int(generator.integers(3)))
+
+
 @_family("steps up to 1/L", 420, meant_for=a.bounded_second_moment)
 def bold_steps(number: int) -> Run:
     """Up to four clients, local steps and rounds; steps up to 1/L, a few of 2/L, every other one at most 1/(6 K L)."""
@@ -196,21 +213,83 @@ def bold_steps(number: int) -> Run:
     problem = _random_problem(generator, clients, dimension, shared=number % 4 < 2)
     local_steps, rounds = 1 + int(generator.integers(4)), 1 + int(generator.integers(4))
     bold = _pick(generator, (fmpq(4), fmpq(4), fmpq(2), fmpq(8)))
-    tame = _pick(generator, (fmpq(1), fmpq(1, 2))) * fmpq(4, 6 * local_steps)
+    tame = _pick(generator, (fmpq(1), fmpq(1, 2), fmpq(1, 64))) * fmpq(4, 6 * local_steps)
     return _with_fedavg(problem, bold if number % 2 else tame, local_steps, rounds)
 
 
-@_family("steps of the corollary", 210, meant_for=a.speedup_step)
+def _speedup_shape(generator: np.random.Generator, number: int) -> tuple[int, int, int]:
+    """sqrt(N), sqrt(T) and K with N <= T and K dividing T; in every other one K^4 N^3 <= T as well."""
+    root_clients, root_iterations, local_steps = (
+        [(1, 1, 1), (1, 4, 2), (1, 6, 2), (2, 8, 1), (1, 8, 2), (1, 3, 1), (1, 2, 1), (1, 5, 1)]
+        if number % 2
+        else [(2, 2, 1), (2, 4, 2), (2, 6, 3), (3, 3, 1), (3, 4, 4), (1, 2, 2), (1, 3, 3), (2, 4, 4)]
+    )[int(generator.integers(8))]
+    return root_clients, root_iterations, local_steps
+
+
+def _with_speedup_step(problem: Problem, scale: fmpq, root_iterations: int, local_steps: int) -> Run:
+    """FedAvg for T iterations with s = scale sqrt(N) / sqrt(T)."""
+    size = scale * fmpq(math.isqrt(problem.clients), root_iterations)
+    rounds = root_iterations**2 // local_steps
+    return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
+
+
+@_family("steps of the corollary", 420, meant_for=a.speedup_step)
 def corollary_steps(number: int) -> Run:
-    """N = 1, 4 or 9 clients and T = 1, 4, 9, 16 or 36 iterations, so that sqrt(N) / (L sqrt(T)) is rational."""
+    """N = 1, 4 or 9 clients, T = 1 to 64 iterations, s = sqrt(N) / (L sqrt(T)), all of them rational."""
     generator = np.random.default_rng([7, number])
-    root_clients = 1 + int(generator.integers(3 if number % 2 else 2))
-    root_iterations = int(generator.choice([1, 2, 3, 4, 6]))
-    iterations = root_iterations**2
-    local_steps = int(generator.choice([k for k in range(1, 5) if iterations % k == 0]))
-    problem = _random_problem(generator, root_clients**2, 1 + number % 2, shared=number % 4 < 2)
-    fraction = fmpq(4 * root_clients, root_iterations)
-    return _with_fedavg(problem, fraction, local_steps, iterations // local_steps)
+    root_clients, root_iterations, local_steps = _speedup_shape(generator, number)
+    problem = _random_problem(generator, root_clients**2, 1 + number % 4 // 3, shared=number % 3 > 0)
+    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    return _with_speedup_step(problem, 1 / smoothness, root_iterations, local_steps)
+
+
+_GENTLE: Choices = (*[fmpq(1, 16)] * 5, fmpq(1, 12), fmpq(1, 8), fmpq(1))
+"""Curvatures small enough for most steps sqrt(N/T), and one that is not."""
+
+
+@_family("steps sqrt(N/T)", 460, meant_for=a.plain_speedup_step)
+def plain_corollary_steps(number: int) -> Run:
+    """N = 1, 4 or 9 clients, T = 1 to 64 iterations, s = sqrt(N) / sqrt(T), curvatures from 1/16 to 1."""
+    generator = np.random.default_rng([10, number])
+    root_clients, root_iterations, local_steps = _speedup_shape(generator, number)
+    curvature = _pick(generator, _GENTLE)
+    problem = random_quadratics(
+        generator,
+        [[curvature]] * root_clients**2,
+        shared=True,
+        heterogeneity=_pick(generator, SPREADS),
+        noise=_pick(generator, NOISES),
+    )
+    return _with_speedup_step(problem, fmpq(1), root_iterations, local_steps)
+
+
+@_family("gentle quadratics", 210, in_floats=True, meant_for=a.bounded_second_moment, for_rates=True)
+def gentle_quadratics(number: int) -> Run:
+    """Up to three clients with curvatures of 1/4 and 1/2, for ladders on which the step size is sqrt(N) / sqrt(T)."""
+    generator = np.random.default_rng([11, number])
+    dimension, clients = 1 + number % 2, 1 + int(generator.integers(3))
+    spectrum = [_pick(generator, (fmpq(1, 2), fmpq(1, 4))) for _ in range(dimension)]
+    problem = random_quadratics(
+        generator,
+        [spectrum] * clients,
+        shared=True,
+        heterogeneity=_pick(generator, SPREADS),
+        noise=_pick(generator, NOISES),
+    )
+    return _with_fedavg(problem, fmpq(1), 1 + int(generator.integers(3)), 1)
+
+
+@_family("two-sided steps", 420, meant_for=a.two_sided_steps)
+def two_sided_steps(number: int) -> Run:
+    """Sampled clients with a common step size and number of local steps, server steps of 1/2, 1 and 2."""
+    generator = np.random.default_rng([12, number])
+    clients = 1 + int(generator.integers(3))
+    problem = _random_problem(generator, clients, 1, shared=number % 4 < 2)
+    plain = _with_fedavg(problem, _pick(generator, STEP_FRACTIONS), 1 + int(generator.integers(2)), 1).algorithm
+    law = Uniform(1 + int(generator.integers(clients)))
+    aggregation = Aggregation(_pick(generator, (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(2))), law)
+    return Run(problem, replace(plain, aggregation=aggregation))
 
 
 def _sampled(problem: Problem, selected: int, steps: tuple[int, ...], effective: fmpq, rounds: int) -> Run:
@@ -271,6 +350,52 @@ def steady_sampled_clients(number: int) -> Run:
     smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
     steps = _few_steps(generator, clients, 4)
     return _sampled(problem, 1 + int(generator.integers(clients)), steps, fmpq(1, 16) / smoothness, 2)
+
+
+def _unequal_steps(generator: np.random.Generator, clients: int) -> tuple[int, ...]:
+    """Local steps of each client, one to three, not the same for all."""
+    steps = [1] * (clients - 1) + [2 + int(generator.integers(2))]
+    steps[0] += int(generator.integers(2)) if clients > 2 else 0
+    return tuple(int(count) for count in generator.permutation(steps))
+
+
+def _balanced_pulls(generator: np.random.Generator) -> tuple[Problem, tuple[int, ...]]:
+    """Three clients: two with equal work and opposite pulls, and one between them that works more."""
+    curvature, middle, reach = (fmpq(int(generator.integers(1, 4))) for _ in range(3))
+    minimisers = RATIONAL.array([middle - reach, middle + reach, middle])
+    hessians = RATIONAL.array([[[curvature]]] * 3)
+    problem = quadratic(hessians, curvature * minimisers[:, None], RATIONAL.array(generator.integers(-2, 3, 1)))
+    return problem, (1, 1, 2 + int(generator.integers(2)))
+
+
+def _sampled_with_common_step(generator: np.random.Generator, number: int, dimension: int, fraction: fmpq) -> Run:
+    """Sampled clients that differ and take unequal numbers of steps, all of one size."""
+    clients = 2 + int(generator.integers(2))
+    if number % 10 == 9:
+        problem, steps = _balanced_pulls(generator)
+    else:
+        spectra = [[_pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
+        noise, spread = _pick(generator, NOISES[:2]), _pick(generator, SPREADS[1:])
+        problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
+        steps = _unequal_steps(generator, clients)
+    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    law = Uniform(1 + int(generator.integers(problem.clients)))
+    rounds, size = 1 + int(generator.integers(2)), fraction / (max(steps) * smoothness)
+    return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=steps, participation=law))
+
+
+@_family("sampled clients, common step", 240, meant_for=a.same_step_size)
+def sampled_clients_common_step(number: int) -> Run:
+    """Two or three sampled clients in one dimension, unequal numbers of local steps, one step size for all."""
+    generator = np.random.default_rng([10, number])
+    return _sampled_with_common_step(generator, number, 1, _pick(generator, _EFFECTIVE[:4]))
+
+
+@_family("steady sampled clients, common step", 210, in_floats=True, meant_for=a.same_step_size, for_rates=True)
+def steady_sampled_clients_common_step(number: int) -> Run:
+    """Sampled clients with one step size and unequal numbers of steps, for ladders of ever smaller steps."""
+    generator = np.random.default_rng([11, number])
+    return _sampled_with_common_step(generator, number, 1 + number % 2, fmpq(1, 4))
 
 
 def families_for(claim: Claim) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ _CLIENTS = Ladder(sp.oo, (1, 4, 16, 64), (256,), Run.with_copies)
 
 LADDERS = {
     "rounds": _ROUNDS,
-    "iterations": Ladder(sp.oo, (16, 64, 256, 1024), (4096, 16384), Run.with_rounds),
+    "iterations": Ladder(sp.oo, (16, 64, 256, 1024), (4096,), Run.with_rounds),
     "clients": _CLIENTS,
     "local_step_size": _STEP_SIZES,
     "effective_step_size": _STEP_SIZES,

@@ -14,8 +14,9 @@ from functools import cache, lru_cache
 
 import numpy as np
 import sympy as sp
+from flint import arb, fmpq
 
-from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats
+from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats, simplest_near
 from fedtheory.claim import Claim, Rate
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import Compiled, sites, whole_run
@@ -23,11 +24,15 @@ from fedtheory.expressions import Expr
 from fedtheory.quantities.notion import Notion, Quantity
 from fedtheory.region import Ball
 from fedtheory.run import Run
-from verify.compare import compile_side
+from verify.compare import compare, compile_side, condition_links
 from verify.ladders import Ladder, ladder_of
 
 RISING = 0.1
 """Slope of log(quantity / order) over log(variable), towards its limit, above which a rate is not supported."""
+
+
+_FEWEST = 3
+"""Rungs that a slope needs at least."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,9 @@ def check_rate(claim: Claim, run: Run) -> RateCheck:
 
 def _climb(claim: Claim, run: Run, steps: tuple[int, ...], limit: Number | None) -> RateCheck:
     compiled = _compiled(claim)
-    rungs = tuple(_rung(claim, run, step) for step in steps)
+    rungs = tuple(_rung(claim, run, step) for step in steps if _is_admissible(claim, _run_at(claim, run, step)))
+    if len(rungs) < _FEWEST:
+        raise NotApplicable(f"the conditions hold on {len(rungs)} rungs of the ladder, fewer than {_FEWEST}")
     scale = max(abs(plain_float(rung.measured)) for rung in rungs)
     # Only floats have a rounding error that could pass for a limit.
     rounding = NEAR_TIE * scale if run.arithmetic is FLOAT else 0
@@ -146,6 +153,11 @@ def _at_most(smaller: Number, larger: Number) -> bool | None:
     return bool(smaller <= larger)
 
 
+def _is_admissible(claim: Claim, at: Run) -> bool:
+    """Whether the conditions hold on a rung; the edge belongs to it where floats cannot tell."""
+    return all(found.holds is not False for found in compare(condition_links(claim), lambda: [whole_run(at)]))
+
+
 def _rung(claim: Claim, run: Run, step: int) -> Rung:
     compiled = _compiled(claim)
     at = _run_at(claim, run, step)
@@ -166,8 +178,13 @@ def _run_at(claim: Claim, run: Run, step: int) -> Run:
     if compiled.local_steps is not None:
         at = _with_local_steps(at, int(plain_float(compiled.local_steps(whole_run(at)).item()) + NEAR_TIE))
     if compiled.step_size is not None:
-        at = at.with_work(at.algorithm.work.steps, compiled.step_size(whole_run(at)).item())
+        at = at.with_work(at.algorithm.work.steps, _exact(compiled.step_size(whole_run(at)).item()))
     return at
+
+
+def _exact(size: Number) -> Number:
+    """A step size as it is, or a rational within 1e-9 of one that has a root."""
+    return fmpq(simplest_near(plain_float(size), 1e-9)) if isinstance(size, arb) else size
 
 
 @lru_cache(maxsize=64)
@@ -195,7 +212,8 @@ def _limit(compiled: _CompiledRate, run: Run) -> Number | None:
 
 def _require_fixed_constants(claim: Claim, run: Run) -> None:
     """A rate needs constants that do not depend on the horizon."""
-    regions = [run.noise_variance.region, run.dissimilarity_sq.region] if claim.assumptions else []
+    on_ball = claim.assumptions and _compiled(claim).ladder.limit is sp.oo
+    regions = [run.noise_variance.region, run.dissimilarity_sq.region] if on_ball else []
     if any(isinstance(region, Ball) and region.grows for region in regions):
         raise NotApplicable("the constants hold on a ball that grows with the number of rounds")
 

@@ -80,10 +80,10 @@ class Compiler:
         inside = self.scalar(base)
         if exponent.is_Integer:
             return lambda site: _power(inside(site), int(exponent))
-        if (2 * exponent).is_Integer:
-            return lambda site: _power(_root(site, inside(site)), int(2 * exponent))
+        if exponent.is_Rational and exponent.q in (2, 4):
+            return lambda site: _power(_nested_root(site, inside(site), exponent.q), int(exponent.p))
         if exponent.is_number:
-            raise ValueError(f"expected a whole or half power, got {node}")
+            raise ValueError(f"expected a whole, half or quarter power, got {node}")
         power = self.scalar(exponent)
         return lambda site: _raised(inside(site), power(site), node)
 
@@ -257,6 +257,12 @@ def _key_of(*parts: object) -> object:
 
 def _root(site: Site, value: Array) -> Array:
     return np.asarray(site.run.arithmetic.sqrt(value))
+
+
+def _nested_root(site: Site, value: Array, degree: int) -> Array:
+    """Square root, or the square root of that."""
+    root = _root(site, value)
+    return root if degree == 2 else _root(site, root)
 
 
 def _raised(value: Array, exponents: Array, node: Expr) -> Array:

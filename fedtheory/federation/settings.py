@@ -7,11 +7,14 @@ decorate it; its name is then known to run files.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 
 from fedtheory.arithmetic import Array, Number
+from fedtheory.errors import InputError
 from fedtheory.federation.participation import Full, Participation
 from fedtheory.federation.rule import Aggregation, Algorithm, Synchronous, local_work, same_for_all
+from fedtheory.oracles import ExactOracle
 from fedtheory.problem import Problem
 
 
@@ -68,3 +71,37 @@ def fedavg(
         Synchronous(arithmetic.number(round_time, "algorithm.clock.times")),
         rounds,
     )
+
+
+@_named("sgd")
+def sgd(problem: Problem, **keys: Any) -> Algorithm:
+    """Mini-batch SGD spread over workers: one step of each, then the average (liu2022, p. 3)."""
+    return _fedavg_with("sgd", problem, keys, local_steps=1)
+
+
+@_named("two-sided-fedavg")
+def two_sided_fedavg(problem: Problem, **keys: Any) -> Algorithm:
+    """FedAvg with a server step s beside the clients' s_L (liu2022, G-FedAvg-TSLR)."""
+    return _fedavg_with("two-sided-fedavg", problem, keys)
+
+
+@_named("parallel-restarted-sgd")
+def parallel_restarted_sgd(problem: Problem, **keys: Any) -> Algorithm:
+    """Local SGD of all clients, restarted from their average every K steps (liu2022; Yu et al., AAAI 2019)."""
+    return _fedavg_with("parallel-restarted-sgd", problem, keys, server_step_size=1, participation=Full())
+
+
+@_named("distributed-gd")
+def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
+    """Distributed gradient descent with full gradients and all workers (lecture27, p. 1; Wang et al. 2019)."""
+    if not isinstance(problem.oracle, ExactOracle):
+        raise InputError("problem", "distributed-gd means full gradients, without noise and without batch")
+    return _fedavg_with("distributed-gd", problem, keys, server_step_size=1, participation=Full())
+
+
+def _fedavg_with(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any) -> Algorithm:
+    """FedAvg in which some keys are part of the name; `InputError` where they are given otherwise."""
+    for key, value in fixed.items():
+        if keys.get(key, value) != value:
+            raise InputError(f"algorithm.{key}", f"{name} means {value}, got {keys[key]}")
+    return replace(fedavg(problem, **(keys | fixed)), name=name)

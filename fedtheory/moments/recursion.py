@@ -33,6 +33,16 @@ class NoiseProfile:
     server: Array
     """sum_i E[w_i^2] C_i^{K_i}, (d, d): covariance that enters the server's model, per eta_g^2."""
 
+    @cached_property
+    def server_moment(self) -> Array:
+        """`server` as a contribution (d+1, d+1) to a second moment."""
+        return homogeneous(self.server)
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest entry of the averaged covariances and the traces, as a float."""
+        return max(float(np.abs(part).max()) for part in (self.average, self.traces))
+
 
 class Recursion:
     """One round after another for a problem and an algorithm, in the problem's arithmetic."""
@@ -44,6 +54,7 @@ class Recursion:
         self.work = algorithm.work
         self.server_step_size = algorithm.aggregation.server_step_size
         self.participation: WeightMoments = algorithm.aggregation.participation.moments(problem.weights)
+        self._has_fixed_weights = self.participation.is_fixed
         self._prepare()
 
     def _prepare(self) -> None:
@@ -91,8 +102,8 @@ class Recursion:
     def advance(self, moment: Array, noise: NoiseProfile) -> Array:
         """Second moment (d+1, d+1) of the server's model after one more round."""
         squared = self.server_step_size * self.server_step_size
-        after: Array = self.round_map @ moment @ self.round_map.T + squared * homogeneous(noise.server)
-        if not self.participation.is_fixed:
+        after: Array = self.round_map @ moment @ self.round_map.T + squared * noise.server_moment
+        if not self._has_fixed_weights:
             after = after + squared * self._spread(moment)
         return after
 

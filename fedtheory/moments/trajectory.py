@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, plain_float
+from fedtheory.arithmetic import Array, plain_float, plain_floats
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
 from fedtheory.moments.local import homogeneous, unroll
@@ -60,9 +60,12 @@ class Trajectory:
         """Whether the numbers of a round, or the functionals made of them, leave double precision."""
         if moment.dtype == object:
             return False
-        curvature = max(1.0, float(np.abs(self.problem.hessian).max()))
-        largest = max(float(np.abs(part).max()) for part in (moment, noise.average, noise.traces))
-        return not largest * curvature * curvature < _OVERFLOW
+        largest = max(float(np.abs(moment).max()), noise.largest)
+        return not largest * self._curvature**2 < _OVERFLOW
+
+    @cached_property
+    def _curvature(self) -> float:
+        return max(1.0, float(plain_floats(np.abs(self.problem.hessian)).max()))
 
     def _divergence(self, overflow: int | None) -> Divergence | None:
         radius = self.recursion.spectral_radius()

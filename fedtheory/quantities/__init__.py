@@ -7,6 +7,14 @@ K_i = tau local steps of size eta, server step eta_g, F = sum_i p_i F_i,
 x^n the server's model, x_i^{n,k} local iterates, xbar^{n,k} = sum_i p_i x_i^{n,k}.
 """
 
+from fedtheory.quantities.aggregated import best_aggregated_suboptimality
+from fedtheory.quantities.algorithms import (
+    model_size,
+    parameter_server_load,
+    restarted_deviation,
+    restarting_first_deviation,
+    ring_worker_load,
+)
 from fedtheory.quantities.centralised import (
     interval_end_gap,
     interval_start_gap,
@@ -32,6 +40,7 @@ from fedtheory.quantities.clients import (
 from fedtheory.quantities.constants import (
     clients,
     gradient_dissimilarity,
+    gradient_growth,
     initial_distance,
     initial_gap,
     iterations,
@@ -42,6 +51,7 @@ from fedtheory.quantities.constants import (
     mean_dissimilarity,
     noise_deviation,
     objective_smoothness,
+    optimal_value_gap,
     participants,
     round_index,
     rounds,
@@ -67,15 +77,19 @@ from fedtheory.quantities.convergence import (
     round_suboptimality,
     server_distance_after_sq,
     server_distance_sq,
+    total_descent,
     total_progress,
 )
 from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, ScalarNotion, VectorNotion
+from fedtheory.quantities.objective import objective_lipschitz
+from fedtheory.quantities.samples import regressor_fourth_moment
 from fedtheory.quantities.steady_state import (
     distance_to_small_step_limit,
     leading_limiting_distance_sq,
     limiting_bias,
     limiting_distance_sq,
     small_step_bias,
+    small_step_optimum,
 )
 from fedtheory.quantities.vectors import (
     average_iterate,
@@ -115,6 +129,7 @@ __all__ = [
     "average_local_gradient_sq",
     "average_round_drift",
     "average_suboptimality",
+    "best_aggregated_suboptimality",
     "best_suboptimality",
     "centralised_model",
     "client_dissimilarity",
@@ -133,6 +148,7 @@ __all__ = [
     "gradient_at_server_model",
     "gradient_deviation",
     "gradient_dissimilarity",
+    "gradient_growth",
     "gradient_noise",
     "initial_distance",
     "initial_gap",
@@ -154,6 +170,7 @@ __all__ = [
     "mean_dissimilarity",
     "mean_divergence",
     "mean_square_smoothness",
+    "model_size",
     "nearest_start",
     "next_average_iterate",
     "next_centralised_model",
@@ -163,13 +180,20 @@ __all__ = [
     "next_server_model",
     "noise_deviation",
     "objective",
+    "objective_lipschitz",
     "objective_smoothness",
+    "optimal_value_gap",
     "optimum",
+    "parameter_server_load",
     "participants",
     "participates",
     "point",
     "reciprocal_progress",
+    "regressor_fourth_moment",
     "relative_noise",
+    "restarted_deviation",
+    "restarting_first_deviation",
+    "ring_worker_load",
     "round_drift",
     "round_index",
     "round_suboptimality",
@@ -181,12 +205,14 @@ __all__ = [
     "server_model",
     "server_step_size",
     "small_step_bias",
+    "small_step_optimum",
     "smallest_curvature",
     "smallest_gap",
     "smoothness",
     "stochastic_gradient",
     "strong_convexity",
     "third_point",
+    "total_descent",
     "total_progress",
     "unit_vector",
     "visited_second_moment",

@@ -132,6 +132,27 @@ mean_dissimilarity = assumed(
     "sigma_G, sigma_G^2 = sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2 on the region",
     lambda run: run.mean_dissimilarity_sq,
 )
+
+
+def gradient_growth(factor: int) -> Quantity:
+    """The smallest G with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + B^2 |grad F(x)|^2`` on the region, B = `factor`."""
+    return assumed(
+        f"gradient_growth_{factor}",
+        f"G_{{B={factor}}}",
+        f"the smallest G with sum_i p_i |grad F_i|^2 <= G^2 + B^2 |grad F|^2 on the region, for B = {factor}",
+        lambda run: run.gradient_growth_sq(run.arithmetic.number(factor, "B")),
+    )
+
+
+def _optimal_value_gap(run: Run) -> Any:
+    problem = run.problem
+    values = problem.constants - (problem.linear * problem.client_optima).sum(axis=1) / 2
+    return problem.optimal_value - values @ problem.weights
+
+
+optimal_value_gap = _constant(
+    "optimal_value_gap", r"\Gamma", "Gamma = F* - sum_i p_i F_i*, F_i* the least value of F_i", _optimal_value_gap
+)
 initial_distance = _constant(
     "initial_distance",
     "D",

@@ -127,3 +127,9 @@ best_suboptimality = Quantity(
     "the smallest E F(x^n) - F* of the server's models n = 0 .. T",
     lambda run: run.trajectory.server_suboptimality.min(),
 )
+total_descent = Quantity(
+    "total_descent",
+    r"F(x^0)-\mathbb E F(x^T)",
+    "F(x^0) - E F(x^T)",
+    lambda run: run.initial_gap - run.trajectory.server_suboptimality[-1],
+)

@@ -8,7 +8,7 @@ from typing import Any
 from fedtheory.moments.expansion import leading_distance_sq, small_step_limit
 from fedtheory.moments.stationary import stationary_distance_sq, stationary_mean
 from fedtheory.quantities.clients import effective_step_size
-from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.notion import Quantity, VectorNotion
 from fedtheory.run import Run
 
 _constant = partial(Quantity, is_constant=True)
@@ -43,7 +43,7 @@ limiting_distance_sq = _constant(
 leading_limiting_distance_sq = _constant(
     "leading_limiting_distance_sq",
     r"\frac\mu2\operatorname{tr}(H^{-1}R)",
-    "mu/2 tr(H^-1 R): the limit of E|x^n - x*|^2 to first order in mu; H the Hessian of F, mu^2 R the covariance of one "
+    "mu/2 tr(H^-1 R), the limit of E|x^n - x*|^2 to first order in mu: H the Hessian of F, mu^2 R the covariance of a "
     "round's update at x*",
     _leading,
 )
@@ -67,4 +67,10 @@ distance_to_small_step_limit = _constant(
     "distance of the limit of E x^n from w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k",
     _distance_of_limits_sq,
     root=True,
+)
+small_step_optimum = VectorNotion(
+    "small_step_optimum",
+    r"\bar w",
+    "w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
+    lambda frame: frame.constant(small_step_limit(frame.run)[None]),
 )

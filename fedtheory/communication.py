@@ -1,0 +1,73 @@
+"""What one aggregation costs in messages: through a parameter server, or around a ring (liu2022, pp. 5-6).
+
+Both add up the models of N workers, b numbers each, so that every worker ends
+with the sum.  The messages are listed one by one; costs are counted from them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+SERVER = -1
+"""The parameter server's number as a sender or receiver; workers are 0 .. N-1."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One transfer, in one phase; messages of a phase travel at the same time."""
+
+    phase: int
+    sender: int
+    receiver: int
+    size: Fraction
+    """In numbers."""
+
+
+def parameter_server(workers: int, size: Fraction) -> Iterator[Message]:
+    """Every worker sends its model to the server, then receives the result."""
+    for worker in range(workers):
+        yield Message(0, worker, SERVER, size)
+    for worker in range(workers):
+        yield Message(1, SERVER, worker, size)
+
+
+def ring_all_reduce(workers: int, size: Fraction) -> Iterator[Message]:
+    """Scatter-reduce, then all-gather: 2(N-1) phases in which each worker sends one chunk of b/N to its neighbour."""
+    for phase in range(2 * (workers - 1)):
+        for worker in range(workers):
+            yield Message(phase, worker, (worker + 1) % workers, size / workers)
+
+
+def busiest_load(messages: Iterator[Message]) -> Fraction:
+    """Most numbers that any one node sends and receives together."""
+    loads: Counter[int] = Counter()
+    for message in messages:
+        loads[message.sender] += message.size  # type: ignore[assignment]
+        loads[message.receiver] += message.size  # type: ignore[assignment]
+    return Fraction(max(loads.values(), default=0))
+
+
+def most_sent_by_a_worker(messages: Iterator[Message]) -> Fraction:
+    """Most numbers that any one worker sends."""
+    sent: Counter[int] = Counter()
+    for message in messages:
+        if message.sender != SERVER:
+            sent[message.sender] += message.size  # type: ignore[assignment]
+    return Fraction(max(sent.values(), default=0))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Orders of magnitude of a federation: lowest and highest."""
+
+    population: tuple[int, int]
+    devices_per_round: tuple[int, int]
+    rounds: tuple[int, int]
+
+
+def cross_device() -> Scale:
+    """Kairouz et al., arXiv:1912.04977, as liu2022 quotes them."""
+    return Scale(population=(10**6, 10**10), devices_per_round=(50, 5000), rounds=(500, 10000))

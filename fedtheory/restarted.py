@@ -1,0 +1,74 @@
+"""Parallel restarted SGD: FedAvg written as one loop over iterations t = 1 .. T (liu2022; Yu et al., AAAI 2019).
+
+The loop restarts all clients from their average whenever ``t mod K = 0``.  As
+printed, the gradient of that iteration is observed before the restart, at the
+client's own iterate, and the first restart comes after K - 1 steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.frames import common_steps, path_frames
+from fedtheory.frames.path import PathFrame
+from fedtheory.problem.quadratic import weighted_sum
+from fedtheory.run import Run
+
+
+def as_printed(run: Run, seed: int = 0) -> Iterator[Array]:
+    """Clients' iterates (M, d), centred, for t = 1 .. T: observe, then restart where t mod K = 0, then step."""
+    generator, interval = np.random.default_rng(seed), common_steps(run)
+    iterates = _start(run)
+    for t in range(1, run.algorithm.rounds * interval + 1):
+        gradients = _observed(run, iterates, generator)
+        if t % interval == 0:
+            iterates = _averaged(run, iterates)
+        iterates = iterates - _sizes(run) * gradients
+        yield iterates
+
+
+def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
+    """The same, but where (t - 1) mod K = 0 the restart comes first and the gradient is observed at the average."""
+    generator, interval = np.random.default_rng(seed), common_steps(run)
+    iterates = _start(run)
+    for t in range(1, run.algorithm.rounds * interval + 1):
+        if (t - 1) % interval == 0:
+            iterates = _averaged(run, iterates)
+        iterates = iterates - _sizes(run) * _observed(run, iterates, generator)
+        yield iterates
+
+
+def largest_deviation_sq(run: Run, iterates: Iterator[Array]) -> Number:
+    """Largest squared distance, over t and clients, from the iterates of FedAvg with the same draws."""
+    zero = run.arithmetic.number(0, "zero")
+    apart = [((x - fedavg) ** 2).sum(axis=1).max() for x, fedavg in zip(iterates, _of_fedavg(run), strict=True)]
+    return max(apart, default=zero)
+
+
+def _of_fedavg(run: Run) -> Iterator[Array]:
+    for frame in path_frames(run):
+        assert isinstance(frame, PathFrame)
+        yield frame.next_local.values  # type: ignore[attr-defined]
+
+
+def _start(run: Run) -> Array:
+    return np.tile(run.problem.centred.start, (run.problem.clients, 1))
+
+
+def _sizes(run: Run) -> Array:
+    return run.algorithm.work.step_sizes[:, None]
+
+
+def _averaged(run: Run, iterates: Array) -> Array:
+    return np.tile(weighted_sum(run.problem.weights, iterates), (len(iterates), 1))
+
+
+def _observed(run: Run, iterates: Array, generator: np.random.Generator) -> Array:
+    """One stochastic gradient of each client at its point, (M, d)."""
+    centred = run.problem.centred
+    noise = np.stack([centred.oracle.outcome(client, x, generator) for client, x in enumerate(iterates)])
+    gradients: Array = centred.gradients(iterates) + noise
+    return gradients

@@ -1,0 +1,177 @@
+"""Lecture 27: the symbolic facts behind its claims, and small runs computed by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+from tiny_runs import quadratics
+
+from fedtheory import RATIONAL, InputError, Run
+from fedtheory import quantities as q
+from fedtheory.budget import Budget, descend_fixed, drift_bounds
+from fedtheory.federation import SETTINGS, fedavg
+from fedtheory.federation.settings import distributed_gd
+from fedtheory.problem import quadratic
+from fedtheory.registry import claims_of, find
+from fedtheory.runfile import run_table
+from fedtheory.sources.lecture27.notation import T, beta, eta, growth, omega, per_divergence, tau
+from verify.check import Check, check
+
+n = sp.Symbol("n", integer=True, nonnegative=True)
+
+
+def two_clients(step: str = "1/4", steps: int = 2, rounds: int = 1) -> Run:
+    """F_1 = x^2/2 - 2x and F_2 = 3x^2/2 + 2x with equal weights, so F = x^2, from x = 1."""
+    return quadratics([[["1"]], [["3"]]], [[2], [-2]], [1], eta=step, steps=steps, rounds=rounds).engine
+
+
+def sides(claim_id: str, run: Run, link: int = 0) -> tuple[object, object, bool | None]:
+    """Both sides of one link at its worst place, and whether it holds there."""
+    found: Check = check(find(f"lecture27:{claim_id}"), run)
+    assert found.applicable, found.reason
+    compared = found.comparisons[link]
+    return compared.lhs, compared.rhs, compared.holds
+
+
+# Identities for all symbols.
+
+
+def test_the_recursion_of_g() -> None:
+    """(eta beta + 1) g_i(x) + eta delta_i = g_i(x + 1), and g_i(0) = 0."""
+    step = (eta * beta + 1) * growth(n) + eta - growth(n + 1)
+    assert sp.simplify(sp.expand_power_exp(sp.expand(step))) == 0
+    assert growth(sp.Integer(0)) == 0
+
+
+def test_h_is_the_geometric_sum() -> None:
+    """h(0) = h(1) = 0, and h grows from x to x + 1 by eta delta ((eta beta + 1)^x - 1): thm-1.sum by induction."""
+    assert sp.simplify(per_divergence(sp.Integer(0))) == sp.simplify(per_divergence(sp.Integer(1))) == 0
+    increment = per_divergence(n + 1) - per_divergence(n)
+    expected = eta * ((eta * beta + 1) ** n - 1)
+    assert sp.simplify(sp.expand_power_exp(sp.expand(increment - expected))) == 0
+
+
+def test_h_is_convex() -> None:
+    """The second difference of h is eta^2 beta delta (eta beta + 1)^x."""
+    second = per_divergence(n + 2) - 2 * per_divergence(n + 1) + per_divergence(n)
+    assert sp.simplify(sp.expand_power_exp(sp.expand(second)) - eta**2 * beta * (eta * beta + 1) ** n) == 0
+
+
+def test_the_budgets_h_is_the_lectures() -> None:
+    """The sum that the controller uses against the closed form, in floats."""
+    values = {eta: 0.1, beta: 3.0}
+    closed = [2.5 * float(per_divergence(sp.Integer(x)).subs(values)) for x in range(12)]
+    assert drift_bounds(11, 0.1, 3.0, 2.5) == pytest.approx(closed, rel=1e-12, abs=1e-14)
+
+
+def test_the_explicit_bound_solves_theorem_2() -> None:
+    """epsilon_0 = the explicit bound without its last term: epsilon T (eta phi - rho h / (tau epsilon^2)) = 1."""
+    phi, loss = sp.symbols("phi loss", positive=True)
+    epsilon = 1 / (2 * eta * phi * T) + sp.sqrt(1 / (4 * eta**2 * phi**2 * T**2) + loss / (eta * phi * tau))
+    assert sp.simplify(sp.expand(eta * phi * epsilon**2 - epsilon / T - loss / tau)) == 0
+
+
+def test_lemma_4_from_descent_and_convexity() -> None:
+    """With theta' = theta - s g^2 and theta <= g / sqrt(omega), 1/theta' - 1/theta >= s g^2 / theta^2 >= s omega."""
+    theta, s, g = sp.symbols("theta s g", positive=True)
+    after = theta - s * g**2
+    excess = (1 / after - 1 / theta) - s * g**2 / theta**2
+    assert sp.simplify(excess - s**2 * g**4 / (theta**2 * after)) == 0
+    assert sp.simplify(s * g**2 / (g / sp.sqrt(omega)) ** 2 - s * omega) == 0
+
+
+# A run by hand.
+
+
+def test_constants_by_hand() -> None:
+    """Ball of radius 2; |grad F_i - grad F| = |x + 2|, so delta = 4; |grad F_2| = |3x + 2|, so rho = 8."""
+    run = two_clients()
+    assert run.ball.radius == 2
+    assert q.mean_divergence.measure(run) == 4
+    assert q.lipschitz.measure(run) == 64
+    assert q.objective_lipschitz.measure(run) == 16
+    assert (q.smallest_gap.measure(run), q.nearest_start.measure(run)) == (fmpq(1, 16), 1)
+
+
+def test_delta_is_a_weighted_mean() -> None:
+    """With weights 1/4 and 3/4 and equal Hessians the divergences are 3 and 1, everywhere, and delta is 3/2."""
+    run = quadratics([[["1"]]] * 2, [[3], [-1]], [1], importance=["1/4", "3/4"]).engine
+    assert q.client_dissimilarity.measure(run).ravel().tolist() == [9, 1]
+    assert q.mean_divergence.measure(run) == fmpq(3, 2)
+
+
+def test_the_drift_of_a_client_by_hand() -> None:
+    """One step takes client 1 to 5/4 and the centralised model to 1/2; g_1(1) = eta delta_1 = 1."""
+    assert sides("thm-1.g", two_clients()) == (fmpq(9, 16), 1, True)
+
+
+def test_an_aggregation_by_hand() -> None:
+    """w(2) = 7/16 and v(2) = 1/4, so gaps 49/256 and 1/16; rho h(2) = 8 * 4 * 3 / 16 = 6."""
+    run = two_clients()
+    assert sides("thm-2.jump", run)[:2] == (fmpq(256, 49) - 16, fmpq(256, 49) - 16)
+    assert sides("thm-2.jump", run, 1) == (fmpq(256, 49) - 16, -6 * 16 * fmpq(256, 49), True)
+    # 1/theta grows from 1 to 16; the lemma promises 2 * (1/4) (1 - 3/8) = 5/16.
+    assert sides("thm-2.interval", run) == (15, fmpq(5, 16), True)
+
+
+def test_condition_2_fails_where_clients_differ_much() -> None:
+    """eta phi = 5/32 is less than rho h / (tau eps^2) = 768: Theorem 2 says nothing, and the answer says why."""
+    found = check(find("lecture27:thm-2"), two_clients())
+    assert not found.applicable
+    assert [condition.slack for condition in found.conditions] == [fmpq(1, 12), fmpq(5, 32) - 768]
+
+
+def test_theorem_2_with_one_local_step() -> None:
+    """tau = 1: h = 0, and 1 / (T eta phi) = 1 / (2 * 5/32) bounds the gap 1/16."""
+    run = two_clients(steps=1, rounds=2)
+    assert sides("thm-2", run) == (fmpq(1, 16), fmpq(16, 5), True)
+
+
+def test_lemma_4_needs_positive_gaps() -> None:
+    """Step 1/beta on one client reaches the optimum at once: theta = 0, and 1/theta means nothing."""
+    run = quadratics([[["2"]]], [[0]], [1], eta="1/2").engine
+    for claim_id in ("lemma-4", "lemma-4.consequence", "lemma-3.proof", "thm-2"):
+        assert not check(find(f"lecture27:{claim_id}"), run).applicable
+    assert check(find("lecture27:lemma-3"), run).holds is True
+
+
+def test_noise_is_outside_the_lecture() -> None:
+    """Every claim that is evaluated asks for full gradients."""
+    run = quadratics([[["1"]]], [[0]], [1], deviation=1, eta="1/8").engine
+    for claim in claims_of("lecture27"):
+        if claim.relations:
+            assert "full gradients" in str(check(claim, run).reason)
+
+
+# The budget, and the named setting.
+
+
+@pytest.mark.parametrize("local_steps", [1, 2, 3])
+def test_a_run_costs_what_the_lecture_says(local_steps: int) -> None:
+    """T (c + b / tau), and never more than R."""
+    budget = Budget("1/3", "5/2", "17")
+    run = descend_fixed(two_clients().problem, "1/4", budget, local_steps)
+    whole = [steps for steps in run.local_steps if steps == local_steps]
+    updates = fmpq(len(whole) * local_steps)
+    assert run.spent[len(whole) - 1] == updates * (fmpq(1, 3) + fmpq(5, 2) / local_steps)
+    assert run.spent[-1] <= 17
+
+
+def test_distributed_gd_is_fedavg_with_full_gradients() -> None:
+    """The same trajectory under its own name, which run files keep."""
+    problem = two_clients().problem
+    keys = {"rounds": 2, "local_step_size": fmpq(1, 4), "local_steps": 3}
+    run, same = Run(problem, distributed_gd(problem, **keys)), Run(problem, fedavg(problem, **keys))
+    assert np.array_equal(run.trajectory.server_mean, same.trajectory.server_mean)
+    assert SETTINGS[run_table(run)["algorithm"]["name"]] is distributed_gd
+
+
+def test_distributed_gd_refuses_what_it_is_not() -> None:
+    """Noise and server step sizes belong to other algorithms."""
+    noisy = quadratic(RATIONAL.array([[[1]]]), RATIONAL.array([[0]]), RATIONAL.array([1]), noise=RATIONAL.array([1]))
+    with pytest.raises(InputError, match="full gradients"):
+        distributed_gd(noisy, rounds=1, local_step_size=fmpq(1))
+    with pytest.raises(InputError, match="server_step_size"):
+        distributed_gd(two_clients().problem, rounds=1, local_step_size=fmpq(1, 4), server_step_size=2)
