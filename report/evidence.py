@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from flint import fmpq
 from markupsafe import Markup
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.claim import Claim
+from fedtheory.errors import NotApplicable
 from fedtheory.expressions import latex
 from fedtheory.quantities import Quantity, rounds
 from fedtheory.run import Run
@@ -119,7 +121,18 @@ def _constants(claim: Claim, run: Run) -> list[Row]:
     """The run's constants in the claim's letters; of roots the squares, which are rational."""
     constants = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, Quantity)}
     shown = {s: n for s, n in constants.items() if n.is_constant or (n is rounds and claim.rate is None)}
-    return [_row(f"${latex(s)}{'^2' if n.root else ''}$", n.measure(run)) for s, n in shown.items()]
+    return [row for s, n in shown.items() for row in _constant_rows(f"{latex(s)}{'^2' if n.root else ''}", n, run)]
+
+
+def _constant_rows(name: str, quantity: Quantity, run: Run) -> list[Row]:
+    """One row, or one for each client; none where the quantity has no value on this run."""
+    try:
+        value = quantity.measure(run)
+    except NotApplicable:
+        return []
+    if not isinstance(value, np.ndarray):
+        return [_row(f"${name}$", value)]
+    return [_row(f"${name}$ of client {number}", entry) for number, entry in enumerate(value.ravel())]
 
 
 def _row(name: str, value: Number) -> Row:

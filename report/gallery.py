@@ -2,50 +2,162 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
+import sympy as sp
 from flint import fmpq
 
+from fedtheory import assumptions as a
 from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
-from fedtheory.federation import fedavg
+from fedtheory.errors import MissingExtra
+from fedtheory.expressions import Expr
+from fedtheory.federation import Uniform, fedavg
+from fedtheory.problem import quadratic
 from fedtheory.problem.generators import random_quadratics
+from fedtheory.quantities import Quantity
 from fedtheory.run import Run
+from report.budgets import budget_cases
 from report.figures.bounds import bound_curve, by_terms, over_rounds, tightness_map
+from report.figures.budget import over_local_steps as over_fixed_steps
+from report.figures.communication import over_workers
 from report.figures.drift import over_local_steps
+from report.figures.limits import limit_points
+from report.figures.paths import along_path
 from report.figures.rates import ladder
+from report.figures.speedup import over_clients
+from report.figures.steady_state import over_step_sizes
 from report.figures.style import Figure
+from report.speedup import speed_ups
+from verify.check import check
 from verify.verdict import ClaimVerdict
 
 _SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
-_LIMIT = Fraction(1, 4)
-"""Step sizes of the map are fractions of ``_LIMIT / L``, the limit of the usual condition."""
 
 
 def figures_for(verdict: ClaimVerdict) -> list[Figure]:
     """The figures of a claim's page; none where the claim is about single points or steps."""
     claim = verdict.claim
-    if claim.rate is not None:
-        return [ladder(claim, verdict.evidence.rate)] if verdict.evidence and verdict.evidence.rate else []
-    if claim.kind != "bound" or claim.place != "run":
-        return []
-    measured = claim.notation.get(claim.relations[0].left)
-    if measured is q.max_drift:
-        return [over_local_steps(claim, showcase(local_steps=16), _words(16))]
-    if measured is q.average_suboptimality:
-        return _bound_figures(claim)
-    return []
+    shown = [figure for suits, draw in _FIGURES if suits(claim) for figure in draw(claim)]
+    if claim.rate is not None and verdict.evidence and verdict.evidence.rate:
+        shown.append(ladder(claim, verdict.evidence.rate))
+    return shown
+
+
+def _is_bound_on(*measured: Quantity) -> Callable[[Claim], bool]:
+    """Whether a claim bounds one of these quantities of a run."""
+    return lambda claim: (
+        claim.kind == "bound"
+        and claim.place == "run"
+        and claim.rate is None
+        and claim.notation.get(claim.relations[0].left) in measured
+    )
+
+
+def _points_at(name: str) -> Callable[[Claim], bool]:
+    return lambda claim: claim.implemented_by == name
+
+
+def _is_cost(claim: Claim) -> bool:
+    return claim.kind == "cost"
+
+
+def _is_bound_on_a_path(claim: Claim) -> bool:
+    return claim.kind == "bound" and claim.place == "path" and q.centralised_model in claim.notation.values()
+
+
+def _is_about_accuracy(claim: Claim) -> bool:
+    """Whether a claim gives the iterations to an accuracy, at a step size for linear speed-up."""
+    return a.speedup_step in claim.assumptions and claim.kind == "rate"
+
+
+def _drift_figures(claim: Claim) -> list[Figure]:
+    return [over_local_steps(claim, showcase(local_steps=16), _words(16))]
 
 
 def _bound_figures(claim: Claim) -> list[Figure]:
+    if not check(claim, showcase(local_steps=5)).applicable:
+        return []
     curve, words = bound_curve(claim, showcase(local_steps=5)), _words(5)
     return [
         over_rounds(claim, curve, words),
         by_terms(claim, curve, words),
-        tightness_map(claim, map_problems(), _LIMIT),
+        tightness_map(claim, map_problems(), _step_limit(claim)),
     ]
+
+
+def _step_limit(claim: Claim) -> Fraction:
+    """The largest eta L that a condition ``eta <= c / L`` of the claim allows; 1 where there is none."""
+    for condition in claim.conditions:
+        limit = condition.rhs.subs({s: 1 for s, n in claim.notation.items() if n is q.smoothness})
+        if claim.notation.get(condition.lhs) is q.local_step_size and limit.is_Rational:
+            return Fraction(int(limit.p), int(limit.q))
+    return Fraction(1)
+
+
+def _speed_up_figures(claim: Claim) -> list[Figure]:
+    alike, unlike = "all clients alike", "every other client of a second kind (other Hessian, other minimiser)"
+    return [
+        over_clients(claim.slug, speed_ups(alike=True), "alike", alike),
+        over_clients(claim.slug, speed_ups(alike=False), "unlike", unlike),
+    ]
+
+
+def _budget_figures(claim: Claim) -> list[Figure]:
+    """Loss at equal cost on data; none without scikit-learn's data."""
+    try:
+        return [over_fixed_steps(claim.slug, budget_cases())]
+    except MissingExtra:
+        return []
+
+
+def _speaks_of(quantity: Quantity) -> Callable[[Claim], bool]:
+    return lambda claim: claim.rate is not None and quantity in claim.notation.values()
+
+
+def _steady_figures(claim: Claim) -> list[Figure]:
+    words = "Three agents in the plane, two of them sampled, $E_k=1,2,4$, noise of variance 1."
+    compared = _compared_with(claim, q.limiting_distance_sq)
+    return [] if compared is None else [over_step_sizes(claim, compared, sampled(normalised=True), words)]
+
+
+def _compared_with(claim: Claim, quantity: Quantity) -> Expr | None:
+    """What a rate subtracts from a quantity, in ``quantity - x``."""
+    assert claim.rate is not None
+    for difference in claim.rate.measured.atoms(sp.Add):
+        for term in difference.args:
+            if claim.notation.get(term) is quantity:
+                return term - difference
+    return None
+
+
+def _limit_figures(claim: Claim) -> list[Figure]:
+    words = "Three agents in the plane with $E_k=1,2,4$ and a common step size; $\\mu$ starts at $1/8$."
+    return [limit_points(claim, sampled(normalised=False).as_floats(), words)]
+
+
+def _path_figures(claim: Claim) -> list[Figure]:
+    run = noiseless()
+    words = f"Four clients of unequal weight in three dimensions, $\\tau = {run.algorithm.work.steps[0]}$, no noise."
+    return [along_path(claim, run, words)]
+
+
+_FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]], ...] = (
+    (_is_bound_on(q.max_drift), _drift_figures),
+    (_is_bound_on(q.average_suboptimality, q.average_local_gradient_sq), _bound_figures),
+    (_is_bound_on_a_path, _path_figures),
+    (_is_cost, lambda claim: [over_workers(claim.slug)]),
+    (_is_about_accuracy, _speed_up_figures),
+    (_speaks_of(q.limiting_distance_sq), _steady_figures),
+    (_speaks_of(q.distance_to_small_step_limit), _limit_figures),
+    (_points_at("fedtheory.budget:descend_adaptively"), _budget_figures),
+)
+"""Which claims get which figures, by what they state."""
 
 
 @cache
@@ -77,3 +189,31 @@ def map_problems() -> tuple[Run, ...]:
             )
             runs.append(Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 4))).as_floats())
     return tuple(runs)
+
+
+@cache
+def noiseless() -> Run:
+    """Four clients of unequal weight and different Hessians, full gradients, six local steps, three rounds."""
+    generator = np.random.default_rng(27)
+    problem = random_quadratics(
+        generator,
+        [_SPECTRUM[:3], _SPECTRUM[1:4], _SPECTRUM[:3], _SPECTRUM[2:]],
+        shared=False,
+        heterogeneity=fmpq(1, 2),
+        noise=fmpq(0),
+    )
+    weighted = replace(problem, weights=RATIONAL.array(["1/10", "2/10", "3/10", "4/10"]))
+    return Run(weighted, fedavg(weighted, rounds=3, local_step_size=fmpq(1, 4), local_steps=6)).as_floats()
+
+
+@cache
+def sampled(*, normalised: bool) -> Run:
+    """Two of three agents in each round, in rationals; step sizes mu / E_k with mu = 1/4, or 1/2 for all."""
+    array = RATIONAL.array
+    hessians = [[["1", "0"], ["0", "1/2"]], [["1/2", "1/4"], ["1/4", "1"]], [["1", "0"], ["0", "1"]]]
+    minimisers = [["0", "0"], ["2", "0"], ["1", "2"]]
+    linear = np.stack([array(h) @ array(w) for h, w in zip(hessians, minimisers, strict=True)])
+    problem = quadratic(array(hessians), linear, array(["0", "0"]), noise=array([1] * 3))
+    steps = (1, 2, 4)
+    sizes = array([fmpq(1, 4 * count) if normalised else fmpq(1, 2) for count in steps])
+    return Run(problem, fedavg(problem, rounds=1, local_step_size=sizes, local_steps=steps, participation=Uniform(2)))

@@ -203,8 +203,12 @@ def _is_positive(gap: Number) -> bool | None:
 
 
 def _criticality(gap: Array, magnitude: Array, holds: Array) -> Array:
-    """Orders places: violations above the undecided above the rest, in each class the smallest relative gap on top."""
+    """Orders places: violations above the undecided above the rest, in each class the smallest relative gap on top.
+
+    Where both sides are zero nothing is tight: such places come last in their class.
+    """
     relative = -plain_floats(gap / np.where(magnitude > 0, magnitude, magnitude - magnitude + 1))
+    relative[plain_floats(magnitude) == 0] = -2.0
     rank = np.array([{True: 0.0, None: 4.0, False: 8.0}[verdict] for verdict in holds])
     criticality: Array = relative + rank
     return criticality

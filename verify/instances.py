@@ -352,6 +352,20 @@ def steady_sampled_clients(number: int) -> Run:
     return _sampled(problem, 1 + int(generator.integers(clients)), steps, fmpq(1, 16) / smoothness, 2)
 
 
+@_family("sampled clients, bold and timid steps", 120, meant_for=a.strongly_convex_clients)
+def sampled_clients_bold_and_timid(number: int) -> Run:
+    """Two clients of which one or both are sampled; every other time with local steps of up to 3/delta, else tiny."""
+    generator = np.random.default_rng([12, number])
+    spectra = [[_pick(generator, CURVATURES[:3])] for _ in range(2)]
+    noise, spread = _pick(generator, NOISES[:3]), _pick(generator, SPREADS)
+    problem = random_quadratics(generator, spectra, shared=number % 4 < 2, heterogeneity=spread, noise=noise)
+    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    steps = _few_steps(generator, 2, 4)
+    bold = _pick(generator, (fmpq(1), fmpq(3, 2), fmpq(2), fmpq(3))) * max(steps)
+    effective = (bold if number % 2 else _pick(generator, (fmpq(1, 16), fmpq(1, 64)))) / smoothness
+    return _sampled(problem, 1 + int(generator.integers(2)), steps, effective, 1)
+
+
 def _unequal_steps(generator: np.random.Generator, clients: int) -> tuple[int, ...]:
     """Local steps of each client, one to three, not the same for all."""
     steps = [1] * (clients - 1) + [2 + int(generator.integers(2))]

@@ -96,7 +96,7 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
         image = axes.imshow(largest, cmap="cividis", aspect="auto", vmin=0, origin="lower")
         for (row, column), value in np.ndenumerate(largest):
             bright = value > 0.6 * largest.max()
-            axes.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=8, color="k" if bright else "w")
+            axes.text(column, row, _cell(value), ha="center", va="center", fontsize=8, color="k" if bright else "w")
         axes.grid(visible=False)
         axes.set_xticks(range(len(FRACTIONS)), [_fraction_label(f) for f in FRACTIONS])
         axes.set_yticks(range(len(LOCAL_STEPS)), [str(steps) for steps in LOCAL_STEPS])
@@ -125,6 +125,11 @@ def _setting(run: Run, size: Fraction, steps: int, rounds: int) -> Run:
     """The run with step size ``size / L`` and another number of local steps and rounds."""
     step = FLOAT.number(size / Fraction(run.smoothness), "step")
     return run.with_work((steps,) * run.problem.clients, step).with_rounds(rounds)
+
+
+def _cell(value: float) -> str:
+    """Two digits, or that it is small: a cell is narrow."""
+    return f"{value:.2g}" if value >= 0.001 else "<.001"
 
 
 def _fraction_label(fraction: Fraction) -> str:

@@ -73,7 +73,7 @@ def test_values_are_quadratic_in_the_point() -> None:
     [
         (x, "not a number"),
         (sp.sin(eta), "cannot evaluate"),
-        (eta ** sp.Rational(1, 3), "whole or half power"),
+        (eta ** sp.Rational(1, 3), "whole, half or quarter power"),
         (norm_sq(eta * x * y), "one vector"),
         (Value(x, y), "not an objective"),
         (inner(eta, x), "not a vector"),

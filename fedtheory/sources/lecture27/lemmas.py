@@ -97,10 +97,42 @@ CLAIMS = [
             rf"\Rightarrow-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)\le-\frac\eta\beta\|{_NABLA}\|^2"
         ),
         note=(
-            "theta > 0 is assumed: epsilon > 0 rules out runs that reach the optimum.  The last factor is transcribed "
-            "as + eta (1/beta - eta); it is read as eta (eta - 1/beta), which is what the line before it gives.  The "
-            "notes end with a strict inequality; under eta <= 1/beta it is the lemma's, which is not strict."
+            "theta > 0 is assumed: epsilon > 0 rules out runs that reach the optimum.  The last factor is that of the "
+            "line before it; as transcribed it has another sign, see the next claim.  The notes end with a strict "
+            "inequality; under eta <= 1/beta it is the lemma's, which is not strict."
         ),
+        verdict="supported",
+    ),
+    claim(
+        id="lecture27:lemma-3.proof.factor",
+        kind="identity",
+        title="Collecting the squared gradient",
+        locator="proof of Lemma 3, last line",
+        lhs=-eta / beta * norm_sq(gradient) + eta**2 * norm_sq(gradient),
+        relation="==",
+        rhs=eta * (1 / beta - eta) * norm_sq(gradient),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        printed=(
+            rf"-\frac\eta\beta\|{_NABLA}\|^2+\eta^2\|{_NABLA}\|^2=\eta\left(\frac1\beta-\eta\right)\|{_NABLA}\|^2"
+        ),
+        note="As transcribed; the sign is lost.  With it the distance would be allowed to grow.",
+        verdict="refuted",
+    ),
+    claim(
+        id="lecture27:lemma-3.proof.factor.fixed",
+        kind="identity",
+        title="Collecting the squared gradient, with its sign",
+        locator="proof of Lemma 3, last line, repaired",
+        lhs=-eta / beta * norm_sq(gradient) + eta**2 * norm_sq(gradient),
+        relation="==",
+        rhs=eta * (eta - 1 / beta) * norm_sq(gradient),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        note="Not positive for eta <= 1/beta, which is what the lemma needs.",
+        corrects="lecture27:lemma-3.proof.factor",
         verdict="supported",
     ),
     claim(

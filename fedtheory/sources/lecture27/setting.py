@@ -44,7 +44,7 @@ CLAIMS = [
         printed=(
             r"F_i(w)=\frac{1}{|\mathcal D_i|}\sum_{j\in\mathcal D_i}f_j(w),\quad "
             r"F(w)=\frac{\sum_i|\mathcal D_i|F_i(w)}{\sum_i|\mathcal D_i|},\quad D_i=|\mathcal D_i|,\ D=\sum_iD_i,"
-            r"\quad w^*=\arg\min F(w)"
+            r"\quad w^*=\operatorname{argmin}F(w)"
         ),
         note="The mean over clients has the weights D_i / D here and in all claims of this source.",
         implemented_by="fedtheory.problem:Problem",

@@ -62,7 +62,7 @@ CLAIMS = [
         conditions=[SMALL_STEP, rate > 0],
         printed=(
             rf"{_PHI};\quad(1)\ \eta\le\frac1\beta,\ (2)\ {_RATE}>0,\ (3)\ F(v_{{[k]}}(k\tau))-F(w^*)\ge\varepsilon\ "
-            rf"\forall k,\ (4)\ {_FINAL}\ge\varepsilon\Rightarrow{_FINAL}\le"
+            rf"\forall k,\ (4)\ {_FINAL}\ge\varepsilon\Rightarrow {_FINAL}\le"
             r"\frac{1}{T\left(" + _RATE + r"\right)}"
         ),
         note=(
@@ -179,7 +179,8 @@ CLAIMS = [
         for_all=COSTS,
         assumptions=DISTRIBUTED_GD,
         printed=(
-            r"\tau^*=\arg\min_\tau\left\{\text{the explicit bound with }\frac1T\approx\frac{c\tau+b}{R\tau}\right\},"
+            r"\tau^*=\operatorname{argmin}_\tau\left\{\text{the explicit bound with }"
+            r"\frac1T\approx\frac{c\tau+b}{R\tau}\right\},"
             r"\quad\rho,\beta,\delta\text{ estimated while the run goes, until }R\text{ is used}"
         ),
         note=(

@@ -131,9 +131,7 @@ CLAIMS = [
         also=(Relation(norm_sq(w_next - (w - mu * grad - mu * noise - mu * d)), "==", 0),),
         place="round",
         assumptions=NORMALISED,
-        printed=(
-            rf"w_i=w_{{i-1}}-\mu{_FED}-\mu d_i=w_{{i-1}}-\mu\nabla J(w_{{i-1}})-\mu s_i(w_{{i-1}})-\mu d_i"
-        ),
+        printed=(rf"w_i=w_{{i-1}}-\mu{_FED}-\mu d_i=w_{{i-1}}-\mu\nabla J(w_{{i-1}})-\mu s_i(w_{{i-1}})-\mu d_i"),
         note=(
             "By (5.20) d_i has the step sizes inside already, so mu d_i counts them twice.  Read with the normalised "
             "steps of (5.26), under which mu is not free."

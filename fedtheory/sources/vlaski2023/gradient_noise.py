@@ -14,7 +14,6 @@ from fedtheory.sources.vlaski2023.notation import (
     E_k,
     J,
     J_k,
-    K,
     L,
     batch_gradient,
     beta_fed_sq,
@@ -55,9 +54,7 @@ client_at, objective_at = Gradient(J_k, x), Gradient(J, x)
 own_sq, global_sq = norm_sq(w_o_k - x), norm_sq(w_o - x)
 local_part = Average(beta_k**2 / E_k * own_sq + sigma_k**2 / E_k) / L
 dissimilar = local_part + SAMPLING * Average(norm_sq(objective_at - client_at))
-recentred = local_part + SAMPLING * Average(
-    norm_sq(objective_at - Gradient(J, w_o) + Gradient(J_k, w_o_k) - client_at)
-)
+recentred = local_part + SAMPLING * Average(norm_sq(objective_at - Gradient(J, w_o) + Gradient(J_k, w_o_k) - client_at))
 smooth = local_part + SAMPLING * Average(2 * delta**2 * global_sq + 2 * delta_k**2 * own_sq)
 inserted = Average(beta_k**2 / E_k * own_sq + 2 * delta_k**2 * own_sq) / L
 split = Average(
@@ -198,7 +195,7 @@ CLAIMS = [
         locator="(5.38), steps (a)-(d)",
         chain=(dissimilar, "==", recentred, "<=", smooth, "==", inserted, "==", split),
         place="points",
-        assumptions=CONVEX,
+        assumptions=SEVERAL,
         printed=(
             rf"\overset{{(a)}}={_LOCAL}+{_SAMPLING}\|\nabla J(w_{{i-1}})-\nabla J(w^o)+\nabla J_k(w_k^o)"
             r"-\nabla J_k(w_{i-1})\|^2"
@@ -222,7 +219,7 @@ CLAIMS = [
         locator="(5.38), steps (a)-(d), repaired",
         chain=(dissimilar, "==", recentred, "<=", smooth, "<=", split),
         place="points",
-        assumptions=CONVEX,
+        assumptions=SEVERAL,
         note="With w^o inserted in all terms of (b), as the text says, (c) changes nothing, and (d) bounds it.",
         corrects="vlaski2023:eq-5.38.steps-a-d",
         verdict="supported",
@@ -234,7 +231,7 @@ CLAIMS = [
         lhs=s_sq,
         rhs=beta_fed_sq * error_sq + sigma_fed_sq,
         place="round",
-        assumptions=CONVEX,
+        assumptions=SEVERAL,
         printed=(
             r"\mathbb E\{\|s_i(w_{i-1})\|^2|w_{i-1}\}"
             rf"\le\beta_{{\rm fed}}^2{_GLOBAL}+\sigma_{{\rm fed}}^2"
@@ -251,7 +248,7 @@ CLAIMS = [
         relation="==",
         rhs=beta_fed_sq * global_sq + sigma_fed_sq,
         place="points",
-        assumptions=CONVEX,
+        assumptions=SEVERAL,
         printed=(
             rf"\beta_{{\rm fed}}^2={_SUM}2\frac{{\beta_k^2}}{{E_k}}"
             rf"+{_SAMPLING}\left(2\delta^2+4\delta_k^2\right),\quad\sigma_{{\rm fed}}^2={_SUM}"

@@ -68,9 +68,7 @@ CLAIMS = [
         kind="algorithm",
         title="Centralised stochastic gradient algorithm",
         locator="(5.3)-(5.4)",
-        printed=(
-            r"\psi_{k,i}=w_{i-1}-\mu\widehat{\nabla J}_k(w_{i-1}),\qquad w_i=\frac1K\sum_{k=1}^K\psi_{k,i}"
-        ),
+        printed=(r"\psi_{k,i}=w_{i-1}-\mu\widehat{\nabla J}_k(w_{i-1}),\qquad w_i=\frac1K\sum_{k=1}^K\psi_{k,i}"),
         note="Federated averaging with one local step, in which all agents take part.",
         implemented_by="fedtheory.federation:fedavg",
         verdict="definition",
@@ -80,9 +78,7 @@ CLAIMS = [
         kind="algorithm",
         title="One random agent at a time",
         locator="(5.5)-(5.6)",
-        printed=(
-            r"\psi_{k_i,i}=w_{i-1}-\mu\widehat{\nabla J}_{k_i}(w_{i-1}),\qquad w_i=\psi_{k_i,i}"
-        ),
+        printed=(r"\psi_{k_i,i}=w_{i-1}-\mu\widehat{\nabla J}_{k_i}(w_{i-1}),\qquad w_i=\psi_{k_i,i}"),
         note="Federated averaging with one local step and L = 1.",
         implemented_by="fedtheory.federation:fedavg",
         verdict="definition",
@@ -218,9 +214,7 @@ CLAIMS = [
         rhs=0,
         place="round",
         assumptions=ALGORITHM,
-        printed=(
-            rf"\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_LOCAL}\neq\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_AT_SERVER}"
-        ),
+        printed=(rf"\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_LOCAL}\neq\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_AT_SERVER}"),
         note=(
             "Read as: the two random vectors are not almost surely the same.  They are for E_k = 1, and wherever "
             "the agent's gradient and noise vanish."
@@ -270,7 +264,7 @@ CLAIMS = [
         place="round",
         assumptions=NORMALISED,
         printed=(
-            rf"\mu_k\sum_{{e=1}}^{{E_k}}\left({_AT_SERVER}-{_LOCAL}\right)\text{{ is negligible against a step of size }}"
+            rf"\mu_k\sum_{{e=1}}^{{E_k}}\left({_AT_SERVER}-{_LOCAL}\right)\text{{ negligible against a step of size }}"
             rf"\mu_KE_k\text{{ along }}\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_AT_SERVER}"
         ),
         note=(

@@ -1,0 +1,81 @@
+"""Linear speed-up, measured: exact error against the number of clients at the step size of liu2022, Corollary 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from fedtheory import quantities as q
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.federation import fedavg
+from fedtheory.problem import Problem, quadratic
+from fedtheory.run import Run
+
+ITERATIONS = 4**7
+"""T, local steps in total; the limit on K is ``K^4 N^3 <= T``."""
+CLIENTS = tuple(2**power for power in range(9))
+LOCAL_STEPS = (1, 2, 4, 16)
+
+
+@dataclass(frozen=True)
+class SpeedUp:
+    """The error over N for one number of local steps."""
+
+    local_steps: int
+    clients: tuple[int, ...]
+    """Values of N."""
+    errors: tuple[float, ...]
+    """(1/T) sum_t E|grad f(xbar^t)|^2 for each N."""
+
+    @property
+    def limit(self) -> float:
+        """The largest N for which K keeps to the corollary's limit."""
+        return float((ITERATIONS / self.local_steps**4) ** (1 / 3))
+
+    @property
+    def inside(self) -> int:
+        """How many of the values of N lie within the limit."""
+        return sum(clients <= self.limit for clients in self.clients)
+
+    def slope(self, first: int, last: int | None) -> tuple[float, float] | None:
+        """Slope of log(error) over log(N) on a part of the values, and half its 95 % interval; None for few points."""
+        from scipy.stats import linregress, t
+
+        chosen = slice(first, last)
+        clients, errors = np.log(self.clients[chosen]), np.log(self.errors[chosen])
+        if len(clients) < 3:
+            return None
+        fit = linregress(clients, errors)
+        return float(fit.slope), float(fit.stderr * t.ppf(0.975, len(clients) - 2))
+
+
+def _problem(clients: int, *, alike: bool) -> Problem:
+    """Noisy clients in two dimensions: all alike, or of two kinds that pull and curve differently."""
+    array = RATIONAL.array
+    kinds = [([["1", "0"], ["0", "1/4"]], ["1", "0"]), ([["1/4", "0"], ["0", "1"]], ["-1", "1"])]
+    chosen = [kinds[0 if alike else client % 2] for client in range(clients)]
+    return quadratic(
+        array([hessian for hessian, _ in chosen]),
+        array([linear for _, linear in chosen]),
+        array(["2", "-1"]),
+        noise=array([4] * clients),
+    ).as_floats()
+
+
+@cache
+def speed_ups(*, alike: bool) -> tuple[SpeedUp, ...]:
+    """The measured errors for each number of local steps."""
+    # Two kinds of clients need two clients.
+    counts = CLIENTS if alike else CLIENTS[1:]
+    return tuple(
+        SpeedUp(steps, counts, tuple(_error(_problem(n, alike=alike), steps) for n in counts)) for steps in LOCAL_STEPS
+    )
+
+
+def _error(problem: Problem, local_steps: int) -> float:
+    # Both kinds of clients have L = 1.
+    size = FLOAT.number((problem.clients / ITERATIONS) ** 0.5, "step size")
+    algorithm = fedavg(problem, rounds=ITERATIONS // local_steps, local_step_size=size, local_steps=local_steps)
+    return float(q.average_local_gradient_sq.measure(Run(problem, algorithm)))

@@ -1,0 +1,134 @@
+"""Messages of one aggregation, carried out: every worker ends with the sum, and loads are what the formulas say."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_runs import quadratics
+
+from fedtheory import quantities as q
+from fedtheory.communication import (
+    SERVER,
+    Message,
+    busiest_load,
+    cross_device,
+    most_sent_by_a_worker,
+    parameter_server,
+    ring_all_reduce,
+)
+
+Vector = list[int]
+
+
+def _phases(messages: Iterable[Message]) -> Iterator[list[Message]]:
+    """Messages that travel at the same time, in the order of their phases."""
+    listed = sorted(messages, key=lambda message: message.phase)
+    for _, together in itertools.groupby(listed, key=lambda message: message.phase):
+        yield list(together)
+
+
+def _around_the_ring(models: list[Vector]) -> list[Vector]:
+    """Worker w sends chunk w - phase (mod N), of which its neighbour keeps the sum first and a copy later."""
+    workers, chunk = len(models), len(models[0]) // len(models)
+    held = [[model[c * chunk : (c + 1) * chunk] for c in range(workers)] for model in models]
+    for phase, messages in enumerate(_phases(ring_all_reduce(workers, Fraction(len(models[0]))))):
+        travelling = []
+        for message in messages:
+            number = (message.sender - phase) % workers
+            assert message.size == len(held[message.sender][number])
+            travelling.append((message.receiver, number, list(held[message.sender][number])))
+        for receiver, number, sent in travelling:
+            own = held[receiver][number]
+            held[receiver][number] = [a + b for a, b in zip(own, sent, strict=True)] if phase < workers - 1 else sent
+    return [list(itertools.chain(*chunks)) for chunks in held]
+
+
+@given(st.integers(1, 7), st.integers(1, 3), st.data())
+def test_the_ring_leaves_every_worker_with_the_sum(workers: int, chunk: int, drawn: st.DataObject) -> None:
+    """Random whole numbers, split in N chunks."""
+    size = workers * chunk
+    numbers = st.lists(st.integers(-1000, 1000), min_size=size, max_size=size)
+    models = drawn.draw(st.lists(numbers, min_size=workers, max_size=workers))
+    total = [sum(column) for column in zip(*models, strict=True)]
+    assert _around_the_ring(models) == [total] * workers
+
+
+@given(st.integers(1, 7), st.data())
+def test_the_server_leaves_every_worker_with_the_sum(workers: int, drawn: st.DataObject) -> None:
+    """Models arrive at the server in the first phase and leave it, summed, in the second."""
+    numbers = st.lists(st.integers(-1000, 1000), min_size=3, max_size=3)
+    models = drawn.draw(st.lists(numbers, min_size=workers, max_size=workers))
+    total = [sum(column) for column in zip(*models, strict=True)]
+    arrived, received = [0, 0, 0], {}
+    first, second = _phases(parameter_server(workers, Fraction(3)))
+    for message in first:
+        assert (message.receiver, message.size) == (SERVER, Fraction(3))
+        arrived = [a + b for a, b in zip(arrived, models[message.sender], strict=True)]
+    for message in second:
+        assert (message.sender, message.size) == (SERVER, Fraction(3))
+        received[message.receiver] = arrived
+    assert received == dict.fromkeys(range(workers), total)
+
+
+@pytest.mark.parametrize("workers", range(1, 9))
+@pytest.mark.parametrize("size", [Fraction(1), Fraction(24), Fraction(7, 3)], ids=str)
+def test_loads(workers: int, size: Fraction) -> None:
+    """2Nb at the server; 2(N-1)b/N sent by every worker of the ring, as much received; b sent through a server."""
+    assert busiest_load(parameter_server(workers, size)) == 2 * workers * size
+    assert most_sent_by_a_worker(parameter_server(workers, size)) == size
+    share = 2 * (workers - 1) * size / workers
+    assert most_sent_by_a_worker(ring_all_reduce(workers, size)) == share
+    assert busiest_load(ring_all_reduce(workers, size)) == 2 * share
+    sent, received = _totals(ring_all_reduce(workers, size))
+    assert set(sent.values()) == set(received.values()) == ({share} if workers > 1 else set())
+    for phase in _phases(ring_all_reduce(workers, size)):
+        assert sorted(m.sender for m in phase) == sorted(m.receiver for m in phase) == list(range(workers))
+        assert all(m.receiver == (m.sender + 1) % workers != m.sender for m in phase)
+    assert len(list(_phases(ring_all_reduce(workers, size)))) == 2 * (workers - 1)
+
+
+def _totals(messages: Iterator[Message]) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
+    sent: dict[int, Fraction] = {}
+    received: dict[int, Fraction] = {}
+    for message in messages:
+        sent[message.sender] = sent.get(message.sender, Fraction(0)) + message.size
+        received[message.receiver] = received.get(message.receiver, Fraction(0)) + message.size
+    return sent, received
+
+
+def test_unequal_loads_count_the_busiest() -> None:
+    """One node alone has the largest load, and the server is no worker."""
+    messages = [Message(0, 0, 1, Fraction(1)), Message(0, SERVER, 2, Fraction(5)), Message(1, 1, 0, Fraction(3))]
+    assert busiest_load(iter(messages)) == 5
+    assert most_sent_by_a_worker(iter(messages)) == 3
+    assert busiest_load(iter([])) == 0
+    assert most_sent_by_a_worker(iter([])) == 0
+
+
+@pytest.mark.parametrize("clients", [1, 2, 3, 5])
+def test_quantities_count_the_messages_of_a_run(clients: int) -> None:
+    """b = d numbers in a model, M workers; in rationals exactly, and in floats."""
+    hessian, linear = [["1", "0"], ["0", "2"]], ["1", "0"]
+    run = quadratics([hessian] * clients, [linear] * clients, ["0", "0"]).engine
+    wanted: dict[q.Quantity, Callable[[], Fraction]] = {
+        q.model_size: lambda: Fraction(2),
+        q.parameter_server_load: lambda: Fraction(4 * clients),
+        q.ring_worker_load: lambda: Fraction(4 * (clients - 1), clients),
+    }
+    for quantity, value in wanted.items():
+        exact = quantity.measure(run)
+        assert Fraction(int(exact.p), int(exact.q)) == value()
+        assert quantity.measure(run.as_floats()) == pytest.approx(float(value()))
+
+
+def test_scales_are_ordered() -> None:
+    """Lowest before highest, and a round takes no more devices than there are."""
+    scale = cross_device()
+    for low, high in (scale.population, scale.devices_per_round, scale.rounds):
+        assert 0 < low < high
+    assert scale.devices_per_round[1] <= scale.population[0]

@@ -1,0 +1,195 @@
+"""Federated averaging with sampled agents: facts that the claims rest on, and counterexamples by hand."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.client_data import ClientData
+from fedtheory.federation import Uniform, fedavg
+from fedtheory.problem import Problem, least_squares, quadratic
+from fedtheory.quantities import leading_limiting_distance_sq, limiting_distance_sq
+from fedtheory.registry import claims_of, find
+from fedtheory.run import Run
+from verify.check import check
+
+mu, nu, h, excess, beta = sp.symbols("mu nu h excess beta", positive=True)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Agents h_k/2 (w - m_k)^2 in one dimension without noise; L of them are sampled."""
+
+    curvatures: Sequence[int] = (1, 1)
+    minimisers: Sequence[int] = (1, -1)
+    steps: tuple[int, ...] = (1, 1)
+    sizes: Sequence[str] = ("1/2", "1/2")
+    selected: int = 1
+    start: int = 0
+
+    def run(self) -> Run:
+        """One round in rationals."""
+        array = RATIONAL.array
+        problem = quadratic(
+            array([[[c]] for c in self.curvatures]),
+            array([[c * m] for c, m in zip(self.curvatures, self.minimisers, strict=True)]),
+            array([self.start]),
+        )
+        return one_round(problem, self.steps, self.sizes, self.selected)
+
+
+def one_round(problem: Problem, steps: tuple[int, ...], sizes: Sequence[Any], selected: int) -> Run:
+    """One round of federated averaging with sampled agents."""
+    law, local = Uniform(selected), RATIONAL.array(list(sizes))
+    return Run(problem, fedavg(problem, rounds=1, local_step_size=local, local_steps=steps, participation=law))
+
+
+SHARED = Setup(minimisers=(0, 0), steps=(2, 2), start=1)
+"""Two equal agents, mu = 1 and mu_k = 1/2: a round leads from 1 to 1/4 by way of 1/2."""
+OVERSHOOT = Setup(minimisers=(0, 0), steps=(2, 2), sizes=("3", "3"), selected=2, start=1)
+"""mu = 6 and mu_k = 3: a round leads from 1 to 4 by way of -2."""
+ONE_STEP = Setup(minimisers=(0, 0), sizes=("1/4", "1/4"), selected=2, start=1)
+"""mu = 1/4, all agents, one step each: from 1 to 3/4."""
+COUNTEREXAMPLES = {
+    # Pulls 1, -1 and 0 with work 1, 1 and 2: sum_k E_k J_k and sum_k J_k have the same minimiser 0.
+    "claim.common-step-bias": (Setup((1, 1, 1), (1, -1, 0), (1, 1, 2), ("1/2",) * 3), "0", "0"),
+    # One local step: both averages are the same gradient.
+    "eq-5.13": (ONE_STEP, "0", "0"),
+    # d_{k,i} = (1/2)((-2) - 1) = -3/2, d_i = 6 d_{k,i} = -9, and mu d_i = -54: off by 45.
+    "eq-5.21": (OVERSHOOT, "2025", "0"),
+    "eq-5.25.participation-mean": (SHARED, "1/2", "2"),
+    # Two agents with equal work, mu E_k = 1 although mu_k E_k / mu = 8 at mu = 1/8; no pull at 0.
+    "eq-5.26.only-if": (Setup((1, 1), (0, 0), (1, 2)), "0", "0"),
+    # Opposite pulls at 0: the means of d_{1,i} and d_{2,i} cancel.
+    "claim.di-biased": (Setup(steps=(2, 2)), "0", "0"),
+    # No noise, L = K: (b) is 0, and the member behind (c) is 2 delta_k^2 |w_k^o - w|^2 / L = 1.
+    "eq-5.38.steps-a-d": (ONE_STEP, "0", "1"),
+    # One of two is sampled, d_{k,i} = (1/2)(1/2 - 1) = -1/4: its square, not half of half of it.
+    "eq-5.41": (SHARED, "1/16", "1/64"),
+    # From 1 to 1/2, squared; lambda_k = 1 - 2/2 + (1/4)/4 = 1/16.
+    "eq-5.49": (SHARED, "1/4", "1/16"),
+    # From 1 to -2, with lambda_k = 1 - 6 + 9/4 < 1.
+    "eq-5.51": (OVERSHOOT, "4", "1"),
+    # From the mean 1/4 after a round the first step leads to 1/8; no square on the left.
+    "eq-5.52": (SHARED, "1/8", "1/16"),
+    "eq-5.53": (OVERSHOOT, "9/4", "1"),
+    # mu^2 (L/K^2) sum_k |d_{k,i}|^2 = (1/4)(2/16).
+    "eq-5.54": (SHARED, "1/16", "1/32"),
+    # At w^o everything is 0 but the stray piece -2 mu nu + mu^2 (delta^2 + beta_fed^2) = -1/2 + 1/16.
+    "eq-5.58": (ONE_STEP, "0", "-7/16"),
+    # lambda / alpha = 2 (9/16), an upper bound.
+    "eq-5.61": (ONE_STEP, "9/16", "9/8"),
+    # mu = 1/4: 1 - sqrt(lambda) = 1/4 and 1 - lambda = 7/16.
+    "eq-5.64": (ONE_STEP, "1/4", "1/7"),
+    # nu = 2: mu = 1/2 is below nu/2, and lambda = (1 - mu nu)^2 = 0.
+    "eq-5.65.step-condition": (Setup((2, 2), (0, 0), selected=2, start=1), "0", "1/4"),
+}
+
+
+@pytest.mark.parametrize("name", COUNTEREXAMPLES)
+def test_a_counterexample_by_hand(name: str) -> None:
+    """A run that a reader can follow refutes the print: the two sides, in rationals."""
+    setup, lhs, rhs = COUNTEREXAMPLES[name]
+    found = check(find(f"vlaski2023:{name}"), setup.run())
+    assert found.holds is False
+    worst = found.worst
+    assert worst is not None
+    assert (str(worst.lhs), str(worst.rhs)) == (lhs, rhs)
+
+
+def test_the_recursion_with_one_index() -> None:
+    """(5.55) as printed: mu (1 - mu)^2 is not at most 2 mu^3 times a constant, from a start at distance one."""
+    found = check(find("vlaski2023:thm-5.1.recursion"), ONE_STEP.run())
+    assert found.holds is False
+    assert found.rate is not None
+    after = RATIONAL.number("9/16", "after")
+    assert abs(float(found.rate.rungs[0].measured) - float(after / 4 / (1 + after))) < 1e-12
+
+
+def samples(batch: int | None = None) -> Problem:
+    """Two agents with two samples each, least squares in one dimension from 0."""
+    inputs = (RATIONAL.array([[1], [2]]), RATIONAL.array([[1], [-1]]))
+    outputs = (RATIONAL.array([1, 1]), RATIONAL.array([1, 0]))
+    return least_squares(ClientData(inputs, outputs), RATIONAL.array([0]), batch=batch)
+
+
+def test_the_lms_gradient_lacks_a_factor_two() -> None:
+    """(5.45) at 0 is half of grad J = -2 E h gamma: <half - whole, whole> = -|whole|^2 / 2."""
+    found = check(find("vlaski2023:eq-5.44-5.45"), one_round(samples(), (1, 1), ("1/8", "1/8"), 2))
+    assert found.holds is False
+    worst = found.worst
+    assert worst is not None
+    # E h gamma is 3/2 for the first agent, 1/2 for the second.
+    assert str(worst.lhs) in {"-9/2", "-1/2"}
+
+
+def test_all_refuted_prints_have_a_counterexample_here() -> None:
+    """None is forgotten."""
+    elsewhere = {"thm-5.1.recursion", "eq-5.44-5.45"}
+    refuted = {claim.id.partition(":")[2] for claim in claims_of("vlaski2023") if claim.verdict == "refuted"}
+    assert refuted == elsewhere | set(COUNTEREXAMPLES)
+
+
+def test_problem_5_3_by_hand() -> None:
+    """mu/2 tr(H^-1 R) from data statistics, in one dimension, and the exact limit tends to it."""
+    number = RATIONAL.number
+    agents, selected, steps = 2, 1, (1, 2)
+    pairs = [[(1, 1), (2, 1)], [(1, 1), (-1, 0)]]
+    curvatures = [number(sum(x * x for x, _ in rows), "h") / 2 for rows in pairs]
+    moments = [number(sum(x * y for x, y in rows), "r") / 2 for rows in pairs]
+    optimum = sum(moments) / sum(curvatures)
+    pulls = [c * optimum - r for c, r in zip(curvatures, moments, strict=True)]
+    noises = [
+        sum((x * (y - x * optimum) + pull) ** 2 for x, y in rows) / 2 for rows, pull in zip(pairs, pulls, strict=True)
+    ]
+    drawn = sum(c / e for c, e in zip(noises, steps, strict=True)) / (agents * selected)
+    chosen = sum(u * u for u in pulls) * (agents - selected) / (agents * selected * (agents - 1))
+    leading = (drawn + chosen) / (2 * sum(curvatures) / agents)
+    for size in ("1/100", "1/1000"):
+        # Our gradients are those of the squared error: half the step size.
+        step = number(size, "mu")
+        run = one_round(samples(batch=1), steps, [step / 2 / e for e in steps], selected)
+        assert leading_limiting_distance_sq.measure(run) == step * leading
+        assert abs(limiting_distance_sq.measure(run) - step * leading) < 20 * step**2
+
+
+def test_lemma_5_1_over_all_subsets() -> None:
+    """The coefficients of the lemma's proof, for symbolic means that add up to zero."""
+    for agents, selected in [(2, 1), (3, 2), (4, 2), (4, 3)]:
+        free = sp.symbols(f"a0:{agents - 1}")
+        means = [*free, -sum(free)]
+        subsets = list(itertools.combinations(means, selected))
+        drawn = sum((sum(subset) / selected) ** 2 for subset in subsets) / len(subsets)
+        factor = sp.Rational(agents - selected, agents * selected * (agents - 1))
+        assert sp.expand(drawn - factor * sum(mean**2 for mean in means)) == 0
+
+
+def test_the_sums_and_squares_of_the_proofs() -> None:
+    """Identities behind (5.26), (5.54), (5.58) and (5.63)-(5.65)."""
+    a, b, alpha, y, t = sp.symbols("a b alpha y t", positive=True)
+    steps, number = sp.symbols("E e", integer=True, positive=True)
+    young = a**2 / alpha + b**2 / (1 - alpha) - (a + b) ** 2
+    assert sp.simplify(young - ((1 - alpha) * a - alpha * b) ** 2 / (alpha * (1 - alpha))) == 0
+    assert sp.expand((1 + y / 2) ** 2 - (1 + y) - y**2 / 4) == 0
+    rate = 1 - 2 * mu * nu + mu**2 * (nu**2 + excess + beta)
+    assert sp.expand(rate - (1 - mu * nu) ** 2 - mu**2 * (excess + beta)) == 0
+    assert sp.simplify((1 + sp.sqrt(t)) / (1 - t) - 1 / (1 - sp.sqrt(t))) == 0
+    squares = sp.summation((number - 1) ** 2, (number, 1, steps))
+    assert sp.expand(squares - steps * (steps - 1) * (2 * steps - 1) / 6) == 0
+
+
+def test_the_leading_bias_of_local_steps() -> None:
+    """E d_k = -mu (E - 1)/(2 E) h grad J_k + O(mu^2), without remainder for two steps."""
+    pull = sp.Symbol("G")
+    for steps in (2, 3, 4):
+        factor = 1 - mu / steps * h
+        mean = sum((factor**e - 1) * pull for e in range(steps)) / steps
+        remainder = sp.expand(mean + mu * sp.Rational(steps - 1, 2 * steps) * h * pull)
+        assert sp.series(remainder, mu, 0, 2).removeO() == 0
+        assert (remainder == 0) == (steps == 2)

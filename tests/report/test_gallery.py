@@ -1,0 +1,92 @@
+"""Which figures claims get, and the experiments behind them."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedtheory import quantities as q
+from fedtheory.arithmetic import plain_float
+from fedtheory.claim import Claim
+from fedtheory.registry import all_claims, find
+from report import gallery
+from report.budgets import TOTAL, budget_cases
+from report.speedup import CLIENTS, ITERATIONS, speed_ups
+
+FIGURES = {
+    "liu2022:architecture.ps": ["communication"],
+    "liu2022:cor-2.speedup": ["speed-up-alike", "speed-up-unlike"],
+    "liu2022:thm-1": ["over-rounds", "terms", "map"],
+    "liu2022:lemma-1": ["drift"],
+    "liu2022:cor-2.step": [],
+    "lecture27:thm-1": ["along-path"],
+    "lecture27:tau-choice": ["budget"],
+    "vlaski2023:thm-5.1.limit.steady": ["steady-state"],
+    "vlaski2023:problem-5.1.limit": ["limits"],
+    "renard2022:thm-2.1": ["over-rounds", "terms", "map"],
+    "renard2022:property-2.1": [],
+}
+"""Endings of the names of a claim's figures, ladders aside."""
+
+
+def drawn(claim: Claim) -> list[str]:
+    """Endings of the names of the figures that a claim gets by what it states."""
+    figures = [figure for suits, draw in gallery._FIGURES if suits(claim) for figure in draw(claim)]
+    for figure in figures:
+        assert figure.svg.startswith("<svg")
+        assert figure.caption.endswith(".")
+    return [figure.name.removeprefix(f"{claim.slug}-") for figure in figures]
+
+
+@pytest.mark.parametrize("claim_id", FIGURES)
+def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
+    """By what a claim states, not by its name."""
+    assert drawn(find(claim_id)) == FIGURES[claim_id]
+
+
+def test_the_map_ends_at_the_limit_of_the_claim() -> None:
+    """1/(4L) for one theorem, 1/L for the other."""
+    assert gallery._step_limit(find("renard2022:thm-2.1")) == 0.25
+    assert gallery._step_limit(find("liu2022:thm-1")) == 1
+
+
+def test_speed_up_is_linear_within_the_limit_and_ends_beyond_it() -> None:
+    """Slope -1/2 where K keeps to its limit; with many local steps of different clients more clients do harm."""
+    for alike in (True, False):
+        one_step = speed_ups(alike=alike)[0]
+        assert one_step.local_steps**4 * one_step.clients[one_step.inside - 1] ** 3 <= ITERATIONS
+        assert one_step.clients[one_step.inside] > one_step.limit
+        slope = one_step.slope(0, one_step.inside)
+        assert slope is not None
+        assert slope[0] == pytest.approx(-0.5, abs=0.01)
+        assert slope[1] < 0.01
+    many = speed_ups(alike=False)[-1]
+    assert many.clients[0] > many.limit
+    assert many.errors[-1] > 3 * many.errors[0]
+
+
+def test_speed_ups_cover_the_range() -> None:
+    """One to 256 clients; of two kinds from two on."""
+    assert (CLIENTS[0], CLIENTS[-1]) == (1, 256)
+    assert speed_ups(alike=True)[0].clients == CLIENTS
+    assert speed_ups(alike=False)[0].clients == CLIENTS[1:]
+
+
+def test_no_budget_is_exceeded_and_the_controller_stays_near_the_best() -> None:
+    """On every data set and split; no fixed number of local steps is as safe."""
+    cases = budget_cases()
+    worst = dict.fromkeys(cases[0].comparison.fixed, 1.0)
+    for case in cases:
+        comparison = case.comparison
+        assert all(run.spent[-1] <= TOTAL for run in (*comparison.fixed.values(), comparison.adaptive))
+        best = comparison.fixed[comparison.best_fixed].final
+        assert plain_float(comparison.adaptive.final) <= 1.5 * plain_float(best)
+        for steps, run in comparison.fixed.items():
+            worst[steps] = max(worst[steps], plain_float(run.final / best))
+    assert min(worst.values()) > 1.05
+
+
+def test_every_quantity_of_a_figure_is_measured_somewhere() -> None:
+    """No figure waits for a notion that no claim uses."""
+    used = {notion for claim in all_claims().values() for notion in claim.notation.values()}
+    shown = (q.max_drift, q.average_suboptimality, q.average_local_gradient_sq, q.limiting_distance_sq)
+    assert set(shown) <= used
