@@ -27,6 +27,10 @@ class InputError(FedtheoryError):
         return InputError(self.key, self.message, file)
 
 
+class Misplaced(FedtheoryError):
+    """A notion of a claim has no value at the claim's place."""
+
+
 class NotApplicable(FedtheoryError):
     """A claim says nothing about a run, because one of its assumptions fails there."""
 

@@ -7,11 +7,12 @@ client's own iterate, and the first restart comes after K - 1 steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
+from fedtheory.errors import NotApplicable
 from fedtheory.frames import common_steps, path_frames
 from fedtheory.frames.path import PathFrame
 from fedtheory.problem.quadratic import weighted_sum
@@ -41,15 +42,22 @@ def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
         yield iterates
 
 
-def largest_deviation_sq(run: Run, iterates: Iterator[Array]) -> Number:
-    """Largest squared distance, over t and clients, from the iterates of FedAvg with the same draws."""
-    zero = run.arithmetic.number(0, "zero")
-    apart = [((x - fedavg) ** 2).sum(axis=1).max() for x, fedavg in zip(iterates, _of_fedavg(run), strict=True)]
-    return max(apart, default=zero)
+def largest_deviation_sq(run: Run, loop: Callable[[Run, int], Iterator[Array]], seed: int = 0) -> Number:
+    """Largest squared distance, over t and clients, of a loop's iterates from FedAvg's with the same draws.
+
+    Raises `NotApplicable` where the server does more than average all clients,
+    which the loops do.
+    """
+    everyone = run.algorithm.aggregation.participation.moments(run.problem.weights)
+    plain = everyone.is_fixed and (everyone.mean == run.problem.weights).all()
+    if not plain or run.algorithm.aggregation.server_step_size != 1:
+        raise NotApplicable("the loop over iterations averages all clients; this server does something else")
+    pairs = zip(loop(run, seed), _of_fedavg(run, seed), strict=True)
+    return max(((x - fedavg) ** 2).sum(axis=1).max() for x, fedavg in pairs)
 
 
-def _of_fedavg(run: Run) -> Iterator[Array]:
-    for frame in path_frames(run):
+def _of_fedavg(run: Run, seed: int) -> Iterator[Array]:
+    for frame in path_frames(run, seed):
         assert isinstance(frame, PathFrame)
         yield frame.next_local.values  # type: ignore[attr-defined]
 

@@ -35,6 +35,11 @@ class Run:
     algorithm: Algorithm
 
     @cached_property
+    def known(self) -> dict[object, Any]:
+        """Constants, and expressions in them, that claims about the same run share."""
+        return {}
+
+    @cached_property
     def arithmetic(self) -> Arithmetic:
         """Floats or rationals."""
         return self.problem.arithmetic

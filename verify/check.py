@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from fedtheory.arithmetic import Arithmetic, Number, plain_float, precise_enclosures
 from fedtheory.claim import Claim
-from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable
 from fedtheory.evaluation import sites, whole_run
 from fedtheory.expressions import Expr, latex
 from fedtheory.quantities import Quantity
@@ -103,6 +103,8 @@ def check(claim: Claim, run: Run) -> Check:
     try:
         with precise_enclosures():
             return _check(claim, run)
+    except Misplaced as reason:
+        raise InputError(claim.id, str(reason)) from None
     except (NotApplicable, Diverging) as reason:
         return Check(claim, run.arithmetic, False, str(reason))
 

@@ -16,7 +16,7 @@ from fedtheory.errors import InputError
 from fedtheory.evaluation import Compiled, Site, compile_expression
 from fedtheory.expressions import Average, Expr, Inner, Value, latex, require_meaning
 from fedtheory.frames import Index
-from fedtheory.quantities import Notion
+from fedtheory.quantities import Notion, Quantity
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,20 @@ def compile_side(claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symb
     unbound = claim.unbound_symbols()
     if unbound:
         raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")
+    if place in ("round", "points"):
+        _refuse_rounds(claim, side, place)
     try:
         require_meaning(side, place)
         return compile_expression(side, claim.notation if notation is None else notation)
     except ValueError as error:
         raise InputError(claim.id, str(error)) from None
+
+
+def _refuse_rounds(claim: Claim, side: Expr, place: str) -> None:
+    for symbol in side.free_symbols:
+        notion = claim.notation.get(symbol)
+        if isinstance(notion, Quantity) and notion.per_round:
+            raise InputError(claim.id, f"{notion.name} has a value for each round, not at place={place!r}")
 
 
 def compare(links: Sequence[Link], places: Callable[[], Iterable[Site]]) -> list[Comparison]:

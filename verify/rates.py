@@ -150,7 +150,9 @@ def _within(rungs: tuple[Rung, ...], constant: Number) -> bool | None:
 def _at_most(smaller: Number, larger: Number) -> bool | None:
     if isinstance(smaller, float) and abs(larger - smaller) <= NEAR_TIE * (abs(larger) + abs(smaller)):
         return None if larger != smaller else True
-    return bool(smaller <= larger)
+    if smaller <= larger:
+        return True
+    return False if smaller > larger else None
 
 
 def _is_admissible(claim: Claim, at: Run) -> bool:

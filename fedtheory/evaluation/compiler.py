@@ -15,7 +15,7 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, plain_float
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import Misplaced, NotApplicable
 from fedtheory.evaluation.site import Site
 from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, PastSum, Selected, Value
 from fedtheory.frames import PathVector, RoundFrame, Vector
@@ -61,7 +61,26 @@ class Compiler:
         build = next((build for kind, build in builders if isinstance(node, kind)), None)
         if build is None:
             raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number")
-        return build(node)
+        compute = build(node)
+        return self._kept_on_the_run(node, compute) if self._is_constant(node) else compute
+
+    def _is_constant(self, node: Expr) -> bool:
+        """Whether a node is made of constants of the run alone."""
+        notions = [self.notation.get(symbol) for symbol in node.free_symbols]
+        return bool(notions) and all(isinstance(notion, Quantity) and notion.is_constant for notion in notions)
+
+    def _kept_on_the_run(self, node: Expr, compute: Scalar) -> Scalar:
+        meaning = tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
+        key = _key_of(type(self).__name__, node, meaning)
+
+        def remembered(site: Site) -> Array:
+            known = site.run.known
+            if key not in known:
+                known[key] = compute(site)
+            found: Array = known[key]
+            return found
+
+        return remembered
 
     def _constant(self, node: Expr) -> Scalar:
         both: tuple[Arithmetic, ...] = (FLOAT, RATIONAL)
@@ -96,12 +115,12 @@ class Compiler:
             return lambda site: _power(build(_round(site)), power)
         if not isinstance(notion, Quantity):
             raise ValueError(f"{symbol} stands for {notion.name}, which is not a number")
-        quantity = notion
-        if not quantity.root:
-            return lambda site: _power(site.place(quantity.measure(site.run)), power)
+        measured = _measurement(notion)
+        if not notion.root:
+            return lambda site: _power(measured(site), power)
         if power % 2 == 0:
-            return lambda site: _power(site.place(quantity.measure(site.run)), power // 2)
-        return lambda site: _power(_root(site, site.place(quantity.measure(site.run))), power)
+            return lambda site: _power(measured(site), power // 2)
+        return lambda site: _power(_root(site, measured(site)), power)
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
@@ -135,7 +154,7 @@ class Compiler:
 
     def _expectation(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])
-        return lambda site: site.step.expected(inside(site))
+        return self._kept(node, lambda site: site.step.expected(inside(site)))
 
     def _sum(self, node: Expr) -> Scalar:
         inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
@@ -151,6 +170,8 @@ class Compiler:
         def average(site: Site) -> Array:
             weights = site.run.problem.weights
             value = inside(site)
+            if site.frame is not None:
+                site.frame.require_shared(value.shape[1])
             spread = np.broadcast_to(value, (*value.shape[:2], len(weights)))
             return np.asarray(spread @ weights)[..., None]
 
@@ -164,8 +185,7 @@ class Compiler:
             parts = [self.vector(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)
         if isinstance(node, Average):
-            inside = self.vector(node.args[0])
-            return lambda site: inside(site).averaged(site.run.problem.weights)
+            return self._vector_average(node)
         if isinstance(node, Gradient):
             return self._gradient(node)
         if isinstance(node, sp.Mul):
@@ -173,6 +193,17 @@ class Compiler:
         if isinstance(node, Expectation | LocalSum | PastSum | Selected):
             return self._of_a_round(node)
         raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a vector")
+
+    def _vector_average(self, node: Expr) -> Vectorial:
+        inside = self.vector(node.args[0])
+
+        def average(site: Site) -> Vector:
+            found = inside(site)
+            if isinstance(found, PathVector) and found.values.ndim == 4:
+                site.step.require_shared(found.values.shape[1])
+            return found.averaged(site.run.problem.weights)
+
+        return average
 
     def _vector_symbol(self, symbol: sp.Symbol) -> Vectorial:
         notion = self.notation.get(symbol)
@@ -199,9 +230,9 @@ class Compiler:
         over = _SUMS[type(node)]
 
         def vector(site: Site) -> Vector:
-            found = inside(site)
+            frame, found = _round(site), inside(site)
             assert isinstance(found, PathVector)
-            return PathVector(over(_round(site), found.values))
+            return PathVector(over(frame, found.values))
 
         return vector
 
@@ -238,7 +269,7 @@ _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
 
 def _round(site: Site) -> RoundFrame:
     if not isinstance(site.frame, RoundFrame):
-        raise ValueError("random participants, sums over local steps and expected vectors need place='round'")
+        raise Misplaced("random participants, sums over local steps and expected vectors need place='round'")
     return site.frame
 
 
@@ -246,6 +277,19 @@ def axes_of(values: Array) -> Array:
     """Scalars with their leading axes filled up: (rounds or outcomes, steps, clients)."""
     filled: Array = values.reshape((1,) * (3 - values.ndim) + values.shape)
     return filled
+
+
+def _measurement(quantity: Quantity) -> Scalar:
+    """A quantity at a site, measured once for each run."""
+    key = _key_of(quantity)
+
+    def measured(site: Site) -> Array:
+        known = site.run.known
+        if key not in known:
+            known[key] = quantity.measure(site.run)
+        return site.place(known[key])
+
+    return measured
 
 
 @cache

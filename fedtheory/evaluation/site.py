@@ -36,8 +36,6 @@ class Site:
         for axis, name in enumerate(("round", "step")):
             if name in self.index and value.shape[axis] > 1:
                 value = value.take([int(self.index[name])], axis=axis)
-        if "outcome" in self.axes and len(value) > 1:
-            raise ValueError("a quantity of every round has no value on the outcomes of one round")
         return value
 
     @property

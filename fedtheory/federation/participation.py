@@ -55,6 +55,10 @@ class Participation(ABC):
     def count(self, clients: int) -> int:
         """How many of the clients, counted with repetition, a round selects."""
 
+    def possibilities(self, _clients: int) -> int:
+        """How many values w has."""
+        return 1
+
     def averages(self, _weights: Array) -> bool:
         """Whether w is always non-negative and sums to one, so that the server averages its participants."""
         return True
@@ -134,6 +138,9 @@ class Uniform(Participation):
             row[list(subset)] = arithmetic.number(clients, "M") / self.selected
         return arithmetic.array([1] * len(subsets)) / arithmetic.number(len(subsets), "subsets"), chosen * weights
 
+    def possibilities(self, clients: int) -> int:
+        return math.comb(clients, self.selected)
+
     def averages(self, weights: Array) -> bool:
         return bool((weights == weights[0]).all()) or self.selected == len(weights)
 
@@ -155,8 +162,13 @@ class Multinomial(Participation):
 
     def moments(self, weights: Array) -> WeightMoments:
         _expect_count(self.selected, None)
+        if len(weights) == 1:
+            return Full().moments(weights)
         one = arithmetic_of(weights).number(1, "one")
         return WeightMoments(weights, weights / self.selected, one * (self.selected - 1) / self.selected)
+
+    def possibilities(self, clients: int) -> int:
+        return math.comb(clients + self.selected - 1, self.selected)
 
     def count(self, clients: int) -> int:
         return self.selected

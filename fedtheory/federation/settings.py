@@ -101,7 +101,21 @@ def distributed_gd(problem: Problem, **keys: Any) -> Algorithm:
 
 def _fedavg_with(name: str, problem: Problem, keys: dict[str, Any], **fixed: Any) -> Algorithm:
     """FedAvg in which some keys are part of the name; `InputError` where they are given otherwise."""
+    meant = replace(fedavg(problem, **(keys | fixed)), name=name)
     for key, value in fixed.items():
-        if keys.get(key, value) != value:
+        if not _means_the_same(problem, meant, fedavg(problem, **({**keys, **fixed} | _given(keys, key)))):
             raise InputError(f"algorithm.{key}", f"{name} means {value}, got {keys[key]}")
-    return replace(fedavg(problem, **(keys | fixed)), name=name)
+    return meant
+
+
+def _given(keys: dict[str, Any], key: str) -> dict[str, Any]:
+    return {key: keys[key]} if key in keys else {}
+
+
+def _means_the_same(problem: Problem, one: Algorithm, other: Algorithm) -> bool:
+    """Whether two algorithms do the same local work and aggregate alike."""
+    laws = [algorithm.aggregation.participation.moments(problem.weights) for algorithm in (one, other)]
+    same_law = laws[0].is_fixed and laws[1].is_fixed and bool((laws[0].mean == laws[1].mean).all())
+    same_law = same_law or one.aggregation.participation == other.aggregation.participation
+    same_step = one.aggregation.server_step_size == other.aggregation.server_step_size
+    return one.work.steps == other.work.steps and same_step and same_law

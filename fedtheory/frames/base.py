@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 
 from fedtheory.arithmetic import Array
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import Misplaced, NotApplicable
 from fedtheory.run import Run
 
 Index = dict[str, int | str]
@@ -57,6 +57,11 @@ class Frame(ABC):
     def inner(self, left: Vector, right: Vector) -> Array:
         """(Expected) inner products, (..., 1 or M)."""
 
+    def require_shared(self, steps: int) -> None:
+        """Refuse a mean over clients of what has a value at each of `steps` local steps, where some have fewer."""
+        if steps > 1 and self.valid is not None and not self.valid.all():
+            raise NotApplicable("the clients take different numbers of local steps: none is common to all of them")
+
     def expected(self, values: Array) -> Array:
         """Expectations of scalars; inner products of most frames are expectations already, or nothing is random."""
         return values
@@ -100,6 +105,8 @@ class Frame(ABC):
     @cached_property
     def centralised(self) -> Vector:
         """Gradient descent on F from the round's model, after k steps (lecture27's auxiliary sequence)."""
+        if "step" not in self.index:
+            raise Misplaced("the centralised sequence has a value at place='step' or 'path' only")
         model = self.server
         for _ in range(int(self.index["step"])):
             model = self._descended(model)

@@ -76,16 +76,19 @@ class RoundFrame(PlainFrame):
     def __init__(self, run: Run, index: Index, base: Array) -> None:
         super().__init__(run, index)
         self._base = base
+        _require_few(run)
         probabilities, self._weights = run.algorithm.aggregation.participation.outcomes(run.problem.weights)
-        _require_few(run, len(probabilities))
         self._clients = [_client(run, client, base) for client in range(run.problem.clients)]
         sizes = [len(probabilities), *(len(client.probabilities) for client in self._clients)]
         # Which participants and which sequence of each client make an outcome, (1 + M, outcomes).
-        self._chosen = np.indices(sizes).reshape(len(sizes), -1)
+        self._chosen = _all_combinations(sizes)
         laws = [probabilities, *(client.probabilities for client in self._clients)]
         self._probabilities = np.prod([law[n] for law, n in zip(laws, self._chosen, strict=True)], axis=0)
         steps = np.array(run.algorithm.work.steps)
         self.valid = np.arange(steps.max())[:, None] < steps
+
+    def constant(self, vectors: Array) -> PathVector:
+        return PathVector(vectors[None, None])
 
     def expected(self, values: Array) -> Array:
         """Mean over outcomes, the first axis, of scalars or vectors."""
@@ -131,6 +134,7 @@ class RoundFrame(PlainFrame):
     def selected(self, vector: Vector) -> PathVector:
         """sum_i w_i v_i with the round's random weights."""
         assert isinstance(vector, PathVector)
+        self.require_shared(vector.values.shape[1])
         return PathVector((self.selection[..., None] * vector.values).sum(axis=-2, keepdims=True))
 
     @cached_property
@@ -167,6 +171,11 @@ class RoundFrame(PlainFrame):
         return super().average
 
     @cached_property
+    def next_average(self) -> Vector:
+        common_steps(self.run)
+        return self.next_local.averaged(self.run.problem.weights)
+
+    @cached_property
     def server(self) -> PathVector:
         return PathVector(self._base[None, None, None])
 
@@ -178,9 +187,20 @@ class RoundFrame(PlainFrame):
         return self.server + self.selected(change).scaled(step)
 
 
-def _require_few(run: Run, participations: int) -> None:
+def _all_combinations(sizes: list[int]) -> Array:
+    """Every choice of one number below each size, (sizes, combinations); the last one runs fastest."""
+    rest = np.arange(math.prod(sizes))
+    columns = []
+    for size in reversed(sizes):
+        columns.append(rest % size)
+        rest = rest // size
+    return np.stack(columns[::-1])
+
+
+def _require_few(run: Run) -> None:
     """Refuse rounds with too many outcomes before any of them is built."""
     centred = run.problem.centred
+    participations = run.algorithm.aggregation.participation.possibilities(run.problem.clients)
     draws = [len(centred.oracle.draws(n, centred.linear).probabilities) for n in range(run.problem.clients)]
     outcomes = participations * math.prod(count**k for count, k in zip(draws, run.algorithm.work.steps, strict=True))
     if outcomes > MOST_OUTCOMES:

@@ -147,7 +147,10 @@ class Trajectory:
         values = []
         for local in unroll(self.recursion.centred, self.algorithm.work, moment):
             at = local.maps @ moment @ local.maps.transpose(0, 2, 1) + homogeneous(local.covariances)
-            values.append((forms * at).sum(axis=(1, 2)))
+            moments = (forms * at).sum(axis=(1, 2))
+            # A client that has finished its steps asks for no more gradients.
+            moments[np.array(self.algorithm.work.steps) <= local.k] *= 0
+            values.append(moments)
         return np.stack(values[:-1])
 
     @cached_property

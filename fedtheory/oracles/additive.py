@@ -81,6 +81,9 @@ class AdditiveNoise(Oracle):
             return ExactOracle().draws(client, linear)
         length = arithmetic.upper_sqrt(variance)
         moved = variance / (length * length)
+        if arithmetic is FLOAT and moved > 1 - 1e-12:
+            # Rounding alone leaves something for zero.
+            moved = arithmetic.number(1, "one")
         signed = length * np.concatenate(
             [arithmetic.identity(size), -arithmetic.identity(size), arithmetic.zeros(1, size)]
         )

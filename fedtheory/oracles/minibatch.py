@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -77,8 +78,9 @@ class MiniBatch(Oracle):
     def draws(self, client: int, linear: Array) -> Draws:
         inputs, outputs = self.data.inputs[client], self.data.outputs[client]
         count = len(outputs)
-        # As many batches as there are ordered draws; multisets and sets of equal content are counted together.
-        if count**self.batch > _MOST_BATCHES:
+        # With replacement, batches of equal content in another order are counted together.
+        batches = count**self.batch if self.replacement else math.comb(count, self.batch)
+        if batches > _MOST_BATCHES:
             raise NotApplicable(f"client {client} has more than {_MOST_BATCHES} mini-batches to enumerate")
         ordered = itertools.product(range(count), repeat=self.batch)
         sets = itertools.combinations(range(count), self.batch)

@@ -49,13 +49,13 @@ restarted_deviation = Quantity(
     "restarted_deviation",
     r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
     "largest distance between the iterates of the printed loop over t and those of FedAvg, with the same draws",
-    lambda run: largest_deviation_sq(run, as_printed(run)),
+    lambda run: largest_deviation_sq(run, as_printed),
     root=True,
 )
 restarting_first_deviation = Quantity(
     "restarting_first_deviation",
     r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
     "the same for the loop that restarts where (t-1) mod K = 0, before the gradient is observed",
-    lambda run: largest_deviation_sq(run, restarting_first(run)),
+    lambda run: largest_deviation_sq(run, restarting_first),
     root=True,
 )

@@ -62,18 +62,21 @@ interval_start_gap = Quantity(
     r"\theta_{[k]}((k-1)\tau)",
     "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
     lambda run: _per_round(_starts(run)),
+    per_round=True,
 )
 interval_end_gap = Quantity(
     "interval_end_gap",
     r"\theta_{[k]}(k\tau)",
     "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
     lambda run: _per_round(_gaps_after_intervals(run)),
+    per_round=True,
 )
 next_interval_start_gap = Quantity(
     "next_interval_start_gap",
     r"\theta_{[k+1]}(k\tau)",
     "for each interval: F(w(k tau)) - F*, the aggregated model from which the next one starts",
     lambda run: _per_round(run.trajectory.server_suboptimality[1:]),
+    per_round=True,
 )
 reciprocal_progress = Quantity(
     "reciprocal_progress",

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from fedtheory.arithmetic import Array, Number
 from fedtheory.errors import NotApplicable
 from fedtheory.quantities.constants import assumed, per_client
@@ -77,14 +79,20 @@ effective_step_size = _constant(
 def _relative_noise(run: Run, form: Array) -> Number:
     """beta^2 for a form of E|g - grad F_k|^2 in (1, w - w_k^o): its curvature, doubled where it has a linear part."""
     curvature = run.arithmetic.largest_eigenvalue(form[1:, 1:])
-    return curvature * 2 if (form[1:, 0] != 0).any() else curvature
+    return curvature * 2 if _has_linear_part(form) else curvature
+
+
+def _has_linear_part(form: Array) -> bool:
+    """Whether a form is not symmetric about zero, up to rounding in floats."""
+    rounding = 0 if form.dtype == object else 1e-12 * np.abs(form).max()
+    return bool((abs(form[1:, 0]) > rounding).any())
 
 
 def _absolute_noise(run: Run, form: Array) -> Number:
     """sigma^2, the smallest that goes with this beta^2: by duality the linear part is completed to a square."""
     slack = _relative_noise(run, form) * run.arithmetic.identity(len(form) - 1) - form[1:, 1:]
     linear = form[1:, 0]
-    return form[0, 0] + (linear @ run.arithmetic.solve(slack, linear) if (linear != 0).any() else 0)
+    return form[0, 0] + (linear @ run.arithmetic.solve(slack, linear) if _has_linear_part(form) else 0)
 
 
 def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:

@@ -68,6 +68,7 @@ round_index = Quantity(
     "n",
     "number of the server update, from 1 on",
     lambda run: run.arithmetic.array(list(range(1, run.algorithm.rounds + 1)))[:, None, None],
+    per_round=True,
 )
 local_steps = _constant("local_steps", r"\tau", "local steps per round, the same for all clients", _steps)
 local_step_size = _constant("local_step_size", r"\eta", "local step size, the same for all clients", _step_size)

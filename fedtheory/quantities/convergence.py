@@ -77,24 +77,28 @@ round_suboptimality = Quantity(
     r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "for each round t: (1/tau) sum_{k=1..tau} E F(xbar^{t,k}) - F*",
     _round_suboptimality,
+    per_round=True,
 )
 server_distance_sq = Quantity(
     "server_distance_sq",
     r"\mathbb E\|x^{(t)}-x^*\|^2",
     "for each round t: E|x^t - x*|^2, the model that the round starts from",
     lambda run: _per_round(run.trajectory.server_distance_sq[:-1]),
+    per_round=True,
 )
 next_server_distance_sq = Quantity(
     "next_server_distance_sq",
     r"\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2",
     "for each round t: E|xbar^{t,tau} - x*|^2, at the end of its local steps",
     lambda run: _per_round(_local(run, run.trajectory.local_distance_sq)[:, -1]),
+    per_round=True,
 )
 round_drift = Quantity(
     "round_drift",
     r"\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "for each round t: (1/tau) sum_{k=1..tau-1} sum_i p_i E|x_i^{t,k} - xbar^{t,k}|^2",
     _round_drift,
+    per_round=True,
 )
 average_round_drift = Quantity(
     "average_round_drift",
@@ -120,6 +124,7 @@ server_distance_after_sq = Quantity(
     r"\mathbb E\|x^{(t+1)}-x^*\|^2",
     "for each round t: E|x^{t+1} - x*|^2, the server's model after the round",
     lambda run: _per_round(run.trajectory.server_distance_sq[1:]),
+    per_round=True,
 )
 best_suboptimality = Quantity(
     "best_suboptimality",

@@ -33,6 +33,8 @@ class Quantity:
     """Whether it is a constant of the problem and the step size, the same for every number of rounds."""
     limit: Callable[[Run], Any] | None = None
     """Limit for ever more rounds at constant step sizes, where there is a closed form."""
+    per_round: bool = False
+    """Whether it has one value for each round, which a place without rounds does not know."""
     region: Callable[[Run], Region] | None = None
     """For a constant of an assumption: where it holds."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fedtheory.errors import Misplaced
 from fedtheory.quantities.notion import ObjectiveNotion, PointNotion, ScalarNotion, VectorNotion
 from fedtheory.run import Run
 
@@ -15,7 +16,7 @@ def _round(frame: Frame) -> RoundFrame:
     from fedtheory.frames import RoundFrame
 
     if not isinstance(frame, RoundFrame):
-        raise ValueError("a vector of a whole round has a value at place='round' only")
+        raise Misplaced("a vector of a whole round has a value at place='round' only")
     return frame
 
 

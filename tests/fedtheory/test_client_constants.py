@@ -91,7 +91,6 @@ def test_interpolated_data_have_no_absolute_noise() -> None:
     assert _values(q.relative_noise, run)[0] > 0
 
 
-@pytest.mark.xfail(strict=True, reason="a bug that was reported")
 def test_relative_noise_is_the_same_in_floats() -> None:
     """A linear part that is zero but for rounding does not double beta^2."""
     run = PAIRS["interpolated"].engine

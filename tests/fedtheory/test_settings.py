@@ -140,7 +140,6 @@ def test_unknown_names() -> None:
         parse_run(_file(name="sdg"), RATIONAL)
 
 
-@pytest.mark.xfail(strict=True, reason="reported: refused although it says the same")
 @pytest.mark.parametrize(
     ("name", "key", "value"),
     [("sgd", "local_steps", [1, 1]),

@@ -212,7 +212,6 @@ def test_an_accident_is_no_identity() -> None:
     assert check(claim, IRRATIONAL.with_rounds(5)).holds is False
 
 
-@pytest.mark.xfail(strict=True, reason="a bug that was reported")
 @pytest.mark.parametrize("run", [IRRATIONAL, _run(clients=3)], ids=["two clients", "three clients"])
 def test_an_irrational_constant_that_is_attained_does_not_refute(run: Run) -> None:
     """sqrt(N T)/T <= sqrt(N) / sqrt(T) is an equation; overlapping enclosures are no violation."""
