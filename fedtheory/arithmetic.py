@@ -115,7 +115,7 @@ class FloatArithmetic(Arithmetic):
         if isinstance(value, fmpq | float | np.floating):
             number = plain_float(value)
         else:
-            number = _nearest_float(_fraction(value, key))
+            number = _nearest_float(*_fraction(value, key).as_integer_ratio())
         if not math.isfinite(number):
             raise InputError(key, f"expected a finite number, got {_abridged(value)}")
         if abs(number) > _FLOAT_REACH:
@@ -228,15 +228,18 @@ class RationalArithmetic(Arithmetic):
 
 
 def _fraction(value: object, key: str) -> Fraction:
-    complaint = InputError(key, f'expected a number or a rational string such as "1/20", got {_abridged(value)}')
     if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):
-        raise complaint
+        raise _no_number(value, key)
     if isinstance(value, str) and (len(value) > _LONGEST_NUMBER or not _NUMBER.fullmatch(value)):
-        raise complaint
+        raise _no_number(value, key)
     try:
         return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise complaint from None
+        raise _no_number(value, key) from None
+
+
+def _no_number(value: object, key: str) -> InputError:
+    return InputError(key, f'expected a number or a rational string such as "1/20", got {_abridged(value)}')
 
 
 def _abridged(value: object) -> str:
@@ -246,12 +249,12 @@ def _abridged(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
-def _nearest_float(value: Fraction) -> float:
-    """The nearest float; infinite where there is none."""
+def _nearest_float(numerator: int, denominator: int) -> float:
+    """The float nearest to a fraction; infinite where there is none."""
     try:
-        return float(value)
+        return numerator / denominator
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if numerator > 0 else -math.inf
 
 
 def _is_psd(matrix: fmpq_mat) -> bool:
@@ -309,7 +312,7 @@ def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
 def plain_float(value: Number) -> float:
     """A float near any number of either arithmetic, for ordering and display."""
     if isinstance(value, fmpq):
-        return _nearest_float(Fraction(int(value.p), int(value.q)))
+        return _nearest_float(int(value.p), int(value.q))
     return float(value.mid()) if isinstance(value, arb) else float(value)
 
 

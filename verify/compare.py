@@ -216,8 +216,13 @@ def _criticality(gap: Array, magnitude: Array, holds: Array) -> Array:
 
     Where both sides are zero nothing is tight: such places come last in their class.
     """
-    relative = -plain_floats(gap / np.where(magnitude > 0, magnitude, magnitude - magnitude + 1))
-    relative[plain_floats(magnitude) == 0] = -2.0
+    something = magnitude > 0
+    if (gap == 0).all():
+        # An identity everywhere: any place that is not empty will do.
+        everywhere: Array = np.where(something, 0.0, -2.0)
+        return everywhere
+    relative = -plain_floats(gap / np.where(something, magnitude, magnitude - magnitude + 1))
+    relative[~something.astype(bool)] = -2.0
     rank = np.array([{True: 0.0, None: 4.0, False: 8.0}[verdict] for verdict in holds])
     criticality: Array = relative + rank
     return criticality

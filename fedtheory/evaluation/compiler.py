@@ -70,8 +70,7 @@ class Compiler:
         return bool(notions) and all(isinstance(notion, Quantity) and notion.is_constant for notion in notions)
 
     def _kept_on_the_run(self, node: Expr, compute: Scalar) -> Scalar:
-        meaning = tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
-        key = _key_of(type(self).__name__, node, meaning)
+        key = _key_of(type(self).__name__, node, self._meaning(node))
 
         def remembered(site: Site) -> Array:
             known = site.run.known
@@ -128,7 +127,7 @@ class Compiler:
 
     def _kept(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same step share."""
-        meaning = tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
+        meaning = self._meaning(node)
         if any(notion is None or isinstance(notion, PointNotion) for notion in meaning):
             return compute
         key = _key_of(type(self).__name__, node, meaning)
@@ -181,6 +180,28 @@ class Compiler:
         """A closure for a vector node."""
         if node.is_Symbol:
             return self._vector_symbol(node)
+        return self._kept_vector(node, self._composed(node))
+
+    def _kept_vector(self, node: Expr, compute: Vectorial) -> Vectorial:
+        """The closure, remembering its vector on the frame, which other claims about the same place share."""
+        meaning = self._meaning(node)
+        if any(notion is None or isinstance(notion, PointNotion) for notion in meaning):
+            return compute
+        key = _key_of("vector", node, meaning)
+
+        def remembered(site: Site) -> Vector:
+            known = site.step.known_vectors
+            if key not in known:
+                known[key] = compute(site)
+            return known[key]
+
+        return remembered
+
+    def _meaning(self, node: Expr) -> tuple[Notion | None, ...]:
+        """What the symbols of a node stand for, in a fixed order."""
+        return tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
+
+    def _composed(self, node: Expr) -> Vectorial:
         if isinstance(node, sp.Add):
             parts = [self.vector(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)

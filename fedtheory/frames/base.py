@@ -48,6 +48,7 @@ class Frame(ABC):
         self.index = index
         self.known: dict[object, Array] = {}
         """Results that claims about the same place share."""
+        self.known_vectors: dict[object, Vector] = {}
 
     @abstractmethod
     def constant(self, vectors: Array) -> Vector:
