@@ -47,9 +47,18 @@ class Comparison:
     """Round, step, client or points of that place."""
     points: Mapping[str, Array]
     """Free points there, measured from the optimum, (d,) each."""
-    terms: tuple[Term, ...]
-    """The terms of the right side there."""
-    left_terms: tuple[Term, ...]
+    place: Place
+    """That place itself, for the terms of the sides."""
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms of the right side there."""
+        return self.place.terms(self.place.link.right)
+
+    @cached_property
+    def left_terms(self) -> tuple[Term, ...]:
+        """The terms of the left side there."""
+        return self.place.terms(self.place.link.left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +74,22 @@ class Link:
         """Whether SymPy finds both sides to be the same number for all values of their symbols."""
         sides = self.relation.left - self.relation.right
         return not sides.atoms(Inner, Value, Average) and sp.simplify(sides) == 0
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """One entry of the arrays of a link at a site."""
+
+    link: Link
+    site: Site
+    position: tuple[int, ...]
+
+    def terms(self, side: Compiled) -> tuple[Term, ...]:
+        """The additive terms of a side here; an axis of length one is shared by all positions."""
+        return tuple(Term(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
+
+    def _entry(self, values: Array) -> Number:
+        return values[tuple(min(p, full - 1) for p, full in zip(self.position, values.shape, strict=True))]
 
 
 @cache
@@ -114,14 +139,24 @@ def _refuse_rounds(claim: Claim, side: Expr, place: str) -> None:
 def compare(links: Sequence[Link], places: Callable[[], Iterable[Site]]) -> list[Comparison]:
     """Every link over all places, each reported at its worst one: a violation, else where it is tightest.
 
-    `places` gives the sites anew at each call, so that none has to be kept: a
-    site of a large run is large.
+    `places` gives the sites anew at each call, so that only the first ones have
+    to be kept: a site of a large run is large.
     """
     flattened = [_Flat() for _ in links]
+    kept: list[Site] = []
     for site in places():
+        if len(kept) < _KEPT_SITES:
+            kept.append(site)
         for link, flat in zip(links, flattened, strict=True):
             flat.add(*_sides(link, site), _existing(site))
-    return [_worst(link, flat, places) for link, flat in zip(links, flattened, strict=True)]
+
+    def site_at(number: int) -> Site:
+        return kept[number] if number < len(kept) else next(islice(places(), number, None))
+
+    return [_worst(link, flat, site_at) for link, flat in zip(links, flattened, strict=True)]
+
+
+_KEPT_SITES = 32
 
 
 class _Flat:
@@ -134,14 +169,19 @@ class _Flat:
 
     def add(self, lhs: Array, rhs: Array, scale: Array, existing: Array | None) -> None:
         """Take in the arrays of one site, without the local steps that do not exist."""
-        full = existing is None or lhs.shape[1:] != existing.shape
-        mask = np.ones(lhs.shape, dtype=bool) if full else np.broadcast_to(existing, lhs.shape)  # type: ignore[arg-type]
         self.shapes.append(lhs.shape)
+        if existing is None or lhs.shape[1:] != existing.shape:
+            self._kept.append(np.arange(lhs.size))
+            self._parts.append((lhs.ravel(), rhs.ravel(), scale.ravel()))
+            return
+        mask = np.broadcast_to(existing, lhs.shape)
         self._kept.append(np.flatnonzero(mask))
         self._parts.append((lhs[mask], rhs[mask], scale[mask]))
 
     def arrays(self) -> tuple[Array, Array, Array]:
         """Everything so far, one entry after the other."""
+        if len(self._parts) == 1:
+            return self._parts[0]
         lhs, rhs, scale = (np.concatenate(part) for part in zip(*self._parts, strict=True))
         return lhs, rhs, scale
 
@@ -153,7 +193,7 @@ class _Flat:
         return site, tuple(int(p) for p in np.unravel_index(within, self.shapes[site]))
 
 
-def _worst(link: Link, flat: _Flat, places: Callable[[], Iterable[Site]]) -> Comparison:
+def _worst(link: Link, flat: _Flat, site_at: Callable[[int], Site]) -> Comparison:
     lhs, rhs, scale = flat.arrays()
     operator = link.relation.operator
     smaller, larger = (rhs, lhs) if operator in (">=", ">") else (lhs, rhs)
@@ -163,7 +203,7 @@ def _worst(link: Link, flat: _Flat, places: Callable[[], Iterable[Site]]) -> Com
         holds = np.full_like(holds, True)
     worst = int(_criticality(gap, scale, holds).argmax())
     number, position = flat.locate(worst)
-    site = next(islice(places(), number, None))
+    site = site_at(number)
     along: Index = {axis: p for axis, p, full in zip(site.axes, position, flat.shapes[number], strict=True) if full > 1}
     return Comparison(
         link.relation,
@@ -173,8 +213,7 @@ def _worst(link: Link, flat: _Flat, places: Callable[[], Iterable[Site]]) -> Com
         smaller[worst] / larger[worst] if operator != "==" and larger[worst] > 0 else None,
         site.index | along,
         {symbol.name: point for symbol, point in site.points.items()},
-        _terms(link.right, site, position),
-        _terms(link.left, site, position),
+        Place(link, site, position),
     )
 
 
@@ -192,23 +231,14 @@ def _sides(link: Link, site: Site) -> tuple[Array, Array, Array]:
 def _decided(gap: Array, magnitude: Array, strict: bool) -> Array:
     """Whether each gap is non-negative (positive if `strict`); None where floats or enclosures cannot tell."""
     if gap.dtype == object:
-        decide = _is_positive if strict else _is_non_negative
-        return np.asarray(np.frompyfunc(decide, 1, 1)(gap), dtype=object)
+        # An enclosure that contains zero is on neither side.
+        fits, fails = (gap > 0, gap <= 0) if strict else (gap >= 0, gap < 0)
+        decided = np.full(gap.shape, None, dtype=object)
+        decided[fits.astype(bool)], decided[fails.astype(bool)] = True, False
+        return decided
     near_tie = (abs(gap) <= NEAR_TIE * magnitude) & (magnitude > 0)
-    decided: Array = np.where(near_tie, np.array(None), gap > 0 if strict else gap >= 0)
-    return decided
-
-
-def _is_non_negative(gap: Number) -> bool | None:
-    if gap >= 0:
-        return True
-    return False if gap < 0 else None
-
-
-def _is_positive(gap: Number) -> bool | None:
-    if gap > 0:
-        return True
-    return False if gap <= 0 else None
+    clear: Array = np.where(near_tie, np.array(None), gap > 0 if strict else gap >= 0)
+    return clear
 
 
 def _criticality(gap: Array, magnitude: Array, holds: Array) -> Array:
@@ -226,12 +256,3 @@ def _criticality(gap: Array, magnitude: Array, holds: Array) -> Array:
     rank = np.array([{True: 0.0, None: 4.0, False: 8.0}[verdict] for verdict in holds])
     criticality: Array = relative + rank
     return criticality
-
-
-def _terms(side: Compiled, site: Site, position: tuple[int, ...]) -> tuple[Term, ...]:
-    """The additive terms of a side at one place; an axis of length one is shared by all positions."""
-
-    def entry(values: Array) -> Number:
-        return values[tuple(min(p, full - 1) for p, full in zip(position, values.shape, strict=True))]
-
-    return tuple(Term(term, entry(values)) for term, values in zip(side.terms, side.parts(site), strict=True))

@@ -37,10 +37,9 @@ class Compiled:
 
     def with_scale(self, site: Site) -> tuple[Array, Array]:
         """The value and the scale of its rounding errors; for exact numbers it only serves to compare places."""
-        parts = self.parts(site)
-        if site.run.arithmetic is FLOAT:
-            return total(parts), total([scale(site) for scale in self.scales])
-        return total(parts), total([abs(part) for part in parts])
+        value = self(site)
+        scale = total([scale(site) for scale in self.scales]) if site.run.arithmetic is FLOAT else abs(value)
+        return value, scale
 
 
 def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Notion]) -> Compiled:

@@ -1,0 +1,49 @@
+"""Families of instances: exact rational runs on which claims are tried.
+
+An instance is named by its family and a number, so that any process can build
+it again.  To add a family, write a function of a number, decorate it with
+`family`, and import its module here; a family that is meant for an assumption
+serves the claims that make it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from fedtheory.claim import Claim
+from fedtheory.run import Run
+from fedtheory.runfile import run_table, run_toml
+from verify.instances import general, noiseless, sampled, speedup
+from verify.instances.family import FAMILIES, Family, Instance
+
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "Instance",
+    "complexity",
+    "families_for",
+    "general",
+    "noiseless",
+    "sampled",
+    "speedup",
+]
+
+
+@cache
+def families_for(claim: Claim) -> tuple[str, ...]:
+    """Names of the families on which a claim is tried; none for a bare definition."""
+    if claim.rate is None and not claim.relations:
+        return ()
+    suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
+    special = [family.name for family in suiting if family.meant_for in claim.assumptions]
+    if special:
+        return tuple(special)
+    general = [family for family in suiting if family.meant_for is None]
+    return tuple(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats)
+
+
+def complexity(instance: Instance, run: Run) -> tuple[int, int, int]:
+    """How much a reader has to compute by hand: size of the run, length of its numbers, place in its family."""
+    problem, algorithm = run.problem, run.algorithm
+    size = problem.clients * problem.dimension**2 * max(algorithm.work.steps) * algorithm.rounds
+    return size, len(run_toml(run_table(run))), instance.number

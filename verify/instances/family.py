@@ -1,0 +1,90 @@
+"""What a family of instances is, and what its members are made of: small numbers that can be checked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.assumptions import Assumption
+from fedtheory.federation import fedavg
+from fedtheory.problem import Problem
+from fedtheory.problem.generators import random_quadratics
+from fedtheory.run import Run
+
+Choices = tuple[fmpq, ...]
+
+CURVATURES: Choices = (fmpq(1), fmpq(2), fmpq(4), fmpq(1, 2), fmpq(1, 4))
+SPREADS: Choices = (fmpq(0), fmpq(1, 2), fmpq(1), fmpq(2))
+NOISES: Choices = (fmpq(0), fmpq(1), fmpq(1, 4), fmpq(4))
+UNITS: Choices = (fmpq(1), fmpq(1), fmpq(1, 64), fmpq(64))
+STEP_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 8))
+"""Step sizes as fractions of 1/(4L); the edge of the usual condition counts twice."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A named way to draw instances."""
+
+    name: str
+    description: str
+    size: int
+    build: Callable[[int], Run]
+    in_floats: bool = False
+    """Whether its runs are evaluated in floats first; violations and near ties then go to rationals."""
+    meant_for: Assumption | None = None
+    """Claims that make this assumption are tried on such families only, other claims never."""
+    for_rates: bool = False
+    """Whether its runs are starting points of ladders."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One member of a family."""
+
+    family: str
+    number: int
+
+    def run(self) -> Run:
+        """The exact run."""
+        return FAMILIES[self.family].build(self.number)
+
+
+FAMILIES: dict[str, Family] = {}
+
+
+def family(
+    name: str, size: int, *, in_floats: bool = False, meant_for: Assumption | None = None, for_rates: bool = False
+) -> Callable[[Callable[[int], Run]], Callable[[int], Run]]:
+    def register(build: Callable[[int], Run]) -> Callable[[int], Run]:
+        description = (build.__doc__ or name).partition("\n")[0].rstrip(".")
+        FAMILIES[name] = Family(name, description, size, build, in_floats, meant_for, for_rates)
+        return build
+
+    return register
+
+
+def pick(generator: np.random.Generator, choices: Choices) -> fmpq:
+    return choices[int(generator.integers(len(choices)))]
+
+
+def with_fedavg(problem: Problem, fraction: fmpq, local_steps: int, rounds: int) -> Run:
+    """FedAvg at a fraction of the step size 1/(4L)."""
+    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    size = fraction / (4 * smoothness) if smoothness > 0 else fraction
+    return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
+
+
+def random_problem(generator: np.random.Generator, clients: int, dimension: int, shared: bool) -> Problem:
+    """Random quadratics, some of them in other units: a bound with a lost factor fails under a change of units."""
+    unit = pick(generator, UNITS)
+    spectra = [[unit * pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
+    return random_quadratics(
+        generator,
+        spectra,
+        shared=shared,
+        heterogeneity=pick(generator, SPREADS),
+        noise=unit * unit * pick(generator, NOISES),
+    )
