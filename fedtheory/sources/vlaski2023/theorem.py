@@ -167,6 +167,10 @@ CLAIMS = [
         where=WHOLE_RUN,
         assumptions=CONVEX,
         printed=(r"\lim_{i\to\infty}\mathbb E\|\widetilde w_i\|^2\le\frac{4\mu\sigma_{\rm fed}^2}\nu+O(\mu^2)"),
+        note=(
+            "From the exact fixed point of the second moments.  mu^2 stands under the maximum so that rounding errors "
+            "do not look like a slow rate."
+        ),
         verdict="asymptotic",
     ),
 ]
