@@ -232,9 +232,12 @@ def _decided(gap: Array, magnitude: Array, strict: bool) -> Array:
     """Whether each gap is non-negative (positive if `strict`); None where floats or enclosures cannot tell."""
     if gap.dtype == object:
         # An enclosure that contains zero is on neither side.
-        fits, fails = (gap > 0, gap <= 0) if strict else (gap >= 0, gap < 0)
-        decided = np.full(gap.shape, None, dtype=object)
-        decided[fits.astype(bool)], decided[fails.astype(bool)] = True, False
+        fits = (gap > 0 if strict else gap >= 0).astype(bool)
+        decided = np.full(gap.shape, True, dtype=object)
+        if not fits.all():
+            fails = (gap <= 0 if strict else gap < 0).astype(bool)
+            decided[~fits] = None
+            decided[fails] = False
         return decided
     near_tie = (abs(gap) <= NEAR_TIE * magnitude) & (magnitude > 0)
     clear: Array = np.where(near_tie, np.array(None), gap > 0 if strict else gap >= 0)
@@ -253,6 +256,8 @@ def _criticality(gap: Array, magnitude: Array, holds: Array) -> Array:
         return everywhere
     relative = -plain_floats(gap / np.where(something, magnitude, magnitude - magnitude + 1))
     relative[~something.astype(bool)] = -2.0
+    if holds.all():
+        return relative
     rank = np.array([{True: 0.0, None: 4.0, False: 8.0}[verdict] for verdict in holds])
     criticality: Array = relative + rank
     return criticality

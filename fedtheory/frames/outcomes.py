@@ -210,4 +210,4 @@ def _require_few(run: Run) -> None:
 def round_frames(run: Run) -> Iterator[RoundFrame]:
     """A round from each of the run's probes."""
     for name, point in probes(run).items():
-        yield RoundFrame(run, {"from": name}, point)
+        yield RoundFrame(run, {"round from": name}, point)

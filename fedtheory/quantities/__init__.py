@@ -7,7 +7,6 @@ K_i = tau local steps of size eta, server step eta_g, F = sum_i p_i F_i,
 x^n the server's model, x_i^{n,k} local iterates, xbar^{n,k} = sum_i p_i x_i^{n,k}.
 """
 
-from fedtheory.quantities.aggregated import best_aggregated_suboptimality
 from fedtheory.quantities.algorithms import (
     model_size,
     parameter_server_load,
@@ -35,6 +34,7 @@ from fedtheory.quantities.clients import (
     effective_step_size,
     mean_divergence,
     mean_square_smoothness,
+    regressor_fourth_moment,
     relative_noise,
 )
 from fedtheory.quantities.constants import (
@@ -50,6 +50,7 @@ from fedtheory.quantities.constants import (
     local_steps,
     mean_dissimilarity,
     noise_deviation,
+    objective_lipschitz,
     objective_smoothness,
     optimal_value_gap,
     participants,
@@ -67,7 +68,7 @@ from fedtheory.quantities.convergence import (
     average_local_gradient_sq,
     average_round_drift,
     average_suboptimality,
-    best_suboptimality,
+    best_aggregated_suboptimality,
     final_distance_sq,
     final_suboptimality,
     limiting_suboptimality,
@@ -81,12 +82,9 @@ from fedtheory.quantities.convergence import (
     total_progress,
 )
 from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, ScalarNotion, VectorNotion
-from fedtheory.quantities.objective import objective_lipschitz
-from fedtheory.quantities.samples import regressor_fourth_moment
 from fedtheory.quantities.steady_state import (
     distance_to_small_step_limit,
     leading_limiting_distance_sq,
-    limiting_bias,
     limiting_distance_sq,
     small_step_bias,
     small_step_optimum,
@@ -130,7 +128,6 @@ __all__ = [
     "average_round_drift",
     "average_suboptimality",
     "best_aggregated_suboptimality",
-    "best_suboptimality",
     "centralised_model",
     "client_dissimilarity",
     "client_local_steps",
@@ -157,7 +154,6 @@ __all__ = [
     "iterations",
     "last_interval_gap",
     "leading_limiting_distance_sq",
-    "limiting_bias",
     "limiting_distance_sq",
     "limiting_suboptimality",
     "lipschitz",

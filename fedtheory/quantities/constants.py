@@ -121,6 +121,23 @@ lipschitz = assumed(
     "rho = max_i sup_x |grad F_i(x)| on the region, where F_i is rho-Lipschitz",
     lambda run: run.lipschitz_sq,
 )
+
+
+def _lipschitz_sq(run: Run) -> Any:
+    # grad F(x) = H (x - x*), and the ball is centred at x*.
+    steepest = run.arithmetic.largest_eigenvalue(run.problem.hessian) * run.ball.radius
+    return steepest * steepest
+
+
+objective_lipschitz = Quantity(
+    "objective_lipschitz",
+    r"\rho_F",
+    "rho_F = sup_x |grad F(x)| on the ball that contains the run, where F is rho_F-Lipschitz",
+    _lipschitz_sq,
+    root=True,
+    is_constant=True,
+    region=lambda run: run.ball,
+)
 gradient_dissimilarity = assumed(
     "gradient_dissimilarity",
     r"\zeta",

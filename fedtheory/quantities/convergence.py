@@ -126,11 +126,11 @@ server_distance_after_sq = Quantity(
     lambda run: _per_round(run.trajectory.server_distance_sq[1:]),
     per_round=True,
 )
-best_suboptimality = Quantity(
-    "best_suboptimality",
-    r"\min_{n\le T}\mathbb E F(x^n)-F^*",
-    "the smallest E F(x^n) - F* of the server's models n = 0 .. T",
-    lambda run: run.trajectory.server_suboptimality.min(),
+best_aggregated_suboptimality = Quantity(
+    "best_aggregated_suboptimality",
+    r"\min_{1\le n\le T}\mathbb E F(x^n)-F^*",
+    "the smallest E F(x^n) - F* of the aggregated models n = 1 .. T",
+    lambda run: run.trajectory.server_suboptimality[1:].min(),
 )
 total_descent = Quantity(
     "total_descent",

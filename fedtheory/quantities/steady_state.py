@@ -19,11 +19,6 @@ def _leading(run: Run) -> Any:
     return size * leading_distance_sq(run, size)
 
 
-def _bias_sq(run: Run) -> Any:
-    mean = stationary_mean(run.trajectory.recursion)
-    return mean @ mean
-
-
 def _distance_of_limits_sq(run: Run) -> Any:
     apart = stationary_mean(run.trajectory.recursion) - small_step_limit(run)
     return apart @ apart
@@ -46,13 +41,6 @@ leading_limiting_distance_sq = _constant(
     "mu/2 tr(H^-1 R), the limit of E|x^n - x*|^2 to first order in mu: H the Hessian of F, mu^2 R the covariance of a "
     "round's update at x*",
     _leading,
-)
-limiting_bias = _constant(
-    "limiting_bias",
-    r"\|\lim_i\mathbb E w_i-w^o\|",
-    "distance from x* of the limit of E x^n",
-    _bias_sq,
-    root=True,
 )
 small_step_bias = _constant(
     "small_step_bias",
