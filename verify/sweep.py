@@ -46,17 +46,25 @@ def sweep(
 
     if jobs == 0:
         raise InputError("jobs", "expected a number of processes, or -1 for all cores, got 0")
-    names = {family for target in targets for family in families_for(resolve(target))}
-    instances = [Instance(name, n) for name in FAMILIES if name in names for n in range(FAMILIES[name].size)]
-    chunks = [instances[first : first + _CHUNK] for first in range(0, len(instances), _CHUNK)]
-    parallel = Parallel(n_jobs=jobs, return_as="generator")
+    chunks = list(_chunks(targets))
+    whole = sum(len(instances) for _, instances in chunks)
+    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(_check_chunk)(*chunk) for chunk in chunks)
     outcomes: list[Outcome] = []
     done = 0
-    for chunk, results in zip(chunks, parallel(delayed(_check_chunk)(targets, chunk) for chunk in chunks), strict=True):
-        outcomes += results
-        done += len(chunk)
-        on_progress(done, len(instances))
+    for (_, instances), found in zip(chunks, results, strict=True):
+        outcomes += found
+        done += len(instances)
+        on_progress(done, whole)
     return outcomes
+
+
+def _chunks(targets: Sequence[str]) -> Iterator[tuple[list[str], list[Instance]]]:
+    """Some instances of one family at a time, with the claims that are tried on it."""
+    tried = {name: [target for target in targets if name in families_for(resolve(target))] for name in FAMILIES}
+    for name, family in FAMILIES.items():
+        for first in range(0, family.size if tried[name] else 0, _CHUNK):
+            numbers = range(first, min(first + _CHUNK, family.size))
+            yield tried[name], [Instance(name, number) for number in numbers]
 
 
 def _check_chunk(targets: Sequence[str], instances: Sequence[Instance]) -> list[Outcome]:
@@ -71,8 +79,6 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
     size = complexity(instance, exact)
     for target in targets:
         claim = resolve(target)
-        if instance.family not in families_for(claim):
-            continue
         begin = perf_counter()
         found = check_settled(claim, exact, floats)
         yield Outcome(

@@ -35,7 +35,7 @@ def full_gradients(number: int) -> Run:
     return with_fedavg(problem, fraction, 1 + int(generator.integers(4)), 1 + int(generator.integers(3)))
 
 
-@family("nearly the same clients", 200, meant_for=a.lipschitz_losses)
+@family("nearly the same clients", 172, meant_for=a.lipschitz_losses)
 def nearly_the_same_clients(number: int) -> Run:
     """Quadratics without noise that hardly differ between clients, so that drift is small against the gaps."""
     generator = np.random.default_rng([27, number])

@@ -53,7 +53,7 @@ def sampled_clients(number: int) -> Run:
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
         problem = random_quadratics(generator, spectra, shared=number % 5 == 0, heterogeneity=spread, noise=noise)
     smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
-    steps = _few_steps(generator, problem.clients, 6 if number % 4 != 3 else 4)
+    steps = _few_steps(generator, problem.clients, 5 if number % 4 != 3 else 4)
     selected = 1 + int(generator.integers(problem.clients))
     effective = pick(generator, _EFFECTIVE) / smoothness
     return _sampled(problem, selected, steps, effective, 1 + int(generator.integers(3)))
