@@ -9,8 +9,9 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory import assumptions as a
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.federation import Aggregation, Uniform, fedavg
-from fedtheory.problem import Problem
+from fedtheory.problem import Problem, quadratic
 from fedtheory.problem.generators import random_quadratics
 from fedtheory.run import Run
 from verify.instances.family import (
@@ -24,10 +25,22 @@ from verify.instances.family import (
     with_fedavg,
 )
 
+_BY_HAND = [(fmpq(h), fmpq(1, division)) for h in (1, 2) for division in (1, 16, 256)]
+"""Curvature of the first client, and step size as a fraction of 1/L."""
+
+
+def _curved_and_flat(curvature: fmpq, fraction: fmpq) -> Run:
+    """Two clients in one dimension, one curved and one flat, from 1 to the optimum 0 in two local steps."""
+    array = RATIONAL.array
+    problem = quadratic(array([[[curvature]], [[0]]]), array([[0], [0]]), array([1]))
+    return with_fedavg(problem, 4 * fraction, 2, 1)
+
 
 @family("steps up to 1/L", 318, meant_for=a.bounded_second_moment)
 def bold_steps(number: int) -> Run:
     """Up to four clients, local steps and rounds; steps up to 1/L, a few of 2/L, two of three at most 1/(6 K L)."""
+    if number < len(_BY_HAND):
+        return _curved_and_flat(*_BY_HAND[number])
     generator = np.random.default_rng([6, number])
     # Many in one dimension, where noise has two outcomes and a whole round can be enumerated.
     dimension, clients = 1 + number % 5 // 4, 1 + int(generator.integers(4))
