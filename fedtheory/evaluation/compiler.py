@@ -15,10 +15,10 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, plain_float
-from fedtheory.errors import Misplaced, NotApplicable
+from fedtheory.errors import NotApplicable
 from fedtheory.evaluation.site import Site
 from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, PastSum, Selected, Value
-from fedtheory.frames import PathVector, RoundFrame, Vector
+from fedtheory.frames import PathVector, RoundFrame, Vector, of_a_round
 from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, ScalarNotion, VectorNotion
 
 Scalar = Callable[[Site], Array]
@@ -62,24 +62,14 @@ class Compiler:
         if build is None:
             raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number")
         compute = build(node)
-        return self._kept_on_the_run(node, compute) if self._is_constant(node) else compute
+        if not self._is_constant(node):
+            return compute
+        return self._remembered(type(self).__name__, node, compute, lambda site: site.run.known)
 
     def _is_constant(self, node: Expr) -> bool:
         """Whether a node is made of constants of the run alone."""
         notions = [self.notation.get(symbol) for symbol in node.free_symbols]
         return bool(notions) and all(isinstance(notion, Quantity) and notion.is_constant for notion in notions)
-
-    def _kept_on_the_run(self, node: Expr, compute: Scalar) -> Scalar:
-        key = _key_of(type(self).__name__, node, self._meaning(node))
-
-        def remembered(site: Site) -> Array:
-            known = site.run.known
-            if key not in known:
-                known[key] = compute(site)
-            found: Array = known[key]
-            return found
-
-        return remembered
 
     def _constant(self, node: Expr) -> Scalar:
         both: tuple[Arithmetic, ...] = (FLOAT, RATIONAL)
@@ -126,14 +116,20 @@ class Compiler:
         return self._kept(node, lambda site: axes_of(site.step.inner(left(site), right(site))))
 
     def _kept(self, node: Expr, compute: Scalar) -> Scalar:
-        """The closure, remembering its result on the frame, which other claims about the same step share."""
-        meaning = self._meaning(node)
+        """The closure, remembering its result on the frame, which other claims about the same place share."""
+        return self._remembered(type(self).__name__, node, compute, _known_at_the_place)
+
+    def _remembered(
+        self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], dict[object, Any]]
+    ) -> Callable[[Site], Any]:
+        """A closure that looks into a store first; free points and parameters are different at each site."""
+        meaning = tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
         if any(notion is None or isinstance(notion, PointNotion) for notion in meaning):
             return compute
-        key = _key_of(type(self).__name__, node, meaning)
+        key = _key_of(label, node, meaning)
 
-        def remembered(site: Site) -> Array:
-            known = site.step.known
+        def remembered(site: Site) -> Any:
+            known = store(site)
             if key not in known:
                 known[key] = compute(site)
             return known[key]
@@ -180,26 +176,7 @@ class Compiler:
         """A closure for a vector node."""
         if node.is_Symbol:
             return self._vector_symbol(node)
-        return self._kept_vector(node, self._composed(node))
-
-    def _kept_vector(self, node: Expr, compute: Vectorial) -> Vectorial:
-        """The closure, remembering its vector on the frame, which other claims about the same place share."""
-        meaning = self._meaning(node)
-        if any(notion is None or isinstance(notion, PointNotion) for notion in meaning):
-            return compute
-        key = _key_of("vector", node, meaning)
-
-        def remembered(site: Site) -> Vector:
-            known = site.step.known_vectors
-            if key not in known:
-                known[key] = compute(site)
-            return known[key]
-
-        return remembered
-
-    def _meaning(self, node: Expr) -> tuple[Notion | None, ...]:
-        """What the symbols of a node stand for, in a fixed order."""
-        return tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
+        return self._remembered("vector", node, self._composed(node), _known_at_the_place)
 
     def _composed(self, node: Expr) -> Vectorial:
         if isinstance(node, sp.Add):
@@ -289,9 +266,7 @@ _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
 
 
 def _round(site: Site) -> RoundFrame:
-    if not isinstance(site.frame, RoundFrame):
-        raise Misplaced("random participants, sums over local steps and expected vectors need place='round'")
-    return site.frame
+    return of_a_round(site.frame)
 
 
 def axes_of(values: Array) -> Array:
@@ -311,6 +286,10 @@ def _measurement(quantity: Quantity) -> Scalar:
         return site.place(known[key])
 
     return measured
+
+
+def _known_at_the_place(site: Site) -> dict[object, Any]:
+    return site.step.known
 
 
 @cache

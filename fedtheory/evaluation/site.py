@@ -45,7 +45,7 @@ class Site:
 
     @property
     def step(self) -> Frame:
-        """The local step; statements about a whole run have none, which `Claim.check_place` rules out."""
+        """The frame; statements about a whole run have none, and `require_meaning` keeps vectors out of them."""
         assert self.frame is not None
         return self.frame
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from fedtheory.frames.base import Frame, Index, Vector, common_steps
 from fedtheory.frames.moment import MomentFrame, MomentVector, moment_frames
-from fedtheory.frames.outcomes import RoundFrame, round_frames
+from fedtheory.frames.outcomes import RoundFrame, of_a_round, round_frames
 from fedtheory.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.frames.probes import probes
 from fedtheory.run import Run
@@ -28,6 +28,7 @@ __all__ = [
     "common_steps",
     "frames_at",
     "moment_frames",
+    "of_a_round",
     "path_frames",
     "point_frames",
     "probes",

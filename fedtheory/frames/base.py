@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import Any
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import Misplaced, NotApplicable
@@ -46,9 +47,8 @@ class Frame(ABC):
     def __init__(self, run: Run, index: Index) -> None:
         self.run = run
         self.index = index
-        self.known: dict[object, Array] = {}
-        """Results that claims about the same place share."""
-        self.known_vectors: dict[object, Vector] = {}
+        self.known: dict[object, Any] = {}
+        """Scalars and vectors that claims about the same place share."""
 
     @abstractmethod
     def constant(self, vectors: Array) -> Vector:

@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.errors import NotApplicable
-from fedtheory.frames.base import Index, Vector, common_steps
+from fedtheory.errors import Misplaced, NotApplicable
+from fedtheory.frames.base import Frame, Index, Vector, common_steps
 from fedtheory.frames.path import PathVector, PlainFrame
 from fedtheory.frames.probes import probes
 from fedtheory.run import Run
@@ -185,6 +185,13 @@ class RoundFrame(PlainFrame):
         change = self.result + self.server.scaled(-self.run.arithmetic.identity(1)[0])
         step = self.run.arithmetic.array([self.run.algorithm.aggregation.server_step_size])
         return self.server + self.selected(change).scaled(step)
+
+
+def of_a_round(frame: Frame | None) -> RoundFrame:
+    """A frame as that of a whole round; `Misplaced` where it is another place, or none."""
+    if not isinstance(frame, RoundFrame):
+        raise Misplaced("participants, sums over local steps and vectors of a whole round need place='round'")
+    return frame
 
 
 def _all_combinations(sizes: list[int]) -> Array:

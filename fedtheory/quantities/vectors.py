@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.errors import Misplaced
 from fedtheory.quantities.notion import ObjectiveNotion, PointNotion, ScalarNotion, VectorNotion
 from fedtheory.run import Run
 
@@ -13,11 +12,9 @@ if TYPE_CHECKING:
 
 
 def _round(frame: Frame) -> RoundFrame:
-    from fedtheory.frames import RoundFrame
+    from fedtheory.frames import of_a_round
 
-    if not isinstance(frame, RoundFrame):
-        raise Misplaced("a vector of a whole round has a value at place='round' only")
-    return frame
+    return of_a_round(frame)
 
 
 local_iterate = VectorNotion("local_iterate", "x_i^{(t,k)}", "a client's iterate", lambda frame: frame.local)
