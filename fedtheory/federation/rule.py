@@ -36,6 +36,13 @@ class LocalWork:
         """eta where all clients use the same one, else None."""
         return self.step_sizes[0] if (self.step_sizes == self.step_sizes[0]).all() else None
 
+    @property
+    def common_effective_step(self) -> Number | None:
+        """eta_i K_i where it is the same for all clients, in floats up to rounding, else None."""
+        products = self.step_sizes * arithmetic_of(self.step_sizes).array(list(self.steps))
+        rounding = 0 if products.dtype == object else 1e-12 * products[0]
+        return products[0] if (abs(products - products[0]) <= rounding).all() else None
+
 
 @dataclass(frozen=True)
 class Aggregation:

@@ -62,13 +62,10 @@ client_optimum_distance = _constant(
 
 
 def _effective_step_size(run: Run) -> Any:
-    work = run.algorithm.work
-    products = work.step_sizes * run.arithmetic.array(list(work.steps))
-    apart = abs(products - products[0])
-    exact = run.arithmetic.name == "rational"
-    if (apart > (0 if exact else 1e-12 * products[0])).any():
+    size = run.algorithm.work.common_effective_step
+    if size is None:
         raise NotApplicable("the clients' step sizes times their numbers of local steps differ")
-    return products[0]
+    return size
 
 
 effective_step_size = _constant(
