@@ -18,27 +18,36 @@ from fedtheory.frames.path import PathFrame
 from fedtheory.problem.quadratic import weighted_sum
 from fedtheory.run import Run
 
+Observe = Callable[[Array], Array]
+"""One stochastic gradient of each client at its point, (M, d) from (M, d)."""
+
 
 def as_printed(run: Run, seed: int = 0) -> Iterator[Array]:
     """Clients' iterates (M, d), centred, for t = 1 .. T: observe, then restart where t mod K = 0, then step."""
-    generator, interval = np.random.default_rng(seed), common_steps(run)
-    iterates = _start(run)
-    for t in range(1, run.algorithm.rounds * interval + 1):
-        gradients = _observed(run, iterates, generator)
-        if t % interval == 0:
-            iterates = _averaged(run, iterates)
-        iterates = iterates - _sizes(run) * gradients
-        yield iterates
+
+    def step(t: int, iterates: Array, observe: Observe) -> Array:
+        gradients = observe(iterates)
+        restarted = _averaged(run, iterates) if t % common_steps(run) == 0 else iterates
+        return restarted - _sizes(run) * gradients
+
+    return _loop(run, seed, step)
 
 
 def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
     """The same, but where (t - 1) mod K = 0 the restart comes first and the gradient is observed at the average."""
-    generator, interval = np.random.default_rng(seed), common_steps(run)
-    iterates = _start(run)
-    for t in range(1, run.algorithm.rounds * interval + 1):
-        if (t - 1) % interval == 0:
-            iterates = _averaged(run, iterates)
-        iterates = iterates - _sizes(run) * _observed(run, iterates, generator)
+
+    def step(t: int, iterates: Array, observe: Observe) -> Array:
+        restarted = _averaged(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
+        return restarted - _sizes(run) * observe(restarted)
+
+    return _loop(run, seed, step)
+
+
+def _loop(run: Run, seed: int, step: Callable[[int, Array, Observe], Array]) -> Iterator[Array]:
+    generator = np.random.default_rng(seed)
+    iterates = np.tile(run.problem.centred.start, (run.problem.clients, 1))
+    for t in range(1, run.algorithm.rounds * common_steps(run) + 1):
+        iterates = step(t, iterates, lambda points: _observed(run, points, generator))
         yield iterates
 
 
@@ -60,10 +69,6 @@ def _of_fedavg(run: Run, seed: int) -> Iterator[Array]:
     for frame in path_frames(run, seed):
         assert isinstance(frame, PathFrame)
         yield frame.next_local.values  # type: ignore[attr-defined]
-
-
-def _start(run: Run) -> Array:
-    return np.tile(run.problem.centred.start, (run.problem.clients, 1))
 
 
 def _sizes(run: Run) -> Array:
