@@ -28,7 +28,7 @@ def as_printed(run: Run, seed: int = 0) -> Iterator[Array]:
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         gradients = observe(iterates)
         restarted = _averaged(run, iterates) if t % common_steps(run) == 0 else iterates
-        return restarted - _sizes(run) * gradients
+        return np.asarray(restarted - _sizes(run) * gradients)
 
     return _loop(run, seed, step)
 
@@ -38,7 +38,7 @@ def restarting_first(run: Run, seed: int = 0) -> Iterator[Array]:
 
     def step(t: int, iterates: Array, observe: Observe) -> Array:
         restarted = _averaged(run, iterates) if (t - 1) % common_steps(run) == 0 else iterates
-        return restarted - _sizes(run) * observe(restarted)
+        return np.asarray(restarted - _sizes(run) * observe(restarted))
 
     return _loop(run, seed, step)
 

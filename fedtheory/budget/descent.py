@@ -1,4 +1,4 @@
-"""Distributed gradient descent (lecture27:algorithm.dgd) until a budget is used: each interval is one round of fedavg.
+"""Distributed gradient descent (lecture27:algorithm.dgd) until a budget is used: each interval is one round of it.
 
 The tau local steps of an interval are, in coordinates centred at the optimum,
 the tau-th power of the affine map of one local step: an interval costs no more
@@ -18,9 +18,8 @@ from fedtheory.arithmetic import Array, Number, plain_float, plain_floats
 from fedtheory.budget.controller import Controller, Estimates, Interval
 from fedtheory.budget.cost import Budget
 from fedtheory.errors import InputError
-from fedtheory.federation import fedavg
+from fedtheory.federation import distributed_gd
 from fedtheory.moments.local import step_maps
-from fedtheory.oracles import ExactOracle
 from fedtheory.problem import Problem
 from fedtheory.problem.quadratic import weighted_sum
 
@@ -138,12 +137,11 @@ class _Descent:
     """The algorithm on a problem, in coordinates centred at the optimum; remembers the maps of its intervals."""
 
     def __init__(self, problem: Problem, step_size: Number) -> None:
-        if not isinstance(problem.oracle, ExactOracle):
-            raise InputError("problem", "expected full gradients, without noise and without batch")
         self.problem = problem
         self.step_size = problem.arithmetic.number(step_size, "algorithm.local_step_size")
         self._centred = problem.centred
-        self._one_step = step_maps(self._centred, fedavg(problem, rounds=1, local_step_size=self.step_size).work)
+        work = distributed_gd(problem, rounds=1, local_step_size=self.step_size).work
+        self._one_step = step_maps(self._centred, work)
         self._maps: dict[int, Array] = {}
 
     def run(self, budget: Budget, schedule: _Schedule) -> BudgetedRun:

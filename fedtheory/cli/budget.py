@@ -50,17 +50,19 @@ def run(
 def step_size(given: Run) -> Any:
     """eta of a run file; `InputError` where its algorithm is no distributed gradient descent."""
     from fedtheory.errors import InputError
-    from fedtheory.federation import Full
+    from fedtheory.federation import distributed_gd
 
-    algorithm = given.algorithm
-    if not isinstance(algorithm.aggregation.participation, Full):
-        raise InputError("algorithm.participation", "expected full participation")
-    if algorithm.aggregation.server_step_size != 1:
-        got = algorithm.aggregation.server_step_size
-        raise InputError("algorithm.server_step_size", f"expected 1, got {got:g}")
-    if algorithm.work.common_step_size is None:
+    aggregation = given.algorithm.aggregation
+    descent = distributed_gd(
+        given.problem,
+        rounds=1,
+        local_step_size=given.algorithm.work.step_sizes,
+        server_step_size=aggregation.server_step_size,
+        participation=aggregation.participation,
+    )
+    if descent.work.common_step_size is None:
         raise InputError("algorithm.local_step_size", "expected one number for all clients")
-    return algorithm.work.common_step_size
+    return descent.work.common_step_size
 
 
 def document(comparison: Comparison, budget: Budget) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.federation.rule import Aggregation, Algorithm, LocalWork, Synchronous
-from fedtheory.federation.settings import SETTINGS, fedavg
+from fedtheory.federation.settings import SETTINGS, distributed_gd, fedavg
 
 __all__ = [
     "SETTINGS",
@@ -15,5 +15,6 @@ __all__ = [
     "Participation",
     "Synchronous",
     "Uniform",
+    "distributed_gd",
     "fedavg",
 ]
