@@ -22,6 +22,7 @@ class Assumption:
     statement: str
     """In words, with LaTeX between dollar signs."""
     require: Callable[[Run], object]
+    """Of a bounded constant it gives the `Bound`, which says where the constant holds."""
 
     def failure(self, run: Run) -> str | None:
         """Why the assumption fails on a run, or None."""

@@ -23,7 +23,7 @@ from fedtheory.evaluation import Compiled, sites, whole_run
 from fedtheory.expressions import Expr
 from fedtheory.quantities.notion import Notion, Quantity
 from fedtheory.region import Ball
-from fedtheory.run import Run
+from fedtheory.run import Bound, Run
 from verify.compare import compare, compile_side, condition_links
 from verify.ladders import Ladder, ladder_of
 
@@ -213,10 +213,13 @@ def _limit(compiled: _CompiledRate, run: Run) -> Number | None:
 
 
 def _require_fixed_constants(claim: Claim, run: Run) -> None:
-    """A rate needs constants that do not depend on the horizon."""
-    on_ball = claim.assumptions and _compiled(claim).ladder.limit is sp.oo
-    regions = [run.noise_variance.region, run.dissimilarity_sq.region] if on_ball else []
-    if any(isinstance(region, Ball) and region.grows for region in regions):
+    """As a horizon grows, the constants of the assumptions must stay: not on a ball that grows with it."""
+    ladder = _compiled(claim).ladder
+    if ladder.limit is not sp.oo:
+        return
+    end = _run_at(claim, run, ladder.rungs[-1])
+    bounds = [bound for assumption in claim.assumptions if isinstance(bound := assumption.require(end), Bound)]
+    if any(isinstance(bound.region, Ball) and bound.region.grows for bound in bounds):
         raise NotApplicable("the constants hold on a ball that grows with the number of rounds")
 
 

@@ -26,12 +26,10 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.moments.local import homogeneous
 from fedtheory.moments.recursion import Recursion
-from fedtheory.moments.stationary import pack, symmetric_operator, unpack
+from fedtheory.moments.stationary import LARGEST_EXACT, pack, symmetric_operator, unpack
 from fedtheory.problem.quadratic import weighted_sum
 from fedtheory.run import Run
 
-_LARGEST = 16
-"""Largest dimension: the exact Lyapunov equation costs its sixth power."""
 _FLAT = "the average objective that small steps descend has a direction without curvature: no unique limit"
 _BIASED = "small steps settle away from x*, where other weights of the clients are optimal: see `small_step_limit`"
 
@@ -125,8 +123,10 @@ def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
     """The recursion of a run with step sizes ``mu eta_i / unit``, polynomials in mu."""
     if run.arithmetic is not RATIONAL:
         raise NotApplicable("expansions in the step size are computed in rationals, not in floats")
-    if run.problem.dimension > _LARGEST:
-        raise NotApplicable(f"expansions are computed for up to {_LARGEST} dimensions, not {run.problem.dimension}")
+    if run.problem.dimension > LARGEST_EXACT:
+        raise NotApplicable(
+            f"expansions are computed for up to {LARGEST_EXACT} dimensions, not {run.problem.dimension}"
+        )
     _curvature(run)
     algorithm = run.algorithm
     work = LocalWork(algorithm.work.steps, _monomials(algorithm.work.step_sizes / unit, 1))

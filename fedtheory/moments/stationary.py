@@ -34,7 +34,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.moments.local import homogeneous
 from fedtheory.moments.recursion import Recursion
 
-_LARGEST_EXACT = 16
+LARGEST_EXACT = 16
 """Largest dimension in rationals: the exact solve costs its sixth power."""
 _RESTARTS, _KRYLOV = 4, 60
 _KRYLOV_ACCURACY = 1e-6
@@ -156,8 +156,8 @@ class _Limit:
     def _solve_exactly(self, *rights: Array) -> list[Array]:
         """Symmetric S with ``S - L(S) = right`` for each right (d, d), in rationals."""
         size = len(self.identity)
-        if size > _LARGEST_EXACT:
-            raise NotApplicable(f"exact limits are computed for up to {_LARGEST_EXACT} dimensions, not {size}")
+        if size > LARGEST_EXACT:
+            raise NotApplicable(f"exact limits are computed for up to {LARGEST_EXACT} dimensions, not {size}")
         gap = symmetric_operator(lambda second: second - self._linear(second), self.identity)
         try:
             solved = fmpq_mat(gap.tolist()).solve(fmpq_mat(np.stack([pack(r) for r in rights], axis=1).tolist()))
