@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
-import numpy as np
 import sympy as sp
 from flint import fmpq
 
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
 from fedtheory.errors import MissingExtra
 from fedtheory.expressions import Expr
-from fedtheory.federation import Uniform, fedavg
-from fedtheory.problem import quadratic
-from fedtheory.problem.generators import random_quadratics
 from fedtheory.quantities import Quantity
-from fedtheory.run import Run
 from report.budgets import budget_cases
 from report.figures.bounds import bound_curve, by_terms, over_rounds, tightness_map
 from report.figures.budget import over_local_steps as over_fixed_steps
@@ -33,11 +25,10 @@ from report.figures.rates import ladder
 from report.figures.speedup import over_clients
 from report.figures.steady_state import over_step_sizes
 from report.figures.style import Figure
+from report.showcases import UNEQUAL_STEPS, map_problems, noiseless, sampled, showcase
 from report.speedup import speed_ups
 from verify.check import check
 from verify.verdict import ClaimVerdict
-
-_SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
 
 
 def figures_for(verdict: ClaimVerdict) -> list[Figure]:
@@ -78,6 +69,14 @@ def _is_about_accuracy(claim: Claim) -> bool:
 
 def _drift_figures(claim: Claim) -> list[Figure]:
     return [over_local_steps(claim, showcase(local_steps=16), _words(16))]
+
+
+def _words(local_steps: int) -> str:
+    run = showcase(local_steps)
+    return (
+        f"Ten clients, $d = {run.problem.dimension}$, $L = 1$, $\\tau = {local_steps}$, $\\eta = 1/64$, "
+        f"$\\sigma^2 = 1$, $\\zeta^2 = {run.dissimilarity_sq.value:.3g}$."
+    )
 
 
 def _bound_figures(claim: Claim) -> list[Figure]:
@@ -121,9 +120,12 @@ def _speaks_of(quantity: Quantity) -> Callable[[Claim], bool]:
 
 
 def _steady_figures(claim: Claim) -> list[Figure]:
-    words = "Three agents in the plane, two of them sampled, $E_k=1,2,4$, noise of variance 1."
     compared = _compared_with(claim, q.limiting_distance_sq)
-    return [] if compared is None else [over_step_sizes(claim, compared, sampled(normalised=True), words)]
+    if compared is None:
+        return []
+    normalised = sampled(tuple(fmpq(1, 4 * count) for count in UNEQUAL_STEPS))
+    words = "Three agents in the plane, two of them sampled, $E_k=1,2,4$, noise of variance 1."
+    return [over_step_sizes(claim, compared, normalised, words)]
 
 
 def _compared_with(claim: Claim, quantity: Quantity) -> Expr | None:
@@ -137,8 +139,10 @@ def _compared_with(claim: Claim, quantity: Quantity) -> Expr | None:
 
 
 def _limit_figures(claim: Claim) -> list[Figure]:
-    words = "Three agents in the plane with $E_k=1,2,4$ and a common step size; $\\mu$ starts at $1/8$."
-    return [limit_points(claim, sampled(normalised=False).as_floats(), words)]
+    common = sampled((fmpq(1, 2),) * len(UNEQUAL_STEPS))
+    size = common.algorithm.work.common_step_size
+    words = f"Three agents in the plane with $E_k=1,2,4$ and a common step size; $\\mu$ starts at ${size}$."
+    return [limit_points(claim, common.as_floats(), words)]
 
 
 def _path_figures(claim: Claim) -> list[Figure]:
@@ -158,62 +162,3 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
     (_points_at("fedtheory.budget:descend_adaptively"), _budget_figures),
 )
 """Which claims get which figures, by what they state."""
-
-
-@cache
-def showcase(local_steps: int) -> Run:
-    """Ten clients in five dimensions, one Hessian, spread-out minimisers, noise: a run on which every term counts."""
-    generator = np.random.default_rng(2022)
-    problem = random_quadratics(generator, [_SPECTRUM] * 10, shared=True, heterogeneity=fmpq(1, 4), noise=fmpq(1))
-    size = fmpq(1, 64)
-    return Run(problem, fedavg(problem, rounds=10, local_step_size=size, local_steps=local_steps)).as_floats()
-
-
-def _words(local_steps: int) -> str:
-    run = showcase(local_steps)
-    return (
-        f"Ten clients, $d = {run.problem.dimension}$, $L = 1$, $\\tau = {local_steps}$, $\\eta = 1/64$, "
-        f"$\\sigma^2 = 1$, $\\zeta^2 = {run.dissimilarity_sq.value:.3g}$."
-    )
-
-
-@cache
-def map_problems() -> tuple[Run, ...]:
-    """Problems for the tightness map: from no noise and no spread to both."""
-    runs = []
-    for number, (spread, noise) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
-        generator = np.random.default_rng([2022, number])
-        for clients, spectrum in ((1, _SPECTRUM[:1]), (2, _SPECTRUM[:2]), (8, _SPECTRUM[:3])):
-            problem = random_quadratics(
-                generator, [spectrum] * clients, shared=True, heterogeneity=fmpq(spread), noise=fmpq(noise)
-            )
-            runs.append(Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 4))).as_floats())
-    return tuple(runs)
-
-
-@cache
-def noiseless() -> Run:
-    """Four clients of unequal weight and different Hessians, full gradients, six local steps, three rounds."""
-    generator = np.random.default_rng(27)
-    problem = random_quadratics(
-        generator,
-        [_SPECTRUM[:3], _SPECTRUM[1:4], _SPECTRUM[:3], _SPECTRUM[2:]],
-        shared=False,
-        heterogeneity=fmpq(1, 2),
-        noise=fmpq(0),
-    )
-    weighted = replace(problem, weights=RATIONAL.array(["1/10", "2/10", "3/10", "4/10"]))
-    return Run(weighted, fedavg(weighted, rounds=3, local_step_size=fmpq(1, 4), local_steps=6)).as_floats()
-
-
-@cache
-def sampled(*, normalised: bool) -> Run:
-    """Two of three agents in each round, in rationals; step sizes mu / E_k with mu = 1/4, or 1/2 for all."""
-    array = RATIONAL.array
-    hessians = [[["1", "0"], ["0", "1/2"]], [["1/2", "1/4"], ["1/4", "1"]], [["1", "0"], ["0", "1"]]]
-    minimisers = [["0", "0"], ["2", "0"], ["1", "2"]]
-    linear = np.stack([array(h) @ array(w) for h, w in zip(hessians, minimisers, strict=True)])
-    problem = quadratic(array(hessians), linear, array(["0", "0"]), noise=array([1] * 3))
-    steps = (1, 2, 4)
-    sizes = array([fmpq(1, 4 * count) if normalised else fmpq(1, 2) for count in steps])
-    return Run(problem, fedavg(problem, rounds=1, local_step_size=sizes, local_steps=steps, participation=Uniform(2)))

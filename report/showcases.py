@@ -1,0 +1,77 @@
+"""The runs that figures are drawn for: large enough that every term of a bound counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.federation import Uniform, fedavg
+from fedtheory.problem import quadratic
+from fedtheory.problem.generators import random_quadratics
+from fedtheory.run import Run
+
+_SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
+
+
+@cache
+def showcase(local_steps: int) -> Run:
+    """Ten clients in five dimensions, one Hessian, spread-out minimisers, noise: a run on which every term counts."""
+    generator = np.random.default_rng(2022)
+    problem = random_quadratics(generator, [_SPECTRUM] * 10, shared=True, heterogeneity=fmpq(1, 4), noise=fmpq(1))
+    size = fmpq(1, 64)
+    return Run(problem, fedavg(problem, rounds=10, local_step_size=size, local_steps=local_steps)).as_floats()
+
+
+@cache
+def map_problems() -> tuple[Run, ...]:
+    """Problems for the tightness map: from no noise and no spread to both."""
+    runs = []
+    for number, (spread, noise) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
+        generator = np.random.default_rng([2022, number])
+        for clients, spectrum in ((1, _SPECTRUM[:1]), (2, _SPECTRUM[:2]), (8, _SPECTRUM[:3])):
+            problem = random_quadratics(
+                generator, [spectrum] * clients, shared=True, heterogeneity=fmpq(spread), noise=fmpq(noise)
+            )
+            runs.append(Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 4))).as_floats())
+    return tuple(runs)
+
+
+@cache
+def noiseless() -> Run:
+    """Four clients of unequal weight and different Hessians, full gradients, six local steps, three rounds."""
+    generator = np.random.default_rng(27)
+    problem = random_quadratics(
+        generator,
+        [_SPECTRUM[:3], _SPECTRUM[1:4], _SPECTRUM[:3], _SPECTRUM[2:]],
+        shared=False,
+        heterogeneity=fmpq(1, 2),
+        noise=fmpq(0),
+    )
+    weighted = replace(problem, weights=RATIONAL.array(["1/10", "2/10", "3/10", "4/10"]))
+    return Run(weighted, fedavg(weighted, rounds=3, local_step_size=fmpq(1, 4), local_steps=6)).as_floats()
+
+
+UNEQUAL_STEPS = (1, 2, 4)
+"""Local steps of the three agents."""
+
+
+@cache
+def sampled(sizes: tuple[fmpq, ...]) -> Run:
+    """Two of three agents in each round, in rationals, with unequal local steps of the given sizes."""
+    array = RATIONAL.array
+    hessians = [[["1", "0"], ["0", "1/2"]], [["1/2", "1/4"], ["1/4", "1"]], [["1", "0"], ["0", "1"]]]
+    minimisers = [["0", "0"], ["2", "0"], ["1", "2"]]
+    linear = np.stack([array(h) @ array(w) for h, w in zip(hessians, minimisers, strict=True)])
+    problem = quadratic(array(hessians), linear, array(["0", "0"]), noise=array([1] * 3))
+    algorithm = fedavg(
+        problem,
+        rounds=1,
+        local_step_size=array(list(sizes)),
+        local_steps=UNEQUAL_STEPS,
+        participation=Uniform(2),
+    )
+    return Run(problem, algorithm)
