@@ -100,7 +100,7 @@ def plain_corollary_steps(number: int) -> Run:
     return _with_speedup_step(problem, fmpq(1), root_iterations, local_steps)
 
 
-@family("gentle quadratics", 210, in_floats=True, meant_for=a.bounded_second_moment, for_rates=True)
+@family("gentle quadratics", 252, in_floats=True, meant_for=a.bounded_second_moment, for_rates=True)
 def gentle_quadratics(number: int) -> Run:
     """Up to three clients with curvatures of 1/4 and 1/2, for ladders on which the step size is sqrt(N) / sqrt(T)."""
     generator = np.random.default_rng([11, number])
