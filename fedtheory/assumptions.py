@@ -54,7 +54,7 @@ def _uniform_shares(run: Run) -> None:
 
 
 def _full_participation(run: Run) -> None:
-    moments = run.algorithm.aggregation.participation.moments(run.problem.weights)
+    moments = run.algorithm.aggregation.moments(run.problem.weights)
     everyone = moments.is_fixed and (moments.mean == run.problem.weights).all()
     _expect(everyone, "not every client takes part in every round with its own weight")
 

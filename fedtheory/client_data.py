@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fedtheory.arithmetic import FLOAT, Array
@@ -27,6 +27,6 @@ class ClientData:
         """The data with the same residuals in coordinates whose zero is `origin` (d,)."""
         return ClientData(self.inputs, tuple(y - x @ origin for x, y in self))
 
-    def repeated(self, copies: int) -> ClientData:
-        """The data with every client repeated."""
-        return ClientData(self.inputs * copies, self.outputs * copies)
+    def of(self, clients: Sequence[int]) -> ClientData:
+        """The data of some of the clients, in that order; a client may be named repeatedly."""
+        return ClientData(tuple(self.inputs[i] for i in clients), tuple(self.outputs[i] for i in clients))

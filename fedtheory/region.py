@@ -82,8 +82,10 @@ _CONTRACTS = "contracts towards x* up to the largest gradient there over the str
 
 
 def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
-    averages = algorithm.aggregation.participation.averages(problem.weights)
-    if algorithm.aggregation.server_step_size > 1 or not averages:
+    algorithm.require_synchronous("a ball contains runs whose server averages the clients' models")
+    aggregation = algorithm.aggregation
+    averages = aggregation.chosen is None and aggregation.participation.averages(problem.weights)
+    if aggregation.server_step_size > 1 or not averages:
         raise NotApplicable("no ball is known to contain the run: the server's step is not an average of the clients")
 
 

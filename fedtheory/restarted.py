@@ -57,7 +57,7 @@ def largest_deviation_sq(run: Run, loop: Callable[[Run, int], Iterator[Array]], 
     Raises `NotApplicable` where the server does more than average all clients,
     which the loops do.
     """
-    everyone = run.algorithm.aggregation.participation.moments(run.problem.weights)
+    everyone = run.algorithm.aggregation.moments(run.problem.weights)
     plain = everyone.is_fixed and (everyone.mean == run.problem.weights).all()
     if not plain or run.algorithm.aggregation.server_step_size != 1:
         raise NotApplicable("the loop over iterations averages all clients; this server does something else")

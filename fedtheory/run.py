@@ -65,8 +65,15 @@ class Run:
     def with_copies(self, copies: int) -> Run:
         """The run with every client repeated, so that there are more clients of the same kind."""
         work = self.algorithm.work
-        repeated = LocalWork(work.steps * copies, np.tile(work.step_sizes, copies))
-        return Run(self.problem.repeated(copies), replace(self.algorithm, work=repeated))
+        self.algorithm.require_synchronous("clients are repeated in rounds that wait for everybody")
+        if self.algorithm.aggregation.chosen is not None:
+            raise NotApplicable("clients are repeated with their importances as weights, not with chosen ones")
+        algorithm = replace(
+            self.algorithm,
+            work=LocalWork(work.steps * copies, np.tile(work.step_sizes, copies)),
+            clock=replace(self.algorithm.clock, times=self.algorithm.clock.times * copies),
+        )
+        return Run(self.problem.repeated(copies), algorithm)
 
     @cached_property
     def trajectory(self) -> Trajectory:

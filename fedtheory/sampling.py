@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.clock import Update
 from fedtheory.federation import Algorithm
 from fedtheory.problem import Problem
 
@@ -37,18 +38,33 @@ def models(problem: Problem, algorithm: Algorithm, replicas: int, seed: int) -> 
     problem, algorithm = problem.as_floats(), algorithm.as_floats()
     generator = np.random.default_rng(seed)
     model = np.tile(problem.start, (replicas, 1))
+    received = np.repeat(model[:, None, :], problem.clients, axis=1)
     yield model
-    for _ in range(algorithm.rounds):
-        weights = algorithm.aggregation.participation.sample(problem.weights, replicas, generator)
-        displacement = _local_work(problem, algorithm, model, generator) - model[:, None, :]
+    for update in algorithm.updates():
+        weights = _weights(algorithm, update, problem.weights, replicas, generator)
+        displacement = _local_work(problem, algorithm, received, generator) - received
         change = np.einsum("rm,rmd->rd", weights, displacement)
         model = model + algorithm.aggregation.server_step_size * change
+        received[:, list(update.reports)] = model[:, None, :]
         yield model
 
 
-def _local_work(problem: Problem, algorithm: Algorithm, model: Array, generator: np.random.Generator) -> Array:
-    """Final local models of all clients, (replicas, M, d)."""
-    points = np.repeat(model[:, None, :], problem.clients, axis=1)
+def _weights(
+    algorithm: Algorithm, update: Update, importance: Array, replicas: int, generator: np.random.Generator
+) -> Array:
+    """Weights w_i(n) of one update in every replica, (replicas, M)."""
+    if not algorithm.clock.is_synchronous:
+        return np.tile(algorithm.expected_weights(update, importance), (replicas, 1))
+    aggregation = algorithm.aggregation
+    return aggregation.participation.sample(aggregation.weights(importance), replicas, generator)
+
+
+def _local_work(problem: Problem, algorithm: Algorithm, received: Array, generator: np.random.Generator) -> Array:
+    """Final local models of all clients, (replicas, M, d), from the models that they received.
+
+    A client that does not report yet draws its noise anew in the next update: nobody has seen it.
+    """
+    points = received
     counts, sizes = np.array(algorithm.work.steps), algorithm.work.step_sizes
     for k in range(counts.max()):
         gradients = _gradients(problem, points) + problem.oracle.sample(points, generator)

@@ -44,7 +44,7 @@ def document(simulated: Run) -> dict[str, Any]:
             "gradient_sq": _texts(simulated, trajectory.server_gradient_sq),
         },
         "local": _local(simulated, trajectory),
-        "times": _texts(simulated, simulated.algorithm.clock.times(simulated.algorithm.rounds)),
+        "times": _texts(simulated, _exact(simulated, simulated.algorithm.times(simulated.problem.weights))),
         "diverges": None if divergence is None else {"round": divergence.round, "reason": divergence.reason},
     }
 
@@ -97,6 +97,11 @@ def _with_root(name: str, square: Any, text: Any, sqrt: Any) -> dict[str, Any]:
 
     root = sqrt(square)
     return {name: None if isinstance(root, arb) else text(root), f"{name}_sq": text(square)}
+
+
+def _exact(simulated: Run, times: Any) -> Any:
+    """Clock times, which are rationals in every arithmetic, as numbers of the run's."""
+    return [simulated.arithmetic.number(time, "times") for time in times]
 
 
 def _texts(simulated: Run, values: Any) -> Any:

@@ -1,7 +1,7 @@
 """The one update rule and its policies: local work, aggregation, clock."""
 
 from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.federation.rule import Aggregation, Algorithm, LocalWork, Synchronous
+from fedtheory.federation.rule import Aggregation, Algorithm, LocalWork
 from fedtheory.federation.settings import SETTINGS, distributed_gd, fedavg
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "LocalWork",
     "Multinomial",
     "Participation",
-    "Synchronous",
     "Uniform",
     "distributed_gd",
     "fedavg",

@@ -10,11 +10,13 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from flint import fmpq
 
-from fedtheory.arithmetic import Array, Number, arithmetic_of
+from fedtheory.arithmetic import RATIONAL, Array, Number, arithmetic_of
 from fedtheory.errors import InputError
 
 
@@ -67,6 +69,19 @@ class Participation(ABC):
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         """Independent draws of w, (replicas, M), floats."""
 
+    @abstractmethod
+    def within(self, clients: Sequence[int], weights: Array) -> Number:
+        """Probability that all participants of a round are among some of the M clients."""
+
+    def round_time(self, times: Sequence[Number], weights: Array) -> Number:
+        """Expected time of a round, that of its slowest participant, for update times (M,)."""
+        slowest_last = sorted(range(len(times)), key=times.__getitem__)
+        expected, reached = times[0] - times[0], times[0] - times[0]
+        for count, client in enumerate(slowest_last, start=1):
+            chance = self.within(slowest_last[:count], weights)
+            expected, reached = expected + (chance - reached) * times[client], chance
+        return expected
+
 
 @dataclass(frozen=True)
 class Full(Participation):
@@ -83,6 +98,9 @@ class Full(Participation):
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         return np.broadcast_to(weights, (replicas, len(weights)))
+
+    def within(self, clients: Sequence[int], weights: Array) -> Number:
+        return fmpq(int(len(clients) == len(weights)))
 
 
 @dataclass(frozen=True)
@@ -102,6 +120,9 @@ class Fixed(Participation):
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         return Full().sample(self._weights(weights), replicas, generator)
+
+    def within(self, clients: Sequence[int], weights: Array) -> Number:
+        return fmpq(int(set(self.selected) <= set(clients)))
 
     def _weights(self, like: Array) -> Array:
         chosen = set(self.selected)
@@ -150,6 +171,9 @@ class Uniform(Participation):
         chosen = generator.random((replicas, clients)).argsort(axis=1) < self.selected
         return chosen * weights * clients / self.selected
 
+    def within(self, clients: Sequence[int], weights: Array) -> Number:
+        return fmpq(math.comb(len(clients), self.selected), math.comb(len(weights), self.selected))
+
     def _check(self, clients: int) -> None:
         _expect_count(self.selected, clients)
 
@@ -185,6 +209,9 @@ class Multinomial(Participation):
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
         _expect_count(self.selected, None)
         return generator.multinomial(self.selected, weights, size=replicas) / self.selected
+
+    def within(self, clients: Sequence[int], weights: Array) -> Number:
+        return RATIONAL.array(weights[list(clients)]).sum() ** self.selected
 
 
 def _expect_count(selected: int, most: int | None) -> None:

@@ -4,17 +4,21 @@
     Delta_i(r)  = (K_i local SGD steps from theta^r) - theta^r
 
 (fraboni2022, eq. 6).  `LocalWork` says what a client does, `Aggregation` how the
-server combines, a clock (`Synchronous`) when clients report and which model they started from.
+server combines, a `Clock` when clients report and which model they started from.
 Every algorithm is a setting of these three; see `settings`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import repeat
 
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
-from fedtheory.errors import InputError
-from fedtheory.federation.participation import Participation
+from fedtheory.clock import Clock, Schedule, Update
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.participation import Full, Participation, WeightMoments
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,21 +50,20 @@ class LocalWork:
 
 @dataclass(frozen=True)
 class Aggregation:
-    """The server's step: eta_g and the law of the weights."""
+    """The server's step: eta_g, the clients' weights d_i, and the law by which they take part."""
 
     server_step_size: Number
     participation: Participation
+    chosen: tuple[Number, ...] | None = None
+    """The weights d_i where they are not the importances p_i."""
 
+    def weights(self, importance: Array) -> Array:
+        """d_i, (M,), for the importances p_i, (M,)."""
+        return importance if self.chosen is None else arithmetic_of(importance).array(list(self.chosen))
 
-@dataclass(frozen=True)
-class Synchronous:
-    """The server waits for every participant; all start from its newest model, ``rho_i(n) = n``."""
-
-    round_time: Number = 1
-
-    def times(self, rounds: int) -> list[Number]:
-        """Clock time of each server update."""
-        return [self.round_time * (n + 1) for n in range(rounds)]
+    def moments(self, importance: Array) -> WeightMoments:
+        """Moments of the random weights of a round in which the server waits for its participants."""
+        return self.participation.moments(self.weights(importance))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +73,11 @@ class Algorithm:
     name: str
     work: LocalWork
     aggregation: Aggregation
-    clock: Synchronous
+    clock: Clock
     rounds: int
     """T, server updates; positive."""
+    drawn: Schedule | None = None
+    """The schedule of a clock with random times, once it is drawn."""
 
     def __post_init__(self) -> None:
         if self.rounds < 1:
@@ -84,15 +89,54 @@ class Algorithm:
         if self.aggregation.server_step_size <= 0:
             given = self.aggregation.server_step_size
             raise InputError("algorithm.server_step_size", f"expected a positive number, got {given}")
+        if len(self.clock.times) != len(self.work.steps):
+            expected = f"expected {len(self.work.steps)} numbers, got {len(self.clock.times)}"
+            raise InputError("algorithm.clock.times", expected)
+        if not (self.clock.is_synchronous or isinstance(self.aggregation.participation, Full)):
+            raise InputError("algorithm.participation", "expected full participation: the clock decides who reports")
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Who reports when; `NotApplicable` where it is random and has not been drawn."""
+        return self.drawn or self.clock.schedule(self.rounds)
+
+    def updates(self) -> Iterator[Update]:
+        """The server updates n = 0 .. T-1 one after the other."""
+        if not self.clock.is_synchronous:
+            yield from self.schedule.updates
+            return
+        # Nobody is ever stale, and the law of participation is the same in every round: one update serves for all.
+        yield from repeat(self.clock.schedule(1).updates[0], self.rounds)
+
+    def expected_weights(self, update: Update, importance: Array) -> Array:
+        """q_i(n) = E[w_i(n)], (M,), for the importances p_i, (M,)."""
+        if self.clock.is_synchronous:
+            return self.aggregation.moments(importance).mean
+        weights, reports = self.aggregation.weights(importance), list(update.reports)
+        expected: Array = weights - weights
+        expected[reports] = weights[reports]
+        return expected
+
+    def require_synchronous(self, purpose: str) -> None:
+        """Raise `NotApplicable` where clients work on models that are not the newest."""
+        if not self.clock.is_synchronous:
+            raise NotApplicable(f"{purpose}, but with this clock clients report on models that are not the newest")
+
+    def times(self, importance: Array) -> list[Number]:
+        """Clock time of each server update, expected where the participants are drawn at random."""
+        if not self.clock.is_synchronous:
+            return self.schedule.times[1:]
+        duration = self.aggregation.participation.round_time(self.clock.times, importance)
+        return [duration * (n + 1) for n in range(self.rounds)]
 
     def as_floats(self) -> Algorithm:
         """The same setting in double precision."""
-        return Algorithm(
-            self.name,
-            LocalWork(self.work.steps, FLOAT.array(self.work.step_sizes)),
-            Aggregation(FLOAT.number(self.aggregation.server_step_size, "eta_g"), self.aggregation.participation),
-            Synchronous(FLOAT.number(self.clock.round_time, "time")),
-            self.rounds,
+        return replace(
+            self,
+            work=LocalWork(self.work.steps, FLOAT.array(self.work.step_sizes)),
+            aggregation=replace(
+                self.aggregation, server_step_size=FLOAT.number(self.aggregation.server_step_size, "eta_g")
+            ),
         )
 
 

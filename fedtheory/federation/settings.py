@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from fedtheory.arithmetic import Array, Number
+from fedtheory.clock import Clock, synchronous
 from fedtheory.errors import InputError
 from fedtheory.federation.participation import Full, Participation
-from fedtheory.federation.rule import Aggregation, Algorithm, Synchronous, local_work, same_for_all
+from fedtheory.federation.rule import Aggregation, Algorithm, local_work, same_for_all
 from fedtheory.oracles import ExactOracle
 from fedtheory.problem import Problem
 
@@ -30,7 +31,8 @@ class Setting(Protocol):
         local_steps: int | tuple[int, ...] = 1,
         server_step_size: Number = 1,
         participation: Participation = Full(),
-        round_time: Number = 1,
+        clock: Clock | None = None,
+        aggregation: Array | None = None,
     ) -> Algorithm: ...
 
 
@@ -54,12 +56,15 @@ def fedavg(
     local_steps: int | tuple[int, ...] = 1,
     server_step_size: Number = 1,
     participation: Participation = Full(),
-    round_time: Number = 1,
+    clock: Clock | None = None,
+    aggregation: Array | None = None,
 ) -> Algorithm:
-    """Federated averaging: local SGD from the newest model, then the weighted mean of the changes.
+    """Federated averaging: local SGD from a model of the server, then a weighted sum of the changes.
 
-    renard2022, Algorithm 1, is the case of equal weights, equal step sizes and
-    ``server_step_size = 1``.
+    renard2022, Algorithm 1, is the case of equal weights, equal step sizes,
+    ``server_step_size = 1`` and the synchronous clock (the default).  Other
+    clocks and `aggregation` weights d_i (M,), default p_i, make it Algorithm 1
+    of fraboni2022.
     """
     arithmetic = problem.arithmetic
     shared = not hasattr(local_step_size, "shape") or local_step_size.shape == ()
@@ -67,8 +72,12 @@ def fedavg(
     return Algorithm(
         "fedavg",
         local_work(local_steps, sizes),
-        Aggregation(arithmetic.number(server_step_size, "algorithm.server_step_size"), participation),
-        Synchronous(arithmetic.number(round_time, "algorithm.clock.times")),
+        Aggregation(
+            arithmetic.number(server_step_size, "algorithm.server_step_size"),
+            participation,
+            None if aggregation is None else tuple(aggregation),
+        ),
+        synchronous(problem.clients) if clock is None else clock,
         rounds,
     )
 
@@ -114,7 +123,7 @@ def _given(keys: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _means_the_same(problem: Problem, one: Algorithm, other: Algorithm) -> bool:
     """Whether two algorithms do the same local work and aggregate alike."""
-    laws = [algorithm.aggregation.participation.moments(problem.weights) for algorithm in (one, other)]
+    laws = [algorithm.aggregation.moments(problem.weights) for algorithm in (one, other)]
     same_law = laws[0].is_fixed and laws[1].is_fixed and bool((laws[0].mean == laws[1].mean).all())
     same_law = same_law or one.aggregation.participation == other.aggregation.participation
     same_step = one.aggregation.server_step_size == other.aggregation.server_step_size

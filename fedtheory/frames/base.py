@@ -87,6 +87,31 @@ class Frame(ABC):
     def server(self) -> Vector:
         """x^{(t)}, the model that the round starts from."""
 
+    @property
+    def received(self) -> Vector:
+        """The model that each client works on, the newest one unless the clock says otherwise."""
+        return self.server
+
+    @abstractmethod
+    def selected(self, vector: Vector) -> Vector:
+        """sum_i w_i v_i with the round's weights."""
+
+    @cached_property
+    def virtual(self) -> Vector:
+        """The server's model as the work of k local steps would make it (fraboni2022, eq. 7)."""
+        change = self.local + self.received.scaled(-self.run.arithmetic.identity(1)[0])
+        return self.server + self._on_server(change)
+
+    @cached_property
+    def next_virtual(self) -> Vector:
+        """The same after k + 1 local steps."""
+        return self.virtual + self._on_server(self.gradient.scaled(-self.run.algorithm.work.step_sizes))
+
+    def _on_server(self, change: Vector) -> Vector:
+        """What the server makes of a change of each client's model."""
+        step = self.run.arithmetic.array([self.run.algorithm.aggregation.server_step_size])
+        return self.selected(change).scaled(step)
+
     @cached_property
     def gradient(self) -> Vector:
         """g_i at x_i^{(t,k)}: the stochastic gradient."""

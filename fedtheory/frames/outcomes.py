@@ -77,7 +77,9 @@ class RoundFrame(PlainFrame):
         super().__init__(run, index)
         self._base = base
         _require_few(run)
-        probabilities, self._weights = run.algorithm.aggregation.participation.outcomes(run.problem.weights)
+        run.algorithm.require_synchronous("a round from a given model has everybody start there")
+        aggregation = run.algorithm.aggregation
+        probabilities, self._weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
         self._clients = [_client(run, client, base) for client in range(run.problem.clients)]
         sizes = [len(probabilities), *(len(client.probabilities) for client in self._clients)]
         # Which participants and which sequence of each client make an outcome, (1 + M, outcomes).
@@ -183,8 +185,7 @@ class RoundFrame(PlainFrame):
     def next_server(self) -> PathVector:
         """The server's model after the round."""
         change = self.result + self.server.scaled(-self.run.arithmetic.identity(1)[0])
-        step = self.run.arithmetic.array([self.run.algorithm.aggregation.server_step_size])
-        return self.server + self.selected(change).scaled(step)
+        return self.server + self._on_server(change)
 
 
 def of_a_round(frame: Frame | None) -> RoundFrame:

@@ -51,47 +51,89 @@ class PlainFrame(Frame):
         return self.local.averaged(self.run.problem.weights)
 
 
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """What one local step of a path consists of."""
+
+    server: Array
+    """theta^n, (d,)."""
+    bases: Array
+    """theta^{rho_i(n)}, (M, d)."""
+    weights: Array
+    """w_i(n), (M,)."""
+    local: Array
+    """(M, d)."""
+    noise: Array
+    """(M, d)."""
+
+
 class PathFrame(PlainFrame):
     """Step (t, k) of one sampled path."""
 
-    def __init__(self, run: Run, index: Index, base: Array, local: Array, noise: Array) -> None:
+    def __init__(self, run: Run, index: Index, path: _Path) -> None:
         super().__init__(run, index)
-        self._base, self._local, self._noise = base, local, noise
+        self._path = path
 
     @property
     def local(self) -> PathVector:
-        return PathVector(self._local)
+        return PathVector(self._path.local)
 
     @property
     def noise(self) -> PathVector:
-        return PathVector(self._noise)
+        return PathVector(self._path.noise)
 
     @property
     def server(self) -> PathVector:
-        return PathVector(self._base[None])
+        return PathVector(self._path.server[None])
+
+    @property
+    def received(self) -> PathVector:
+        return PathVector(self._path.bases)
+
+    def selected(self, vector: Vector) -> PathVector:
+        assert isinstance(vector, PathVector)
+        return vector.averaged(self._path.weights)
 
 
 def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
     """Every local step of one sampled path; the weights of a round must not be random."""
     steps = common_steps(run)
-    weights = run.algorithm.aggregation.participation.moments(run.problem.weights)
-    if not weights.is_fixed:
+    law = run.algorithm.aggregation.moments(run.problem.weights)
+    if run.algorithm.clock.is_synchronous and not law.is_fixed:
         raise NotApplicable("the participants are drawn at random: there is no single path of the server")
     generator = np.random.default_rng(seed)
-    centred, work = run.problem.centred, run.algorithm.work
-    base = centred.start
-    for t in range(run.algorithm.rounds):
-        local = np.tile(base, (run.problem.clients, 1))
+    clients = run.problem.clients
+    server = run.problem.centred.start
+    bases = np.tile(server, (clients, 1))
+    local, noise = _work(run, bases, list(range(clients)), generator)
+    for t, update in enumerate(run.algorithm.updates()):
+        weights = run.algorithm.expected_weights(update, run.problem.weights)
         for k in range(steps):
-            noise = np.stack([centred.oracle.outcome(i, x, generator) for i, x in enumerate(local)])
-            yield PathFrame(run, {"round": t, "step": k}, base, local, noise)
-            local = local - work.step_sizes[:, None] * (centred.gradients(local) + noise)
-        change = weighted_sum(weights.mean, local - base)
-        base = base + run.algorithm.aggregation.server_step_size * change
+            yield PathFrame(run, {"round": t, "step": k}, _Path(server, bases, weights, local[k], noise[k]))
+        change = weighted_sum(weights, local[steps] - bases)
+        server = server + run.algorithm.aggregation.server_step_size * change
+        begin = list(update.reports)
+        bases = bases.copy()
+        bases[begin] = server
+        local, noise = local.copy(), noise.copy()
+        local[:, begin], noise[:, begin] = _work(run, bases, begin, generator)
+
+
+def _work(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
+    """Iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
+    centred, sizes = run.problem.centred, run.algorithm.work.step_sizes[begin, None]
+    iterates, noises = [bases[begin]], []
+    for _ in range(common_steps(run)):
+        drawn = [centred.oracle.outcome(i, x, generator) for i, x in zip(begin, iterates[-1], strict=True)]
+        noises.append(np.stack(drawn) if drawn else iterates[-1])
+        full = (centred.hessians[begin] @ iterates[-1][..., None])[..., 0] - centred.linear[begin]
+        iterates.append(iterates[-1] - sizes * (full + noises[-1]))
+    return np.stack(iterates), np.stack(noises)
 
 
 def point_frames(run: Run) -> Iterator[Frame]:
     """One frame without a step, for statements about free points only."""
     start = run.problem.centred.start
     nothing = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)
-    yield PathFrame(run, {}, start, nothing + start, nothing)
+    everywhere = nothing + start
+    yield PathFrame(run, {}, _Path(start, everywhere, run.problem.weights, everywhere, nothing))

@@ -81,7 +81,7 @@ def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
     unit_moment[0, 0] = fmpq(1)
     series, coefficients = _monomials(unit_moment, 0), []
     for power in range(terms + 1):
-        after = recursion.advance(series, recursion.noise(series))
+        after = recursion.after_round(series, recursion.round_noise(series))
         found = first_order.solve(_coefficient(after - series, power + 1))
         series = series + _monomials(found, power)
         coefficients.append(found)
@@ -149,7 +149,7 @@ def _coefficient(values: Array, power: int) -> Array:
 def _effort(run: Run) -> Array:
     """E[w_i] eta_i K_i, (M,)."""
     work = run.algorithm.work
-    mean = run.algorithm.aggregation.participation.moments(run.problem.weights).mean
+    mean = run.algorithm.aggregation.moments(run.problem.weights).mean
     effort: Array = mean * work.step_sizes * run.arithmetic.array(work.steps)
     return effort
 
@@ -184,7 +184,7 @@ def _require_unbiased(run: Run) -> None:
 def _displacement_covariance(run: Run) -> Array:
     """``unit^2 R``, (d, d): covariance of a small step's displacement at x*, per eta_g^2."""
     problem, work = run.problem, run.algorithm.work
-    weights = run.algorithm.aggregation.participation.moments(problem.weights)
+    weights = run.algorithm.aggregation.moments(problem.weights)
     counts = run.arithmetic.array(work.steps)
     at_optimum = run.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
     at_optimum[:, 0, 0] = run.arithmetic.number(1, "one")

@@ -22,18 +22,21 @@ from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.federation import LocalWork
 from fedtheory.problem import Problem
 
+Clients = list[int] | slice
+_EVERYONE = slice(None)
+
 
 @dataclass(frozen=True, eq=False)
 class LocalStep:
-    """All clients after k local steps."""
+    """C clients after k local steps."""
 
     k: int
     maps: Array
-    """A_i^k, (M, d+1, d+1)."""
+    """A_i^k, (C, d+1, d+1)."""
     covariances: Array
-    """C_i^k, (M, d, d)."""
+    """C_i^k, (C, d, d)."""
     fresh: Array
-    """N_i^k, (M, d, d): covariance of the gradient noise of the step that follows."""
+    """N_i^k, (C, d, d): covariance of the gradient noise of the step that follows."""
 
 
 def homogeneous(covariance: Array) -> Array:
@@ -44,29 +47,35 @@ def homogeneous(covariance: Array) -> Array:
     return padded
 
 
-def step_maps(problem: Problem, work: LocalWork) -> Array:
-    """One local step of each client, (M, d+1, d+1), for a problem centred at its optimum."""
-    arithmetic, size = problem.arithmetic, problem.dimension
-    maps = arithmetic.zeros(problem.clients, size + 1, size + 1)
+def step_maps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
+    """One local step of each of some clients, (C, d+1, d+1), for a problem centred at its optimum."""
+    arithmetic, sizes, hessians = problem.arithmetic, work.step_sizes[clients], problem.hessians[clients]
+    count, size, _ = hessians.shape
+    maps = arithmetic.zeros(count, size + 1, size + 1)
     maps[:, 0, 0] = arithmetic.number(1, "one")
-    maps[:, 1:, 0] = work.step_sizes[:, None] * problem.linear
-    maps[:, 1:, 1:] = arithmetic.identity(size) - work.step_sizes[:, None, None] * problem.hessians
+    maps[:, 1:, 0] = sizes[:, None] * problem.linear[clients]
+    maps[:, 1:, 1:] = arithmetic.identity(size) - sizes[:, None, None] * hessians
     return maps
 
 
-def unroll(problem: Problem, work: LocalWork, base: Array) -> Iterator[LocalStep]:
-    """Local steps k = 0 .. max_i K_i from a base model with second moment `base` (d+1, d+1)."""
-    one_step = step_maps(problem, work)
+def unroll(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Iterator[LocalStep]:
+    """Local steps k = 0 .. max_i K_i of some clients, C of them; all by default.
+
+    `bases` is the second moment of the model they start from, (d+1, d+1), or
+    one for each of them, (C, d+1, d+1).
+    """
+    oracle = problem.oracle if isinstance(clients, slice) else problem.oracle.of(clients)
+    one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
     contraction = one_step[:, 1:, 1:]
     transposed = contraction.transpose(0, 2, 1)
-    squared_sizes = (work.step_sizes * work.step_sizes)[:, None, None]
+    squared_sizes = (sizes * sizes)[:, None, None]
     maps = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
-    covariances = problem.arithmetic.zeros(problem.clients, problem.dimension, problem.dimension)
-    constant = None if problem.oracle.depends_on_model else problem.oracle.covariances(one_step)
-    for k in range(max(work.steps) + 1):
+    covariances = problem.arithmetic.zeros(len(one_step), problem.dimension, problem.dimension)
+    constant = None if oracle.depends_on_model else oracle.covariances(one_step)
+    for k in range(int(np.array(work.steps)[clients].max()) + 1):
         fresh = constant
         if fresh is None:
-            fresh = problem.oracle.covariances(maps @ base @ maps.transpose(0, 2, 1) + homogeneous(covariances))
+            fresh = oracle.covariances(maps @ bases @ maps.transpose(0, 2, 1) + homogeneous(covariances))
         yield LocalStep(k, maps, covariances, fresh)
         covariances = contraction @ covariances @ transposed + squared_sizes * fresh
         maps = one_step @ maps

@@ -68,7 +68,7 @@ def stationary_distance_sq(recursion: Recursion) -> Number:
 def stationary_round_suboptimality(recursion: Recursion) -> Number:
     """Limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
     moment = stationary_moment(recursion)
-    noise = recursion.noise(moment)
+    noise = recursion.round_noise(moment)
     hessian, maps = recursion.problem.hessian, recursion.average_maps[1:, 1:, :]
     spread = maps @ moment @ maps.transpose(0, 2, 1) + noise.average[1:]
     return (hessian * spread).sum() / (2 * len(maps))
@@ -95,7 +95,7 @@ class _Limit:
         """Orthogonal projection (d, d) on the directions in which some client has curvature."""
         projection = _range_projection(self.recursion.problem.hessians.sum(axis=0), self.identity, self.is_exact)
         tolerance = 0 if self.is_exact else 1e-10
-        noise = self.recursion.noise(self.recursion.start).server
+        noise = self.recursion.round_noise(self.recursion.start).server
         for push in (self.recursion.problem.linear.T, noise):
             if np.abs(push - projection @ push).max() > tolerance * np.abs(push).max():
                 raise NotApplicable("gradients or noise push along directions without curvature: no unique limit")
@@ -124,7 +124,7 @@ class _Limit:
         moment = homogeneous(self.identity - self.identity)
         moment[0, 0] = self.recursion.problem.arithmetic.number(1, "one")
         moment[0, 1:] = moment[1:, 0] = self.mean
-        constant = self._project(self.recursion.advance(moment, self.recursion.noise(moment))[1:, 1:])
+        constant = self._project(self.recursion.after_round(moment, self.recursion.round_noise(moment))[1:, 1:])
         solve = self._solve_exactly if self.is_exact else self._solve_in_floats
         witness, second = solve(self.identity, constant)
         if not self._is_positive(witness):
@@ -148,10 +148,10 @@ class _Limit:
         """L(S), (d, d): one round of a second moment without mean and constant noise."""
         moment = homogeneous(self._project(second))
         # With a zero in place of the constant 1 only the linear part acts; constant noise has none.
-        noise = self.recursion.noise(moment)
+        noise = self.recursion.round_noise(moment)
         if not self.recursion.problem.oracle.depends_on_model:
             noise = replace(noise, server=second - second)
-        return self._project(self.recursion.advance(moment, noise)[1:, 1:])
+        return self._project(self.recursion.after_round(moment, noise)[1:, 1:])
 
     def _solve_exactly(self, *rights: Array) -> list[Array]:
         """Symmetric S with ``S - L(S) = right`` for each right (d, d), in rationals."""

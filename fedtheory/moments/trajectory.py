@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, plain_float, plain_floats
+from fedtheory.clock import Update
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
+from fedtheory.moments.live import LiveModels
 from fedtheory.moments.local import homogeneous, unroll
 from fedtheory.moments.recursion import NoiseProfile, Recursion
+from fedtheory.moments.stale import StaleRounds
 from fedtheory.problem import Problem
 
 _OVERFLOW = 1e290
 _STABILITY_SLACK = 1e-9
+_FEW, _GROWN = 16, 2
+"""With stale models: rounds up to which nothing is said, and growth of E|x - x*|^2 that counts."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +50,25 @@ class Trajectory:
         self.divergence: Divergence | None = self._divergence(overflow)
 
     def _run(self) -> tuple[list[Array], list[NoiseProfile]]:
-        """Moments and noise of the rounds whose numbers fit into the arithmetic."""
-        moments: list[Array] = [self.recursion.start]
+        """Moments and noise of the updates whose numbers fit into the arithmetic."""
+        live = LiveModels(self.recursion.start)
+        moments: list[Array] = [live.newest_moment]
         noise: list[NoiseProfile] = []
-        for _ in range(self.algorithm.rounds):
-            profile = self.recursion.noise(moments[-1])
-            following = self.recursion.advance(moments[-1], profile)
-            if self._overflows(following, profile):
+        for update in self.algorithm.updates():
+            profile = self.recursion.noise(live, update)
+            self.recursion.advance(live, update, profile)
+            if self._overflows(live.newest_moment, profile):
                 break
             noise.append(profile)
-            moments.append(following)
+            moments.append(live.newest_moment)
         return moments, noise
+
+    def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
+        """Every update with the models that are live before it; the same object goes on to the next update."""
+        live = LiveModels(self.recursion.start)
+        for update, profile in zip(self.algorithm.updates(), self.noise, strict=False):
+            yield update, live
+            self.recursion.advance(live, update, profile)
 
     def _overflows(self, moment: Array, noise: NoiseProfile) -> bool:
         """Whether the numbers of a round, or the functionals made of them, leave double precision."""
@@ -68,6 +82,8 @@ class Trajectory:
         return max(1.0, float(plain_floats(np.abs(self.problem.hessian)).max()))
 
     def _divergence(self, overflow: int | None) -> Divergence | None:
+        if not self.recursion.is_synchronous:
+            return self._divergence_with_stale_models(overflow)
         radius = self.recursion.spectral_radius()
         if radius > 1 + _STABILITY_SLACK:
             reason = f"the mean round map has spectral radius {radius:.4g} > 1: the step size is too large"
@@ -79,6 +95,17 @@ class Trajectory:
             )
             return Divergence(overflow, reason)
         return None if overflow is None else Divergence(overflow, "the numbers leave double precision")
+
+    def _divergence_with_stale_models(self, overflow: int | None) -> Divergence | None:
+        """Nothing is the same in every round here: what counts is that the distances themselves keep growing."""
+        if overflow is not None:
+            return Divergence(overflow, "the numbers leave double precision")
+        distances = plain_floats(self.server_distance_sq)
+        late, later = (part.max() for part in np.array_split(distances[len(distances) // 2 :], 2))
+        if len(distances) < _FEW or later <= _GROWN * max(late, distances[0]):
+            return None
+        grown = f"E|x - x*|^2 is {later / max(distances[0], 1e-300):.4g} times that of the start"
+        return Divergence(None, f"{grown}, and still grows: the step size is too large")
 
     def _noise_growth(self) -> float:
         """Growth of the second moments per round, looked at only where they have grown so far."""
@@ -119,34 +146,49 @@ class Trajectory:
 
     @cached_property
     def local_suboptimality(self) -> Array:
-        """E F(xbar^{n,k}) - F* of the averaged iterate, (T, K+1), k = 0 .. K."""
+        """E F(xbar^{n,k}) - F* of the virtual iterate, (T, K+1), k = 0 .. K.
+
+        Where all start from the newest model it is the averaged iterate,
+        otherwise that of fraboni2022, eq. (7).
+        """
         return self._local(self.problem.hessian) / 2
 
     @cached_property
     def local_distance_sq(self) -> Array:
-        """E|xbar^{n,k} - x*|^2 of the averaged iterate, (T, K+1)."""
+        """E|xbar^{n,k} - x*|^2 of the virtual iterate, (T, K+1)."""
         return self._local(self.problem.arithmetic.identity(self.problem.dimension))
 
     def _local(self, form: Array) -> Array:
         """E (xbar^{n,k} - x*)' form (xbar^{n,k} - x*), (T, K+1)."""
+        if not self.recursion.is_synchronous:
+            return _functional(form, self.stale.moments[:, :, 1:, 1:])
         maps = self.recursion.average_maps[:, 1:, :]
         carried = maps.transpose(0, 2, 1) @ form @ maps
         averages = np.stack([profile.average for profile in self.noise])
         return np.stack([_functional(c, self.moments[:-1]) for c in carried], axis=1) + _functional(form, averages)
 
     @cached_property
+    def stale(self) -> StaleRounds:
+        """The virtual iterates of rounds in which clients work on models that are not the newest."""
+        return StaleRounds.of(self.recursion, self.rounds())
+
+    @cached_property
     def local_gradient_sq(self) -> Array:
-        """E|grad F(xbar^{n,k})|^2 of the averaged iterate, (T, K+1)."""
+        """E|grad F(xbar^{n,k})|^2 of the virtual iterate, (T, K+1)."""
         return self._local(self.problem.hessian @ self.problem.hessian)
 
     def local_second_moments(self, forms: Array) -> Array:
-        """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1."""
-        return np.stack([self._round_second_moments(forms, moment) for moment in self.moments[:-1]])
+        """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
 
-    def _round_second_moments(self, forms: Array, moment: Array) -> Array:
+        In round n client i works on version rho_i(n), whether or not it reports.
+        """
+        bases = [live.moments([live.newest - age for age in update.staleness]) for update, live in self.rounds()]
+        return np.stack([self._round_second_moments(forms, each) for each in bases])
+
+    def _round_second_moments(self, forms: Array, bases: Array) -> Array:
         values = []
-        for local in unroll(self.recursion.centred, self.algorithm.work, moment):
-            at = local.maps @ moment @ local.maps.transpose(0, 2, 1) + homogeneous(local.covariances)
+        for local in unroll(self.recursion.centred, self.algorithm.work, bases):
+            at = local.maps @ bases @ local.maps.transpose(0, 2, 1) + homogeneous(local.covariances)
             moments = (forms * at).sum(axis=(1, 2))
             # A client that has finished its steps asks for no more gradients.
             moments[np.array(self.algorithm.work.steps) <= local.k] *= 0
@@ -156,6 +198,8 @@ class Trajectory:
     @cached_property
     def drift(self) -> Array:
         """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
+        if not self.recursion.is_synchronous:
+            return self.stale.drift
         traces = np.stack([profile.traces for profile in self.noise])
         shared = np.stack([profile.average for profile in self.noise]).trace(axis1=2, axis2=3)
         noise = traces * (1 - 2 * self.problem.weights) + shared[:, :, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -103,8 +104,8 @@ class AdditiveNoise(Oracle):
         reach = arithmetic_of(hessians).upper_sqrt(self.variances.max())
         return replace(without, push=without.push + reach, law="for noise of bounded support with these moments, ")
 
-    def repeated(self, copies: int) -> AdditiveNoise:
-        return AdditiveNoise(np.concatenate([self.variances] * copies))
+    def of(self, clients: Sequence[int]) -> AdditiveNoise:
+        return AdditiveNoise(self.variances[list(clients)])
 
     def as_floats(self) -> AdditiveNoise:
         return AdditiveNoise(FLOAT.array(self.variances))

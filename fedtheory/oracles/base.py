@@ -9,6 +9,7 @@ holds mean and covariance together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,8 +75,8 @@ class Oracle(ABC):
         """The same oracle in double precision."""
         return self
 
-    def repeated(self, _copies: int) -> Oracle:
-        """The same oracle for clients that are repeated."""
+    def of(self, _clients: Sequence[int]) -> Oracle:
+        """The oracle of some of the clients, in that order; a client may be named repeatedly."""
         return self
 
     def translated(self, _origin: Array) -> Oracle:

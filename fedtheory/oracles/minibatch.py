@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -94,8 +95,8 @@ class MiniBatch(Oracle):
     def translated(self, origin: Array) -> MiniBatch:
         return replace(self, data=self.data.translated(origin))
 
-    def repeated(self, copies: int) -> MiniBatch:
-        return replace(self, data=self.data.repeated(copies))
+    def of(self, clients: Sequence[int]) -> MiniBatch:
+        return replace(self, data=self.data.of(clients))
 
     def variance_forms(self, linear: Array) -> Array:
         return np.stack([self._variance_form(client, arithmetic_of(linear)) for client in range(len(linear))])

@@ -119,14 +119,15 @@ class Problem:
 
     def repeated(self, copies: int) -> Problem:
         """The problem with every client repeated, the shares divided by the number of copies."""
+        clients = list(range(self.clients)) * copies
         return replace(
             self,
-            hessians=np.concatenate([self.hessians] * copies),
-            linear=np.concatenate([self.linear] * copies),
-            constants=np.concatenate([self.constants] * copies),
-            weights=np.concatenate([self.weights / copies] * copies),
-            data=None if self.data is None else self.data.repeated(copies),
-            oracle=self.oracle.repeated(copies),
+            hessians=self.hessians[clients],
+            linear=self.linear[clients],
+            constants=self.constants[clients],
+            weights=self.weights[clients] / copies,
+            data=None if self.data is None else self.data.of(clients),
+            oracle=self.oracle.of(clients),
         )
 
     def as_floats(self) -> Problem:

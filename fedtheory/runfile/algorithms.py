@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fedtheory.arithmetic import RATIONAL, Array, Number
+from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS, Algorithm, Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.problem import Problem
 from fedtheory.runfile.table import Table, whole_number
 
@@ -12,20 +16,21 @@ from fedtheory.runfile.table import Table, whole_number
 def read_algorithm(table: Table, problem: Problem) -> Algorithm:
     """The algorithm of an `[algorithm]` table, for a problem."""
     setting = SETTINGS[table.choice("name", tuple(SETTINGS), "fedavg")]
-    table.choice("aggregation", ("importance",), "importance")
-    round_time = _round_time(table, problem)
+    clock = _clock(table, problem)
+    participation = _participation(table.table("participation", {"kind": "full"}))
+    # A law that does not fit the problem is found when its moments are asked for.
+    participation.moments(problem.weights)
     algorithm = setting(
         problem,
-        rounds=_rounds(table, round_time),
+        rounds=_rounds(table, clock, participation, problem),
         local_step_size=_step_size(table, problem),
         local_steps=_local_steps(table, problem),
         server_step_size=table.number("server_step_size", 1),
-        participation=_participation(table.table("participation", {"kind": "full"})),
-        round_time=round_time,
+        participation=participation,
+        clock=clock,
+        aggregation=_aggregation(table, clock, participation, problem),
     )
     table.finish()
-    # A law that does not fit the problem is found when its moments are asked for.
-    algorithm.aggregation.participation.moments(problem.weights)
     return algorithm
 
 
@@ -65,25 +70,70 @@ def _participation(table: Table) -> Participation:
     return participation
 
 
-def _round_time(table: Table, problem: Problem) -> Number:
-    """Clock time of a synchronous round, the slowest client's; a rational, so that rounds are counted exactly."""
+def _clock(table: Table, problem: Problem) -> Clock:
+    """The clock; its times are rationals in every arithmetic, so that ties are ties and updates counted exactly."""
     clock = Table(table.take("clock", {"policy": "sync"}), table.path("clock"), RATIONAL)
-    clock.choice("policy", ("sync",), "sync")
+    policy = _POLICIES[clock.choice("policy", tuple(_POLICIES), "sync")](clock)
     times = clock.rectangular(clock.take("times", [1] * problem.clients), "times", 1)
     if len(times) != problem.clients:
         raise InputError(clock.path("times"), f"expected {problem.clients} numbers, got {len(times)}")
-    if any(time <= 0 for time in times):
-        raise InputError(clock.path("times"), "expected positive numbers")
+    law = clock.choice("law", ("fixed", "exponential"), "fixed")
     clock.finish()
-    return max(times)
+    return Clock(policy, tuple(times), "exponential" if law == "exponential" else "fixed")
 
 
-def _rounds(table: Table, round_time: Number) -> int:
+def _fedfix(clock: Table) -> Policy:
+    interval = clock.number("interval")
+    if interval <= 0:
+        raise InputError(clock.path("interval"), f"expected a positive number, got {interval}")
+    return FedFix(interval)
+
+
+def _ties(clock: Table) -> Ties:
+    return "one-by-one" if clock.choice("ties", ("together", "one-by-one"), "together") == "one-by-one" else "together"
+
+
+_POLICIES: dict[str, Callable[[Table], Policy]] = {
+    "sync": lambda _clock: Synchronous(),
+    "async": lambda clock: Asynchronous(_ties(clock)),
+    "fedfix": _fedfix,
+    "fedbuff": lambda clock: FedBuff(clock.integer("buffer"), _ties(clock)),
+}
+
+
+def _aggregation(table: Table, clock: Clock, participation: Participation, problem: Problem) -> Array | None:
+    """The weights d_i, (M,); None for the importances."""
+    given, key = table.take("aggregation", "importance"), table.path("aggregation")
+    if given == "importance":
+        return None
+    if isinstance(participation, Fixed | Multinomial):
+        raise InputError(key, f'expected "importance" with {type(participation).__name__.lower()} participation')
+    if given == "identical":
+        return table.arithmetic.array([1] * problem.clients)
+    if given == "time-based":
+        return table.arithmetic.array(time_based_weights(clock, RATIONAL.array(problem.weights)))
+    if not isinstance(given, list):
+        raise InputError(key, f"expected importance, identical, time-based or a list of numbers, got {given!r}")
+    weights = table.rectangular(given, "aggregation", 1)
+    if len(weights) != problem.clients:
+        raise InputError(key, f"expected {problem.clients} numbers, got {len(weights)}")
+    if any(weight < 0 for weight in weights):
+        raise InputError(key, f"expected numbers that are not negative, got {min(weights)}")
+    return weights
+
+
+def _rounds(table: Table, clock: Clock, participation: Participation, problem: Problem) -> int:
+    """The number of server updates, given or as many as a time budget allows (in expectation, for sampled clients)."""
     if not table.has("time"):
         return table.integer("rounds")
     if table.has("rounds"):
         raise InputError(table.path("time"), "expected either rounds or time, got both")
-    rounds = int((RATIONAL.number(table.take("time"), table.path("time")) / round_time).floor())
+    time = RATIONAL.number(table.take("time"), table.path("time"))
+    if clock.is_synchronous and not clock.is_random:
+        duration = participation.round_time(clock.times, problem.weights)
+        rounds, first = int((time / duration).floor()), duration
+    else:
+        rounds, first = clock.updates_within(time), clock.schedule(1).updates[0].time
     if rounds < 1:
-        raise InputError(table.path("time"), f"expected at least the time of one round, {round_time}")
+        raise InputError(table.path("time"), f"expected at least the time of one round, {first}")
     return rounds

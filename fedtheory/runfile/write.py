@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, synchronous
 from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.oracles import AdditiveNoise, MiniBatch
 from fedtheory.problem import Problem
@@ -66,16 +67,30 @@ def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
         "local_steps": list(work.steps) if steps is None else steps,
         "rounds": algorithm.rounds,
     }
-    if algorithm.clock.round_time != 1:
-        table["clock"] = {
-            "policy": "sync",
-            "times": [problem.arithmetic.text(algorithm.clock.round_time)] * problem.clients,
-        }
+    if algorithm.clock != synchronous(problem.clients):
+        table["clock"] = _clock(algorithm.clock)
+    if algorithm.aggregation.chosen is not None:
+        table["aggregation"] = _numbers(algorithm.aggregation.weights(problem.weights), problem)
     if algorithm.aggregation.server_step_size != 1:
         table["server_step_size"] = problem.arithmetic.text(algorithm.aggregation.server_step_size)
     if not isinstance(algorithm.aggregation.participation, Full):
         table["participation"] = _participation(algorithm.aggregation.participation)
     return table
+
+
+def _clock(clock: Clock) -> dict[str, Any]:
+    policy = clock.policy
+    table: dict[str, Any]
+    if isinstance(policy, FedFix):
+        table = {"policy": "fedfix", "interval": str(policy.interval)}
+    elif isinstance(policy, FedBuff):
+        table = {"policy": "fedbuff", "buffer": policy.buffer, "ties": policy.ties}
+    elif isinstance(policy, Asynchronous):
+        table = {"policy": "async", "ties": policy.ties}
+    else:
+        table = {"policy": "sync"}
+    table["times"] = [str(time) for time in clock.times]
+    return table | ({"law": clock.law} if clock.is_random else {})
 
 
 def _participation(law: Participation) -> dict[str, Any]:

@@ -36,12 +36,12 @@ def seconds_per_round(problem: Problem) -> float:
     algorithm = fedavg(problem, rounds=ROUNDS, local_step_size=STEP_SIZE, local_steps=LOCAL_STEPS)
     recursion = Recursion(problem, algorithm)
     moment = recursion.start
-    recursion.noise(moment)
+    recursion.round_noise(moment)
     timings = []
     for _ in range(7):
         begin = perf_counter()
         for _ in range(200):
-            moment = recursion.advance(moment, recursion.noise(moment))
+            moment = recursion.after_round(moment, recursion.round_noise(moment))
         timings.append((perf_counter() - begin) / 200)
     return min(timings)
 

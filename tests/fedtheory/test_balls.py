@@ -161,7 +161,7 @@ def _farthest(run: Run, seed: int) -> float:
     run = run.as_floats()
     problem, algorithm = run.problem, run.algorithm
     generator = np.random.default_rng(seed)
-    weights = algorithm.aggregation.participation.moments(problem.weights).mean
+    weights = algorithm.aggregation.moments(problem.weights).mean
     model, farthest = problem.start, 0.0
     for _ in range(algorithm.rounds):
         change = np.zeros_like(model)

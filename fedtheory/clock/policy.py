@@ -1,0 +1,80 @@
+"""When the server makes its next model, and out of whose work.
+
+A policy sees the time at which each client finishes its present work and says
+when the next update happens and who reports (fraboni2022, Sections 2.2 and 4).
+A client that has finished but is not asked yet waits.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fedtheory.arithmetic import Number
+from fedtheory.errors import InputError
+
+Ties = Literal["together", "one-by-one"]
+"""Clients that finish at the same time report in one update (Algorithm 1 read literally), or in client order."""
+
+
+class Policy(ABC):
+    """A rule for the server's updates."""
+
+    @abstractmethod
+    def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
+        """Time of the next update and the clients that report, for finishing times `finish` (M,) and the time `now`."""
+
+    def check(self, clients: int) -> None:
+        """Raise `InputError` where the policy does not fit the number of clients."""
+        del clients
+
+
+@dataclass(frozen=True)
+class Synchronous(Policy):
+    """The server waits for everybody: ``Delta t^n = max_i T_i^n``."""
+
+    def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
+        return max(now, *finish), tuple(range(len(finish)))
+
+
+@dataclass(frozen=True)
+class FedBuff(Policy):
+    """The server waits for `buffer` contributions (fraboni2022, Section 4.5; Nguyen et al. 2021)."""
+
+    buffer: int
+    ties: Ties = "together"
+
+    def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
+        first = sorted(range(len(finish)), key=lambda client: (finish[client], client))[: self.buffer]
+        time = max(now, finish[first[-1]])
+        if self.ties == "one-by-one":
+            return time, tuple(sorted(first))
+        return time, tuple(client for client, done in enumerate(finish) if done <= time)
+
+    def check(self, clients: int) -> None:
+        if not 1 <= self.buffer <= clients:
+            expected = f"expected a whole number from 1 to {clients}, got {self.buffer}"
+            raise InputError("algorithm.clock.buffer", expected)
+
+
+@dataclass(frozen=True)
+class Asynchronous(Policy):
+    """A new model for each contribution: ``Delta t^n = min_i T_i^n``, a buffer of one."""
+
+    ties: Ties = "together"
+
+    def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
+        return FedBuff(1, self.ties).next_update(now, finish)
+
+
+@dataclass(frozen=True)
+class FedFix(Policy):
+    """A new model every `interval`, out of what has arrived; possibly nothing (fraboni2022, Section 4.4)."""
+
+    interval: Number
+
+    def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
+        time = now + self.interval
+        return time, tuple(client for client, done in enumerate(finish) if done <= time)
