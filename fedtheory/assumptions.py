@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fedtheory.arithmetic import Number
+from fedtheory.clock import Asynchronous, FedFix
 from fedtheory.errors import NotApplicable
+from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.participation import Full, Uniform
 
 if TYPE_CHECKING:
@@ -110,6 +112,60 @@ def _plain_speedup_step(run: Run) -> None:
     _expect_clients(run, 1, "sqrt(N) / sqrt(T)")
 
 
+def _common_local_steps(run: Run) -> None:
+    _expect(run.algorithm.work.common_steps, "the clients take different numbers of local steps")
+    _same_step_size(run)
+
+
+def _fixed_times(run: Run) -> None:
+    _expect(not run.algorithm.clock.is_random, "the clients' update times are random")
+
+
+def _asynchronous(run: Run) -> None:
+    _fixed_times(run)
+    _expect(isinstance(run.algorithm.clock.policy, Asynchronous), "the server does not update at every contribution")
+
+
+def _fixed_intervals(run: Run) -> None:
+    _fixed_times(run)
+    _expect(isinstance(run.algorithm.clock.policy, FedFix), "the server does not update at fixed intervals")
+
+
+def _synchronous(run: Run) -> None:
+    _expect(run.algorithm.clock.is_synchronous, "the server does not wait for all participants")
+
+
+def _one_at_a_time(run: Run) -> None:
+    reports = run.algorithm.schedule.participates.sum(axis=1)
+    _expect((reports == 1).all(), "some update has more than one report, or none")
+
+
+def _somebody_reports(run: Run) -> None:
+    _expect((run.surrogate.totals > 0).all(), "nobody reports in some update")
+
+
+def _time_based(run: Run) -> None:
+    weights = run.algorithm.aggregation.weights(run.problem.weights)
+    apart = abs(weights - time_based_weights(run.algorithm.clock, run.problem.weights))
+    rounding = 0 if run.arithmetic.name == "rational" else 1e-12 * weights
+    _expect((apart <= rounding).all(), "the aggregation weights are not those of the closed form")
+
+
+def _importance_weights(run: Run) -> None:
+    _expect(run.algorithm.aggregation.chosen is None, "the aggregation weights are not the importances")
+
+
+def _whole_cycles(run: Run) -> None:
+    """Everybody has reported in proportion to its speed when the run ends."""
+    schedule, policy = run.algorithm.schedule, run.algorithm.clock.policy
+    times = run.algorithm.clock.times
+    if isinstance(policy, FedFix):
+        times = tuple((time / policy.interval).ceil() * policy.interval for time in times)
+    expected = [schedule.times[-1] / time for time in times]
+    counts = schedule.participates.sum(axis=0)
+    _expect(all(e == int(c) for e, c in zip(expected, counts, strict=True)), "the run does not end with a whole cycle")
+
+
 same_local_work = Assumption(
     "same local work",
     r"every client takes the same number of local steps per round, all with the same constant step size",
@@ -167,4 +223,36 @@ two_sided_steps = Assumption(
     "two-sided step sizes",
     r"the clients use a common step size $s_L$, and the server a step size of its own",
     _same_local_work,
+)
+aggregation_scheme = Assumption(
+    "aggregation scheme",
+    r"the server aggregates with scheme (6), all clients take $K$ local steps of the same size $\eta_l$",
+    _common_local_steps,
+)
+weight_covariance = Assumption(
+    "covariance of the weights",
+    r"$\mathbb E[\omega_i(n)\omega_j(n)]=\alpha q_i(n)q_j(n)$ for $i\ne j$",
+    lambda run: run.algorithm.schedule,
+)
+finite_answering_time = Assumption(
+    "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
+)
+unbiased_gradients = Assumption(
+    "unbiased gradients", r"$\mathbb E[g_i(x)]=\nabla\mathcal L_i(x)$", lambda run: run.problem.oracle
+)
+asynchronous = Assumption("asynchronous FedAvg", r"$\Delta t^n=\min_iT_i^n$, fixed update times", _asynchronous)
+fixed_intervals = Assumption("FedFix", r"$\Delta t^n=\Delta t$, fixed update times", _fixed_intervals)
+synchronous = Assumption("synchronous FedAvg", r"the server waits for all participants", _synchronous)
+one_at_a_time = Assumption(
+    "one report at a time", r"every update has exactly one report: clients that tie report one by one", _one_at_a_time
+)
+somebody_reports = Assumption("no empty update", r"$q(n)>0$ in every update", _somebody_reports)
+time_based = Assumption(
+    "time-based weights",
+    r"$d_i=[\sum_j1/\tau_j]\tau_ip_i$ (asynchronous), $\lceil\tau_i/\Delta t\rceil p_i$ (FedFix), $p_i$ (synchronous)",
+    _time_based,
+)
+importance_weights = Assumption("importances as weights", r"$d_i=p_i$", _importance_weights)
+whole_cycles = Assumption(
+    "whole cycles", r"the run ends when every client has reported in proportion to its speed", _whole_cycles
 )

@@ -61,6 +61,15 @@ class Average(sp.Function):  # type: ignore[misc]
         return _raised(rf"\frac{{1}}{{M}}\sum_{{i=1}}^M {_bracketed(self.args[0], printer)}", exp)
 
 
+class ClientSum(sp.Function):  # type: ignore[misc]
+    """Sum over clients, without weights, of a scalar or a vector that carries the client index."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        return _raised(rf"\sum_{{i=1}}^M {_bracketed(self.args[0], printer)}", exp)
+
+
 class Expectation(sp.Function):  # type: ignore[misc]
     """Expectation over all randomness, of a scalar or a vector.
 
@@ -148,13 +157,13 @@ def require_meaning(expression: Expr, place: str) -> None:
     """
     if place == "round":
         return
-    if expression.atoms(LocalSum, PastSum, Selected):
-        raise ValueError(f"sums over local steps or participants need place='round' ({expression})")
+    if expression.atoms(LocalSum, PastSum):
+        raise ValueError(f"sums over local steps need place='round' ({expression})")
     if place == "step":
         _require_known_expectations(expression)
     elif expression.atoms(Expectation):
         raise ValueError(f"nothing is random at place={place!r}, so an Expectation has no meaning there ({expression})")
-    elif place == "run" and expression.atoms(Inner, Value, Gradient):
+    elif place == "run" and expression.atoms(Inner, Value, Gradient, Selected):
         raise ValueError(
             f"vectors have values at local steps only: set place to 'step', 'path', 'round' or 'points' ({expression})"
         )

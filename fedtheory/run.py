@@ -16,6 +16,7 @@ from fedtheory.moments import Trajectory
 from fedtheory.problem import Problem
 from fedtheory.problem.quadratic import weighted_sum
 from fedtheory.region import AlongRun, Ball, Everywhere, Region, containing_ball, supremum_on_ball
+from fedtheory.surrogate import Surrogate
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,11 @@ class Run:
         return Trajectory(self.problem, self.algorithm).require_finite()
 
     @cached_property
+    def surrogate(self) -> Surrogate:
+        """What the run minimises where clients report unequally often."""
+        return Surrogate(self.problem, self.algorithm)
+
+    @cached_property
     def ball(self) -> Ball:
         """A ball about x* that contains the run; `NotApplicable` where none is known."""
         return containing_ball(self.problem, self.algorithm)
@@ -108,12 +114,12 @@ class Run:
     @cached_property
     def second_moment(self) -> Bound:
         """G^2 = max_i sup_x E|g_i(x)|^2."""
-        return self._largest(self._gradient_forms + self._noise_forms, "the second moment of the gradients")
+        return self._largest(self.stochastic_forms, "the second moment of the gradients")
 
     @cached_property
     def visited_second_moment(self) -> Bound:
         """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
-        values = self.trajectory.local_second_moments(self._gradient_forms + self._noise_forms)
+        values = self.trajectory.local_second_moments(self.stochastic_forms)
         return Bound(values.max(), AlongRun())
 
     @cached_property
@@ -168,6 +174,12 @@ class Run:
     def _gradient_forms(self) -> Array:
         """|grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
         return _squares(self._affine_gradients)
+
+    @cached_property
+    def stochastic_forms(self) -> Array:
+        """E|g_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
+        forms: Array = self._gradient_forms + self._noise_forms
+        return forms
 
     @cached_property
     def _noise_forms(self) -> Array:

@@ -17,7 +17,18 @@ import sympy as sp
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, plain_float
 from fedtheory.errors import NotApplicable
 from fedtheory.evaluation.site import Site
-from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, PastSum, Selected, Value
+from fedtheory.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Expr,
+    Gradient,
+    Inner,
+    LocalSum,
+    PastSum,
+    Selected,
+    Value,
+)
 from fedtheory.frames import PathVector, RoundFrame, Vector, of_a_round
 from fedtheory.quantities.notion import Notion, ObjectiveNotion, PointNotion, Quantity, ScalarNotion, VectorNotion
 
@@ -53,6 +64,7 @@ class Compiler:
             (Inner, self._inner),
             (Value, self._value),
             (Average, self._average),
+            (ClientSum, self._average),
             (Expectation, self._expectation),
             (LocalSum, self._sum),
             (PastSum, self._sum),
@@ -163,7 +175,7 @@ class Compiler:
         inside = self.scalar(node.args[0])
 
         def average(site: Site) -> Array:
-            weights = site.run.problem.weights
+            weights = _over_clients(node, site)
             value = inside(site)
             if site.frame is not None:
                 site.frame.require_shared(value.shape[1])
@@ -182,7 +194,7 @@ class Compiler:
         if isinstance(node, sp.Add):
             parts = [self.vector(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)
-        if isinstance(node, Average):
+        if isinstance(node, Average | ClientSum):
             return self._vector_average(node)
         if isinstance(node, Gradient):
             return self._gradient(node)
@@ -199,7 +211,7 @@ class Compiler:
             found = inside(site)
             if isinstance(found, PathVector) and found.values.ndim == 4:
                 site.step.require_shared(found.values.shape[1])
-            return found.averaged(site.run.problem.weights)
+            return found.averaged(_over_clients(node, site))
 
         return average
 
@@ -224,7 +236,7 @@ class Compiler:
     def _of_a_round(self, node: Expr) -> Vectorial:
         inside = self.vector(node.args[0])
         if isinstance(node, Selected):
-            return lambda site: _round(site).selected(inside(site))
+            return lambda site: site.step.selected(inside(site))
         over = _SUMS[type(node)]
 
         def vector(site: Site) -> Vector:
@@ -263,6 +275,12 @@ _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
     LocalSum: RoundFrame.local_sum,
     PastSum: RoundFrame.past_sum,
 }
+
+
+def _over_clients(node: Expr, site: Site) -> Array:
+    """Weights of a mean or of a sum over clients, (M,)."""
+    weights = site.run.problem.weights
+    return weights if isinstance(node, Average) else weights * 0 + 1
 
 
 def _round(site: Site) -> RoundFrame:

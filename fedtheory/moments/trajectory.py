@@ -101,8 +101,10 @@ class Trajectory:
         if overflow is not None:
             return Divergence(overflow, "the numbers leave double precision")
         distances = plain_floats(self.server_distance_sq)
+        if len(distances) < _FEW:
+            return None
         late, later = (part.max() for part in np.array_split(distances[len(distances) // 2 :], 2))
-        if len(distances) < _FEW or later <= _GROWN * max(late, distances[0]):
+        if later <= _GROWN * max(late, distances[0]):
             return None
         grown = f"E|x - x*|^2 is {later / max(distances[0], 1e-300):.4g} times that of the start"
         return Divergence(None, f"{grown}, and still grows: the step size is too large")

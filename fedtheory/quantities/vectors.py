@@ -60,6 +60,24 @@ next_centralised_model = VectorNotion(
     "the centralised model one step later",
     lambda frame: frame.next_centralised,
 )
+received_model = VectorNotion(
+    "received_model",
+    r"\theta^{\rho_i(n)}",
+    "the model that each client works on, the last one it received",
+    lambda frame: frame.received,
+)
+virtual_iterate = VectorNotion(
+    "virtual_iterate",
+    r"\theta^{n,k}",
+    "the server's model as the first k local steps of the reporting clients would make it",
+    lambda frame: frame.virtual,
+)
+next_virtual_iterate = VectorNotion(
+    "next_virtual_iterate",
+    r"\theta^{n,k+1}",
+    "the same with k + 1 local steps",
+    lambda frame: frame.next_virtual,
+)
 next_server_model = VectorNotion(
     "next_server_model", "w_i", "the server's model after the round", lambda frame: _round(frame).next_server
 )

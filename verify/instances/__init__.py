@@ -13,13 +13,14 @@ from functools import cache
 from fedtheory.claim import Claim
 from fedtheory.run import Run
 from fedtheory.runfile import run_table, run_toml
-from verify.instances import general, noiseless, sampled, speedup
+from verify.instances import asynchronous, general, noiseless, sampled, speedup
 from verify.instances.family import FAMILIES, Family, Instance
 
 __all__ = [
     "FAMILIES",
     "Family",
     "Instance",
+    "asynchronous",
     "complexity",
     "families_for",
     "general",

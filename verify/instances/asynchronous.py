@@ -1,0 +1,198 @@
+"""Instances with clocks and unequal reporting (fraboni2022)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory import assumptions as a
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.client_data import ClientData
+from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
+from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.problem import Problem, least_squares
+from fedtheory.problem.generators import random_quadratics
+from fedtheory.run import Run
+from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
+
+_POLICIES: tuple[Policy, ...] = (
+    Asynchronous("one-by-one"),
+    Asynchronous("together"),
+    FedFix(fmpq(1)),
+    FedFix(fmpq(2)),
+    FedBuff(2, "one-by-one"),
+    FedBuff(2, "together"),
+    Synchronous(),
+)
+_SHARES: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(1), fmpq(2), fmpq(4))
+"""Aggregation weights d_i, times M."""
+
+
+def _clients(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
+    """Quadratics of which some are of the same type, with unequal importances now and then."""
+    spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
+    shared = bool(generator.integers(2))
+    noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
+    problem = random_quadratics(generator, spectra, shared=shared, heterogeneity=spread, noise=noise)
+    if generator.integers(3) == 0:
+        kinds = list(generator.integers(max(clients - 1, 1), size=clients))
+        problem = replace(problem, hessians=problem.hessians[kinds], linear=problem.linear[kinds])
+    if generator.integers(3) == 0:
+        shares = RATIONAL.array(generator.integers(1, 4, clients))
+        problem = replace(problem, weights=shares / shares.sum())
+    return problem
+
+
+def _data(generator: np.random.Generator, clients: int) -> Problem:
+    """Two samples in one dimension for each client, mini-batches of one."""
+    inputs = tuple(RATIONAL.array(generator.choice([-2, -1, 1, 2], (2, 1))) for _ in range(clients))
+    outputs = tuple(RATIONAL.array(generator.integers(-1, 2, 2)) for _ in range(clients))
+    return least_squares(ClientData(inputs, outputs), RATIONAL.array(generator.integers(-1, 2, 1)), batch=1)
+
+
+def _times(generator: np.random.Generator, clients: int, slowest: int) -> tuple[fmpq, ...]:
+    return tuple(fmpq(int(time)) for time in generator.integers(1, slowest + 1, clients))
+
+
+def _weights(generator: np.random.Generator, clock: Clock, problem: Problem) -> Array | None:
+    """Importances, the closed forms, the same for all, or unequal ones."""
+    kind = int(generator.integers(4))
+    if kind == 0:
+        return None
+    if kind == 1 and not isinstance(clock.policy, FedBuff):
+        return time_based_weights(clock, problem.weights)
+    if kind == 2:
+        return problem.weights * 0 + 1
+    return RATIONAL.array([pick(generator, _SHARES) / problem.clients for _ in range(problem.clients)])
+
+
+def admissible_step(run: Run) -> fmpq:
+    """The largest local step size of fraboni2022, Theorem 1."""
+    updates, work = run.surrogate, run.algorithm.work
+    total = max(fmpq(1), updates.totals.max())
+    delay = run.algorithm.schedule.largest_staleness
+    server = run.algorithm.aggregation.server_step_size
+    bound = fmpq(1) / (48 * max(work.steps) * run.smoothness) if run.smoothness > 0 else fmpq(1)
+    largest: fmpq = bound * min(fmpq(1), 1 / (3 * total * total * server * (delay + 1)))
+    return largest
+
+
+def _with_steps(run: Run, fraction: fmpq) -> Run:
+    return run.with_work(run.algorithm.work.steps, fraction * admissible_step(run))
+
+
+_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(6), fmpq(36))
+"""Step sizes as multiples of the largest admissible one; proof steps hold for some that are larger."""
+
+
+def _run(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run:
+    plain = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1), **algorithm))
+    return _with_steps(plain, fraction)
+
+
+@family("small schedules", 400, meant_for=a.aggregation_scheme)
+def small_schedules(number: int) -> Run:
+    """Up to four clients with every policy, times from 1 to 3, up to three local steps, weights of every kind."""
+    generator = np.random.default_rng([13, number])
+    clients = 1 + int(generator.integers(4))
+    problem = (
+        _data(generator, min(clients, 3)) if number % 8 == 7 else _clients(generator, clients, 1 + number % 9 // 8)
+    )
+    clients = problem.clients
+    policy = _POLICIES[number % len(_POLICIES)]
+    if isinstance(policy, FedBuff):
+        policy = replace(policy, buffer=min(policy.buffer, clients))
+    clock = Clock(policy, _times(generator, clients, 1 if number % 5 == 0 else 3))
+    chosen = _weights(generator, clock, problem)
+    law: Participation = Full()
+    if isinstance(policy, Synchronous) and generator.integers(3):
+        law, chosen = Uniform(1 + int(generator.integers(clients))), None
+    return _run(
+        problem,
+        pick(generator, _FRACTIONS),
+        int(generator.integers(2, 9)),
+        local_steps=1 + int(generator.integers(3)),
+        server_step_size=pick(generator, (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(2))),
+        clock=clock,
+        aggregation=chosen,
+        participation=law,
+    )
+
+
+def _cycles(problem: Problem, clock: Clock, updates: int, chosen: Array | None, step_size: fmpq) -> Run:
+    algorithm = fedavg(problem, rounds=updates, local_step_size=step_size, clock=clock, aggregation=chosen)
+    return Run(problem, algorithm)
+
+
+@family("asynchronous cycles", 460, meant_for=a.asynchronous)
+def asynchronous_cycles(number: int) -> Run:
+    """Two to four clients with times from 1 to 4, one report at a time or ties together, one or two whole cycles."""
+    generator = np.random.default_rng([14, number])
+    clients = 2 + int(generator.integers(3))
+    ties = Asynchronous("one-by-one" if number % 2 else "together")
+    clock = Clock(ties, _times(generator, clients, 1 if number % 7 == 0 else 4))
+    problem = _clients(generator, clients, 1)
+    if number % 6:
+        problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
+    period = fmpq(int(np.lcm.reduce([int(time.p) for time in clock.times])))
+    updates = clock.updates_within(period * (1 + int(generator.integers(2))))
+    chosen = problem.weights * 0 + 1 if number % 5 == 0 else time_based_weights(clock, problem.weights)
+    return _cycles(problem, clock, updates, chosen, pick(generator, (fmpq(1, 64), fmpq(1, 8))))
+
+
+@family("fixed intervals", 240, meant_for=a.fixed_intervals)
+def fixed_intervals(number: int) -> Run:
+    """Two to four clients with times from 1 to 4, an interval of 1/2 to 4, one or two whole cycles."""
+    generator = np.random.default_rng([15, number])
+    clients = 2 + int(generator.integers(3))
+    length = pick(generator, (fmpq(1, 2), fmpq(1), fmpq(1), fmpq(3, 2), fmpq(2), fmpq(4)))
+    clock = Clock(FedFix(length), _times(generator, clients, 1 if number % 7 == 0 else 4))
+    problem = _clients(generator, clients, 1)
+    if number % 6:
+        problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
+    cycle = int(np.lcm.reduce([int((time / length).ceil()) for time in clock.times]))
+    chosen = problem.weights * 0 + 1 if number % 5 == 0 else time_based_weights(clock, problem.weights)
+    step_size = pick(generator, (fmpq(1, 64), fmpq(1, 8)))
+    return _cycles(problem, clock, cycle * (1 + int(generator.integers(2))), chosen, step_size)
+
+
+@family("sampled weights", 240, meant_for=a.synchronous)
+def sampled_weights(number: int) -> Run:
+    """One to four clients in rounds that wait for all participants, sampled in every way, unequal update times."""
+    generator = np.random.default_rng([16, number])
+    clients = 1 + int(generator.integers(4))
+    problem = _clients(generator, clients, 1)
+    laws: tuple[Participation, ...] = (
+        Full(),
+        Uniform(1 + int(generator.integers(clients))),
+        Multinomial(1 + int(generator.integers(3))),
+    )
+    return _run(
+        problem,
+        pick(generator, _FRACTIONS),
+        1 + int(generator.integers(4)),
+        local_steps=1 + int(generator.integers(2)),
+        clock=Clock(Synchronous(), _times(generator, clients, 4)),
+        participation=laws[number % 3],
+    )
+
+
+@family("steady schedules", 210, in_floats=True, meant_for=a.aggregation_scheme, for_rates=True)
+def steady_schedules(number: int) -> Run:
+    """Strongly convex quadratics of up to three clients with every policy, for ladders of ever more updates."""
+    generator = np.random.default_rng([17, number])
+    clients = 1 + int(generator.integers(3))
+    spectra = [[pick(generator, (fmpq(1, 2), fmpq(1), fmpq(2)))] for _ in range(clients)]
+    problem = random_quadratics(
+        generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=pick(generator, NOISES)
+    )
+    policy = _POLICIES[number % len(_POLICIES)]
+    if isinstance(policy, FedBuff):
+        policy = replace(policy, buffer=min(policy.buffer, clients))
+    clock = Clock(policy, _times(generator, clients, 3))
+    chosen = None if isinstance(policy, FedBuff) else time_based_weights(clock, problem.weights)
+    return _run(problem, fmpq(1), 4, local_steps=1 + int(generator.integers(2)), clock=clock, aggregation=chosen)
