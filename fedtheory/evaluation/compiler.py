@@ -68,7 +68,8 @@ class Compiler:
             (Expectation, self._expectation),
             (LocalSum, self._sum),
             (PastSum, self._sum),
-            (sp.Max, self._largest),
+            (sp.Max, self._extreme),
+            (sp.Min, self._extreme),
         )
         build = next((build for kind, build in builders if isinstance(node, kind)), None)
         if build is None:
@@ -167,9 +168,10 @@ class Compiler:
         inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
         return lambda site: over(_round(site), inside(site))
 
-    def _largest(self, node: Expr) -> Scalar:
+    def _extreme(self, node: Expr) -> Scalar:
         parts = [self.scalar(argument) for argument in node.args]
-        return lambda site: np.asarray(reduce(np.maximum, (part(site) for part in parts)))
+        choose = np.maximum if isinstance(node, sp.Max) else np.minimum
+        return lambda site: np.asarray(reduce(choose, (part(site) for part in parts)))
 
     def _average(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])

@@ -85,7 +85,7 @@ def _with_steps(run: Run, fraction: fmpq) -> Run:
     return run.with_work(run.algorithm.work.steps, fraction * admissible_step(run))
 
 
-_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(6), fmpq(36))
+_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(6), fmpq(36))
 """Step sizes as multiples of the largest admissible one; proof steps hold for some that are larger."""
 
 
@@ -94,7 +94,7 @@ def _run(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run
     return _with_steps(plain, fraction)
 
 
-@family("small schedules", 400, meant_for=a.aggregation_scheme)
+@family("small schedules", 280, meant_for=a.aggregation_scheme)
 def small_schedules(number: int) -> Run:
     """Up to four clients with every policy, times from 1 to 3, up to three local steps, weights of every kind."""
     generator = np.random.default_rng([13, number])
