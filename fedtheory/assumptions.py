@@ -57,6 +57,7 @@ def _uniform_shares(run: Run) -> None:
 
 def _full_participation(run: Run) -> None:
     moments = run.algorithm.aggregation.moments(run.problem.weights)
+    run.algorithm.require_synchronous("every client takes part in every round")
     everyone = moments.is_fixed and (moments.mean == run.problem.weights).all()
     _expect(everyone, "not every client takes part in every round with its own weight")
 
@@ -79,6 +80,7 @@ def _strongly_convex_clients(run: Run) -> None:
 
 
 def _uniform_sampling(run: Run) -> None:
+    run.algorithm.require_synchronous("participants are sampled for rounds that wait for them")
     law = run.algorithm.aggregation.participation
     _expect(isinstance(law, Uniform | Full), "the participants are not sampled uniformly without replacement")
 

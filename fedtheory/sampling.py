@@ -103,18 +103,20 @@ def estimates(
     confidence: float = 0.99,
 ) -> list[Estimate]:
     """Estimate several measures on the same replicas."""
-    from scipy.stats import t as student
-
     values = np.array(
         [[measure(model) for measure in measures] for model in models(problem, algorithm, replicas, seed)]
     )
-    means = values.mean(axis=2).T
-    errors = values.std(axis=2, ddof=1).T / np.sqrt(replicas)
+    return [estimate_of(each, confidence) for each in values.transpose(1, 0, 2)]
+
+
+def estimate_of(values: Array, confidence: float) -> Estimate:
+    """Means of independent samples (T+1, replicas), with Student's interval for each row on its own."""
+    from scipy.stats import t as student
+
+    replicas = values.shape[1]
+    mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(replicas)
     reach = student.ppf((1 + confidence) / 2, replicas - 1)
-    return [
-        Estimate(mean, mean - reach * error, mean + reach * error, error, replicas, confidence)
-        for mean, error in zip(means, errors, strict=True)
-    ]
+    return Estimate(mean, mean - reach * error, mean + reach * error, error, replicas, confidence)
 
 
 def suboptimality(problem: Problem) -> Measure:

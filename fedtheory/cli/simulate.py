@@ -2,28 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fedtheory.cli.output import ArithmeticName, Json, RunFile, print_json, print_lines, print_table, short
+import typer
+
+from fedtheory.cli.output import ArithmeticName, Json, RunFile, print_json
+from fedtheory.cli.simulation_tables import MEASURED, print_drawn, print_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fedtheory.drawn import DrawnRuns
     from fedtheory.run import Bound, Run
 
 NAME = "simulate"
 
 
-def run(run_file: RunFile, arithmetic: ArithmeticName = "float", as_json: Json = False) -> None:
+def run(
+    run_file: RunFile,
+    arithmetic: ArithmeticName = "float",
+    schedules: Annotated[int, typer.Option(help="Sampled schedules, where update times are random.")] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the sampled schedules.")] = 0,
+    as_json: Json = False,
+) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
     from fedtheory.arithmetic import named
+    from fedtheory.drawn import drawn_runs
     from fedtheory.runfile import read_run
 
     simulated = read_run(run_file, named(arithmetic))
-    if as_json:
+    if simulated.algorithm.clock.is_random:
+        found = drawn_runs(simulated, schedules, seed)
+        if as_json:
+            print_json(drawn_document(simulated, found, seed))
+        else:
+            print_drawn(simulated, constants(simulated), found)
+    elif as_json:
         print_json(document(simulated))
-        return
-    for_people(simulated)
+    else:
+        print_run(simulated, constants(simulated))
+
+
+def _facts(simulated: Run) -> dict[str, Any]:
+    """What does not depend on the schedule."""
+    return {
+        "arithmetic": simulated.arithmetic.name,
+        "constants": constants(simulated),
+        "optimum": _texts(simulated, simulated.problem.optimum),
+        "optimal_value": _texts(simulated, simulated.problem.optimal_value),
+    }
+
+
+def drawn_document(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any]:
+    """The JSON document of a run whose schedule is sampled: means, and intervals beside them."""
+    estimates = {name: getattr(found, name) for name in MEASURED}
+    return _facts(simulated) | {
+        "server": {"mean": _texts(simulated, found.mean)}
+        | {name: _texts(simulated, estimate.mean) for name, estimate in estimates.items()},
+        "local": None,
+        "times": _texts(simulated, found.times.mean),
+        "diverges": None,
+        "sampled": {
+            "schedules": found.suboptimality.replicas,
+            "seed": seed,
+            "confidence": found.suboptimality.confidence,
+            **{name: {"low": e.low.tolist(), "high": e.high.tolist()} for name, e in estimates.items()},
+        },
+    }
 
 
 def document(simulated: Run) -> dict[str, Any]:
@@ -32,11 +77,7 @@ def document(simulated: Run) -> dict[str, Any]:
 
     trajectory = Trajectory(simulated.problem, simulated.algorithm)
     divergence = trajectory.divergence
-    return {
-        "arithmetic": simulated.arithmetic.name,
-        "constants": constants(simulated),
-        "optimum": _texts(simulated, simulated.problem.optimum),
-        "optimal_value": _texts(simulated, simulated.problem.optimal_value),
+    return _facts(simulated) | {
         "server": {
             "mean": _texts(simulated, trajectory.server_mean),
             "suboptimality": _texts(simulated, trajectory.server_suboptimality),
@@ -111,36 +152,3 @@ def _texts(simulated: Run, values: Any) -> Any:
     if isinstance(values, list | np.ndarray):
         return [_texts(simulated, value) for value in values]
     return simulated.arithmetic.text(values)
-
-
-def for_people(simulated: Run) -> None:
-    """Print a run for a terminal: constants, then a few rounds."""
-    from rich.markup import escape
-
-    from fedtheory.moments import Trajectory
-
-    trajectory = Trajectory(simulated.problem, simulated.algorithm)
-    found = constants(simulated)
-    kind = escape(simulated.problem.description)
-    print_lines(
-        f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.name} arithmetic",
-        *(f"  {name}: {_shortened(value)}" for name, value in found.items() if name != "regions" and value is not None),
-        *(f"  {name}: {escape(region)}" for name, region in found["regions"].items()),
-    )
-    columns = {
-        "suboptimality": trajectory.server_suboptimality,
-        "distance_sq": trajectory.server_distance_sq,
-        "gradient_sq": trajectory.server_gradient_sq,
-    }
-    last = len(trajectory.moments) - 1
-    shown = sorted({0, last, *(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < last)})
-    rows = [[str(n), *(short(values[n]) for values in columns.values())] for n in shown]
-    print_table("exact expectations of the server's model", ["round", *columns], rows, whole=("round", *columns))
-    if trajectory.divergence:
-        print_lines(f"[bold red]diverges[/bold red]: {escape(trajectory.divergence.reason)}")
-
-
-def _shortened(value: Any) -> str:
-    """A JSON number or fraction for a terminal."""
-    text = short(value) if isinstance(value, float) else str(value)
-    return text if len(text) <= 24 else f"{text[:20]}... ({len(text)} characters; --json shows all)"

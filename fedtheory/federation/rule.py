@@ -94,6 +94,8 @@ class Algorithm:
             raise InputError("algorithm.clock.times", expected)
         if not (self.clock.is_synchronous or isinstance(self.aggregation.participation, Full)):
             raise InputError("algorithm.participation", "expected full participation: the clock decides who reports")
+        if self.clock.is_random and not isinstance(self.aggregation.participation, Full):
+            raise InputError("algorithm.participation", "expected full participation with random update times")
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -124,7 +126,7 @@ class Algorithm:
 
     def times(self, importance: Array) -> list[Number]:
         """Clock time of each server update, expected where the participants are drawn at random."""
-        if not self.clock.is_synchronous:
+        if self.clock.is_random or not self.clock.is_synchronous:
             return self.schedule.times[1:]
         duration = self.aggregation.participation.round_time(self.clock.times, importance)
         return [duration * (n + 1) for n in range(self.rounds)]

@@ -32,7 +32,8 @@ class LiveModels:
     @property
     def newest_moment(self) -> Array:
         """Second moment (d+1, d+1) of the server's model."""
-        return self._own(self.newest).copy()
+        # A single model is replaced by the next one, several are overwritten in their slots.
+        return self._joint if len(self._slots) == 1 else self._own(self.newest).copy()
 
     def moments(self, versions: Sequence[int]) -> Array:
         """Second moments (C, d+1, d+1) of some versions; a version may be named repeatedly."""
@@ -50,8 +51,12 @@ class LiveModels:
 
     def combine(self, maps: Mapping[int, Array]) -> tuple[Array, Array]:
         """Moments of ``sum_v maps[v] z_v``, z_v version v: with all live models (d+1, V(d+1)), and its own."""
+        if len(self._slots) == 1:
+            (only,) = maps.values()
+            cross = only @ self._joint
+            return cross, cross @ only.T
         parts = [linear @ self._joint[self.columns(version)] for version, linear in maps.items()]
-        cross: Array = reduce(operator.add, parts)
+        cross = reduce(operator.add, parts)
         own = [cross[:, self.columns(version)] @ linear.T for version, linear in maps.items()]
         return cross, reduce(operator.add, own)
 

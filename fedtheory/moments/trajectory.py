@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, plain_float, plain_floats
+from fedtheory.arithmetic import FLOAT, Array, plain_float, plain_floats
 from fedtheory.clock import Update
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
@@ -16,6 +16,7 @@ from fedtheory.moments.live import LiveModels
 from fedtheory.moments.local import homogeneous, unroll
 from fedtheory.moments.recursion import NoiseProfile, Recursion
 from fedtheory.moments.stale import StaleRounds
+from fedtheory.moments.steady import SteadyRounds
 from fedtheory.problem import Problem
 
 _OVERFLOW = 1e290
@@ -36,20 +37,35 @@ class Divergence:
 class Trajectory:
     """Second moments of the server's model over n = 0 .. T, and what follows from them."""
 
+    moments: Array
+    """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
+    noise: list[NoiseProfile]
+    """What each update's noise adds."""
+
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
         self.algorithm = algorithm
         # Overflow is looked for and reported as divergence, not as a warning for each operation.
         with np.errstate(over="ignore", invalid="ignore"):
             self.recursion = Recursion(problem, algorithm)
-            moments, self.noise = self._run()
-        self.moments: Array = np.stack(moments)
-        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
+            run = self._run_in_blocks if self.recursion.is_steady and problem.arithmetic is FLOAT else self._run
+            self.moments, self.noise = run()
         completed = len(self.noise)
         overflow = completed + 1 if completed < algorithm.rounds else None
         self.divergence: Divergence | None = self._divergence(overflow)
 
-    def _run(self) -> tuple[list[Array], list[NoiseProfile]]:
+    def _run_in_blocks(self) -> tuple[Array, list[NoiseProfile]]:
+        """The same for rounds that are all alike, many at once."""
+        noise = self.recursion.round_noise(self.recursion.start)
+        step = self.recursion.server_step_size
+        rounds = SteadyRounds(self.recursion.round_map, step * step * noise.server_moment, self.algorithm.rounds)
+        moments = rounds.moments(self.recursion.start)
+        largest = np.maximum(np.abs(moments[1:]).max(axis=(1, 2)), noise.largest)
+        fits = largest * self._curvature**2 < _OVERFLOW
+        count = len(fits) if fits.all() else int(fits.argmin())
+        return moments[: count + 1], [noise] * count
+
+    def _run(self) -> tuple[Array, list[NoiseProfile]]:
         """Moments and noise of the updates whose numbers fit into the arithmetic."""
         live = LiveModels(self.recursion.start)
         moments: list[Array] = [live.newest_moment]
@@ -61,7 +77,7 @@ class Trajectory:
                 break
             noise.append(profile)
             moments.append(live.newest_moment)
-        return moments, noise
+        return np.stack(moments), noise
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
         """Every update with the models that are live before it; the same object goes on to the next update."""

@@ -1,0 +1,70 @@
+"""A simulated run for a terminal: its constants, then a few of its server updates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import print_lines, print_table, short
+
+if TYPE_CHECKING:
+    from fedtheory.drawn import DrawnRuns
+    from fedtheory.run import Run
+
+MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
+"""What is shown of the server's model."""
+
+
+def print_run(simulated: Run, constants: dict[str, Any]) -> None:
+    """Print an exact run."""
+    from rich.markup import escape
+
+    from fedtheory.moments import Trajectory
+
+    trajectory = Trajectory(simulated.problem, simulated.algorithm)
+    _print_constants(simulated, constants)
+    times = [simulated.arithmetic.number(0, "time"), *simulated.algorithm.times(simulated.problem.weights)]
+    columns = {"time": times} | {name: getattr(trajectory, f"server_{name}") for name in MEASURED}
+    rows = [[str(n), *(short(values[n]) for values in columns.values())] for n in _shown(len(trajectory.moments))]
+    print_table("exact expectations of the server's model", ["round", *columns], rows, whole=("round", *columns))
+    if trajectory.divergence:
+        print_lines(f"[bold red]diverges[/bold red]: {escape(trajectory.divergence.reason)}")
+
+
+def print_drawn(simulated: Run, constants: dict[str, Any], found: DrawnRuns) -> None:
+    """Print averages over sampled schedules, with their intervals."""
+    _print_constants(simulated, constants)
+    estimates = {name: getattr(found, name) for name in MEASURED}
+    shown = _shown(len(found.suboptimality.mean))
+    rows = [
+        [str(n), *(f"{short(e.mean[n])} ({short(e.low[n])} to {short(e.high[n])})" for e in estimates.values())]
+        for n in shown
+    ]
+    first = next(iter(estimates.values()))
+    title = (
+        f"means over {first.replicas} sampled schedules, with {first.confidence:.0%} intervals; exact given a schedule"
+    )
+    print_table(title, ["round", *estimates], rows, whole=("round",))
+
+
+def _print_constants(simulated: Run, constants: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    kind = escape(simulated.problem.description)
+    known = {name: value for name, value in constants.items() if name != "regions" and value is not None}
+    print_lines(
+        f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.name} arithmetic",
+        *(f"  {name}: {_shortened(value)}" for name, value in known.items()),
+        *(f"  {name}: {escape(region)}" for name, region in constants["regions"].items()),
+    )
+
+
+def _shown(count: int) -> list[int]:
+    """Numbers of the updates that are shown, of 0 .. count - 1."""
+    last = count - 1
+    return sorted({0, last, *(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if n < last)})
+
+
+def _shortened(value: Any) -> str:
+    """A JSON number or fraction for a terminal."""
+    text = short(value) if isinstance(value, float) else str(value)
+    return text if len(text) <= 24 else f"{text[:20]}... ({len(text)} characters; --json shows all)"
