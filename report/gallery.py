@@ -14,9 +14,11 @@ from fedtheory.claim import Claim
 from fedtheory.errors import MissingExtra
 from fedtheory.expressions import Expr
 from fedtheory.quantities import Quantity
+from fedtheory.run import Run
 from report.budgets import budget_cases
 from report.figures.bounds import bound_curve, by_terms, over_rounds, tightness_map
 from report.figures.budget import over_local_steps as over_fixed_steps
+from report.figures.clock import over_clock_time
 from report.figures.communication import over_workers
 from report.figures.drift import over_local_steps
 from report.figures.limits import limit_points
@@ -25,7 +27,8 @@ from report.figures.rates import ladder
 from report.figures.speedup import over_clients
 from report.figures.steady_state import over_step_sizes
 from report.figures.style import Figure
-from report.showcases import UNEQUAL_STEPS, map_problems, noiseless, sampled, showcase
+from report.figures.timeline import timeline
+from report.showcases import CYCLE, UNEQUAL_STEPS, clocked, map_problems, noiseless, sampled, showcase, stale
 from report.speedup import speed_ups
 from verify.check import check
 from verify.verdict import ClaimVerdict
@@ -37,7 +40,7 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
     shown = [figure for suits, draw in _FIGURES if suits(claim) for figure in draw(claim)]
     if claim.rate is not None and verdict.evidence and verdict.evidence.rate:
         shown.append(ladder(claim, verdict.evidence.rate))
-    return shown
+    return shown + _witness_figures(verdict)
 
 
 def _is_bound_on(*measured: Quantity) -> Callable[[Claim], bool]:
@@ -145,6 +148,51 @@ def _limit_figures(claim: Claim) -> list[Figure]:
     return [limit_points(claim, common.as_floats(), words)]
 
 
+def _policy_figures(claim: Claim) -> list[Figure]:
+    """The time line of a policy, and all policies over clock time."""
+    names = [name for name, run in clocked().items() if _policy_of(run) == claim.implemented_by]
+    words = "Five clients in the plane with update times 1 to 5, four local steps of the same size."
+    lines = [_timeline(f"{claim.slug}-shown", clocked()[name], f"Here {name}, update times 1 to 5.") for name in names]
+    return [*lines, over_clock_time(claim.slug, clocked(), words)]
+
+
+def _policy_of(run: Run) -> str:
+    return f"fedtheory.clock:{type(run.algorithm.clock.policy).__name__}"
+
+
+def _is_policy(claim: Claim) -> bool:
+    return any(_policy_of(run) == claim.implemented_by for run in clocked().values())
+
+
+def _timeline(name: str, run: Run, words: str) -> Figure:
+    return timeline(name, run.algorithm.schedule, run.algorithm.clock.times, words)
+
+
+def _witness_figures(verdict: ClaimVerdict) -> list[Figure]:
+    """The time line of the instance on the page, where clients are stale and few enough to be told apart."""
+    if verdict.witness is None or not _speaks_of_schedules(verdict.claim):
+        return []
+    run = verdict.witness.run()
+    if run.algorithm.clock.is_synchronous:
+        return []
+    return [_timeline(verdict.claim.slug, run, "This is the schedule of the instance below.")]
+
+
+def _speaks_of_schedules(claim: Claim) -> bool:
+    clocks = (a.aggregation_scheme, a.asynchronous, a.fixed_intervals)
+    return any(assumption in claim.assumptions for assumption in clocks)
+
+
+def _stale_bound_figures(claim: Claim) -> list[Figure]:
+    """A bound with stale models over ever more cycles of one schedule."""
+    horizons = [CYCLE * 2**power for power in range(7)]
+    if not check(claim, stale()).applicable:
+        return []
+    curve = bound_curve(claim, stale(), horizons)
+    words = "Asynchronous, three clients in the plane with update times 1, 2 and 4, whole cycles of 7 updates."
+    return [over_rounds(claim, curve, words), by_terms(claim, curve, words)]
+
+
 def _path_figures(claim: Claim) -> list[Figure]:
     run = noiseless()
     words = f"Four clients of unequal weight in three dimensions, $\\tau = {run.algorithm.work.steps[0]}$, no noise."
@@ -154,6 +202,17 @@ def _path_figures(claim: Claim) -> list[Figure]:
 _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]], ...] = (
     (_is_bound_on(q.max_drift), _drift_figures),
     (_is_bound_on(q.average_suboptimality, q.average_local_gradient_sq), _bound_figures),
+    (
+        _is_bound_on(
+            q.mean_surrogate_gap,
+            q.mean_round_gap,
+            q.mean_surrogate_suboptimality,
+            q.mean_virtual_suboptimality,
+            q.mean_virtual_gradient_sq,
+        ),
+        _stale_bound_figures,
+    ),
+    (_is_policy, _policy_figures),
     (_is_bound_on_a_path, _path_figures),
     (_is_cost, lambda claim: [over_workers(claim.slug)]),
     (_is_about_accuracy, _speed_up_figures),

@@ -9,10 +9,13 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation import Uniform, fedavg
-from fedtheory.problem import quadratic
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.problem import Problem, quadratic
 from fedtheory.problem.generators import random_quadratics
 from fedtheory.run import Run
+from verify.instances.asynchronous import admissible_step
 
 _SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
 
@@ -53,6 +56,64 @@ def noiseless() -> Run:
     )
     weighted = replace(problem, weights=RATIONAL.array(["1/10", "2/10", "3/10", "4/10"]))
     return Run(weighted, fedavg(weighted, rounds=3, local_step_size=fmpq(1, 4), local_steps=6)).as_floats()
+
+
+CLOCKED_TIME = fmpq(40)
+"""Clock time of the runs under different policies."""
+
+
+@cache
+def clocked() -> dict[str, Run]:
+    """The same problem and local work under every policy, until the same clock time, with unequal update times."""
+    generator = np.random.default_rng(80)
+    problem = random_quadratics(
+        generator, [_SPECTRUM[:2]] * 5, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4)
+    )
+    times = tuple(fmpq(time) for time in (1, 2, 3, 4, 5))
+    policies: dict[str, Policy] = {
+        "synchronous": Synchronous(),
+        "asynchronous": Asynchronous("one-by-one"),
+        "FedFix, every 2": FedFix(fmpq(2)),
+        "FedBuff of 3": FedBuff(3, "one-by-one"),
+    }
+    return {name: _clocked(problem, Clock(policy, times)).as_floats() for name, policy in policies.items()}
+
+
+CYCLE = 7
+"""Updates after which the schedule of `stale` repeats itself."""
+
+
+@cache
+def stale() -> Run:
+    """Asynchronous FedAvg with update times 1, 2 and 4, time-based weights, at the step size of the theorem."""
+    generator = np.random.default_rng(2022)
+    problem = random_quadratics(
+        generator, [_SPECTRUM[:2]] * 3, shared=False, heterogeneity=fmpq(1, 2), noise=fmpq(1, 4)
+    )
+    clock = Clock(Asynchronous("one-by-one"), (fmpq(1), fmpq(2), fmpq(4)))
+    algorithm = fedavg(
+        problem,
+        rounds=CYCLE,
+        local_step_size=fmpq(1),
+        local_steps=2,
+        clock=clock,
+        aggregation=time_based_weights(clock, problem.weights),
+    )
+    run = Run(problem, algorithm)
+    return run.with_work(algorithm.work.steps, admissible_step(run)).as_floats()
+
+
+def _clocked(problem: Problem, clock: Clock) -> Run:
+    weights = None if isinstance(clock.policy, FedBuff) else time_based_weights(clock, problem.weights)
+    algorithm = fedavg(
+        problem,
+        rounds=clock.updates_within(CLOCKED_TIME),
+        local_step_size=fmpq(1, 32),
+        local_steps=4,
+        clock=clock,
+        aggregation=weights,
+    )
+    return Run(problem, algorithm)
 
 
 UNEQUAL_STEPS = (1, 2, 4)

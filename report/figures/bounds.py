@@ -49,9 +49,9 @@ def _worst(found: Check) -> Comparison:
     return found.worst
 
 
-def bound_curve(claim: Claim, run: Run) -> BoundCurve:
-    """The claim at the horizons 1 .. 2000 of a float run."""
-    return BoundCurve(HORIZONS, [check(claim, run.with_rounds(horizon)) for horizon in HORIZONS])
+def bound_curve(claim: Claim, run: Run, horizons: Sequence[int] = HORIZONS) -> BoundCurve:
+    """The claim at growing horizons of a float run, 1 .. 2000 by default."""
+    return BoundCurve(horizons, [check(claim, run.with_rounds(horizon)) for horizon in horizons])
 
 
 def over_rounds(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
@@ -59,8 +59,8 @@ def over_rounds(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
         axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", markersize=3.5, label="exact left side")
-        axes.set_xlabel("rounds $T$")
-        axes.set_ylabel("suboptimality, units of $F$")
+        axes.set_xlabel("number of server updates")
+        axes.set_ylabel("error")
         axes.legend()
         worst = max(a / b for a, b in zip(curve.left, curve.right, strict=True))
         caption = f"Exact left side and bound over the number of rounds. {setting} Largest ratio here: {worst:.3g}."
@@ -75,8 +75,8 @@ def by_terms(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
             style = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
             if max(values) > 0:
                 axes.loglog(curve.horizons, values, label=f"${_legible(name)}$", **style)
-        axes.set_xlabel("rounds $T$")
-        axes.set_ylabel("terms of the bound, units of $F$")
+        axes.set_xlabel("number of server updates")
+        axes.set_ylabel("terms of the bound")
         axes.legend(loc="best")
         caption = f"The bound, split into its terms. {setting} Where a flat term dominates, more rounds do not help."
         return finish(canvas, f"{claim.slug}-terms", caption)

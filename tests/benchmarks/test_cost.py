@@ -20,15 +20,15 @@ TARGET_ERROR = 1e-3
 """Relative standard error that Monte-Carlo is asked for, on the last round's suboptimality."""
 
 
-def random_problem(clients: int) -> Problem:
+def random_problem(clients: int, dimension: int = DIMENSION) -> Problem:
     """Random positive definite Hessians with eigenvalues up to about one, nearby minimisers, noise variance one."""
     generator = np.random.default_rng(clients)
-    factors = generator.standard_normal((clients, DIMENSION, DIMENSION)) / np.sqrt(DIMENSION)
-    hessians = factors @ factors.transpose(0, 2, 1) / 4 + 0.05 * np.eye(DIMENSION)
+    factors = generator.standard_normal((clients, dimension, dimension)) / np.sqrt(dimension)
+    hessians = factors @ factors.transpose(0, 2, 1) / 4 + 0.05 * np.eye(dimension)
     hessians = (hessians + hessians.transpose(0, 2, 1)) / 2
-    minimisers = 1 + 0.1 * generator.standard_normal((clients, DIMENSION))
+    minimisers = 1 + 0.1 * generator.standard_normal((clients, dimension))
     linear = (hessians @ minimisers[..., None])[..., 0]
-    return quadratic(hessians, linear, 2 * np.ones(DIMENSION), noise=np.ones(clients))
+    return quadratic(hessians, linear, 2 * np.ones(dimension), noise=np.ones(clients))
 
 
 def seconds_per_round(problem: Problem) -> float:

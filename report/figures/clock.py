@@ -1,0 +1,26 @@
+"""Error over clock time: what a policy of the server is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.run import Run
+from report.figures.style import CYCLE, DASHES, Figure, drawing, finish
+
+
+def over_clock_time(name: str, runs: Mapping[str, Run], words: str) -> Figure:
+    """E F(theta^n) - F* of several runs over the time at which each model is made; a model serves until the next."""
+    with drawing() as (canvas, axes):
+        for number, (label, run) in enumerate(runs.items()):
+            times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]
+            style = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
+            errors = np.asarray(run.trajectory.server_suboptimality)
+            axes.semilogy(times, errors, drawstyle="steps-post", label=label, **style)
+        axes.set_xlabel("clock time $t$")
+        axes.set_ylabel(r"$\mathbb{E}F(\theta^n)-F^*$")
+        axes.legend()
+    finals = "; ".join(f"{label}: {run.trajectory.server_suboptimality[-1]:.3g}" for label, run in runs.items())
+    return finish(canvas, f"{name}-clock", f"Exact expected error over clock time. {words} At the end {finals}.")

@@ -1,0 +1,96 @@
+"""Who reports when: the clients' work, their waiting, and the server's updates over clock time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.clock import Schedule
+from report.figures.style import BLACK, CYCLE, Figure, drawing, finish
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_UPDATES = 12
+"""Updates that are drawn: more cannot be told apart."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One piece of work of a client."""
+
+    client: int
+    version: int
+    """rho: the model that it starts from."""
+    begin: float
+    done: float
+    reported: float | None
+    """When the server takes it; None where that is after the end of the picture."""
+
+
+def timeline(name: str, schedule: Schedule, update_times: Sequence[object], words: str) -> Figure:
+    """Bars from receiving a model to finishing the work on it, pale while waiting; server updates as lines."""
+    drawn = Schedule(schedule.updates[:MOST_UPDATES])
+    times = [plain_float(time) for time in drawn.times]
+    durations = [plain_float(time) for time in update_times]
+    clients = len(durations)
+    with drawing() as (canvas, axes):
+        for work in _pieces(drawn, times, durations):
+            _draw(axes, work, clients - 1 - work.client, times[-1])
+        for time, versions in _updates(times):
+            axes.axvline(time, color=BLACK, linewidth=0.6, linestyle=":")
+            axes.plot(time, clients - 0.3, marker="v", color=BLACK, markersize=4)
+            axes.text(time, clients, versions, ha="center", va="bottom", fontsize=7)
+        axes.set_yticks([*range(clients), clients], [f"client {clients - n}" for n in range(clients)] + ["server"])
+        axes.set_ylim(-0.6, clients + 0.7)
+        axes.set_xlim(0, times[-1] * 1.03)
+        axes.grid(visible=False)
+        axes.set_xlabel("clock time $t$")
+    caption = (
+        "Who reports when: each bar is the work of a client on the model that is written in it, pale where the client "
+        f"waits; a dot is a contribution, a triangle the server update that takes it. {words}"
+    )
+    return finish(canvas, f"{name}-timeline", caption)
+
+
+def _draw(axes: Axes, work: _Work, row: int, last: float) -> None:
+    """One bar, its waiting, the number of its model and its contribution."""
+    colour = CYCLE[work.client % len(CYCLE)]
+    end = last if work.reported is None else work.reported
+    busy = min(work.done, end)
+    axes.barh(row, busy - work.begin, left=work.begin, height=0.5, color=colour, edgecolor="white")
+    if end > work.done:
+        axes.barh(row, end - work.done, left=work.done, height=0.5, color=colour, alpha=0.25)
+    if busy - work.begin > last / 16:
+        label = rf"$\theta^{{{work.version}}}$"
+        axes.text((work.begin + busy) / 2, row, label, ha="center", va="center", fontsize=8, color="white")
+    if work.reported is not None:
+        axes.plot(end, row, marker="o", color=BLACK, markersize=3)
+
+
+def _updates(times: Sequence[float]) -> list[tuple[float, str]]:
+    """The different update times, with the models that are made then."""
+    made: dict[float, list[int]] = {}
+    for version, time in enumerate(times[1:], start=1):
+        made.setdefault(time, []).append(version)
+    return [
+        (time, str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}")
+        for time, numbers in made.items()
+    ]
+
+
+def _pieces(schedule: Schedule, times: Sequence[float], durations: Sequence[float]) -> list[_Work]:
+    """All pieces of work that begin within a schedule."""
+    pieces = []
+    for client, duration in enumerate(durations):
+        version = 0
+        for n in np.flatnonzero(schedule.participates[:, client]).tolist():
+            pieces.append(_Work(client, version, times[version], times[version] + duration, times[n + 1]))
+            version = n + 1
+        if times[version] < times[-1]:
+            pieces.append(_Work(client, version, times[version], times[version] + duration, None))
+    return pieces
