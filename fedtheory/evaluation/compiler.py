@@ -296,16 +296,8 @@ def axes_of(values: Array) -> Array:
 
 
 def _measurement(quantity: Quantity) -> Scalar:
-    """A quantity at a site, measured once for each run."""
-    key = _key_of(quantity)
-
-    def measured(site: Site) -> Array:
-        known = site.run.known
-        if key not in known:
-            known[key] = quantity.measure(site.run)
-        return site.place(known[key])
-
-    return measured
+    """A quantity at a site."""
+    return lambda site: site.place(quantity.on(site.run))
 
 
 def _known_at_the_place(site: Site) -> dict[object, Any]:

@@ -39,6 +39,17 @@ class Quantity:
     """For a constant of an assumption: where it holds."""
 
     @cached_property
+    def _key(self) -> object:
+        """Quicker to look up than the quantity itself."""
+        return object()
+
+    def on(self, run: Run) -> Any:
+        """The quantity of a run, measured once."""
+        if self._key not in run.known:
+            run.known[self._key] = self.measure(run)
+        return run.known[self._key]
+
+    @cached_property
     def symbol(self) -> sp.Symbol:
         """The SymPy symbol of the quantity, for expressions that use it directly."""
         return sp.Symbol(self.latex, real=True)

@@ -82,10 +82,14 @@ def _objective(step: _Step) -> Number:
 
 
 def _values(step: _Step) -> Array:
-    """E L_i(theta^{n,k}), (M,)."""
-    problem, at = step.run.problem.centred, step.frame.virtual
-    curved = step.expected(at, at.mapped(problem.hessians)) / 2
-    return curved - step.expected(step.frame.constant(problem.linear), at) + problem.constants
+    """E L_i(theta^{n,k}), (M,); several quantities need it, so the frame remembers."""
+    known: dict[object, Any] = step.frame.known
+    if _values not in known:
+        problem, at = step.run.problem.centred, step.frame.virtual
+        curved = step.expected(at, at.mapped(problem.hessians)) / 2
+        known[_values] = curved - step.expected(step.frame.constant(problem.linear), at) + problem.constants
+    values: Array = known[_values]
+    return values
 
 
 def _round_gap(step: _Step) -> Number:
@@ -149,7 +153,7 @@ def _step_lengths_sq(run: Run) -> Array:
 
 def _past_lengths_sq(run: Run) -> Array:
     """sum_{s=1..tau} Q(n-s), (N,), with nothing before the start."""
-    lengths, reach = step_length_sq.measure(run)[:, 0, 0], run.algorithm.schedule.largest_staleness
+    lengths, reach = step_length_sq.on(run)[:, 0, 0], run.algorithm.schedule.largest_staleness
     return np.stack([lengths[max(n - reach, 0) : n].sum() + lengths[0] * 0 for n in range(len(lengths))])
 
 

@@ -22,7 +22,7 @@ def mean_over_rounds(quantity: Quantity, latex: str) -> Quantity:
         f"mean_{quantity.name}",
         latex,
         f"mean over the updates of {quantity.name}",
-        lambda run: quantity.measure(run).sum() / run.algorithm.rounds,
+        lambda run: quantity.on(run).sum() / run.algorithm.rounds,
     )
 
 
