@@ -59,3 +59,10 @@ def test_every_link_leads_somewhere() -> None:
     root = Path(__file__).parent.parent
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         assert (root / target).exists(), target
+
+
+def test_the_clock_runs() -> None:
+    """The run file with a clock is one, and its error falls."""
+    run = parse_run(tomllib.loads(block("toml", "# clock.toml")), RATIONAL)
+    assert run.algorithm.schedule.times[-1] == 12
+    assert run.trajectory.server_suboptimality[-1] < run.trajectory.server_suboptimality[0] / 10
