@@ -43,6 +43,12 @@ class Clock:
         """Whether the schedule is drawn at random."""
         return self.law != "fixed"
 
+    @property
+    def round(self) -> Update:
+        """The first update of a clock that waits for everybody, at the slowest time; nobody is stale."""
+        everyone = tuple(range(len(self.times)))
+        return Update(max(self.times), everyone, (0,) * len(everyone))
+
     def schedule(self, updates: int) -> Schedule:
         """The first server updates; `NotApplicable` where the times are random."""
         if self.is_random:

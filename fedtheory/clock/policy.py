@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fedtheory.arithmetic import Number
+from fedtheory.arithmetic import Number, plain_float
 from fedtheory.errors import InputError
 
 Ties = Literal["together", "one-by-one"]
@@ -26,9 +26,8 @@ class Policy(ABC):
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
         """Time of the next update and the clients that report, for finishing times `finish` (M,) and the time `now`."""
 
-    def check(self, clients: int) -> None:
-        """Raise `InputError` where the policy does not fit the number of clients."""
-        del clients
+    def check(self, clients: int) -> None:  # noqa: B027
+        """Raise `InputError` where the policy makes no sense for that number of clients; any is fine by default."""
 
 
 @dataclass(frozen=True)
@@ -76,5 +75,10 @@ class FedFix(Policy):
     interval: Number
 
     def next_update(self, now: Number, finish: Sequence[Number]) -> tuple[Number, tuple[int, ...]]:
-        time = now + self.interval
+        # Random times are floats.
+        time = now + (plain_float(self.interval) if isinstance(now, float) else self.interval)
         return time, tuple(client for client, done in enumerate(finish) if done <= time)
+
+    def check(self, _clients: int) -> None:
+        if self.interval <= 0:
+            raise InputError("algorithm.clock.interval", f"expected a positive number, got {self.interval}")

@@ -211,7 +211,9 @@ class Multinomial(Participation):
         return generator.multinomial(self.selected, weights, size=replicas) / self.selected
 
     def within(self, clients: Sequence[int], weights: Array) -> Number:
-        return RATIONAL.array(weights[list(clients)]).sum() ** self.selected
+        # Weights that are floats do not sum to one exactly.
+        exact = RATIONAL.array(weights)
+        return (exact[list(clients)].sum() / exact.sum()) ** self.selected
 
 
 def _expect_count(selected: int, most: int | None) -> None:

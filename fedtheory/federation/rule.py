@@ -89,11 +89,16 @@ class Algorithm:
         if self.aggregation.server_step_size <= 0:
             given = self.aggregation.server_step_size
             raise InputError("algorithm.server_step_size", f"expected a positive number, got {given}")
+        self._check_clock()
+
+    def _check_clock(self) -> None:
         if len(self.clock.times) != len(self.work.steps):
             expected = f"expected {len(self.work.steps)} numbers, got {len(self.clock.times)}"
             raise InputError("algorithm.clock.times", expected)
         if not (self.clock.is_synchronous or isinstance(self.aggregation.participation, Full)):
             raise InputError("algorithm.participation", "expected full participation: the clock decides who reports")
+        if self.drawn is not None and len(self.drawn.updates) != self.rounds:
+            raise InputError("algorithm.rounds", f"expected {len(self.drawn.updates)}, as drawn, got {self.rounds}")
         if self.clock.is_random and not isinstance(self.aggregation.participation, Full):
             raise InputError("algorithm.participation", "expected full participation with random update times")
 
@@ -108,7 +113,7 @@ class Algorithm:
             yield from self.schedule.updates
             return
         # Nobody is ever stale, and the law of participation is the same in every round: one update serves for all.
-        yield from repeat(self.clock.schedule(1).updates[0], self.rounds)
+        yield from repeat(self.clock.round, self.rounds)
 
     def expected_weights(self, update: Update, importance: Array) -> Array:
         """q_i(n) = E[w_i(n)], (M,), for the importances p_i, (M,)."""

@@ -82,13 +82,6 @@ def _clock(table: Table, problem: Problem) -> Clock:
     return Clock(policy, tuple(times), "exponential" if law == "exponential" else "fixed")
 
 
-def _fedfix(clock: Table) -> Policy:
-    interval = clock.number("interval")
-    if interval <= 0:
-        raise InputError(clock.path("interval"), f"expected a positive number, got {interval}")
-    return FedFix(interval)
-
-
 def _ties(clock: Table) -> Ties:
     return "one-by-one" if clock.choice("ties", ("together", "one-by-one"), "together") == "one-by-one" else "together"
 
@@ -96,7 +89,7 @@ def _ties(clock: Table) -> Ties:
 _POLICIES: dict[str, Callable[[Table], Policy]] = {
     "sync": lambda _clock: Synchronous(),
     "async": lambda clock: Asynchronous(_ties(clock)),
-    "fedfix": _fedfix,
+    "fedfix": lambda clock: FedFix(clock.number("interval")),
     "fedbuff": lambda clock: FedBuff(clock.integer("buffer"), _ties(clock)),
 }
 
@@ -130,7 +123,7 @@ def _rounds(table: Table, clock: Clock, participation: Participation, problem: P
         raise InputError(table.path("time"), "expected either rounds or time, got both")
     time = RATIONAL.number(table.take("time"), table.path("time"))
     if clock.is_synchronous and not clock.is_random:
-        duration = participation.round_time(clock.times, problem.weights)
+        duration = participation.round_time(clock.times, RATIONAL.array(problem.weights))
         rounds, first = int((time / duration).floor()), duration
     else:
         rounds, first = clock.updates_within(time), clock.schedule(1).updates[0].time

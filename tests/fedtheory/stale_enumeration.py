@@ -1,0 +1,167 @@
+"""Ground truth for clocks and stale models: a naive server that counts ticks, and every outcome of a tiny run.
+
+Nothing here imports the engine.  Time passes tick by tick, and a client's noise
+is drawn when its work begins, so that pending work is part of the state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from enumeration import Law, Point, ServerTruth, TinyRun, dot, expectation, merged, minus, mixture, plus
+from flint import fmpq
+
+Path = tuple[Point, ...]
+"""A client's models after 0 .. K_i local steps; the first is the one it received."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """When a server updates: "sync", "fedfix" or "buffer" (of size one: asynchronous)."""
+
+    kind: str
+    buffer: int = 1
+    interval: fmpq = fmpq(1)  # noqa: RUF009
+    together: bool = True
+
+    def batches(self, arrived: list[int], clients: int, now: fmpq) -> list[list[int]]:
+        """The updates at one moment: who reports in each, out of those that have arrived, in order of arrival."""
+        if self.kind == "sync":
+            return [arrived] if len(arrived) == clients else []
+        if self.kind == "fedfix":
+            return [arrived] if (now / self.interval).q == 1 else []
+        if self.together:
+            return [arrived] if len(arrived) >= self.buffer else []
+        full = len(arrived) // self.buffer
+        return [arrived[self.buffer * n : self.buffer * (n + 1)] for n in range(full)]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One server update."""
+
+    time: fmpq
+    reports: tuple[int, ...]
+    staleness: tuple[int, ...]
+
+
+def events(server: Server, times: Sequence[fmpq], updates: int) -> list[Event]:
+    """The first updates, by letting time pass one tick after the other."""
+    tick = fmpq(1, math.lcm(*(int(time.q) for time in (*times, server.interval))))
+    left, received = list(times), [0] * len(times)
+    arrived: list[int] = []
+    found: list[Event] = []
+    now = fmpq(0)
+    while len(found) < updates:
+        now += tick
+        left = [time - tick for time in left]
+        arrived += [client for client, time in enumerate(left) if time == 0]
+        for reports in server.batches(list(arrived), len(times), now):
+            ages = tuple(len(found) - version for version in received)
+            found.append(Event(now, tuple(sorted(reports)), ages))
+            for client in reports:
+                arrived.remove(client)
+                left[client], received[client] = times[client], len(found)
+    return found[:updates]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """One joint outcome after k local steps of a round."""
+
+    server: Point
+    received: tuple[Point, ...]
+    local: tuple[Point, ...]
+    virtual: Point
+
+
+@dataclass(frozen=True)
+class StaleRun:
+    """A tiny run whose clients report in given updates, with weights d_i."""
+
+    tiny: TinyRun
+    reports: list[tuple[int, ...]]
+    """S_0 .. S_{N-1}."""
+    weights: tuple[fmpq, ...]
+
+    def _work(self, client: int, base: Point) -> Law:
+        """Law of a client's path from a base model."""
+        law: Law = [(fmpq(1), (base,))]
+        for _ in range(self.tiny.steps[client]):
+            law = merged(
+                [
+                    (before * chance, (*path, plus(path[-1], gradient, -self.tiny.step_sizes[client])))
+                    for before, path in law
+                    for chance, gradient in self.tiny.clients[client].stochastic(path[-1])
+                ]
+            )
+        return law
+
+    def _begun(self, law: Law, clients: Sequence[int]) -> Law:
+        """The same law after some clients have drawn the noise of new work on the server's model."""
+        for client in clients:
+            law = merged(
+                [
+                    (before * chance, (model, (*paths[:client], path, *paths[client + 1 :])))
+                    for before, (model, paths) in law
+                    for chance, path in self._work(client, model)
+                ]
+            )
+        return law
+
+    def virtual(self, n: int, model: Point, paths: tuple[Path, ...], k: int) -> Point:
+        """theta^{n,k}, by its definition; a client that takes fewer than k steps has taken all of them."""
+        factors = [self.weights[i] if i in self.reports[n] else fmpq(0) for i in range(len(paths))]
+        moved = [minus(path[min(k, len(path) - 1)], path[0]) for path in paths]
+        return plus(model, mixture(factors, moved), self.tiny.server_step_size)
+
+    def laws(self) -> list[Law]:
+        """Law of (server's model, paths of all clients) at the start of every round, n = 0 .. N."""
+        start, clients = self.tiny.start, len(self.tiny.clients)
+        laws = [self._begun([(fmpq(1), (start, ((start,),) * clients))], range(clients))]
+        for n, reports in enumerate(self.reports):
+            after = merged(
+                [
+                    (chance, (self.virtual(n, model, paths, max(self.tiny.steps)), paths))
+                    for chance, (model, paths) in laws[-1]
+                ]
+            )
+            last = n + 1 == len(self.reports)
+            laws.append(after if last else self._begun(after, reports))
+        return laws
+
+    def server_truth(self) -> ServerTruth:
+        """What the engine must say about the server's model."""
+        best = self.tiny.minimiser()
+        lowest, laws = self.tiny.value(best), self.laws()
+
+        def means(measure: Callable[[Point], fmpq]) -> list[fmpq]:
+            return [expectation(law, lambda state: measure(state[0])) for law in laws]
+
+        coordinates = [means(lambda at, j=j: at[j]) for j in range(len(best))]  # type: ignore[misc]
+        return ServerTruth(
+            list(zip(*coordinates, strict=True)),
+            means(lambda at: self.tiny.value(at) - lowest),
+            means(lambda at: dot(minus(at, best), minus(at, best))),
+            means(lambda at: dot(self.tiny.gradient(at), self.tiny.gradient(at))),
+        )
+
+    def inside(self) -> Iterator[tuple[int, int, list[tuple[fmpq, Inside]]]]:
+        """(n, k) and all joint outcomes there, k = 0 .. K, where all clients take K steps."""
+        for n, law in enumerate(self.laws()[:-1]):
+            for k in range(self.tiny.steps[0] + 1):
+                outcomes = [
+                    (
+                        chance,
+                        Inside(
+                            model,
+                            tuple(path[0] for path in paths),
+                            tuple(path[k] for path in paths),
+                            self.virtual(n, model, paths, k),
+                        ),
+                    )
+                    for chance, (model, paths) in law
+                ]
+                yield n, k, outcomes
