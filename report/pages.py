@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from fedtheory.claim import Claim
 from fedtheory.expressions import latex
+from report.certificates import CertificateTerm, certificate_terms, relaxed_conditions
 from report.evidence import Evidence, evidence
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
@@ -34,6 +35,9 @@ class ClaimPage:
     evidence: Evidence | None
     figures: Sequence[Figure]
     corrected_by: Sequence[str]
+    certificate: Sequence[CertificateTerm]
+    relaxed: Sequence[Markup] | None
+    """Conditions under which the certificate holds, where they are weaker than the claim's."""
     instances: int
     ratio: str
 
@@ -60,6 +64,8 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
         evidence=evidence(verdict),
         figures=figures,
         corrected_by=corrected_by,
+        certificate=certificate_terms(claim),
+        relaxed=relaxed_conditions(claim),
         instances=verdict.instances,
         ratio="" if verdict.worst_ratio is None or verdict.verdict == "refuted" else decimal(verdict.worst_ratio, 3),
     )
@@ -72,9 +78,10 @@ def _summary(verdict: ClaimVerdict) -> str:
         return f"Refuted: the statement fails on {verdict.violations} of {tried}. {_refutation(verdict)}"
     if verdict.verdict == "asymptotic":
         return f"Supported along a ladder on {tried}; no violation was found."
-    if verdict.verdict == "supported":
+    if verdict.verdict in ("supported", "proved"):
         ratio = f" The largest ratio of the two sides is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
-        return f"Supported on {tried}; no violation was found.{ratio}"
+        proof = "Proved: the kernel accepts the certificate below. " if verdict.verdict == "proved" else ""
+        return f"{proof}Supported on {tried}; no violation was found.{ratio}"
     if verdict.verdict == "undecided":
         return f"Undecided: on {verdict.undecided} of {tried} neither floats nor rationals could tell."
     if verdict.verdict == "definition":

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.claim import Claim, Verdict
+from fedtheory.proofs import prove
 from fedtheory.runfile import run_table, run_toml
 from fedtheory.targets import resolve
 from verify.check import Check, check
@@ -109,7 +110,9 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
         return "definition"
     if not applicable:
         return "not applicable"
-    return "asymptotic" if claim.rate is not None else "supported"
+    if claim.rate is not None:
+        return "asymptotic"
+    return "proved" if prove(claim).verdict == "proved" else "supported"
 
 
 def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Instance | None, Check | None]:

@@ -38,8 +38,30 @@ def details(claim: Claim) -> dict[str, Any]:
         ],
         "note": claim.note,
         "implemented_by": claim.implemented_by,
-        "certificate": None,
+        "certificate": _certificate(claim),
     }
+
+
+def _certificate(claim: Claim) -> list[dict[str, Any]] | None:
+    """Coefficient and reason of each term, link by link; None without a certificate."""
+    from fedtheory.expressions import latex
+    from fedtheory.proofs import certificates, theory_of
+
+    found = certificates().get(claim.id)
+    if found is None:
+        return None
+    theory = theory_of(claim)
+    return [
+        {
+            "link": number,
+            "coefficient": latex(term.coefficient),
+            "reason": (reason := term.reason(theory)).name,
+            "not_negative": latex(reason.expression),
+            "averaged": term.averaged,
+        }
+        for number, terms in enumerate(found.links)
+        for term in terms
+    ]
 
 
 def for_people(claim: Claim) -> None:

@@ -21,14 +21,14 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_recorded_verdict(command) -> None:
-    """A supported claim is supported on all instances of its families; progress leaves standard output alone."""
+    """A claim with a certificate is proved, and tried on all instances; progress leaves standard output alone."""
     outcome = command("verify", YOUNG, "--jobs", "1", "--json")
     assert outcome.code == 0
     document = outcome.document
     assert document.keys() >= {"claims", "seconds"}
     (claim,) = document["claims"]
     assert claim.keys() >= KEYS
-    assert (claim["id"], claim["verdict"], claim["recorded"]) == (YOUNG, "supported", "supported")
+    assert (claim["id"], claim["verdict"], claim["recorded"]) == (YOUNG, "proved", "proved")
     assert claim["instances"] > 100
     assert 0 < claim["worst_ratio"] <= 1
     assert 0 <= claim["seconds"] <= 60
@@ -40,7 +40,7 @@ def test_refuted_claim_in_order(command) -> None:
     outcome = command("verify", *ids, ids[0], "--jobs", "1", "--json")
     assert outcome.code == 0
     assert [claim["id"] for claim in outcome.document["claims"]] == ids
-    assert [claim["verdict"] for claim in outcome.document["claims"]] == ["refuted", "supported", "definition"]
+    assert [claim["verdict"] for claim in outcome.document["claims"]] == ["refuted", "proved", "definition"]
     assert outcome.document["claims"][2]["instances"] == 0
 
 
@@ -49,7 +49,7 @@ def test_for_people(command) -> None:
     outcome = command("verify", YOUNG, "--jobs", "1")
     assert outcome.code == 0
     assert YOUNG in outcome.out
-    assert "supported" in outcome.out
+    assert "proved" in outcome.out
     assert "0 with another verdict" in outcome.out
 
 

@@ -42,7 +42,7 @@ CLAIMS = [
         assumptions=_CONVEX,
         printed=r"f\text{ is convex}\iff f(y)\ge f(x)+\langle\nabla f(x),\ y-x\rangle\quad\forall x,y",
         note="Encoded from left to right: every objective here is convex, so that the converse cannot be tried.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="renard2022:observation-2.1",
@@ -68,7 +68,7 @@ CLAIMS = [
         place="points",
         assumptions=_CONVEX,
         corrects="renard2022:observation-2.1",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="renard2022:property-2.3",
@@ -80,7 +80,7 @@ CLAIMS = [
         place="points",
         assumptions=_CONVEX,
         printed=r"f(y)\le f(x)+\langle\nabla f(x),\ y-x\rangle+\frac L2\|y-x\|^2",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="renard2022:property-2.4",
@@ -113,7 +113,7 @@ CLAIMS = [
         ),
         place="points",
         corrects="renard2022:property-2.4",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="renard2022:property-2.5",
@@ -125,7 +125,7 @@ CLAIMS = [
         for_all={lam: ("1/3", 1, 2)},
         place="points",
         printed=r"\langle a,b\rangle\le\frac{\lambda^2}{2}\|a\|^2+\frac{1}{2\lambda^2}\|b\|^2,\ \lambda\in\mathbb R^+",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="renard2022:toy-problem",

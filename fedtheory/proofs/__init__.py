@@ -1,0 +1,29 @@
+"""Proofs as certificates: data for the kernel, one module for each source."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from fedtheory.claim import Claim
+from fedtheory.proofs.certificate import Certificate, Proof, examine
+from fedtheory.proofs.theory import theory_of
+
+__all__ = ["Certificate", "Proof", "certificates", "examine", "prove", "theory_of"]
+
+
+@cache
+def certificates() -> dict[str, Certificate]:
+    """Every certificate by the id of its claim."""
+    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    found = [certificate for module in modules for certificate in getattr(module, "CERTIFICATES", [])]
+    by_claim = {certificate.claim: certificate for certificate in found}
+    if len(by_claim) != len(found):
+        raise ValueError("a claim has two certificates")
+    return by_claim
+
+
+def prove(claim: Claim) -> Proof:
+    """What the kernel says of a claim and the certificate that goes by its id."""
+    return examine(claim, certificates().get(claim.id))

@@ -1,0 +1,71 @@
+"""Certificates: for each link of a claim the terms whose sum is its slack, and the kernel's word on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fedtheory.claim import Claim, Relation
+from fedtheory.expressions import Expr
+from fedtheory.kernel import Rejected, Step, Term, check
+from fedtheory.proofs.theory import theory_of
+
+ProofVerdict = Literal["proved", "broken", "no certificate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """Why a claim holds."""
+
+    claim: str
+    """Its id."""
+    links: Sequence[Sequence[Term]]
+    """For each relation the terms that add up to its slack; none for an identity."""
+    relaxed: Sequence[Expr] | None = None
+    """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the kernel says of a certificate."""
+
+    claim: Claim
+    certificate: Certificate | None
+    steps: tuple[Step, ...]
+
+    @property
+    def verdict(self) -> ProofVerdict:
+        """Proved where every step holds."""
+        if self.certificate is None:
+            return "no certificate"
+        return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
+
+
+def examine(claim: Claim, certificate: Certificate | None) -> Proof:
+    """Check a certificate of a claim, link by link."""
+    if certificate is None:
+        return Proof(claim, None, ())
+    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    steps: list[Step] = []
+    for number, (relation, terms) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
+        link = f"link {number}: " if len(claim.relations) > 1 else ""
+        steps += [Step(link + step.text, step.holds) for step in _link(claim, relation, terms, conditions)]
+    return Proof(claim, certificate, tuple(steps))
+
+
+def _link(claim: Claim, relation: Relation, terms: Sequence[Term], conditions: Sequence[Expr]) -> list[Step]:
+    if relation.operator == "==" and terms:
+        return [Step("an equation has no terms", False)]
+    if relation.operator in ("<", ">"):
+        return [Step("a certificate shows that a side is not larger, not that it is smaller", False)]
+    smaller, larger = _sides(relation)
+    try:
+        return check(smaller, larger, terms, theory_of(claim), conditions)
+    except Rejected as reason:
+        return [Step(str(reason), False)]
+
+
+def _sides(relation: Relation) -> tuple[Expr, Expr]:
+    """The side that is claimed to be smaller, and the other one."""
+    return (relation.right, relation.left) if relation.operator == ">=" else (relation.left, relation.right)

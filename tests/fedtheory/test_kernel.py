@@ -1,0 +1,187 @@
+"""The kernel accepts what follows and nothing else: identities, signs, independence of noise, means over clients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
+from fedtheory.kernel import (
+    Rejected,
+    Term,
+    Theory,
+    assumption,
+    check,
+    cocoercivity,
+    convexity,
+    is_nonnegative,
+    lipschitz_gradient,
+    optimality,
+    scalar,
+    smoothness,
+    square,
+    vector,
+)
+
+M = sp.Symbol("M", positive=True, integer=True)
+eta, L, sigma = sp.symbols("eta L sigma", positive=True)
+a, b, x_star, c_i, d_i, n_i, m_i, F, F_i = sp.symbols("a b x^* c_i d_i n_i m_i F F_i", real=True)
+w_i = sp.Symbol("w_i", positive=True)
+
+THEORY = Theory(
+    scalars=frozenset({M, eta, L, sigma}),
+    vectors=frozenset({a, b, x_star}),
+    client_vectors=frozenset({c_i, d_i, n_i, m_i}),
+    noise=frozenset({n_i, m_i}),
+    clients=M,
+    means={F: F_i},
+    client_objectives=frozenset({F_i}),
+    convex=frozenset({F_i}),
+    smooth={F_i: L},
+    minimisers={F: x_star},
+    assumed={"bounded variance": sigma**2 - norm_sq(n_i)},
+)
+
+
+def holds(lhs: Any, rhs: Any, *terms: Term, conditions: tuple[Any, ...] = ()) -> bool:
+    """Whether the kernel accepts ``lhs <= rhs`` with these terms."""
+    return all(step.holds for step in check(lhs, rhs, terms, THEORY, conditions))
+
+
+IDENTITIES = {
+    "bilinear": (inner(2 * a + b, a - b), 2 * norm_sq(a) - inner(a, b) - norm_sq(b)),
+    "mean of a shared vector": (Average(inner(c_i, a)), inner(Average(c_i), a)),
+    "spread about the mean": (Average(norm_sq(c_i - Average(c_i))), Average(norm_sq(c_i)) - norm_sq(Average(c_i))),
+    "F is the mean": (Value(F, a), Average(Value(F_i, a))),
+    "gradient of F": (inner(Gradient(F, a), b), Average(inner(Gradient(F_i, a), b))),
+    "gradient at the minimiser": (inner(Gradient(F, x_star), b), sp.S.Zero),
+    "mean gradient at the minimiser": (Average(inner(Gradient(F_i, x_star), b)), sp.S.Zero),
+    "noise and the past": (Expectation(inner(n_i, c_i)), sp.S.Zero),
+    "noises of two names": (Expectation(inner(n_i, m_i)), sp.S.Zero),
+    "mean of noises": (Expectation(norm_sq(Average(n_i))), Expectation(Average(norm_sq(n_i))) / M),
+    "own noise in the mean": (Expectation(inner(Average(n_i), n_i)), Expectation(norm_sq(n_i)) / M),
+}
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_identities(name: str) -> None:
+    """Both sides have the same normal form, and twice a side that is not zero does not."""
+    left, right = IDENTITIES[name]
+    assert holds(left, right)
+    assert holds(right, left)
+    assert not holds(left, right + norm_sq(a))
+
+
+NO_IDENTITIES = {
+    "client vectors do not leave the mean": (Average(norm_sq(c_i)), norm_sq(Average(c_i))),
+    "noise and a point that contains it": (inner(n_i, Gradient(F_i, a - n_i)), sp.S.Zero),
+    "noise and itself": (norm_sq(n_i), sp.S.Zero),
+    "a client's gradient at the minimiser": (inner(Gradient(F_i, x_star), b), sp.S.Zero),
+}
+
+
+@pytest.mark.parametrize("name", NO_IDENTITIES)
+def test_what_does_not_follow(name: str) -> None:
+    """Look-alikes of the rules are not equal."""
+    left, right = NO_IDENTITIES[name]
+    assert not holds(left, right)
+
+
+def test_gradients_are_not_linear() -> None:
+    """grad f(a + b) is not grad f(a) + grad f(b)."""
+    apart = Gradient(F_i, a + b) - Gradient(F_i, a) - Gradient(F_i, b)
+    assert not holds(norm_sq(apart), sp.S.Zero)
+
+
+REASONS = {
+    "square": (square(a - 2 * b), sp.S.Zero, norm_sq(a - 2 * b)),
+    "convexity": (convexity(F_i, a, b), Value(F_i, b) + inner(Gradient(F_i, b), a - b), Value(F_i, a)),
+    "smoothness": (
+        smoothness(F_i, a, b),
+        Value(F_i, a),
+        Value(F_i, b) + inner(Gradient(F_i, b), a - b) + L / 2 * norm_sq(a - b),
+    ),
+    "co-coercivity": (
+        cocoercivity(F_i, a, b),
+        Value(F_i, b) + inner(Gradient(F_i, b), a - b) + norm_sq(Gradient(F_i, a) - Gradient(F_i, b)) / (2 * L),
+        Value(F_i, a),
+    ),
+    "Lipschitz gradient": (
+        lipschitz_gradient(F_i, a, b),
+        norm_sq(Gradient(F_i, a) - Gradient(F_i, b)),
+        L**2 * norm_sq(a - b),
+    ),
+    "optimality": (optimality(F, a), Value(F, x_star), Value(F, a)),
+    "assumption": (assumption("bounded variance"), norm_sq(n_i), sigma**2),
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_reasons(name: str) -> None:
+    """Each reason is its inequality, with coefficient one and no other, and not the one turned round."""
+    reason, smaller, larger = REASONS[name]
+    assert holds(smaller, larger, Term(sp.S.One, reason))
+    assert not holds(smaller, larger, Term(sp.Rational(1, 2), reason))
+    assert not holds(smaller, larger)
+    assert not holds(larger, smaller, Term(-sp.S.One, reason))
+
+
+@pytest.mark.parametrize("reason", [convexity(F, a, b), cocoercivity(F, a, b), smoothness(F, a, b), assumption("luck")])
+def test_reasons_that_the_theory_does_not_give(reason: Any) -> None:
+    """Convexity, smoothness and assumptions have to be known."""
+    with pytest.raises(Rejected):
+        reason(THEORY)
+    with pytest.raises(Rejected):
+        optimality(F_i, a)(THEORY)
+
+
+@pytest.mark.parametrize(
+    ("coefficient", "conditions", "expected"),
+    [
+        (eta / L, (), True),
+        (eta - L, (), False),
+        (1 / (2 * eta) - L, (eta <= 1 / (2 * L),), True),
+        (1 / (2 * eta) - L, (eta < 1 / (2 * L),), True),
+        (1 / (2 * eta) - L, (sp.Ge(1 / (2 * L), eta),), True),
+        (1 / (2 * eta) - L, (eta <= 1 / L,), False),
+        (1 / (2 * eta) - L, (eta >= 1 / (2 * L),), False),
+        (1 / (2 * eta) - L, (), False),
+        (M - 1, (), True),
+        (M - 2, (), False),
+        (1 - M, (), False),
+        (-eta, (), False),
+        (sp.S.Zero, (), True),
+        ((eta - 1) ** 2, (), False),
+        (-eta / (-L), (), True),
+    ],
+)
+def test_signs(coefficient: Any, conditions: tuple[Any, ...], expected: bool) -> None:
+    """Rational functions with non-negative coefficients once the conditions are built in; else nothing is said."""
+    assert is_nonnegative(sp.sympify(coefficient), conditions) is expected
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        norm_sq(a) * norm_sq(b),
+        norm_sq(a) ** 2,
+        sp.sqrt(norm_sq(a)),
+        Average(w_i * norm_sq(c_i)),
+        w_i * norm_sq(a),
+        norm_sq(sp.Symbol("unknown", real=True)),
+        inner(a, b) / norm_sq(a),
+    ],
+)
+def test_outside_the_language(expression: Any) -> None:
+    """Products of random scalars, numbers that differ between clients and unknown letters are refused."""
+    with pytest.raises(Rejected):
+        scalar(expression, THEORY)
+
+
+@pytest.mark.parametrize("expression", [a * b, a + 1, norm_sq(a), w_i * a, sp.S.One])
+def test_no_vectors(expression: Any) -> None:
+    """Products of vectors, sums with numbers, and numbers are not vectors."""
+    with pytest.raises(Rejected):
+        vector(expression, THEORY)
