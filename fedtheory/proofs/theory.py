@@ -9,22 +9,25 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.kernel import Theory
-from fedtheory.quantities import Notion, PointNotion, Quantity
+from fedtheory.quantities import Notion, PointNotion
 
-_SHARED = (q.server_model, q.optimum)
+_SHARED = (q.server_model, q.optimum, q.centralised_model)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
-_PER_CLIENT = frozenset(
-    {
-        q.client_local_steps,
-        q.client_step_size,
-        q.client_smoothness,
-        q.client_strong_convexity,
-        q.client_dissimilarity,
-        q.client_optimum_distance,
-    }
+_NUMBERS = (
+    q.clients,
+    q.local_steps,
+    q.local_step_size,
+    q.server_step_size,
+    q.smoothness,
+    q.strong_convexity,
+    q.noise_deviation,
+    q.second_moment,
+    q.gradient_dissimilarity,
+    q.mean_dissimilarity,
 )
+"""Numbers that are the same for all clients and all rounds."""
 
 
 class _Letters:
@@ -67,8 +70,7 @@ def theory_of(claim: Claim) -> Theory:
 
 def _scalars(claim: Claim) -> set[sp.Symbol]:
     """Numbers that are the same for all clients and rounds, and those under a universal quantifier."""
-    shared = {s for s, n in claim.where.items() if isinstance(n, Quantity) and n.is_constant and n not in _PER_CLIENT}
-    return shared | set(claim.for_all)
+    return {symbol for symbol, notion in claim.where.items() if notion in _NUMBERS} | set(claim.for_all)
 
 
 def _definitions(claim: Claim, letter: _Letters) -> dict[sp.Symbol, Expr]:
@@ -79,6 +81,9 @@ def _definitions(claim: Claim, letter: _Letters) -> dict[sp.Symbol, Expr]:
         letter(q.stochastic_gradient): gradient,
         letter(q.gradient_deviation): -noise,
         letter(q.average_iterate): Average(local),
+        # Gradient descent on F from a model of its own.
+        letter(q.next_centralised_model): letter(q.centralised_model)
+        - letter(q.local_step_size) * Gradient(letter(q.objective), letter(q.centralised_model)),
     }
     if a.same_local_work in claim.assumptions:
         moved = local - letter(q.local_step_size) * gradient

@@ -108,7 +108,7 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         printed=r"f(w)-f(w')\le\nabla f(w)^T(w-w')-\frac{1}{2\beta}\|\nabla f(w)-\nabla f(w')\|^2",
         note="Checked for f = F_i and for f = F.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:smooth-property-2",

@@ -68,7 +68,7 @@ CLAIMS = [
         note=(
             "The condition is transcribed as eta = beta; the proof uses 1/beta - eta >= 0, so eta <= 1/beta is read."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:lemma-3.proof",
@@ -133,7 +133,7 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         note="Not positive for eta <= 1/beta, which is what the lemma needs.",
         corrects="lecture27:lemma-3.proof.factor",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:lemma-4",
