@@ -27,5 +27,5 @@ CERTIFICATES = [
         ],
         relaxed=[eta <= 2 / beta],
     ),
-    Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]]),
+    Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]], relaxed=[]),
 ]
