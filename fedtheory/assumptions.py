@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fedtheory.arithmetic import Number
+from fedtheory.arithmetic import RATIONAL, Number
 from fedtheory.clock import Asynchronous, FedFix
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.participation import Full, Uniform
 
@@ -148,7 +148,11 @@ def _somebody_reports(run: Run) -> None:
 
 def _time_based(run: Run) -> None:
     weights = run.algorithm.aggregation.weights(run.problem.weights)
-    apart = abs(weights - time_based_weights(run.algorithm.clock, run.problem.weights))
+    try:
+        closed_form = time_based_weights(run.algorithm.clock, RATIONAL.array(run.problem.weights))
+    except InputError as reason:
+        raise NotApplicable(reason.message) from None
+    apart = abs(weights - run.arithmetic.array(closed_form))
     rounding = 0 if run.arithmetic.name == "rational" else 1e-12 * weights
     _expect((apart <= rounding).all(), "the aggregation weights are not those of the closed form")
 

@@ -11,6 +11,7 @@ from fedtheory.claim import Claim
 from fedtheory.expressions import latex
 from report.certificates import CertificateTerm, certificate_terms, relaxed_conditions
 from report.evidence import Evidence, evidence
+from report.experiments import Experiment, experiments_for
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
 from report.numbers import decimal
@@ -34,6 +35,7 @@ class ClaimPage:
     families: Sequence[str]
     evidence: Evidence | None
     figures: Sequence[Figure]
+    experiments: Sequence[Experiment]
     corrected_by: Sequence[str]
     certificate: Sequence[CertificateTerm]
     relaxed: Sequence[Markup] | None
@@ -63,6 +65,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
         families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
         evidence=evidence(verdict),
         figures=figures,
+        experiments=experiments_for(claim),
         corrected_by=corrected_by,
         certificate=certificate_terms(claim),
         relaxed=relaxed_conditions(claim),

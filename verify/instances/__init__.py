@@ -13,7 +13,7 @@ from functools import cache
 from fedtheory.claim import Claim
 from fedtheory.run import Run
 from fedtheory.runfile import run_table, run_toml
-from verify.instances import asynchronous, general, noiseless, sampled, speedup
+from verify.instances import asynchronous, experiments, general, noiseless, sampled, speedup
 from verify.instances.family import FAMILIES, Family, Instance
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Instance",
     "asynchronous",
     "complexity",
+    "experiments",
     "families_for",
     "general",
     "noiseless",

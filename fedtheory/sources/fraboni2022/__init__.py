@@ -6,11 +6,12 @@ corrects.
 """
 
 from fedtheory.claim import Source
+from fedtheory.sources.fraboni2022 import experiments
 
 SOURCE = Source(
     key="fraboni2022",
     title="A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
     authors="Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi",
     year=2022,
-    claims=(),
+    claims=(*experiments.CLAIMS,),
 )

@@ -1,0 +1,310 @@
+"""The experiments of fraboni2022 at small sizes: exact points, tuned step sizes, findings that follow the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from fedtheory.clock import Asynchronous, Synchronous
+from fedtheory.errors import NotApplicable
+from fedtheory.experiments.curves import Curve, Tuned, scenario
+from fedtheory.experiments.digits import BATCH, SPLITS, Split, digits_problem
+from fedtheory.experiments.figure_2 import WeightsCompared, figure_2
+from fedtheory.experiments.figure_3 import LocalWorkCompared, figure_3
+from fedtheory.experiments.figure_4 import SchemesCompared, SplitCompared, figure_4
+from fedtheory.experiments.findings import Finding, findings_2, findings_3, findings_4, findings_5_to_7
+from fedtheory.moments import Trajectory
+from fedtheory.quantities.experiments import doubled_server_gap
+from fedtheory.run import Run
+from fedtheory.sources.fraboni2022.experiments import CLAIMS, half_of_one_time
+from report.figures import experiments as figures
+from verify.check import check
+from verify.instances.experiments import half_intervals
+
+STEP_SIZES = (0.01, 0.1, 0.3)
+
+
+@cache
+def small_figure_2(split: Split) -> WeightsCompared:
+    """Four clients for six units of time."""
+    return figure_2(split, clients=4, horizon=6, step_sizes=STEP_SIZES)
+
+
+@cache
+def small_figure_3() -> LocalWorkCompared:
+    """Four clients for six units of time, up to four local steps."""
+    return figure_3(0.1, clients=4, horizon=6, local_steps=(1, 2, 4))
+
+
+@cache
+def small_figure_4() -> SplitCompared:
+    """Four clients for six units of time, two local steps."""
+    return figure_4("Dirichlet", clients=4, horizon=6, local_steps=2, step_sizes=STEP_SIZES)
+
+
+def finding(findings: tuple[Finding, ...], words: str) -> Finding:
+    """The one finding whose statement has these words."""
+    (found,) = [each for each in findings if words in each.statement]
+    return found
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_every_digit_is_dealt_to_one_client(split: Split) -> None:
+    """The clients' data are the 1797 images, each client has some, and all clients count the same."""
+    problem = digits_problem(10, split)
+    assert problem.data is not None
+    sizes = [len(outputs) for outputs in problem.data.outputs]
+    assert sum(sizes) == 1797
+    assert min(sizes) >= 1
+    assert problem.weights == pytest.approx([0.1] * 10)
+    assert problem.dimension == 17
+
+
+def test_another_seed_deals_other_rows() -> None:
+    """The seed decides who gets what; the same seed decides the same."""
+    sizes = [[len(y) for _, y in digits_problem(5, "Dirichlet", seed).data or ()] for seed in (0, 0, 1)]
+    assert sizes[0] == sizes[1] != sizes[2]
+
+
+def test_the_columns_are_standardised_and_divided_by_two() -> None:
+    """Over all clients each feature has mean zero and mean square one quarter, the last column is one."""
+    data = digits_problem(3, "IID").data
+    assert data is not None
+    inputs = np.concatenate(data.inputs)
+    assert inputs[:, :-1].mean(axis=0) == pytest.approx(np.zeros(16), abs=1e-12)
+    assert (inputs[:, :-1] ** 2).mean(axis=0) == pytest.approx(np.full(16, 0.25))
+    assert (inputs[:, -1] == 1).all()
+
+
+def test_the_first_asynchronous_update_is_that_of_the_fastest_client() -> None:
+    """After one update the expected losses are those of a gradient step plus the batch's variance, by hand."""
+    problem = digits_problem(4, "Dirichlet")
+    curve = scenario(problem, Asynchronous("one-by-one"), 80, "Time-based", local_steps=1, horizon=1).curve(0.1)
+    assert problem.data is not None
+    inputs, outputs = problem.data.inputs[0], problem.data.outputs[0]
+    gradients = -2 * outputs[:, None] * inputs
+    # Update times 1/5, 7/15, 11/15, 1: d_1 = (5 + 15/7 + 15/11 + 1) (1/5) (1/4).
+    weight = (5 + 15 / 7 + 15 / 11 + 1) / 20
+    mean = -0.1 * weight * gradients.mean(axis=0)
+    covariance = (0.1 * weight) ** 2 * np.cov(gradients.T, bias=True) / BATCH
+    losses = [
+        ((x @ mean - y) ** 2).mean() + ((x @ covariance) * x).sum(axis=1).mean()
+        for x, y in zip(problem.data.inputs, problem.data.outputs, strict=True)
+    ]
+    assert curve.times[1] == pytest.approx(0.2)
+    assert curve.client_losses[1] == pytest.approx(losses)
+    assert curve.loss[1] == pytest.approx(np.mean(losses))
+    assert curve.model_variance[1] == pytest.approx(covariance.trace())
+
+
+def test_client_losses_average_to_the_loss_all_along() -> None:
+    """With the importances as shares the weighted loss is E L(theta^n) of the trajectory."""
+    problem = digits_problem(4, "Dirichlet")
+    chosen = scenario(problem, Synchronous(), 80, "Time-based", local_steps=3, horizon=5)
+    curve = chosen.curve(0.1)
+    trajectory = Trajectory(problem, chosen.algorithm(0.1))
+    assert curve.weighted_loss(problem.weights) == pytest.approx(curve.loss)
+    assert curve.loss == pytest.approx(trajectory.server_suboptimality + problem.optimal_value)
+    assert curve.times == pytest.approx(np.arange(6))
+
+
+def test_the_spread_is_a_standard_deviation_over_clients() -> None:
+    """With equal shares it is NumPy's; a client with share one leaves no spread."""
+    curve = small_figure_2("Dirichlet").identical
+    assert curve.spread(np.full(4, 0.25)) == pytest.approx(curve.client_losses.std(axis=1))
+    assert curve.spread(np.array([0.0, 1.0, 0.0, 0.0])) == pytest.approx(np.zeros(len(curve.times)))
+
+
+def test_final_values_are_over_the_last_twentieth() -> None:
+    """Of forty values the last two count, and nothing of a diverging run does."""
+    values = np.arange(40.0)
+    curve = Curve(0.1, values, values, values[:, None], 2 * values, diverges=False)
+    assert (curve.final_loss, curve.fluctuation, curve.final_model_variance) == (38.5, 0.5, 77.0)
+    failed = replace(curve, diverges=True)
+    assert failed.final_loss == failed.fluctuation == failed.final_model_variance == float("inf")
+
+
+def test_the_first_model_below_a_level() -> None:
+    """Its time counts, also where the loss rises again later; infinite where no model is below."""
+    curve = Curve(0.1, np.arange(4.0), np.array([3.0, 1.0, 2.0, 0.5]), np.ones((4, 1)), np.zeros(4), diverges=False)
+    assert curve.first_below(1.5) == 1
+    assert curve.first_below(0.6) == 3
+    assert curve.first_below(0.5) == float("inf")
+
+
+def test_tuned_step_sizes_minimise_the_final_loss_on_the_grid() -> None:
+    """The best curve has the smallest final loss of all step sizes, tried one by one."""
+    problem = digits_problem(4, "Dirichlet")
+    chosen = scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
+    losses = {size: chosen.curve(size).final_loss for size in STEP_SIZES}
+    best = min(losses, key=losses.__getitem__)
+    assert small_figure_2("Dirichlet").step_size == best
+    assert chosen.tuned(STEP_SIZES).best.final_loss == losses[best]
+
+
+def test_the_search_ends_with_the_first_divergence() -> None:
+    """Larger step sizes than one that diverges are not tried, and one that diverges is never the best."""
+    problem = digits_problem(4, "IID")
+    tuned = scenario(problem, Synchronous(), 0, "Time-based", local_steps=2, horizon=30).tuned((0.1, 4.0, 8.0))
+    assert [curve.diverges for curve in tuned.curves] == [False, True]
+    assert tuned.best.step_size == tuned.largest_stable == 0.1
+    assert list(tuned.by_step_size) == [0.1, 4.0]
+
+
+def test_shares_are_those_of_the_reports() -> None:
+    """Identical weights count a client as often as it reports, and their minimiser has a larger loss of (2)."""
+    result = small_figure_2("Dirichlet")
+    problem = digits_problem(4, "Dirichlet")
+    chosen = scenario(problem, Asynchronous("one-by-one"), 80, "Identical", local_steps=1, horizon=6)
+    reports = chosen.algorithm(0.1).schedule.participates.sum(axis=0)
+    assert result.shares == pytest.approx(reports / reports.sum())
+    assert result.minimum <= result.time_based_limit < result.identical_limit
+    assert result.surrogate_minimum <= result.identical.weighted_loss(result.shares).min()
+
+
+def test_findings_of_figure_2_follow_the_curves() -> None:
+    """With the two weightings exchanged, what was true of one is denied."""
+    results = (small_figure_2("IID"), small_figure_2("Dirichlet"))
+    exchanged = [replace(each, identical=each.time_based, time_based=each.identical) for each in results]
+    before, after = findings_2(*results), findings_2(exchanged[0], exchanged[1])
+    for words in ("faster than Time-based", "better than Time-based on the surrogate"):
+        assert finding(before, words).reproduces
+        assert not finding(after, words).reproduces
+    for one, other in zip(before, after, strict=True):
+        assert one.statement == other.statement
+        assert one.evidence != other.evidence
+
+
+def test_a_gap_is_twice_as_large_only_if_it_is() -> None:
+    """The ratio of the gaps decides, not the split's name."""
+    iid = small_figure_2("IID")
+    doubled = _with_gap(iid, 2 * 0.01)
+    single = _with_gap(iid, 0.01)
+    assert finding(findings_2(single, doubled), "twice as large").reproduces
+    assert not finding(findings_2(single, _with_gap(iid, 0.05)), "twice as large").reproduces
+    assert finding(findings_2(single, doubled), "widens the gap").reproduces
+    assert not finding(findings_2(doubled, single), "widens the gap").reproduces
+
+
+def _with_gap(result: WeightsCompared, gap: float) -> WeightsCompared:
+    """The result with identical weights that lose everywhere by `gap`."""
+    worse = replace(result.time_based, loss=result.time_based.loss + gap)
+    return replace(result, identical=worse)
+
+
+def test_findings_of_figure_3_follow_the_curves() -> None:
+    """Sensitivity is denied when the weightings change places, the order of d_i when the clients do."""
+    result = small_figure_3()
+    exchanged = replace(result, identical=result.time_based, time_based=result.identical)
+    words = "more sensitive"
+    assert finding(findings_3(result), words).reproduces != finding(findings_3(exchanged), words).reproduces
+    failing = {steps: replace(curve, diverges=steps == 4) for steps, curve in result.identical.items()}
+    steady = {steps: replace(curve, diverges=False) for steps, curve in result.identical.items()}
+    sooner = replace(result, identical=steady, time_based=failing)
+    assert finding(findings_3(sooner), words).reproduces
+    assert not finding(findings_3(replace(result, identical=failing, time_based=steady)), words).reproduces
+    assert finding(findings_3(result), "fast clients").reproduces
+    backwards = replace(result, weights=result.weights[::-1])
+    assert not finding(findings_3(backwards), "fast clients").reproduces
+
+
+def test_a_loss_falls_then_rises_if_its_minimum_is_inside() -> None:
+    """The best number of local steps has to be neither the smallest nor the largest."""
+    result, curve = small_figure_3(), small_figure_3().identical[1]
+    losses = {1: 2.0, 2: 1.0, 4: 3.0}
+    bent = {steps: replace(curve, loss=np.full(20, loss)) for steps, loss in losses.items()}
+    rising = {steps: replace(curve, loss=np.full(20, float(steps))) for steps in losses}
+    words = "first falls, then rises"
+    assert finding(findings_3(replace(result, identical=bent, time_based=bent)), words).reproduces
+    assert not finding(findings_3(replace(result, identical=bent, time_based=rising)), words).reproduces
+
+
+def test_findings_of_figure_4_follow_the_curves() -> None:
+    """A scheme outperforms another one only in the order of their final losses."""
+    result = small_figure_4()
+    ordered = [_with_levels(each, (2.0, 1.0, 3.0)) for each in result.by_hardware]
+    reversed_ = [_with_levels(each, (2.0, 3.0, 1.0)) for each in result.by_hardware]
+    words = ("FedFix-0.5 always outperforms", "all clients are alike", "even with heterogeneous hardware")
+    for word in words:
+        assert finding(findings_4([replace(result, by_hardware=tuple(ordered))]), word).reproduces
+        assert not finding(findings_4([replace(result, by_hardware=tuple(reversed_))]), word).reproduces
+
+
+def _with_levels(compared: SchemesCompared, levels: tuple[float, float, float]) -> SchemesCompared:
+    """The comparison with a constant loss for each scheme, in the order synchronous, FedFix, asynchronous."""
+    schemes = {}
+    for (name, tuned), level in zip(compared.schemes.items(), levels, strict=True):
+        curve = replace(tuned.best, loss=np.full(20, level), diverges=False)
+        schemes[name] = Tuned((curve,))
+    return replace(compared, schemes=schemes)
+
+
+def test_small_step_sizes_favour_many_updates() -> None:
+    """At the smallest step size asynchronous beats FedFix beats synchronous, unless their curves are exchanged."""
+    result = small_figure_4()
+    words = "small enough step size"
+    assert finding(findings_5_to_7([result]), words).reproduces
+    exchanged = [
+        replace(each, schemes=dict(zip(each.schemes, reversed(each.schemes.values()), strict=True)))
+        for each in result.by_hardware
+    ]
+    assert not finding(findings_5_to_7([replace(result, by_hardware=tuple(exchanged))]), words).reproduces
+
+
+def test_half_intervals_are_synchronous_rounds_of_twice_the_step_size() -> None:
+    """Under F0 every second model of FedFix-0.5 has the moments of its synchronous twin, exactly in rationals."""
+    assert all(doubled_server_gap.measure(half_intervals(number)) == 0 for number in range(8))
+    assert small_figure_4().f0_gap < 1e-20
+
+
+def test_without_the_closed_form_half_intervals_are_something_else() -> None:
+    """With d_i = p_i FedFix-0.5 moves half as far as the twin, and the moments differ."""
+    run = half_intervals(1)
+    plain = replace(run.algorithm, aggregation=replace(run.algorithm.aggregation, chosen=None))
+    assert doubled_server_gap.measure(Run(run.problem, plain)) > 0
+
+
+def test_the_print_holds_for_one_client_only() -> None:
+    """Asynchronous FL with twice the server step size is the same for one client, not for more."""
+    (printed,) = [claim for claim in CLAIMS if claim.id == "fraboni2022:fig-4.F0"]
+    (repaired,) = [claim for claim in CLAIMS if claim.corrects == printed.id]
+    assert [check(printed, half_intervals(number)).holds for number in (4, 1)] == [True, False]
+    assert all(check(repaired, half_intervals(number)).holds for number in (4, 1))
+
+
+def test_half_intervals_need_identical_clients_and_half_of_their_time() -> None:
+    """The assumption fails for other policies, unequal times, other intervals, and odd numbers of updates."""
+    run = half_intervals(1)
+    half_of_one_time.require(run)
+    clock = run.algorithm.clock
+    for changed in (
+        replace(clock, policy=Synchronous()),
+        replace(clock, times=tuple(time * (1 + n) for n, time in enumerate(clock.times))),
+        replace(clock, times=tuple(2 * time for time in clock.times)),
+    ):
+        with pytest.raises(NotApplicable):
+            half_of_one_time.require(Run(run.problem, replace(run.algorithm, clock=changed)))
+    with pytest.raises(NotApplicable):
+        half_of_one_time.require(run.with_rounds(run.algorithm.rounds + 1))
+
+
+def test_every_figure_is_drawn_under_its_own_name() -> None:
+    """Eight kinds of figures, of which no two share a name, all with a caption and a picture."""
+    pair = (small_figure_2("IID"), small_figure_2("Dirichlet"))
+    compared = small_figure_4().by_hardware[1]
+    drawn = [
+        figures.federated_loss("slug", pair),
+        figures.federated_spread("slug", pair),
+        figures.surrogate_loss("slug", pair),
+        figures.surrogate_spread("slug", pair),
+        figures.over_local_steps("slug", small_figure_3()),
+        figures.at_best_step_sizes("slug", compared),
+        figures.at_step_size("slug", compared, STEP_SIZES[0]),
+        figures.over_step_sizes("slug", compared),
+    ]
+    assert len({figure.name for figure in drawn}) == len(drawn)
+    assert all(figure.svg.startswith("<svg") and figure.caption for figure in drawn)
+    assert f"{compared.best_losses['asynchronous'] - compared.minimum:.3g}" in drawn[5].caption
