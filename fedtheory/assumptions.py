@@ -137,6 +137,15 @@ def _synchronous(run: Run) -> None:
     _expect(run.algorithm.clock.is_synchronous, "the server does not wait for all participants")
 
 
+def _full_rounds(run: Run) -> None:
+    _synchronous(run)
+    _full_participation(run)
+
+
+def _one_client(run: Run) -> None:
+    _expect(run.problem.clients == 1, "there are several clients")
+
+
 def _one_at_a_time(run: Run) -> None:
     reports = run.algorithm.schedule.participates.sum(axis=1)
     _expect((reports == 1).all(), "some update has more than one report, or none")
@@ -262,3 +271,7 @@ importance_weights = Assumption("importances as weights", r"$d_i=p_i$", _importa
 whole_cycles = Assumption(
     "whole cycles", r"the run ends when every client has reported in proportion to its speed", _whole_cycles
 )
+full_rounds = Assumption(
+    "full rounds", r"the server waits for everybody, and everybody counts with its importance", _full_rounds
+)
+one_client = Assumption("one client", r"$M=1$", _one_client)

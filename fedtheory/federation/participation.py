@@ -142,8 +142,10 @@ class Uniform(Participation):
 
     def moments(self, weights: Array) -> WeightMoments:
         self._check(len(weights))
+        if len(weights) == 1:
+            return Full().moments(weights)
         clients, one = len(weights), arithmetic_of(weights).number(1, "one")
-        together = one * (self.selected - 1) / max(clients - 1, 1)
+        together = one * (self.selected - 1) / (clients - 1)
         pairing = together * clients / self.selected
         return WeightMoments(weights, (one * clients / self.selected - pairing) * weights * weights, pairing)
 

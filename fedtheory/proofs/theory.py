@@ -11,7 +11,7 @@ from fedtheory.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.kernel import Theory
 from fedtheory.quantities import Notion, PointNotion
 
-_SHARED = (q.server_model, q.optimum, q.centralised_model)
+_SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
@@ -62,7 +62,7 @@ def theory_of(claim: Claim) -> Theory:
         client_objectives=frozenset({client_objective}),
         convex=both if is_convex else frozenset(),
         smooth=dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {},
-        minimisers={objective: letter(q.optimum)},
+        minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
         definitions=_definitions(claim, letter),
         assumed=_assumed(claim, letter),
     )

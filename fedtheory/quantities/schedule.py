@@ -46,6 +46,12 @@ def whole_times(run: Run) -> list[int]:
     return [int(time.p) for time in times]
 
 
+def _update_times(run: Run) -> list[Any]:
+    """t^0 .. t^N."""
+    times = run.algorithm.times(run.problem.weights)
+    return [times[0] - times[0], *times]
+
+
 def _remaining(run: Run) -> Array:
     """T_i^n = T_i - (t^n - t^{rho_i(n)}), (N, M), exact."""
     schedule = run.algorithm.schedule
@@ -82,19 +88,22 @@ interval = _constant(
     "interval", r"\Delta t", "time between two updates of FedFix", lambda run: _number(run, interval_of(run))
 )
 clock_time = Quantity(
-    "clock_time", "T", "clock time of the last update", lambda run: _number(run, run.algorithm.schedule.times[-1])
+    "clock_time",
+    "T",
+    "clock time of the last update, expected where participants are drawn",
+    lambda run: _number(run, _update_times(run)[-1]),
 )
 round_duration = _per_round(
     "round_duration",
     r"\Delta t^n",
-    "Delta t^n = t^{n+1} - t^n",
-    lambda run: on_rounds(_numbers(run, np.diff(np.array(run.algorithm.schedule.times, dtype=object)))),
+    "Delta t^n = t^{n+1} - t^n, expected where participants are drawn",
+    lambda run: on_rounds(_numbers(run, np.diff(np.array(_update_times(run), dtype=object)))),
 )
 round_start = _per_round(
     "round_start",
     "t^n",
-    "clock time at which round n starts",
-    lambda run: on_rounds(_numbers(run, run.algorithm.schedule.times[:-1])),
+    "clock time at which round n starts, expected where participants are drawn",
+    lambda run: on_rounds(_numbers(run, _update_times(run)[:-1])),
 )
 remaining_time = _per_round(
     "remaining_time",

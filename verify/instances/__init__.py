@@ -13,19 +13,30 @@ from functools import cache
 from fedtheory.claim import Claim
 from fedtheory.run import Run
 from fedtheory.runfile import run_table, run_toml
-from verify.instances import asynchronous, experiments, general, noiseless, sampled, speedup
+from verify.instances import (
+    alternating,
+    asynchronous,
+    experiments,
+    general,
+    noiseless,
+    particular_clocks,
+    sampled,
+    speedup,
+)
 from verify.instances.family import FAMILIES, Family, Instance
 
 __all__ = [
     "FAMILIES",
     "Family",
     "Instance",
+    "alternating",
     "asynchronous",
     "complexity",
     "experiments",
     "families_for",
     "general",
     "noiseless",
+    "particular_clocks",
     "sampled",
     "speedup",
 ]

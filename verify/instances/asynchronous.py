@@ -14,7 +14,7 @@ from fedtheory.client_data import ClientData
 from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem import Problem, least_squares
+from fedtheory.problem import Problem, least_squares, quadratic
 from fedtheory.problem.generators import random_quadratics
 from fedtheory.run import Run
 from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
@@ -32,7 +32,7 @@ _SHARES: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(1), fmpq(2), fmpq(4))
 """Aggregation weights d_i, times M."""
 
 
-def _clients(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
+def clients_of_types(generator: np.random.Generator, clients: int, dimension: int) -> Problem:
     """Quadratics of which some are of the same type, with unequal importances now and then."""
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
     shared = bool(generator.integers(2))
@@ -54,7 +54,7 @@ def _data(generator: np.random.Generator, clients: int) -> Problem:
     return least_squares(ClientData(inputs, outputs), RATIONAL.array(generator.integers(-1, 2, 1)), batch=1)
 
 
-def _times(generator: np.random.Generator, clients: int, slowest: int) -> tuple[fmpq, ...]:
+def whole_times(generator: np.random.Generator, clients: int, slowest: int) -> tuple[fmpq, ...]:
     return tuple(fmpq(int(time)) for time in generator.integers(1, slowest + 1, clients))
 
 
@@ -89,29 +89,60 @@ _FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 2), fmp
 """Step sizes as multiples of the largest admissible one; proof steps hold for some that are larger."""
 
 
-def _run(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run:
+def at_admissible_step(problem: Problem, fraction: fmpq, rounds: int, **algorithm: Any) -> Run:
     plain = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1), **algorithm))
     return _with_steps(plain, fraction)
 
 
-@family("small schedules", 280, meant_for=a.aggregation_scheme)
+def _alike(clients: int, importances: Array | None = None) -> Problem:
+    """Clients with the objective x^2/2, from 1, no noise."""
+    array = RATIONAL.array
+    return quadratic(array([[[1]]] * clients), array([[0]] * clients), array([1]), weights=importances)
+
+
+def _overtaken() -> Run:
+    """One client takes the server to the optimum, another reports from the start, with a weight of 1/16."""
+    clock, weights = Clock(Asynchronous(), (fmpq(2), fmpq(3))), RATIONAL.array(["1", "1/16"])
+    return Run(_alike(2), fedavg(_alike(2), rounds=2, local_step_size=fmpq(1), clock=clock, aggregation=weights))
+
+
+def _overshooting() -> Run:
+    """One client, two local steps, a server step of 20."""
+    algorithm = fedavg(_alike(1), rounds=1, local_step_size=fmpq(1, 4), local_steps=2, server_step_size=fmpq(20))
+    return Run(_alike(1), algorithm)
+
+
+def _one_of_many() -> Run:
+    """One of 16 clients in a round, with very unequal importances, at the step size of the theorem."""
+    problem = _alike(16, RATIONAL.array(["15/16", *["1/240"] * 15]))
+    return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 144), participation=Uniform(1)))
+
+
+_BY_HAND = (_overtaken, _overshooting, _one_of_many)
+
+
+@family("small schedules", 283, meant_for=a.aggregation_scheme)
 def small_schedules(number: int) -> Run:
     """Up to four clients with every policy, times from 1 to 3, up to three local steps, weights of every kind."""
+    if number >= 280:
+        return _BY_HAND[number - 280]()
     generator = np.random.default_rng([13, number])
     clients = 1 + int(generator.integers(4))
     problem = (
-        _data(generator, min(clients, 3)) if number % 8 == 7 else _clients(generator, clients, 1 + number % 9 // 8)
+        _data(generator, min(clients, 3))
+        if number % 8 == 7
+        else clients_of_types(generator, clients, 1 + number % 9 // 8)
     )
     clients = problem.clients
     policy = _POLICIES[number % len(_POLICIES)]
     if isinstance(policy, FedBuff):
         policy = replace(policy, buffer=min(policy.buffer, clients))
-    clock = Clock(policy, _times(generator, clients, 1 if number % 5 == 0 else 3))
+    clock = Clock(policy, whole_times(generator, clients, 1 if number % 5 == 0 else 3))
     chosen = _weights(generator, clock, problem)
     law: Participation = Full()
     if isinstance(policy, Synchronous) and generator.integers(3):
         law, chosen = Uniform(1 + int(generator.integers(clients))), None
-    return _run(
+    return at_admissible_step(
         problem,
         pick(generator, _FRACTIONS),
         int(generator.integers(2, 9)),
@@ -134,8 +165,8 @@ def asynchronous_cycles(number: int) -> Run:
     generator = np.random.default_rng([14, number])
     clients = 2 + int(generator.integers(3))
     ties = Asynchronous("one-by-one" if number % 2 else "together")
-    clock = Clock(ties, _times(generator, clients, 1 if number % 7 == 0 else 4))
-    problem = _clients(generator, clients, 1)
+    clock = Clock(ties, whole_times(generator, clients, 1 if number % 7 == 0 else 4))
+    problem = clients_of_types(generator, clients, 1)
     if number % 6:
         problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
     period = fmpq(int(np.lcm.reduce([int(time.p) for time in clock.times])))
@@ -150,8 +181,8 @@ def fixed_intervals(number: int) -> Run:
     generator = np.random.default_rng([15, number])
     clients = 2 + int(generator.integers(3))
     length = pick(generator, (fmpq(1, 2), fmpq(1), fmpq(1), fmpq(3, 2), fmpq(2), fmpq(4)))
-    clock = Clock(FedFix(length), _times(generator, clients, 1 if number % 7 == 0 else 4))
-    problem = _clients(generator, clients, 1)
+    clock = Clock(FedFix(length), whole_times(generator, clients, 1 if number % 7 == 0 else 4))
+    problem = clients_of_types(generator, clients, 1)
     if number % 6:
         problem = replace(problem, weights=RATIONAL.array([fmpq(1, clients)] * clients))
     cycle = int(np.lcm.reduce([int((time / length).ceil()) for time in clock.times]))
@@ -165,34 +196,17 @@ def sampled_weights(number: int) -> Run:
     """One to four clients in rounds that wait for all participants, sampled in every way, unequal update times."""
     generator = np.random.default_rng([16, number])
     clients = 1 + int(generator.integers(4))
-    problem = _clients(generator, clients, 1)
+    problem = clients_of_types(generator, clients, 1)
     laws: tuple[Participation, ...] = (
         Full(),
         Uniform(1 + int(generator.integers(clients))),
         Multinomial(1 + int(generator.integers(3))),
     )
-    return _run(
+    return at_admissible_step(
         problem,
         pick(generator, _FRACTIONS),
         1 + int(generator.integers(4)),
         local_steps=1 + int(generator.integers(2)),
-        clock=Clock(Synchronous(), _times(generator, clients, 4)),
+        clock=Clock(Synchronous(), whole_times(generator, clients, 4)),
         participation=laws[number % 3],
     )
-
-
-@family("steady schedules", 210, in_floats=True, meant_for=a.aggregation_scheme, for_rates=True)
-def steady_schedules(number: int) -> Run:
-    """Strongly convex quadratics of up to three clients with every policy, for ladders of ever more updates."""
-    generator = np.random.default_rng([17, number])
-    clients = 1 + int(generator.integers(3))
-    spectra = [[pick(generator, (fmpq(1, 2), fmpq(1), fmpq(2)))] for _ in range(clients)]
-    problem = random_quadratics(
-        generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=pick(generator, NOISES)
-    )
-    policy = _POLICIES[number % len(_POLICIES)]
-    if isinstance(policy, FedBuff):
-        policy = replace(policy, buffer=min(policy.buffer, clients))
-    clock = Clock(policy, _times(generator, clients, 3))
-    chosen = None if isinstance(policy, FedBuff) else time_based_weights(clock, problem.weights)
-    return _run(problem, fmpq(1), 4, local_steps=1 + int(generator.integers(2)), clock=clock, aggregation=chosen)

@@ -6,12 +6,54 @@ corrects.
 """
 
 from fedtheory.claim import Source
-from fedtheory.sources.fraboni2022 import experiments
+from fedtheory.sources.fraboni2022 import (
+    asynchronous,
+    convergence,
+    drift_lemmas,
+    examples,
+    experiments,
+    federated_optimum,
+    fedfix,
+    gradient_lemmas,
+    hardware,
+    inequalities,
+    relaxed,
+    sampling,
+    setting,
+    step_size_conditions,
+    surrogate_problem,
+    table_2,
+    theorem_1_proof,
+    theorem_2_proof,
+    theorem_3,
+    weights_lemmas,
+)
 
 SOURCE = Source(
     key="fraboni2022",
     title="A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
     authors="Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi",
     year=2022,
-    claims=(*experiments.CLAIMS,),
+    claims=(
+        *setting.CLAIMS,
+        *surrogate_problem.CLAIMS,
+        *convergence.CLAIMS,
+        *federated_optimum.CLAIMS,
+        *examples.EXAMPLE_1,
+        *relaxed.CLAIMS,
+        *theorem_3.CLAIMS,
+        *hardware.CLAIMS,
+        *table_2.CLAIMS,
+        *asynchronous.CLAIMS,
+        *fedfix.CLAIMS,
+        *experiments.CLAIMS,
+        *inequalities.CLAIMS,
+        *weights_lemmas.CLAIMS,
+        *drift_lemmas.CLAIMS,
+        *gradient_lemmas.CLAIMS,
+        *theorem_1_proof.CLAIMS,
+        *step_size_conditions.CLAIMS,
+        *theorem_2_proof.CLAIMS,
+        *sampling.CLAIMS,
+    ),
 )

@@ -95,7 +95,7 @@ SCHEME = (a.aggregation_scheme,)
 """Scheme (6) with K local steps of size eta_l: any clock, any weights."""
 ASSUMPTIONS = (
     a.aggregation_scheme,
-    a.smooth,
+    a.convex_and_smooth,
     a.unbiased_gradients,
     a.finite_answering_time,
     a.weight_covariance,

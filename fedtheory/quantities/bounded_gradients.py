@@ -1,0 +1,131 @@
+"""Gradients along a run, and losses over windows of updates (fraboni2022, Section 3.4).
+
+No gradient of a quadratic is bounded on all of space: the constants are those
+of the points that the run itself visits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.frames import Frame, Vector, common_steps, frames_at
+from fedtheory.quantities.constants import assumed
+from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.setting import mean_squares
+from fedtheory.region import AlongRun
+from fedtheory.run import Bound, Run
+
+
+def _largest(run: Run, values: Callable[[Frame], list[Array]]) -> Bound:
+    largest = max(found.max() for frame in frames_at("step", run) for found in values(frame))
+    return Bound(largest, AlongRun())
+
+
+def _gradient_squares(frame: Frame, at: Vector) -> Array:
+    """E|grad L_i|^2, (M,)."""
+    centred = frame.run.problem.centred
+    return mean_squares(frame, at.mapped(centred.hessians) + frame.constant(-centred.linear))
+
+
+def _full(frame: Frame) -> list[Array]:
+    # Every theta^{n,k} is theta^0, which all clients start from, or the next iterate of a step.
+    return [_gradient_squares(frame, at) for at in (frame.next_virtual, frame.local)]
+
+
+def _stochastic(run: Run) -> Bound:
+    largest = _largest(run, lambda frame: [mean_squares(frame, frame.gradient)])
+    return Bound(max(largest.value, full_gradient_bound.on(run)), largest.region)
+
+
+full_gradient_bound = assumed(
+    "full_gradient_bound",
+    "B",
+    "the largest E|grad L_i|^2 at the theta^{n,k} and at the clients' iterates of the run, its root",
+    lambda run: _largest(run, _full),
+)
+gradient_bound = assumed(
+    "gradient_bound",
+    "B_g",
+    "the largest E|g_i|^2 at the clients' iterates and E|grad L_i|^2 at the theta^{n,k} of the run, its root",
+    _stochastic,
+)
+
+
+def _local_changes(run: Run) -> Array:
+    """E|theta_i^{rho,K} - theta^rho|^2, (N, 1, M)."""
+    last, minus = common_steps(run) - 1, -run.arithmetic.identity(1)[0]
+    frames = [frame for frame in frames_at("step", run) if frame.index["step"] == last]
+    changes = [mean_squares(frame, frame.next_local + frame.received.scaled(minus)) for frame in frames]
+    return np.stack(changes)[:, None, :]
+
+
+local_change_sq = Quantity(
+    "local_change_sq",
+    r"\mathbb E\|\theta_i^{\rho_i(n)+1}-\theta^{\rho_i(n)}\|^2",
+    "E|theta_i^{rho,K} - theta^rho|^2, what K local steps change, of each client in each update",
+    _local_changes,
+    per_round=True,
+)
+
+
+def _values(frame: Frame) -> Array:
+    """E L_i(theta^{n,k}), (M,)."""
+    problem, at = frame.run.problem.centred, frame.virtual
+
+    def expected(left: Vector, right: Vector) -> Array:
+        found = frame.inner(left, right)
+        means: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
+        return means
+
+    curved = expected(at, at.mapped(problem.hessians)) / 2
+    return np.asarray(curved - expected(frame.constant(problem.linear), at) + problem.constants)
+
+
+def _client_values(run: Run) -> Array:
+    """sum_k E L_i(theta^{n,k}), (N, M)."""
+    sums = run.arithmetic.zeros(run.algorithm.rounds, run.problem.clients)
+    for frame in frames_at("step", run):
+        number = int(frame.index["round"])
+        sums[number] = sums[number] + _values(frame)
+    return sums
+
+
+def _over_windows(run: Run, values: Array) -> Array:
+    """Sums over the blocks of W updates, (N/W, 1, M) from (N, M)."""
+    window = run.algorithm.schedule.smallest_window(run.surrogate.weights)
+    sums: Array = values.reshape(-1, window, values.shape[1]).sum(axis=1)
+    return sums[:, None, :]
+
+
+def _surrogate_losses(run: Run) -> Array:
+    mean: Array = _client_values(run) @ run.surrogate.mean_weights
+    return mean[:, None]
+
+
+window_loss = Quantity(
+    "window_loss",
+    r"\sum_n\sum_kq_i\mathbb E\mathcal L_i(\theta^{n,k})",
+    "sum over a window of W updates and over k of q_i E L_i(theta^{n,k}), of each client",
+    lambda run: _over_windows(run, _client_values(run) * run.surrogate.mean_weights),
+)
+window_round_loss = Quantity(
+    "window_round_loss",
+    r"\sum_n\sum_kq_i(n)\mathbb E\mathcal L_i(\theta^{n,k})",
+    "sum over a window of W updates and over k of q_i(n) E L_i(theta^{n,k}), of each client",
+    lambda run: _over_windows(run, _client_values(run) * run.surrogate.weights),
+)
+window_surrogate_loss = Quantity(
+    "window_surrogate_loss",
+    r"\sum_n\sum_kq_i(n)\mathbb E\bar{\mathcal L}(\theta^{n,k})",
+    "sum over a window of W updates and over k of q_i(n) E Lbar(theta^{n,k}), of each client",
+    lambda run: _over_windows(run, _surrogate_losses(run) * run.surrogate.weights),
+)
+window_weight = Quantity(
+    "window_weight",
+    r"\sum_nq_i(n)",
+    "sum over a window of W updates of q_i(n), of each client",
+    lambda run: _over_windows(run, run.surrogate.weights),
+)

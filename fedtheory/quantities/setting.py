@@ -1,0 +1,164 @@
+"""The setting of unequal reporting in numbers: buffers, types, values, extremes (fraboni2022, Section 2)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.clock import Asynchronous, FedBuff, FedFix
+from fedtheory.errors import NotApplicable
+from fedtheory.frames import Frame, Vector, frames_at
+from fedtheory.problem.quadratic import weighted_sum
+from fedtheory.quantities.constants import per_client
+from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.surrogates import misrepresentation
+from fedtheory.quantities.weights import chi_sq, on_rounds
+from fedtheory.run import Run
+
+_per_round = partial(Quantity, per_round=True)
+
+
+def mean_squares(frame: Frame, vector: Vector) -> Array:
+    """E|v|^2 at a local step, (1 or M,)."""
+    found = frame.inner(vector, vector)
+    expected: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
+    return expected
+
+
+def _number(run: Run, value: int) -> Any:
+    return run.arithmetic.number(value, "count")
+
+
+def _buffer(run: Run) -> Any:
+    """Contributions that the server waits for."""
+    policy = run.algorithm.clock.policy
+    if isinstance(policy, FedFix):
+        raise NotApplicable("the server waits for a time, not for a number of contributions")
+    if isinstance(policy, FedBuff):
+        return _number(run, policy.buffer)
+    return _number(run, 1 if isinstance(policy, Asynchronous) else run.problem.clients)
+
+
+def _value_at_start(run: Run, weights: Array) -> Any:
+    """sum_i weights_i L_i as one quadratic, at theta^0."""
+    problem = run.problem
+    hessian, linear = weighted_sum(weights, problem.hessians), weighted_sum(weights, problem.linear)
+    return problem.start @ hessian @ problem.start / 2 - linear @ problem.start + weights @ problem.constants
+
+
+def _slope_sq(run: Run, weights: Array, point: Array) -> Any:
+    """|grad|^2 of sum_i weights_i L_i as one quadratic, at a point."""
+    problem = run.problem.centred
+    slope = weighted_sum(weights, problem.hessians) @ point - weighted_sum(weights, problem.linear)
+    return slope @ slope
+
+
+def _round_slopes_sq(run: Run) -> Array:
+    pairs = zip(run.surrogate.weights, run.surrogate.round_optima, strict=True)
+    return on_rounds(np.stack([_slope_sq(run, weights, point) for weights, point in pairs]))
+
+
+def _misfit(run: Run) -> Any:
+    surrogate = run.surrogate
+    return abs(surrogate.by_type(surrogate.weights) - surrogate.by_type(run.problem.weights)).max()
+
+
+def _absences(run: Run) -> Any:
+    surrogate = run.surrogate
+    present = surrogate.by_type(surrogate.weights)[:, np.unique(surrogate.types)]
+    return _number(run, int((present == 0).sum()))
+
+
+def _distances_sq(run: Run, step: int, after: bool) -> Array:
+    """E|theta^{n,k} - x*|^2 of each update at one k, or one step later."""
+    frames = [frame for frame in frames_at("step", run) if frame.index["step"] == step]
+    found = [mean_squares(frame, frame.next_virtual if after else frame.virtual)[0] for frame in frames]
+    return on_rounds(np.stack(found))
+
+
+buffer = Quantity("buffer", "m", "contributions that the server waits for", _buffer, is_constant=True)
+type_count = Quantity(
+    "type_count",
+    "J",
+    "number of types of clients: clients with the same objective are of one type",
+    lambda run: _number(run, len(np.unique(run.surrogate.types))),
+    is_constant=True,
+)
+client_value_at_start = Quantity(
+    "client_value_at_start",
+    r"\mathcal L_i(\theta^0)",
+    "L_i(theta^0) of each client",
+    lambda run: per_client(run.surrogate.client_values(run.problem.centred.start)),
+    is_constant=True,
+)
+objective_at_start = Quantity(
+    "objective_at_start",
+    r"\mathcal L(\theta^0)",
+    "F(theta^0), of the one quadratic F",
+    lambda run: run.problem.value(run.problem.start),
+    is_constant=True,
+)
+round_objective_at_start = _per_round(
+    "round_objective_at_start",
+    r"\mathcal L^n(\theta^0)",
+    "L^n(theta^0), of the one quadratic L^n",
+    lambda run: on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
+)
+surrogate_at_start = Quantity(
+    "surrogate_at_start",
+    r"\bar{\mathcal L}(\theta^0)",
+    "Lbar(theta^0), of the one quadratic Lbar",
+    lambda run: _value_at_start(run, run.surrogate.mean_weights),
+)
+round_optimum_slope_sq = _per_round(
+    "round_optimum_slope_sq",
+    r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2",
+    "|grad L^n|^2 at the optimum of L^n",
+    _round_slopes_sq,
+)
+surrogate_optimum_slope_sq = Quantity(
+    "surrogate_optimum_slope_sq",
+    r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2",
+    "|grad Lbar|^2 at the optimum of Lbar",
+    lambda run: _slope_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
+)
+smallest_weight_sum = Quantity(
+    "smallest_weight_sum", r"\min_nq(n)", "min over n of q(n)", lambda run: run.surrogate.totals.min()
+)
+largest_chi_sq = Quantity(
+    "largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", lambda run: chi_sq.on(run).max()
+)
+mean_misrepresentation = Quantity(
+    "mean_misrepresentation",
+    r"\frac1N\sum_n\chi_n^2\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
+    "mean over n of chi_n^2 times the sum over represented types of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
+    lambda run: (chi_sq.on(run) * misrepresentation.on(run)).sum() / run.algorithm.rounds,
+)
+misfit = Quantity("misfit", r"\max_{n,j}|s_j(n)-r_j|", "max over updates and types of |s_j(n) - r_j|", _misfit)
+absences = Quantity(
+    "absences",
+    r"\#\{(n,j):s_j(n)=0\}",
+    "in how many updates a type is missing, summed over the types",
+    _absences,
+)
+client_gap_at_surrogate_optimum = Quantity(
+    "client_gap_at_surrogate_optimum",
+    r"\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*)",
+    "L_i(thetabar) - L_i* of each client, thetabar the optimum of the surrogate problem",
+    lambda run: per_client(run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values),
+)
+virtual_start_distance_sq = _per_round(
+    "virtual_start_distance_sq",
+    r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
+    "E|theta^{n,0} - x*|^2 of the virtual iterate",
+    lambda run: _distances_sq(run, 0, after=False),
+)
+virtual_end_distance_sq = _per_round(
+    "virtual_end_distance_sq",
+    r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
+    "E|theta^{n,K} - x*|^2 of the virtual iterate",
+    lambda run: _distances_sq(run, max(run.algorithm.work.steps) - 1, after=True),
+)

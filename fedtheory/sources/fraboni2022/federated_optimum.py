@@ -1,0 +1,261 @@
+"""Section 3.3: Theorem 2 and Corollary 1, what the federated problem has of Theorem 1."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory.claim import Relation
+from fedtheory.sources.fraboni2022.convergence import (
+    CONVERGENCE,
+    EPSILON_F,
+    Z_n,
+    absences,
+    apart,
+    biased,
+    biased_n,
+    chi_max,
+    chi_n,
+    explicit_terms,
+    fair_types,
+    gradient_n,
+    gradients,
+    least_q,
+    loss,
+    loss_n,
+    misfit,
+    missing,
+    missing_n,
+    one_type,
+    r_j,
+    st_jn,
+)
+from fedtheory.sources.fraboni2022.examples import turns_of_clients
+from fedtheory.sources.fraboni2022.notation import (
+    ASSUMPTIONS,
+    R_L,
+    SMALL_STEP,
+    L,
+    claim,
+    p_i,
+    q_in,
+    q_n,
+    qt_in,
+)
+
+_LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:thm-2",
+        kind="bound",
+        title="Theorem 2",
+        locator="Theorem 2, (17)-(19)",
+        lhs=gradients,
+        rhs=(8 * L * chi_max + 4 * L) / least_q * (R_L + EPSILON_F + explicit_terms())
+        + 8 * L * biased
+        + 8 * L * missing,
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(*ASSUMPTIONS, a.somebody_reports),
+        printed=(
+            rf"{_LEFT}\mathbb E\|\nabla\mathcal L(\theta^{{n,k}})\|^2\le\mathcal O(R)+P+U+\mathcal O(\epsilon_F)"
+            r"+\epsilon_K+\epsilon_\alpha+\epsilon_\beta,\quad P=\mathcal O\Big(\frac1N\sum_n\chi_n^2\sum_{j\in W_n}"
+            r"\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]\Big),\quad U=\mathcal O\Big(\frac1N\sum_n\frac1K\sum_k"
+            r"\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]\Big)"
+        ),
+        note=(
+            "With constants of our own, from Lemma 7 and Theorem 1.  The O(.) hide $\\max_n\\chi_n^2/\\min_nq(n)$, not "
+            "only numbers and L: the proof takes the maximum of $q(n)$, where $1/q(n)$ enters."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-2.update",
+        kind="bound",
+        title="Theorem 2 before the mean over the updates",
+        locator="Appendix B.2, with all factors",
+        lhs=gradient_n,
+        rhs=(8 * L * chi_n + 4 * L) / q_n * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n,
+        where=CONVERGENCE,
+        assumptions=(*ASSUMPTIONS, a.somebody_reports),
+        note=(
+            "$\\|\\nabla\\mathcal L\\|^2\\le2\\|\\nabla\\mathcal L-\\nabla\\tilde{\\mathcal L}^n\\|^2"
+            "+2\\|\\nabla\\tilde{\\mathcal L}^n\\|^2$; Lemma 7 bounds the first square and the smoothness $q(n)L$ of "
+            "$\\mathcal L^n$ the second.  The mean over n and (93) give Theorem 2 at any step size of Theorem 1."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-2.claims",
+        kind="condition",
+        title="Misrepresentation makes R and P positive",
+        locator="below Theorem 2",
+        lhs=R_L,
+        relation=">",
+        rhs=0,
+        also=(Relation(biased, ">", 0),),
+        where=CONVERGENCE,
+        conditions=[misfit > 0],
+        assumptions=(a.asynchronous,),
+        printed=r"s_j(n)\ne r_j\Rightarrow R(\{\mathcal L^n\})>0\text{ and }P(\{\mathcal L^n\})>0",
+        note=(
+            "Fails for weights that are all scaled by $q(n)\\ne1$, for types that are misrepresented alike in every "
+            "update (R), and for types that share a minimiser (both)."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:thm-2.claims.fixed",
+        kind="condition",
+        title="R, P and U vanish for fair types",
+        locator="below Theorem 2, repaired",
+        lhs=R_L,
+        relation="==",
+        rhs=0,
+        also=(Relation(biased, "==", 0), Relation(missing, "==", 0)),
+        where=CONVERGENCE,
+        assumptions=(fair_types,),
+        note="The converse holds: none of the three is positive unless $\\tilde s_j(n)\\ne r_j$ somewhere.",
+        corrects="fraboni2022:thm-2.claims",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-2.claims.missing",
+        kind="condition",
+        title="A type that is missing makes U positive",
+        locator="below Theorem 2",
+        lhs=missing,
+        relation=">",
+        rhs=0,
+        where=CONVERGENCE,
+        conditions=[absences >= 1],
+        assumptions=(turns_of_clients,),
+        printed=r"s_j(n)=0\Rightarrow U(\{\mathcal L^n\})>0",
+        note="Not where the iterates are at the missing type's own minimiser.  Tried on two clients that take turns.",
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:thm-2.claims.missing.fixed",
+        kind="condition",
+        title="U is positive only where a type is missing",
+        locator="below Theorem 2, repaired",
+        lhs=missing,
+        relation="==",
+        rhs=0,
+        also=(Relation(absences, "==", 0),),
+        where=CONVERGENCE,
+        assumptions=(fair_types,),
+        note="It is zero as well where each missing type is at its minimum in that update; it is never negative.",
+        corrects="fraboni2022:thm-2.claims.missing",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:cor-1",
+        kind="bound",
+        title="Corollary 1",
+        locator="Corollary 1, (20)",
+        lhs=loss,
+        rhs=EPSILON_F + explicit_terms(),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(fair_types,),
+        printed=(
+            rf"\tilde s_j(n)=r_j\Rightarrow{_LEFT}[\mathbb E\mathcal L(\theta^{{n,k}})-\mathcal L(\theta^*)]"
+            r"\le\epsilon_F+\epsilon_K+\epsilon_\alpha+\epsilon_\beta"
+        ),
+        note=(
+            "$\\epsilon_F$ has no O(.).  Theorem 1 bounds the mean of $q(n)[\\mathcal L-\\mathcal L(\\theta^*)]$: "
+            "where $q(n)$ is small the models move little, and after many updates $\\epsilon_F$ is smaller than the "
+            "loss.  In the proof $W_n=\\emptyset$ should be its complement."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:cor-1.fixed",
+        kind="bound",
+        title="Corollary 1 with the factor q(n)",
+        locator="Corollary 1, repaired",
+        lhs=least_q * loss,
+        rhs=EPSILON_F + explicit_terms(),
+        also=(
+            Relation(q_n * loss_n, "==", Z_n),
+            Relation(chi_n, "==", 0),
+            Relation(apart, "==", 0),
+            Relation(missing_n, "==", 0),
+        ),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(fair_types,),
+        note="$\\mathcal L^n=q(n)\\mathcal L$ and $\\bar\\theta^n=\\theta^*$, so that R = 0 and Theorem 1 applies.",
+        corrects="fraboni2022:cor-1",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:cor-1.iid",
+        kind="condition",
+        title="Identical data",
+        locator="below Corollary 1",
+        lhs=least_q * loss,
+        rhs=EPSILON_F + explicit_terms(),
+        also=(Relation(st_jn, "==", r_j), Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(one_type, a.somebody_reports),
+        printed=(
+            r"\mathcal Z_i=\mathcal Z:\ \text{FL always converges to its optimum},\ \tilde s_j(n)=r_j=1\text{ whatever "
+            r"the participation, }p_i\text{ and }d_i(n)"
+        ),
+        note=(
+            "Read as Corollary 1 says it: the bound, with its factor q(n), for every schedule, importance and weight. "
+            " Its noise terms vanish with the step size only; $q(n)>0$ and the step size of Theorem 1 are needed."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:cor-1.noniid",
+        kind="condition",
+        title="Fair types are a weaker condition than fair clients",
+        locator="below Corollary 1",
+        lhs=st_jn,
+        relation="==",
+        rhs=r_j,
+        where=CONVERGENCE,
+        conditions=[sp.Eq(q_in, p_i)],
+        assumptions=(a.synchronous,),
+        printed=r"\tilde s_j(n)=r_j\text{ is weaker than }q_i(n)=p_i",
+        note="Sums over a type of both sides, with $q(n)=\\sum_ip_i=1$.  Example 1 has the one without the other.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:cor-1.noniid.required",
+        kind="condition",
+        title="Fair clients are required in every update",
+        locator="below Corollary 1",
+        lhs=qt_in,
+        relation="==",
+        rhs=p_i,
+        where=CONVERGENCE,
+        conditions=[sp.Eq(apart, 0)],
+        assumptions=(fair_types,),
+        printed=(
+            r"\text{ensuring FL convergence to its optimum requires at every optimization round }\tilde q_i(n)=p_i"
+        ),
+        note="Pairs of clients that take turns have the right optimum, but not these weights.",
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:cor-1.noniid.required.fixed",
+        kind="condition",
+        title="Fair types suffice for the right optimum",
+        locator="below Corollary 1, repaired",
+        lhs=apart**2,
+        relation="==",
+        rhs=0,
+        where=CONVERGENCE,
+        assumptions=(fair_types,),
+        note="$\\bar\\theta=\\theta^*$ whatever the shares of single clients; they are one way to have fair types.",
+        corrects="fraboni2022:cor-1.noniid.required",
+        verdict="supported",
+    ),
+]

@@ -1,0 +1,272 @@
+"""Section 4 and Appendix C of fraboni2022: small schedules by hand, and the algebra behind the closed forms."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+from tiny_runs import quadratics
+
+from fedtheory import RATIONAL, Run
+from fedtheory import quantities as q
+from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.claim import Claim
+from fedtheory.client_data import ClientData
+from fedtheory.clock import Asynchronous, Clock, FedFix, Policy, Synchronous, Ties
+from fedtheory.federation import Multinomial, Participation, Uniform, fedavg
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.problem import least_squares
+from fedtheory.quantities import hardware as h
+from fedtheory.quantities import sampling as s
+from fedtheory.sources.fraboni2022 import asynchronous, fedfix, hardware, sampling, table_2
+from fedtheory.sources.fraboni2022.notation import R_L, K, M, N, Sigma_star, W, tau, theta0_distance
+from verify.check import check
+
+MODULES = (hardware, table_2, asynchronous, fedfix, sampling)
+CLAIMS = {claim.id.partition(":")[2]: claim for module in MODULES for claim in module.CLAIMS}
+FROM_TIES = [
+    "dl-case",
+    *(f"table-2.async.{cell}" for cell in ("N", "alpha-beta", "tau", "W", "R")),
+    *("eq-35", "eq-35.bounds", "eq-36", "eq-37", "eq-39"),
+]
+
+
+def scheduled(policy: Policy, times: tuple[int, ...], rounds: int, optima: tuple[int, ...] = ()) -> Run:
+    """Clients (x - b_i)^2 / 2 from x = 1 with time-based weights, exact gradients and steps of 1/4."""
+    clients = len(times)
+    problem = quadratics([[["1"]]] * clients, [[b] for b in optima or (0,) * clients], [1], eta="1/4").engine.problem
+    clock = Clock(policy, tuple(fmpq(time) for time in times))
+    weights = time_based_weights(clock, problem.weights)
+    return Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1, 4), clock=clock, aggregation=weights))
+
+
+def cycle(ties: Ties, times: tuple[int, ...], rounds: int) -> Run:
+    """Asynchronous clients with the optima 0 and 1 in turn."""
+    return scheduled(Asynchronous(ties), times, rounds, tuple(i % 2 for i in range(len(times))))
+
+
+def sampled(law: Participation, times: tuple[int, ...] = (1, 3)) -> Run:
+    """Clients (x + 1)^2 / 2 and (x - 1)^2 / 2 in turn, in synchronous rounds."""
+    clients = len(times)
+    problem = quadratics(
+        [[["1"]]] * clients, [[(-1) ** (i + 1)] for i in range(clients)], [2], eta="1/4"
+    ).engine.problem
+    clock = Clock(Synchronous(), tuple(fmpq(time) for time in times))
+    return Run(problem, fedavg(problem, rounds=2, local_step_size=fmpq(1, 4), clock=clock, participation=law))
+
+
+def holds(name: str, run: Run) -> bool | None:
+    """Whether a claim of these sections holds on a run to which it applies."""
+    found = check(CLAIMS[name], run)
+    assert found.applicable, found.reason
+    return found.holds
+
+
+# Ties: identical clients report one by one, or all at once.
+
+
+@pytest.mark.parametrize("name", FROM_TIES)
+def test_ties_decide(name: str) -> None:
+    """What fails when clients that tie report together holds when they report one by one."""
+    assert holds(f"{name}.fixed", cycle("one-by-one", (1, 1), 4)) is True
+    assert holds(name, cycle("together", (1, 1), 2)) is False
+
+
+def test_the_cycle_of_two_clients() -> None:
+    """Times 1 and 2: reports of 1, then of both; the window is 2 or 3, and q_i is 3/4 or p_i = 1/2."""
+    together, single = cycle("together", (1, 2), 4), cycle("one-by-one", (1, 2), 6)
+    assert (q.window.measure(together), q.window.measure(single)) == (2, 3)
+    assert q.mean_weight.measure(together).ravel().tolist() == [fmpq(3, 4)] * 2
+    assert q.mean_weight.measure(single).ravel().tolist() == [fmpq(1, 2)] * 2
+    assert q.reports_in_a_period.measure(single) == 3
+
+
+def test_the_constant_of_the_staleness() -> None:
+    """(34) with the constant one fails for times 2 and 3: the slower client is 2 updates behind, more than 3/2."""
+    run = cycle("one-by-one", (2, 3), 5)
+    assert q.largest_staleness.measure(run) == h.most_other_reports.measure(run) == 2
+    assert q.largest_staleness.measure(run) > fmpq(3, 2) * (2 - 1)
+    assert holds("eq-34", run) is True
+
+
+def test_fedfix_counts_from_zero() -> None:
+    """Clients that report in every update are not stale, and identical ones may still report in every third only."""
+    prompt, late = scheduled(FedFix(fmpq(2)), (1, 2), 2), scheduled(FedFix(fmpq(1)), (3, 3), 3)
+    assert [q.largest_staleness.measure(run) for run in (prompt, late)] == [0, 2]
+    assert [q.window.measure(run) for run in (prompt, late)] == [1, 3]
+    assert holds("fedfix.schedule", prompt) is False
+    assert holds("eq-42.identical", late) is False
+    assert [h.speed_ratio_below.measure(late), h.speed_ratio_above.measure(late)] == [1, 1]
+    assert holds("table-2.fedfix.tau", late) is False
+    assert holds("table-2.fedfix.W", late) is False
+
+
+def test_speed_ratios_are_rounded() -> None:
+    """Slowest over fastest, 5/2, between 2 and 3."""
+    run = scheduled(FedFix(fmpq(1)), (2, 5, 4), 2)
+    assert [h.speed_ratio_below.measure(run), h.speed_ratio_above.measure(run)] == [2, 3]
+
+
+def test_remaining_times_of_a_round() -> None:
+    """Times 1 and 2, one by one: the last and the first to be done at the start of each round."""
+    run = cycle("one-by-one", (1, 2), 3)
+    assert h.largest_remaining_time.measure(run).ravel().tolist() == [2, 1, 1]
+    assert h.least_remaining_time.measure(run).ravel().tolist() == [1, 1, 0]
+    assert q.round_duration.measure(run).ravel().tolist() == [1, 1, 0]
+
+
+def test_fedfix_may_outperform_synchronous_fedavg() -> None:
+    """x^2/2 twice, times 1 and 2, interval 1: after two updates FedFix is at 33/64, synchronous FedAvg at 36/64."""
+    run, together = scheduled(FedFix(fmpq(1)), (1, 2), 2), scheduled(Synchronous(), (1, 2), 2)
+    assert run.trajectory.server_mean[-1].tolist() == [fmpq(33, 64)]
+    assert together.trajectory.server_mean[-1].tolist() == [fmpq(36, 64)]
+
+
+# Exponential update times.
+
+
+def test_enclosures_contain_the_floats() -> None:
+    """The chances of exponential clocks are the same in both arithmetics, and those of the formula."""
+    run = scheduled(FedFix(fmpq(1)), (1, 3), 3)
+    chances = h.report_chances(run.as_floats())
+    assert chances.tolist() == pytest.approx([1 - math.exp(-1), 1 - math.exp(-1 / 3)], rel=1e-14)
+    assert plain_floats(h.report_chances(run)).tolist() == pytest.approx(chances.tolist(), rel=1e-14)
+    shares = h.exponential_share.measure(run.as_floats())[0, 0]
+    assert shares.tolist() == pytest.approx((chances * [1, 3] / (chances @ [1, 3])).tolist(), rel=1e-14)
+
+
+def _report_frequencies(policy: Policy, updates: int) -> Array:
+    clock = Clock(policy, (fmpq(1), fmpq(3)), "exponential")
+    frequencies: Array = clock.draw(updates, np.random.default_rng(5)).participates.mean(axis=0)
+    return frequencies
+
+
+@pytest.mark.parametrize(
+    ("policy", "chances"),
+    [
+        (FedFix(fmpq(1)), [1 - math.exp(-1), 1 - math.exp(-1 / 3)]),
+        (Asynchronous(), [3 / 4, 1 / 4]),
+    ],
+    ids=["fedfix", "async"],
+)
+def test_exponential_clocks_report_as_said(policy: Policy, chances: list[float]) -> None:
+    """Drawn schedules agree, within four standard errors, with the chances that the claims rest on."""
+    updates = 4000
+    for found, chance in zip(_report_frequencies(policy, updates), chances, strict=True):
+        assert abs(found - chance) <= 4 * math.sqrt(chance * (1 - chance) / updates)
+
+
+def test_the_closed_form_of_fedfix_needs_fixed_times() -> None:
+    """Times 1 and 3, interval 1: shares 0.4273 and 0.5727 for exponential times in place of one half."""
+    run = scheduled(FedFix(fmpq(1)), (1, 3), 3)
+    assert holds("hardware", run) is False
+    assert holds("eq-40", run) is True
+    assert holds("hardware.fixed", run) is True
+
+
+# The algebra of the closed forms.
+
+
+def test_the_window_term_lost_a_factor() -> None:
+    """In (38) and (42) the window enters K times too small: as 1/sqrt(K N), for sqrt(K/N)."""
+    for substituted, printed in (
+        (asynchronous.async_substituted, asynchronous.async_epsilon),
+        (fedfix.substituted, fedfix.fedfix_epsilon),
+    ):
+        assert sp.simplify(sp.diff(substituted, W) / sp.diff(printed, W)) == K
+
+
+def test_the_other_terms_are_those_of_theorem_3() -> None:
+    """Apart from (K-1)^2/(K N) for (K-1)/N, the repaired closed forms are Theorem 3 with Table 2."""
+    local = (K - 1) / N - (K - 1) ** 2 / (K * N)
+    for substituted, closed, factor in (
+        (asynchronous.sync_substituted, asynchronous.sync_epsilon, Sigma_star),
+        (asynchronous.async_substituted, asynchronous.async_epsilon_fixed, R_L + Sigma_star),
+        (fedfix.substituted, fedfix.fedfix_epsilon_fixed, R_L + Sigma_star),
+    ):
+        assert sp.simplify(closed - substituted - local * factor) == 0
+
+
+def test_the_rates_of_the_literature() -> None:
+    """Times sqrt(N), (38) for iid data is bounded with M = N^(1/4) and is not with M = sqrt(N)."""
+    n = sp.Symbol("n", positive=True)
+    values = {theta0_distance: 1, Sigma_star: 1, asynchronous.tau_M: 2, asynchronous.tau_0: 1}
+    bound = asynchronous.iid_async.subs(values)
+    assert sp.limit(bound.subs({M: n, N: n**2}) * n, n, sp.oo) == sp.oo
+    assert sp.limit(bound.subs({M: n, N: n**4}) * n**2, n, sp.oo) == 11
+    slow = asynchronous.slow_step.subs(values)
+    assert sp.limit(slow.subs({tau: n, N: n**4}) * n, n, sp.oo) == 1
+
+
+# Sampling.
+
+
+def test_the_expected_time_of_a_round() -> None:
+    """Times 1 and 3: one uniform client takes 2 on average, two draws take 5/2."""
+    assert s.enumerated_round_time(sampled(Uniform(1))) == 2
+    assert s.enumerated_round_time(sampled(Multinomial(2))) == fmpq(5, 2)
+    assert s.expected_clock_time.measure(sampled(Multinomial(2))) == 5
+
+
+def test_a_round_with_too_many_outcomes_is_not_enumerated() -> None:
+    """Ten of twenty clients: 184,756 outcomes, and an answer at once."""
+    run = sampled(Uniform(10), tuple(range(1, 21)))
+    found = check(CLAIMS["sampling.unbiased.time"], run)
+    assert not found.applicable
+    assert "outcomes" in (found.reason or "")
+
+
+def test_moments_of_sampled_weights() -> None:
+    """One of two clients: alpha = 0 and beta = 1; two of three: alpha = 3/4 and beta = 1/4."""
+    one, two = sampled(Uniform(1)), sampled(Uniform(2), (1, 2, 3))
+    assert [q.weight_pairing.measure(run) for run in (one, two)] == [0, fmpq(3, 4)]
+    assert [q.weight_excess.measure(run) for run in (one, two)] == [1, fmpq(1, 4)]
+    assert holds("sampling.unbiased", one) is False
+    assert holds("sampling.unbiased.uniform", two) is True
+
+
+def test_the_fastest_clients_have_an_optimum_of_their_own() -> None:
+    """The faster of the clients (x + 1)^2/2 and (x - 1)^2/2 leads to -1, a gap of 1/2; both together lead to 0."""
+    one, both = sampled(Uniform(1)), sampled(Uniform(2))
+    assert [s.fastest_gap.measure(run) for run in (one, both)] == [fmpq(1, 2), 0]
+    assert [s.fastest_gradient.measure(run) for run in (one, both)] == [1, 0]
+    assert [s.fastest_pairing.measure(one), s.fastest_excess.measure(one)] == [1, 0]
+
+
+def test_biased_sampling_may_keep_the_optimum() -> None:
+    """Two clients of the same type: the faster one alone has the optimum of both."""
+    run = sampled(Uniform(1))
+    alike = replace(run.problem, linear=RATIONAL.array([[1], [1]]))
+    assert holds("sampling.biased", run) is True
+    assert holds("sampling.biased", Run(alike, run.algorithm)) is False
+
+
+def test_noise_of_mini_batches_depends_on_the_model() -> None:
+    """Additive noise has the same law everywhere; the bound for sampled clients asks for that."""
+    data = ClientData((RATIONAL.array([[1], [2]]),), (RATIONAL.array([0, 1]),))
+    batches = least_squares(data, RATIONAL.array([1]), batch=1)
+    additive = quadratics([[["1"]]], [[0]], [1], eta="1/64", deviation=1).engine
+    run = Run(batches, fedavg(batches, rounds=1, local_step_size=fmpq(1, 64)))
+    assert sampling.model_free_noise.failure(run) is not None
+    assert not check(CLAIMS["sampling.unbiased.bound"], run).applicable
+    assert holds("sampling.unbiased.bound", additive) is True
+
+
+def test_unbiased_updates_are_seen() -> None:
+    """Every client in every round has q_i(n) = p_i; asynchronous clients have not."""
+    assert hardware.unbiased_updates.failure(sampled(Uniform(1))) is None
+    assert hardware.unbiased_updates.failure(cycle("one-by-one", (1, 2), 3)) is not None
+
+
+def test_every_refuted_print_has_its_repair() -> None:
+    """The repair is supported and stands right behind."""
+    ordered: list[Claim] = list(CLAIMS.values())
+    for claim, following in zip(ordered, [*ordered[1:], None], strict=True):
+        if claim.verdict == "refuted":
+            assert following is not None
+            assert following.corrects == claim.id
+            assert following.verdict == "supported"

@@ -1,0 +1,183 @@
+"""Instances in which types of clients are represented fairly, and the two examples (fraboni2022, Section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
+from fedtheory.federation import Full, Uniform, fedavg
+from fedtheory.problem import Problem
+from fedtheory.problem.generators import random_quadratics, random_vector
+from fedtheory.problem.quadratic import quadratic
+from fedtheory.run import Run
+from fedtheory.sources.fraboni2022.convergence import fair_types, one_type
+from fedtheory.sources.fraboni2022.examples import turns_of_clients, turns_of_pairs
+from verify.instances.asynchronous import admissible_step
+from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
+
+_POLICIES: tuple[Policy, ...] = (
+    Asynchronous("one-by-one"),
+    Asynchronous("together"),
+    FedFix(fmpq(1)),
+    FedBuff(2, "one-by-one"),
+    FedBuff(2, "together"),
+    Synchronous(),
+)
+_WEIGHTS: Choices = (fmpq(1, 4), fmpq(1, 2), fmpq(1), fmpq(2))
+_FRACTIONS: Choices = (fmpq(1), fmpq(1), fmpq(1, 2))
+_PAIRS = [0, 1, 0, 1]
+"""Types of four clients, of which the first two and the last two report together."""
+
+
+def _run(generator: np.random.Generator, problem: Problem, **algorithm: Any) -> Run:
+    """A run with an admissible step size."""
+    plain = Run(problem, fedavg(problem, local_step_size=fmpq(1), **algorithm))
+    return plain.with_work(plain.algorithm.work.steps, pick(generator, _FRACTIONS) * admissible_step(plain))
+
+
+def _types(generator: np.random.Generator, kinds: list[int]) -> Problem:
+    """Clients of the given types, in one dimension."""
+    spectra = [[pick(generator, CURVATURES)] for _ in kinds]
+    noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
+    drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=spread, noise=noise)
+    return replace(drawn, hessians=drawn.hessians[kinds], linear=drawn.linear[kinds])
+
+
+def _unequal(generator: np.random.Generator, clients: int) -> Array:
+    return RATIONAL.array([pick(generator, _WEIGHTS) for _ in range(clients)])
+
+
+def _late_client() -> Run:
+    """The second of two clients has not reported when the run ends."""
+    problem = _unit_curvature(RATIONAL.zeros(2, 1), RATIONAL.identity(1)[0])
+    clock = Clock(Asynchronous(), (fmpq(1), fmpq(4)))
+    return Run(problem, fedavg(problem, rounds=3, local_step_size=fmpq(1, 1296), clock=clock))
+
+
+@family("one type", 216, meant_for=one_type)
+def clients_of_one_type(number: int) -> Run:
+    """Two to four clients with the same objective, any policy, unequal weights and importances."""
+    if number == 0:
+        return _late_client()
+    generator = np.random.default_rng([18, number])
+    clients = 2 + int(generator.integers(3))
+    shares = _unequal(generator, clients)
+    problem = replace(_types(generator, [0] * clients), weights=shares / shares.sum())
+    times = tuple(fmpq(int(time)) for time in generator.integers(1, 4, clients))
+    return _run(
+        generator,
+        problem,
+        rounds=int(generator.integers(2, 8)),
+        local_steps=1 + int(generator.integers(2)),
+        clock=Clock(_POLICIES[number % len(_POLICIES)], times),
+        aggregation=_unequal(generator, clients),
+    )
+
+
+def _slow_run() -> Run:
+    """One client that counts for little: after very many updates it has hardly moved."""
+    one = RATIONAL.identity(1)
+    problem = quadratic(one[None], one * 0, one[0])
+    keys: dict[str, Any] = {"rounds": 320, "aggregation": RATIONAL.array([fmpq(1, 4096)])}
+    return Run(problem, fedavg(problem, local_step_size=fmpq(1, 144), **keys))
+
+
+def _fair_pairs(generator: np.random.Generator) -> Run:
+    weights = RATIONAL.array([pick(generator, _WEIGHTS)] * 4)
+    return _run(
+        generator,
+        _types(generator, _PAIRS),
+        rounds=int(generator.integers(2, 7)),
+        local_steps=1 + int(generator.integers(2)),
+        clock=Clock(FedBuff(2, "one-by-one"), (fmpq(1),) * 4),
+        aggregation=weights,
+    )
+
+
+def _fair_sampling(generator: np.random.Generator) -> Run:
+    clients = 1 + int(generator.integers(4))
+    problem = _types(generator, list(range(clients)))
+    law = Uniform(1 + int(generator.integers(clients))) if generator.integers(2) else Full()
+    rounds, steps = int(generator.integers(1, 6)), 1 + int(generator.integers(2))
+    return _run(generator, problem, rounds=rounds, local_steps=steps, participation=law)
+
+
+@family("fair types", 210, meant_for=fair_types)
+def fair_clients(number: int) -> Run:
+    """Every type of clients has its share in every update: pairs that take turns, or unbiased sampling."""
+    if number == 0:
+        return _slow_run()
+    generator = np.random.default_rng([19, number])
+    return _fair_pairs(generator) if number % 2 else _fair_sampling(generator)
+
+
+def _unit_curvature(optima: Array, start: Array) -> Problem:
+    identity = RATIONAL.identity(len(start))
+    return quadratic(np.stack([identity] * len(optima)), optima, start)
+
+
+_STEPS: Choices = (fmpq(1, 8), fmpq(1, 4), fmpq(1, 2), fmpq(3, 4), fmpq(7, 8), fmpq(1, 16), fmpq(3, 2), fmpq(9, 8))
+
+
+@family("turns of pairs", 288, meant_for=turns_of_pairs)
+def pairs_in_turn(number: int) -> Run:
+    """Example 1: two pairs of clients, one of each of two types, report in turn, also with large steps."""
+    generator = np.random.default_rng([20, number])
+    dimension = 1 + number % 4 // 3
+    types = np.stack([random_vector(generator, dimension) for _ in range(2)])
+    away = random_vector(generator, dimension)
+    away[0] = away[0] + (fmpq(3) if away[0] >= 0 else fmpq(-3))
+    problem = _unit_curvature(types[_PAIRS], types.sum(axis=0) / fmpq(2) + away)
+    algorithm = fedavg(
+        problem,
+        rounds=2 * int(generator.integers(2, 7)),
+        local_step_size=pick(generator, _STEPS),
+        local_steps=1 + int(generator.integers(3)),
+        clock=Clock(FedBuff(2, "one-by-one"), (fmpq(1),) * 4),
+        aggregation=RATIONAL.array([fmpq(1, 2)] * 4),
+    )
+    return Run(problem, algorithm)
+
+
+def _in_turn(problem: Problem, chosen: list[fmpq], step_size: fmpq, rounds: int, local_steps: int = 1) -> Run:
+    algorithm = fedavg(
+        problem,
+        rounds=rounds,
+        local_step_size=step_size,
+        local_steps=local_steps,
+        clock=Clock(Asynchronous("one-by-one"), (fmpq(1),) * 2),
+        aggregation=RATIONAL.array(chosen),
+    )
+    return Run(problem, algorithm)
+
+
+def _at_the_optimum() -> Run:
+    """Two objectives that differ by a constant, from their common minimiser."""
+    zeros = RATIONAL.zeros(2, 1)
+    problem = quadratic(zeros[..., None] + 1, zeros, zeros[0], constants=RATIONAL.array([0, 1]))
+    return _in_turn(problem, [fmpq(1, 2)] * 2, fmpq(1, 2), 4)
+
+
+def _heavy_weights() -> Run:
+    """Two clients with weights far above one, and steps that are small all the same."""
+    problem = _unit_curvature(RATIONAL.array([[1], [-1]]), RATIONAL.array([3]))
+    return _in_turn(problem, [fmpq(64)] * 2, fmpq(1, 4096), 4)
+
+
+@family("turns of clients", 288, meant_for=turns_of_clients)
+def clients_in_turn(number: int) -> Run:
+    """Example 2: two clients report in turn, with equal or unequal weights."""
+    if number < 2:
+        return _heavy_weights() if number else _at_the_optimum()
+    generator = np.random.default_rng([21, number])
+    dimension = 1 + number % 4 // 3
+    optima = np.stack([random_vector(generator, dimension) for _ in range(2)])
+    problem = _unit_curvature(optima, random_vector(generator, dimension))
+    chosen = [pick(generator, _WEIGHTS) for _ in range(2)]
+    rounds, local_steps = 2 * int(generator.integers(2, 5)), 1 + int(generator.integers(3))
+    return _in_turn(problem, chosen, pick(generator, _STEPS[:6]), rounds, local_steps)

@@ -1,0 +1,90 @@
+"""Instances for single policies: one client, full rounds, clients drawn with replacement, long horizons."""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory import assumptions as a
+from fedtheory.clock import Asynchronous, Clock, FedFix, Policy, Synchronous
+from fedtheory.federation import Multinomial, fedavg
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.problem.generators import random_quadratics
+from fedtheory.run import Run
+from fedtheory.sources.fraboni2022.sampling import multinomial_sampling
+from verify.instances.asynchronous import at_admissible_step, clients_of_types, whole_times
+from verify.instances.family import NOISES, SPREADS, Choices, family, pick
+
+_FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(6))
+
+
+@family("one client", 210, meant_for=a.one_client)
+def one_client(number: int) -> Run:
+    """One client, up to three local steps and four rounds."""
+    generator = np.random.default_rng([18, number])
+    problem = clients_of_types(generator, 1, 1 + number % 5 // 4)
+    clock = Clock(Synchronous(), whole_times(generator, 1, 4))
+    steps, rounds = 1 + int(generator.integers(3)), 1 + int(generator.integers(4))
+    return at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
+
+
+@family("full rounds", 210, meant_for=a.full_rounds)
+def full_rounds(number: int) -> Run:
+    """One to four clients, all of them in every round, which takes as long as the slowest needs."""
+    generator = np.random.default_rng([19, number])
+    clients = 1 + int(generator.integers(4))
+    problem = clients_of_types(generator, clients, 1)
+    clock = Clock(Synchronous(), whole_times(generator, clients, 4))
+    steps, rounds = 1 + int(generator.integers(2)), 1 + int(generator.integers(4))
+    return at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
+
+
+@family("drawn with replacement", 210, meant_for=multinomial_sampling)
+def drawn_with_replacement(number: int) -> Run:
+    """One to four clients, one to three draws, with the importances as chances."""
+    generator = np.random.default_rng([20, number])
+    clients = 1 + int(generator.integers(4))
+    problem = clients_of_types(generator, clients, 1)
+    return at_admissible_step(
+        problem,
+        pick(generator, _FRACTIONS),
+        1 + int(generator.integers(3)),
+        local_steps=1 + int(generator.integers(2)),
+        clock=Clock(Synchronous(), whole_times(generator, clients, 4)),
+        participation=Multinomial(1 + int(generator.integers(3))),
+    )
+
+
+def _steady(number: int, seed: int, policy: Policy) -> Run:
+    """Strongly convex quadratics of up to three clients with times up to 3 and the weights of the closed form."""
+    generator = np.random.default_rng([seed, number])
+    clients = 1 + int(generator.integers(3))
+    spectra = [[pick(generator, (fmpq(1, 2), fmpq(1), fmpq(2)))] for _ in range(clients)]
+    problem = random_quadratics(
+        generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=pick(generator, NOISES)
+    )
+    clock = Clock(policy, whole_times(generator, clients, 3))
+    weights = time_based_weights(clock, problem.weights)
+    steps = 1 + int(generator.integers(2))
+    return Run(
+        problem,
+        fedavg(problem, rounds=4, local_step_size=fmpq(1, 64), local_steps=steps, clock=clock, aggregation=weights),
+    )
+
+
+@family("steady full rounds", 204, in_floats=True, meant_for=a.full_rounds, for_rates=True)
+def steady_full_rounds(number: int) -> Run:
+    """Strongly convex quadratics, rounds that wait for everybody, for ladders of ever more updates."""
+    return _steady(number, 21, Synchronous())
+
+
+@family("steady asynchronous", 204, in_floats=True, meant_for=a.asynchronous, for_rates=True)
+def steady_asynchronous(number: int) -> Run:
+    """Strongly convex quadratics, an update for every contribution, for ladders of ever more updates."""
+    return _steady(number, 22, Asynchronous("one-by-one" if number % 2 else "together"))
+
+
+@family("steady intervals", 204, in_floats=True, meant_for=a.fixed_intervals, for_rates=True)
+def steady_intervals(number: int) -> Run:
+    """Strongly convex quadratics, an update at fixed intervals of 1 or 2, for ladders of ever more updates."""
+    return _steady(number, 23, FedFix(fmpq(1 + number % 2)))
