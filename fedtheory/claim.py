@@ -27,6 +27,7 @@ Kind = Literal[
     "condition",
     "cost",
     "definition",
+    "experiment",
     "identity",
     "inequality",
     "limit",

@@ -10,11 +10,13 @@ from flint import fmpq
 
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
+from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim
 from fedtheory.errors import MissingExtra
 from fedtheory.expressions import Expr
 from fedtheory.quantities import Quantity
 from fedtheory.run import Run
+from fedtheory.sources.fraboni2022.examples import turns_of_clients, turns_of_pairs
 from report.budgets import budget_cases
 from report.figures.bounds import bound_curve, by_terms, over_rounds, tightness_map
 from report.figures.budget import over_local_steps as over_fixed_steps
@@ -28,7 +30,20 @@ from report.figures.speedup import over_clients
 from report.figures.steady_state import over_step_sizes
 from report.figures.style import Figure
 from report.figures.timeline import timeline
-from report.showcases import CYCLE, UNEQUAL_STEPS, clocked, map_problems, noiseless, sampled, showcase, stale
+from report.figures.turns import cycles, distances
+from report.showcases import (
+    CYCLE,
+    TURNS_LIMIT,
+    UNEQUAL_STEPS,
+    clients_in_turn,
+    clocked,
+    map_problems,
+    noiseless,
+    pairs_in_turn,
+    sampled,
+    showcase,
+    stale,
+)
 from report.speedup import speed_ups
 from verify.check import check
 from verify.verdict import ClaimVerdict
@@ -55,6 +70,10 @@ def _is_bound_on(*measured: Quantity) -> Callable[[Claim], bool]:
 
 def _points_at(name: str) -> Callable[[Claim], bool]:
     return lambda claim: claim.implemented_by == name
+
+
+def _assumes(assumption: Assumption) -> Callable[[Claim], bool]:
+    return lambda claim: assumption in claim.assumptions
 
 
 def _is_cost(claim: Claim) -> bool:
@@ -213,6 +232,8 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
         _stale_bound_figures,
     ),
     (_is_policy, _policy_figures),
+    (_assumes(turns_of_pairs), lambda claim: [distances(claim.slug, pairs_in_turn())]),
+    (_assumes(turns_of_clients), lambda claim: [cycles(claim.slug, clients_in_turn(), TURNS_LIMIT)]),
     (_is_bound_on_a_path, _path_figures),
     (_is_cost, lambda claim: [over_workers(claim.slug)]),
     (_is_about_accuracy, _speed_up_figures),

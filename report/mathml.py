@@ -10,7 +10,14 @@ from markupsafe import Markup, escape
 _FORMULA = re.compile(r"\$([^$]+)\$")
 _STYLED_LETTER = re.compile(r'<mi mathvariant="(double-struck|script)">([A-Za-z])</mi>')
 _FIRST_LETTER = {"double-struck": 0x1D538, "script": 0x1D49C}
-_RESERVED = {("double-struck", "R"): "ℝ", ("double-struck", "N"): "ℕ", ("script", "F"): "ℱ"}
+_ELSEWHERE = {
+    "double-struck": dict(zip("CHNPQRZ", "ℂℍℕℙℚℝℤ", strict=True)),
+    "script": dict(zip("BEFHILMR", "ℬℰℱℋℐℒℳℛ", strict=True)),
+}
+"""Letters that Unicode has outside the block of their style."""
+_WORDS = re.compile(r"\\text\{([^{}]*)\}")
+_SENTENCE = 60
+"""Characters of words from which on a statement is set as a sentence with formulas in it."""
 _TOKEN = re.compile(r"\\left(?![a-z])|\\right(?![a-z])|\\[A-Za-z]+|\\.|.", re.DOTALL)
 _RELATIONS = {r"\le", r"\ge", "="}
 _SPACES = {r"\quad", r"\qquad"}
@@ -34,7 +41,7 @@ def _letter(match: re.Match[str]) -> str:
     """Browsers know double-struck and script letters as characters, not as a style."""
     style, letter = match.groups()
     offset = ord(letter) - ord("A")
-    return f"<mi>{_RESERVED.get((style, letter)) or chr(_FIRST_LETTER[style] + offset)}</mi>"
+    return f"<mi>{_ELSEWHERE[style].get(letter) or chr(_FIRST_LETTER[style] + offset)}</mi>"
 
 
 def _with_limits(match: re.Match[str]) -> str:
@@ -42,9 +49,23 @@ def _with_limits(match: re.Match[str]) -> str:
 
 
 def displayed(latex: str) -> Markup:
-    """A statement as a block of lines, a long one broken in front of its relations and at its wide spaces."""
+    """A statement as a block of lines, a long one broken in front of its relations and at its wide spaces.
+
+    One that is mostly words is a sentence, which breaks by itself.
+    """
+    if sum(map(len, _WORDS.findall(latex))) > max(_SENTENCE, len(latex) / 2):
+        return Markup("<p>{}</p>").format(_sentence(latex))
     lines = _broken(latex) if len(latex) > _LONG else [latex]
     return Markup('<div class="lines">{}</div>').format(Markup("").join(formula(line, "block") for line in lines))
+
+
+def _sentence(latex: str) -> Markup:
+    """Words as words, and what is between them as formulas."""
+    parts = _WORDS.split(latex)
+    set_parts = (
+        escape(part) if n % 2 else (formula(part.strip()) if part.strip() else "") for n, part in enumerate(parts)
+    )
+    return Markup("").join(set_parts)
 
 
 def _broken(latex: str) -> list[str]:

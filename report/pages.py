@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from fedtheory.claim import Claim
+from fedtheory.claim import Claim, Verdict
 from fedtheory.expressions import latex
 from report.certificates import CertificateTerm, certificate_terms, relaxed_conditions
 from report.evidence import Evidence, evidence
@@ -76,22 +76,38 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
 
 def _summary(verdict: ClaimVerdict) -> str:
     """The verdict in a sentence or two."""
-    tried = _tried(verdict)
-    if verdict.verdict == "refuted":
-        return f"Refuted: the statement fails on {verdict.violations} of {tried}. {_refutation(verdict)}"
-    if verdict.verdict == "asymptotic":
-        return f"Supported along a ladder on {tried}; no violation was found."
-    if verdict.verdict in ("supported", "proved"):
-        ratio = f" The largest ratio of the two sides is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
-        proof = "Proved: the kernel accepts the certificate below. " if verdict.verdict == "proved" else ""
-        return f"{proof}Supported on {tried}; no violation was found.{ratio}"
-    if verdict.verdict == "undecided":
-        return f"Undecided: on {verdict.undecided} of {tried} neither floats nor rationals could tell."
-    if verdict.verdict == "definition":
-        checked = f" Its identity holds on {tried}." if verdict.instances else ""
-        article = "An" if verdict.claim.kind[0] in "aeiou" else "A"
-        return f"{article} {verdict.claim.kind}: it says what something is.{checked}"
-    return "Not applicable to any instance that was tried."
+    if verdict.claim.kind == "experiment":
+        return "An experiment, run again with exact expectations: the pages of its figures say what of it reproduces."
+    return _SUMMARIES[verdict.verdict](verdict)
+
+
+def _refuted(verdict: ClaimVerdict) -> str:
+    failures = f"the statement fails on {verdict.violations} of {_tried(verdict)}."
+    return f"Refuted: {failures} {_refutation(verdict)}"
+
+
+def _supported(verdict: ClaimVerdict) -> str:
+    ratio = f" The largest ratio of the two sides is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
+    return f"Supported on {_tried(verdict)}; no violation was found.{ratio}"
+
+
+def _definition(verdict: ClaimVerdict) -> str:
+    checked = f" Its identity holds on {_tried(verdict)}." if verdict.instances else ""
+    article = "An" if verdict.claim.kind[0] in "aeiou" else "A"
+    return f"{article} {verdict.claim.kind}: it says what something is.{checked}"
+
+
+_SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
+    "proved": lambda verdict: f"Proved: the kernel accepts the certificate below. {_supported(verdict)}",
+    "supported": _supported,
+    "asymptotic": lambda verdict: f"Supported along a ladder on {_tried(verdict)}; no violation was found.",
+    "refuted": _refuted,
+    "undecided": lambda verdict: (
+        f"Undecided: on {verdict.undecided} of {_tried(verdict)} neither floats nor rationals could tell."
+    ),
+    "not applicable": lambda _verdict: "Not applicable to any instance that was tried.",
+    "definition": _definition,
+}
 
 
 def _tried(verdict: ClaimVerdict) -> str:

@@ -15,7 +15,7 @@ from verify.check import Check, check
 from verify.instances import Instance
 from verify.sweep import Outcome, sweep
 
-POINTERS = ("definition", "algorithm", "assumption")
+POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
 
 

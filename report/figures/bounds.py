@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,6 +16,8 @@ from report.figures.style import BLACK, BLUE, CYCLE, DASHES, Figure, drawing, fi
 from verify.check import Check, check
 from verify.compare import Comparison
 
+_LONGEST_LABEL = 75
+"""Characters of LaTeX in a legend."""
 HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
 """Rounds T from 1 to about 2000, evenly on a log scale."""
 
@@ -74,7 +77,7 @@ def by_terms(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
         for number, (name, values) in enumerate(curve.terms.items()):
             style = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
             if max(values) > 0:
-                axes.loglog(curve.horizons, values, label=f"${_legible(name)}$", **style)
+                axes.loglog(curve.horizons, values, label=_label(name, number), **style)
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("terms of the bound")
         axes.legend(loc="best")
@@ -140,6 +143,12 @@ def _limit_label(limit: Fraction) -> str:
     return f"{limit.numerator}/({limit.denominator}L)" if limit.denominator != 1 else f"{limit.numerator}/L"
 
 
+def _label(latex: str, number: int) -> str:
+    """A term in a legend: its formula, or its place in the table of terms where the formula is too long."""
+    return f"${_legible(latex)}$" if len(latex) <= _LONGEST_LABEL else f"term {number + 1}"
+
+
 def _legible(latex: str) -> str:
-    """Fractions at full size, which a legend needs."""
-    return latex.replace(r"\frac", r"\dfrac")
+    """Fractions at full size, which a legend needs, and braces where Matplotlib asks for them."""
+    braced = re.sub(r"(\\(?:mathcal|mathbb|mathrm|bar|tilde)) (\w)", r"\1{\2}", latex)
+    return re.sub(r"\\frac(\w)(\w)", r"\\frac{\1}{\2}", braced).replace(r"\frac", r"\dfrac")

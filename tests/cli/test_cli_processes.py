@@ -53,7 +53,7 @@ def test_shadowing(program: list[str], manner: str, python_path: str | None, tmp
     shadow(folder, manner)
     done = execute([*program, *VERIFY], folder, python_path and python_path.format(folder=folder))
     assert done.returncode == 0, done.stderr
-    assert read_json(done.stdout)["claims"][0]["verdict"] == "supported"
+    assert read_json(done.stdout)["claims"][0]["verdict"] == "proved"
     assert "Traceback" not in done.stderr
 
 

@@ -14,7 +14,7 @@ from fedtheory.quantities import VectorNotion
 from fedtheory.registry import all_claims, all_sources, claims_of, find
 
 CLAIMS = list(all_claims().values())
-POINTERS = ("definition", "algorithm", "assumption")
+POINTERS = ("definition", "algorithm", "assumption", "experiment")
 
 
 def name_of(claim: Claim) -> str:

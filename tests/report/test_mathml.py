@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from string import ascii_uppercase
 from xml.etree import ElementTree
 
 import pytest
@@ -26,6 +28,22 @@ def test_letters_that_browsers_cannot_style_are_characters() -> None:
     assert "𝔼" in text
     assert "ℝ" in text
     assert "ℱ" in text
+
+
+@pytest.mark.parametrize("style", ["mathbb", "mathcal"])
+def test_every_styled_letter_exists(style: str) -> None:
+    """Unicode has gaps in its styled alphabets: each letter is an assigned character."""
+    for letter in ascii_uppercase:
+        text = "".join(ElementTree.fromstring(str(formula(rf"\{style} {letter}"))).itertext()).strip()
+        assert unicodedata.name(text).endswith(f"CAPITAL {letter}")
+
+
+def test_a_statement_in_words_is_a_sentence() -> None:
+    """Words between formulas break into lines like any sentence."""
+    words = r"\text{the clients report in turn, one after the other, for as long as }n\text{ is smaller than }N"
+    shown = str(displayed(words))
+    assert shown.startswith("<p>the clients")
+    assert shown.count("<math") == 2
 
 
 def test_long_statements_break_in_front_of_relations_only_outside_brackets() -> None:

@@ -115,11 +115,11 @@ def test_progress_is_told() -> None:
 
 
 def test_all_recorded_verdicts_hold() -> None:
-    """Every claim of every source gets its recorded verdict, on at least 200 instances where it is numeric."""
+    """Every claim gets its recorded verdict, on at least 200 instances where it is numeric and stands."""
     claims = claims_of()
     for found in verify([claim.id for claim in claims], jobs=2):
         assert found.agrees, f"{found.claim.id}: {found.verdict}, recorded {found.claim.verdict}"
-        if families_for(found.claim):
+        if families_for(found.claim) and found.verdict != "refuted":
             assert found.instances >= 200, found.claim.id
         if found.verdict == "refuted":
             assert found.evidence is not None

@@ -274,4 +274,3 @@ EXAMPLE_2 = [
         verdict="supported",
     ),
 ]
-CLAIMS = [*EXAMPLE_1, *EXAMPLE_2]

@@ -53,7 +53,7 @@ half_of_one_time = Assumption(
 CLAIMS = [
     claim(
         id="fraboni2022:experiments.setup",
-        kind="definition",
+        kind="experiment",
         title="The experiments' problems, hardware and weights",
         locator="Section 5.1",
         printed=r"p_i=\tfrac1M;\ \text{MNIST, MNIST-shard, CIFAR-10 } (\mathrm{Dir}(0.1)),\text{ Shakespeare};\ FX:"
@@ -67,7 +67,7 @@ CLAIMS = [
     ),
     claim(
         id="fraboni2022:fig-2",
-        kind="definition",
+        kind="experiment",
         title="Figure 2: identical and time-based weights, asynchronous",
         locator="Figure 2",
         printed=r"\text{Time-based reaches the smaller loss of (2) and the smaller spread; Identical is faster at "
@@ -78,7 +78,7 @@ CLAIMS = [
     ),
     claim(
         id="fraboni2022:fig-3",
-        kind="definition",
+        kind="experiment",
         title="Figure 3: the amount of local work",
         locator="Figure 3",
         printed=r"\text{as }K\text{ grows from 1 to 25 the loss first falls, then rises, its variance increases "
@@ -90,7 +90,7 @@ CLAIMS = [
     ),
     claim(
         id="fraboni2022:fig-4",
-        kind="definition",
+        kind="experiment",
         title="Figure 4: synchronous, asynchronous, and FedFix-0.5",
         locator="Figure 4",
         printed=r"\text{FedFix-0.5 always beats synchronous FedAvg; synchronous always beats asynchronous under "
@@ -134,7 +134,7 @@ CLAIMS = [
     ),
     claim(
         id="fraboni2022:fig-5-7",
-        kind="definition",
+        kind="experiment",
         title="Figures 5 to 7: several step sizes",
         locator="Appendix D, Figures 5 to 7",
         printed=r"\text{for small }\eta_l\text{ asynchronous beats FedFix beats synchronous; with larger }\eta_l"

@@ -106,7 +106,7 @@ CLAIMS = [
         also=relations(LISTED[1:]),
         assumptions=ASSUMPTIONS,
         conditions=[*SUFFICIENT, alpha <= 1, beta <= 1],
-        printed=rf"{_97}\quad\Rightarrow\quad{_LISTED}\quad(\alpha\le1,\ \beta\le1)",
+        printed=rf"{_97}\quad\Rightarrow\quad {_LISTED}\quad(\alpha\le1,\ \beta\le1)",
         note=(
             "Also by hand: 4D <= 1/2, and 12 rho [2 alpha + beta] times the two parts of the bracket is at most 1/4 "
             "each, so (92) can be an equality, for K = 3 and tau = 1; the other conditions hold with a factor of 4 or "

@@ -8,7 +8,7 @@ from fedtheory import assumptions as a
 from fedtheory.claim import Relation
 from fedtheory.expressions import ClientSum
 from fedtheory.sources.fraboni2022.convergence import fair_types, one_type
-from fedtheory.sources.fraboni2022.examples import turns_of_clients
+from fedtheory.sources.fraboni2022.examples import EXAMPLE_2, turns_of_clients
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     SMALL_STEP,
@@ -152,6 +152,7 @@ CLAIMS = [
         note="Then $\\bar{\\mathcal L}$ is a multiple of $\\mathcal L$.  The price is $\\epsilon_W$, linear in W - 1.",
         verdict="supported",
     ),
+    *EXAMPLE_2,
     claim(
         id="fraboni2022:claim.W1",
         kind="condition",
