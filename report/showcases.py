@@ -129,7 +129,7 @@ def _in_turn(optima: list[int], phi: str, policy: Policy, weights: list[str], ro
 def pairs_in_turn() -> dict[str, Run]:
     """Two pairs of clients, one of each of two types, for several step sizes phi."""
     policy, weights = FedBuff(2, "one-by-one"), ["1/2"] * 4
-    return {phi: _in_turn([0, 1, 0, 1], phi, policy, weights, 60) for phi in ("1/4", "3/4", "1", "9/8")}
+    return {phi: _in_turn([0, 1, 0, 1], phi, policy, weights, 40) for phi in ("1/4", "3/4", "9/8")}
 
 
 TURNS_LIMIT = 1 / 3
