@@ -22,8 +22,8 @@ def distances(slug: str, runs: Mapping[str, Run]) -> Figure:
         axes.legend()
     caption = (
         "Two pairs of clients that report in turn, always on a model that is one update old. The errors solve "
-        r"$e_{n+2}-e_{n+1}+\phi e_n=0$; the roots of $r^2-r+\phi$ are inside the unit circle exactly for $0<\phi<1$, and on "
-        r"it for $\phi=1$, where the errors repeat after six updates."
+        r"$e_{n+2}-e_{n+1}+\phi e_n=0$; the roots of $r^2-r+\phi$ are inside the unit circle exactly for $0<\phi<1$, "
+        r"and on it for $\phi=1$, where the errors repeat after six updates."
     )
     return finish(canvas, f"{slug}-distances", caption)
 
