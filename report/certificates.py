@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, latex
-from fedtheory.proofs import certificates, theory_of
+from fedtheory.proofs import Certificate, MeanCertificate, certificates, theory_of
 from report.mathml import formula
 
 
@@ -27,7 +27,7 @@ class CertificateTerm:
 def certificate_terms(claim: Claim) -> list[CertificateTerm]:
     """The terms whose sum is the slack of each link; none where there is no certificate."""
     found = certificates().get(claim.id)
-    if found is None:
+    if not isinstance(found, Certificate):
         return []
     theory, terms = theory_of(claim), []
     for relation, given in zip(claim.relations, found.links, strict=True):
@@ -45,6 +45,12 @@ def certificate_terms(claim: Claim) -> list[CertificateTerm]:
 def relaxed_conditions(claim: Claim) -> Sequence[Markup] | None:
     """The weaker conditions under which the certificate holds; None where it uses the claim's own."""
     found = certificates().get(claim.id)
-    if found is None or found.relaxed is None:
+    if not isinstance(found, Certificate) or found.relaxed is None:
         return None
     return [formula(latex(condition)) for condition in found.relaxed]
+
+
+def mean_of(claim: Claim) -> MeanCertificate | None:
+    """What a claim about rounds or a run is the mean of, where that is its certificate."""
+    found = certificates().get(claim.id)
+    return found if isinstance(found, MeanCertificate) else None

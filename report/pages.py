@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from fedtheory.claim import Claim, Verdict
 from fedtheory.expressions import latex
-from report.certificates import CertificateTerm, certificate_terms, relaxed_conditions
+from fedtheory.proofs import MeanCertificate
+from report.certificates import CertificateTerm, certificate_terms, mean_of, relaxed_conditions
 from report.evidence import Evidence, evidence
 from report.experiments import Experiment, experiments_for
 from report.figures.style import Figure
@@ -38,6 +39,7 @@ class ClaimPage:
     experiments: Sequence[Experiment]
     corrected_by: Sequence[str]
     certificate: Sequence[CertificateTerm]
+    mean_of: MeanCertificate | None
     relaxed: Sequence[Markup] | None
     """Conditions under which the certificate holds, where they are weaker than the claim's."""
     instances: int
@@ -68,6 +70,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
         experiments=experiments_for(claim),
         corrected_by=corrected_by,
         certificate=certificate_terms(claim),
+        mean_of=mean_of(claim),
         relaxed=relaxed_conditions(claim),
         instances=verdict.instances,
         ratio="" if verdict.worst_ratio is None or verdict.verdict == "refuted" else decimal(verdict.worst_ratio, 3),

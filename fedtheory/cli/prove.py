@@ -32,7 +32,7 @@ def document(proof: Proof) -> dict[str, Any]:
     """The JSON document of a proof."""
     from fedtheory.expressions import latex
 
-    relaxed = proof.certificate.relaxed if proof.certificate else None
+    relaxed = getattr(proof.certificate, "relaxed", None)
     return {
         "id": proof.claim.id,
         "verdict": proof.verdict,
@@ -52,7 +52,8 @@ def for_people(proof: Proof) -> None:
         f"  {'[green]holds[/green]' if step.holds else '[bold red]fails[/bold red]'}  {escape(step.text)}"
         for step in proof.steps
     ]
-    if proof.certificate and proof.certificate.relaxed is not None:
-        weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.certificate.relaxed)
+    relaxed = getattr(proof.certificate, "relaxed", None)
+    if relaxed is not None:
+        weaker = ", ".join(proof.claim.in_words(condition) for condition in relaxed)
         lines.append(f"  a weaker condition suffices: {escape(weaker or 'none')}")
     print_lines(*lines)

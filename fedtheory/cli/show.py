@@ -43,13 +43,15 @@ def details(claim: Claim) -> dict[str, Any]:
 
 
 def _certificate(claim: Claim) -> list[dict[str, Any]] | None:
-    """Coefficient and reason of each term, link by link; None without a certificate."""
+    """Coefficient and reason of each term, link by link, or the claim that it is the mean of; None without one."""
     from fedtheory.expressions import latex
-    from fedtheory.proofs import certificates, theory_of
+    from fedtheory.proofs import MeanCertificate, certificates, theory_of
 
     found = certificates().get(claim.id)
     if found is None:
         return None
+    if isinstance(found, MeanCertificate):
+        return [{"link": 0, "mean_over_steps_of": found.step, "span": found.span}]
     theory = theory_of(claim)
     return [
         {

@@ -7,14 +7,15 @@ import pkgutil
 from functools import cache
 
 from fedtheory.claim import Claim
-from fedtheory.proofs.certificate import Certificate, Proof, examine
+from fedtheory.proofs.certificate import Certificate, MeanCertificate, Proof, examine, examine_mean
 from fedtheory.proofs.theory import theory_of
+from fedtheory.registry import find
 
-__all__ = ["Certificate", "Proof", "certificates", "examine", "prove", "theory_of"]
+__all__ = ["Certificate", "MeanCertificate", "Proof", "certificates", "examine", "examine_mean", "prove", "theory_of"]
 
 
 @cache
-def certificates() -> dict[str, Certificate]:
+def certificates() -> dict[str, Certificate | MeanCertificate]:
     """Every certificate by the id of its claim."""
     modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     found = [certificate for module in modules for certificate in getattr(module, "CERTIFICATES", [])]
@@ -26,4 +27,9 @@ def certificates() -> dict[str, Certificate]:
 
 def prove(claim: Claim) -> Proof:
     """What the kernel says of a claim and the certificate that goes by its id."""
-    return examine(claim, certificates().get(claim.id))
+    certificate = certificates().get(claim.id)
+    if certificate is None:
+        return Proof(claim, None, ())
+    if isinstance(certificate, MeanCertificate):
+        return examine_mean(claim, certificate, prove(find(certificate.step)))
+    return examine(claim, certificate)

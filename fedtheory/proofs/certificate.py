@@ -9,6 +9,7 @@ from typing import Literal
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
 from fedtheory.kernel import Rejected, Step, Term, check
+from fedtheory.proofs.means import Span, check_mean
 from fedtheory.proofs.theory import theory_of
 
 ProofVerdict = Literal["proved", "broken", "no certificate"]
@@ -26,12 +27,23 @@ class Certificate:
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class MeanCertificate:
+    """A claim about rounds or a run that is the mean, over the local steps, of a proved claim about each of them."""
+
+    claim: str
+    """Its id."""
+    step: str
+    """Id of the claim about each local step."""
+    span: Span
+
+
 @dataclass(frozen=True)
 class Proof:
     """What the kernel says of a certificate."""
 
     claim: Claim
-    certificate: Certificate | None
+    certificate: Certificate | MeanCertificate | None
     steps: tuple[Step, ...]
 
     @property
@@ -42,16 +54,24 @@ class Proof:
         return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
 
 
-def examine(claim: Claim, certificate: Certificate | None) -> Proof:
+def examine(claim: Claim, certificate: Certificate) -> Proof:
     """Check a certificate of a claim, link by link."""
-    if certificate is None:
-        return Proof(claim, None, ())
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     steps: list[Step] = []
     for number, (relation, terms) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
         steps += [Step(link + step.text, step.holds) for step in _link(claim, relation, terms, conditions)]
     return Proof(claim, certificate, tuple(steps))
+
+
+def examine_mean(claim: Claim, certificate: MeanCertificate, of_step: Proof) -> Proof:
+    """Check that a claim is the mean of one about each local step, for which there is a proof."""
+    proved = Step(f"{certificate.step} is proved", of_step.verdict == "proved")
+    try:
+        found = check_mean(claim, of_step.claim, certificate.span)
+    except Rejected as reason:
+        found = [Step(str(reason), False)]
+    return Proof(claim, certificate, (proved, *found))
 
 
 def _link(claim: Claim, relation: Relation, terms: Sequence[Term], conditions: Sequence[Expr]) -> list[Step]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.kernel import Term, assumption, convexity, smoothness, square
-from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.certificate import Certificate, MeanCertificate
 from fedtheory.sources.renard2022.notation import (
     F_i,
     L,
@@ -64,5 +64,9 @@ CERTIFICATES = [
         claim="renard2022:lemma-2.2.proof.last.fixed",
         links=[[*_STEP, Term(1 / (2 * eta) - L, square(_MOVE)), _VARIANCE]],
         relaxed=[eta <= 1 / (2 * L)],
+    ),
+    MeanCertificate(claim="renard2022:lemma-2.2.fixed", step="renard2022:lemma-2.2.proof.last.fixed", span="round"),
+    MeanCertificate(
+        claim="renard2022:thm-2.1.proof.split.fixed", step="renard2022:lemma-2.2.proof.last.fixed", span="run"
     ),
 ]

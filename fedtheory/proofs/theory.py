@@ -30,7 +30,7 @@ _NUMBERS = (
 """Numbers that are the same for all clients and all rounds."""
 
 
-class _Letters:
+class Letters:
     """The symbol of each notion in a claim; one of its own where the claim has none."""
 
     def __init__(self, claim: Claim) -> None:
@@ -44,7 +44,7 @@ class _Letters:
 
 def theory_of(claim: Claim) -> Theory:
     """The theory in which a claim is to be proved."""
-    letter = _Letters(claim)
+    letter = Letters(claim)
     objective, client_objective = letter(q.objective), letter(q.client_objective)
     is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
     is_convex = any(assumption in claim.assumptions for assumption in _CONVEX)
@@ -73,7 +73,7 @@ def _scalars(claim: Claim) -> set[sp.Symbol]:
     return {symbol for symbol, notion in claim.where.items() if notion in _NUMBERS} | set(claim.for_all)
 
 
-def _definitions(claim: Claim, letter: _Letters) -> dict[sp.Symbol, Expr]:
+def _definitions(claim: Claim, letter: Letters) -> dict[sp.Symbol, Expr]:
     """What one notion is in terms of others: equal step sizes are assumed where a step is taken."""
     local, noise = letter(q.local_iterate), letter(q.gradient_noise)
     gradient = Gradient(letter(q.client_objective), local) + noise
@@ -91,7 +91,7 @@ def _definitions(claim: Claim, letter: _Letters) -> dict[sp.Symbol, Expr]:
     return defined
 
 
-def _assumed(claim: Claim, letter: _Letters) -> dict[str, Expr]:
+def _assumed(claim: Claim, letter: Letters) -> dict[str, Expr]:
     if a.unbiased_bounded_variance not in claim.assumptions:
         return {}
     return {"bounded variance": letter(q.noise_deviation) ** 2 - norm_sq(letter(q.gradient_noise))}

@@ -125,7 +125,7 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         note="This is what the proof's inequalities give once their slips are mended, and what Theorem 2.1 needs.",
         corrects="renard2022:lemma-2.2",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="renard2022:lemma-2.3",
@@ -172,7 +172,7 @@ CLAIMS = [
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         corrects="renard2022:thm-2.1.proof.split",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="renard2022:thm-2.1.proof.drift-term",
