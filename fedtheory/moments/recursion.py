@@ -24,7 +24,7 @@ from fedtheory.clock import Update
 from fedtheory.federation import Algorithm
 from fedtheory.federation.participation import WeightMoments
 from fedtheory.moments.live import LiveModels
-from fedtheory.moments.local import Clients, homogeneous, unroll
+from fedtheory.moments.local import Clients, LocalStep, homogeneous, unroll
 from fedtheory.problem import Problem
 from fedtheory.problem.quadratic import weighted_sum
 
@@ -78,8 +78,8 @@ class Recursion:
         """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
         self._identity = identity
         self._displacements = final - identity
-        self._mean_displacement = weighted_sum(self.participation.mean, self._displacements)
-        self.round_map: Array = identity + self.server_step_size * self._mean_displacement
+        mean = weighted_sum(self.participation.mean, self._displacements)
+        self.round_map: Array = identity + self.server_step_size * mean
         """Mean of one round in which all start from the newest model, (d+1, d+1)."""
 
     @cached_property
@@ -189,10 +189,23 @@ class Recursion:
         self.advance(live, self._round, noise)
         return live.newest_moment
 
+    def after_steps(self, moment: Array, local: LocalStep) -> Array:
+        """Second moment of what the server would make of a round after its first k local steps."""
+        displacements = local.maps - self._identity
+        carried = self._identity + self.server_step_size * weighted_sum(self.participation.mean, displacements)
+        squared = self.server_step_size * self.server_step_size
+        noise = homogeneous(weighted_sum(self.participation.squares, local.covariances))
+        after: Array = carried @ moment @ carried.T + squared * noise
+        return after if self._has_fixed_weights else after + squared * self._spread_of(displacements, moment)
+
     def _spread(self, moment: Array) -> Array:
+        return self._spread_of(self._displacements, moment)
+
+    def _spread_of(self, displacements: Array, moment: Array) -> Array:
         """What random weights add, per eta_g^2: the displacements' spread around their mean."""
-        each = self._displacements @ moment @ self._displacements.transpose(0, 2, 1)
-        mean = self._mean_displacement @ moment @ self._mean_displacement.T
+        each = displacements @ moment @ displacements.transpose(0, 2, 1)
+        mean_displacement = weighted_sum(self.participation.mean, displacements)
+        mean = mean_displacement @ moment @ mean_displacement.T
         individual = weighted_sum(self.participation.diagonal, each)
         spread: Array = individual + (self.participation.pairing - 1) * mean
         return spread

@@ -17,6 +17,7 @@ from fedtheory.moments.local import homogeneous, unroll
 from fedtheory.moments.recursion import NoiseProfile, Recursion
 from fedtheory.moments.stale import StaleRounds
 from fedtheory.moments.steady import SteadyRounds
+from fedtheory.moments.virtual import virtual_moments
 from fedtheory.problem import Problem
 
 _OVERFLOW = 1e290
@@ -189,6 +190,11 @@ class Trajectory:
     def stale(self) -> StaleRounds:
         """The virtual iterates of rounds in which clients work on models that are not the newest."""
         return StaleRounds.of(self.recursion, self.rounds())
+
+    @cached_property
+    def virtual_moments(self) -> Array:
+        """E (1, theta^{n,k} - x*)(1, theta^{n,k} - x*)' of fraboni2022, eq. (7), (T, K+1, d+1, d+1), for any clock."""
+        return virtual_moments(self.recursion, self.rounds())
 
     @cached_property
     def local_gradient_sq(self) -> Array:

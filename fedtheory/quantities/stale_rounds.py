@@ -76,56 +76,9 @@ def _alignment(step: _Step) -> Number:
     return step.expected(full, step.minus(step.frame.virtual, optimum))[0]
 
 
-def _objective(step: _Step) -> Number:
-    """E L^n(theta^{n,k})."""
-    return _values(step) @ step.weights
-
-
-def _values(step: _Step) -> Array:
-    """E L_i(theta^{n,k}), (M,); several quantities need it, so the frame remembers."""
-    known: dict[object, Any] = step.frame.known
-    if _values not in known:
-        problem, at = step.run.problem.centred, step.frame.virtual
-        curved = step.expected(at, at.mapped(problem.hessians)) / 2
-        known[_values] = curved - step.expected(step.frame.constant(problem.linear), at) + problem.constants
-    values: Array = known[_values]
-    return values
-
-
-def _round_gap(step: _Step) -> Number:
-    return _objective(step) - step.run.surrogate.round_optimal_values[step.number]
-
-
-def _surrogate_gap(step: _Step) -> Number:
-    return _objective(step) - step.run.surrogate.values_at_optimum[step.number]
-
-
 def _progress(step: _Step) -> Number:
     optimum = step.run.surrogate.optimum
     return (step.apart(step.frame.next_virtual, optimum) - step.apart(step.frame.virtual, optimum))[0]
-
-
-def _virtual_gradient_sq(step: _Step) -> Number:
-    # In centred coordinates the gradient of F is H x.
-    return step.square(step.frame.virtual.mapped(step.run.problem.hessian[None]))[0]
-
-
-def _surrogate_suboptimality(step: _Step) -> Number:
-    surrogate = step.run.surrogate
-    return (_values(step) - surrogate.client_values(surrogate.optimum)) @ surrogate.mean_weights
-
-
-def _virtual_suboptimality(step: _Step) -> Number:
-    at = step.frame.virtual
-    return step.expected(at, at.mapped(step.run.problem.hessian[None]))[0] / 2
-
-
-def _unrepresented(step: _Step) -> Number:
-    """sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
-    surrogate = step.run.surrogate
-    missing = surrogate.by_type(step.weights)[surrogate.types] == 0
-    gaps = _values(step) - surrogate.least_client_values
-    return (np.where(missing, step.run.problem.weights, step.run.problem.weights * 0) * gaps).sum()
 
 
 def _mean_over_steps(value: Callable[[_Step], Number]) -> Callable[[Run], Array]:
@@ -139,6 +92,82 @@ def _mean_over_steps(value: Callable[[_Step], Number]) -> Callable[[Run], Array]
         return on_rounds(sums / run.arithmetic.number(common_steps(run), "K"))
 
     return measure
+
+
+def _client_values(run: Run) -> Array:
+    """E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
+    if _client_values not in run.known:
+        run.known[_client_values] = _functionals(run, _objective_forms(run))
+    values: Array = run.known[_client_values]
+    return values
+
+
+def _objective_forms(run: Run) -> Array:
+    """L_i as forms in (1, x - x*), (M, d+1, d+1)."""
+    problem = run.problem.centred
+    forms = run.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
+    forms[:, 0, 0] = problem.constants
+    forms[:, 0, 1:] = -problem.linear
+    forms[:, 1:, 1:] = problem.hessians / 2
+    return forms
+
+
+def _functionals(run: Run, forms: Array) -> Array:
+    """Expectations of forms (C, d+1, d+1) at the virtual iterates, (N, K, C), k = 0 .. K-1."""
+    moments = run.trajectory.virtual_moments[:, : common_steps(run)]
+    size = forms.shape[-1] ** 2
+    found: Array = moments.reshape(*moments.shape[:2], size) @ forms.reshape(-1, size).T
+    return found
+
+
+def _mean_of_values(value: Callable[[Run, Array], Array]) -> Callable[[Run], Array]:
+    """Means over the local steps, (N, 1, 1), of numbers (N, K) made of E L_i(theta^{n,k}), (N, K, M)."""
+
+    def measure(run: Run) -> Array:
+        values = value(run, _client_values(run))
+        return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
+
+    return measure
+
+
+def _weighted(run: Run, values: Array) -> Array:
+    """E L^n(theta^{n,k}), (N, K)."""
+    weighted: Array = (values * run.surrogate.weights[:, None, :]).sum(axis=-1)
+    return weighted
+
+
+def _round_gap(run: Run, values: Array) -> Array:
+    return _weighted(run, values) - run.surrogate.round_optimal_values[:, None]
+
+
+def _surrogate_gap(run: Run, values: Array) -> Array:
+    return _weighted(run, values) - run.surrogate.values_at_optimum[:, None]
+
+
+def _surrogate_suboptimality(run: Run, values: Array) -> Array:
+    surrogate = run.surrogate
+    return np.asarray((values - surrogate.client_values(surrogate.optimum)) @ surrogate.mean_weights)
+
+
+def _virtual_suboptimality(run: Run, values: Array) -> Array:
+    return np.asarray(values @ run.problem.weights - run.problem.optimal_value)
+
+
+def _unrepresented(run: Run, values: Array) -> Array:
+    """sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
+    surrogate = run.surrogate
+    missing = surrogate.by_type(surrogate.weights)[:, surrogate.types] == 0
+    shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
+    return np.asarray(((values - surrogate.least_client_values) * shares[:, None, :]).sum(axis=-1))
+
+
+def _virtual_gradient_sq(run: Run) -> Array:
+    """Mean over k of E|grad F(theta^{n,k})|^2, (N, 1, 1): in centred coordinates the gradient of F is H x."""
+    size = run.problem.dimension + 1
+    form = run.arithmetic.zeros(1, size, size)
+    form[0, 1:, 1:] = run.problem.hessian @ run.problem.hessian
+    values = _functionals(run, form)[..., 0]
+    return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
 
 
 def _step_lengths_sq(run: Run) -> Array:
@@ -203,37 +232,37 @@ round_gap = _per_round(
     "round_gap",
     "Z(n)",
     "Z(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar^n)",
-    _mean_over_steps(_round_gap),
+    _mean_of_values(_round_gap),
 )
 surrogate_gap = _per_round(
     "surrogate_gap",
     r"\Xi(n)",
     "Xi(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar)",
-    _mean_over_steps(_surrogate_gap),
+    _mean_of_values(_surrogate_gap),
 )
 virtual_gradient_sq = _per_round(
     "virtual_gradient_sq",
     r"\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "mean over k of E|grad F(theta^{n,k})|^2",
-    _mean_over_steps(_virtual_gradient_sq),
+    _virtual_gradient_sq,
 )
 virtual_suboptimality = _per_round(
     "virtual_suboptimality",
     r"\frac1K\sum_k\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)",
     "mean over k of E F(theta^{n,k}) - F*",
-    _mean_over_steps(_virtual_suboptimality),
+    _mean_of_values(_virtual_suboptimality),
 )
 surrogate_suboptimality = _per_round(
     "surrogate_suboptimality",
     r"\frac1K\sum_k\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "mean over k of E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
-    _mean_over_steps(_surrogate_suboptimality),
+    _mean_of_values(_surrogate_suboptimality),
 )
 unrepresented_gap = _per_round(
     "unrepresented_gap",
     r"\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
     "mean over k of the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]",
-    _mean_over_steps(_unrepresented),
+    _mean_of_values(_unrepresented),
 )
 mean_step_length_sq = mean_over_rounds(step_length_sq, r"\bar Q(N)")
 mean_round_gap = mean_over_rounds(round_gap, r"\bar Z(N)")
