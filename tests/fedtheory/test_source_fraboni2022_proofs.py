@@ -33,6 +33,7 @@ from fedtheory.sources.fraboni2022 import (
 )
 from fedtheory.sources.fraboni2022 import notation as letters
 from verify.check import check
+from verify.instances.asynchronous import one_of_two, rare_sample
 
 PROOFS = (weights_lemmas, drift_lemmas, gradient_lemmas, theorem_1_proof, step_size_conditions, theorem_2_proof)
 MODULES = (inequalities, *PROOFS)
@@ -89,6 +90,15 @@ class Samples:
         return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 100)))
 
 
+@dataclass(frozen=True)
+class RareSample:
+    """One client with 40 samples, of which one has the loss (x w)^2 / 2 with x = 1 and the others none."""
+
+    def run(self) -> Run:
+        """In rationals."""
+        return rare_sample(40, 1)
+
+
 OPPOSITE = Setup(minimisers=(1, -1), start=0)
 """Gradients -1 and 1, weights 1/2 each."""
 ONE_OF_TWO = Setup(minimisers=(1, -1), start=0, local_steps=2, participation=Uniform(1))
@@ -121,6 +131,10 @@ COUNTEREXAMPLES = {
     # Curvatures 2 and 8: (4 + 64)/2 = 34, and 2 L Z = 2 * 5 * 5/2.
     "lemma-3.eq-67-68": (Samples(), "34", "25"),
     "lemma-5.steps": (Samples(), "204", "150"),
+    # L = 1/20, and a draw in 40 has the gradient 2: R = S = 4/40, against 24 L Z = 24/20 times 1/40.
+    "lemma-5": (RareSample(), "1/10", "3/100"),
+    "lemma-6": (RareSample(), "5/2592", "1/864"),
+    "lemma-6.steps": (RareSample(), "1/10", "3/100"),
     "thm-1.proof-86-90": (ONE_OF_TWO, "49/128", "25/128"),
     "thm-1.proof-86-90.86": (ONE_OF_TWO, "49/128", "25/128"),
     "eq-95-96": (SLOW, "1", "1/2"),
@@ -142,9 +156,35 @@ def test_a_counterexample_by_hand(name: str) -> None:
     assert (str(worst.lhs), str(worst.rhs)) == (lhs, rhs)
 
 
+SELECTED = {
+    "thm-1.proof-86-90.87": "decrease",
+    "thm-1.proof-86-90.89": "gap",
+    "thm-1.proof-86-90.90": "gap",
+    "eq-93": "half gap",
+    "eq-94": "half gap",
+}
+
+
+@pytest.mark.parametrize("name", SELECTED)
+def test_a_selected_client_makes_all_its_steps_to_one_side(name: str) -> None:
+    """One of two clients, 64 steps of 1/4096 from the optimum 0: to +-64 (1 - (1 - 1/4096)^k) after k of them."""
+    count, step, server = 64, fmpq(1, 4096), 64
+    found = check(CLAIMS[name], one_of_two(count, 1, step, server))
+    assert found.holds is False
+    assert found.worst is not None
+    squares = [(server * (1 - (1 - step) ** k)) ** 2 for k in range(count + 1)]
+    mean_square = sum(squares[:-1], fmpq(0)) / count
+    expected = {
+        "decrease": squares[-1] / (count * server * step),
+        "gap": mean_square,
+        "half gap": mean_square / 2,
+    }
+    assert str(found.worst.lhs) == str(expected[SELECTED[name]])
+
+
 def test_all_refuted_prints_have_a_counterexample_here() -> None:
-    """None is forgotten; three have a test of their own."""
-    elsewhere = {"lemma-3.S", "lemma-4", "eq-92"}
+    """None is forgotten; some have a test of their own."""
+    elsewhere = {"lemma-3.S", "lemma-4", "eq-92", *SELECTED}
     assert {name for name, claim in CLAIMS.items() if claim.verdict == "refuted"} == set(COUNTEREXAMPLES) | elsewhere
 
 

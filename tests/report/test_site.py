@@ -90,7 +90,7 @@ def test_there_is_a_page_for_each_claim_an_index_and_the_toy_problem(folder: Pat
 
 
 def test_pages_are_well_formed_and_link_to_each_other_only(folder: Path) -> None:
-    """Tags close, ids are unique, links lead to pages of the site, nothing comes from the network."""
+    """Tags close, ids are unique, links lead to pages and headings of the site, nothing comes from the network."""
     for name, text in pages(folder).items():
         page = Page(text)
         assert not page.open, name
@@ -99,7 +99,9 @@ def test_pages_are_well_formed_and_link_to_each_other_only(folder: Path) -> None
         assert "<script" not in text
         assert not re.search(r"(src|href)=\"https?:", text)
         for link in page.links:
-            assert (folder / link).is_file() or link in ALL_PAGES, f"{name} links to {link}"
+            file, _, anchor = link.partition("#")
+            assert not file or (folder / file).is_file() or file in ALL_PAGES, f"{name} links to {link}"
+            assert not anchor or anchor in page.ids, f"{name} has no {anchor}"
 
 
 def test_no_page_shows_a_number_that_is_none(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -118,14 +119,37 @@ def _one_of_many() -> Run:
     return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1, 144), participation=Uniform(1)))
 
 
-_BY_HAND = (_overtaken, _overshooting, _one_of_many)
+def one_of_two(local_steps: int, rounds: int, step_size: fmpq, server_step: int) -> Run:
+    """Two clients that pull a model at the optimum to either side, one of them in each round."""
+    array = RATIONAL.array
+    problem = quadratic(array([[[1]]] * 2), array([[1], [-1]]), array([0]))
+    keys: dict[str, Any] = {"rounds": rounds, "local_steps": local_steps, "server_step_size": fmpq(server_step)}
+    return Run(problem, fedavg(problem, local_step_size=step_size, participation=Uniform(1), **keys))
 
 
-@family("small schedules", 283, meant_for=a.aggregation_scheme)
+def rare_sample(samples: int, rounds: int) -> Run:
+    """One client, of whose samples only one has any curvature, mini-batches of one, from 1 to the optimum 0."""
+    inputs, outputs = RATIONAL.array([[1], *[[0]] * (samples - 1)]), RATIONAL.array([0] * samples)
+    problem = least_squares(ClientData((inputs,), (outputs,)), RATIONAL.array([1]), batch=1)
+    return at_admissible_step(problem, fmpq(1), rounds)
+
+
+_BY_HAND: tuple[Callable[[], Run], ...] = (
+    _overtaken,
+    _overshooting,
+    _one_of_many,
+    lambda: one_of_two(64, 1, fmpq(1, 4096), 64),
+    lambda: one_of_two(8, 1, fmpq(1, 8000), 1),
+    lambda: rare_sample(40, 1),
+)
+_DRAWN = 390
+
+
+@family("small schedules", _DRAWN + len(_BY_HAND), meant_for=a.aggregation_scheme)
 def small_schedules(number: int) -> Run:
     """Up to four clients with every policy, times from 1 to 3, up to three local steps, weights of every kind."""
-    if number >= 280:
-        return _BY_HAND[number - 280]()
+    if number >= _DRAWN:
+        return _BY_HAND[number - _DRAWN]()
     generator = np.random.default_rng([13, number])
     clients = 1 + int(generator.integers(4))
     problem = (

@@ -11,8 +11,10 @@ from fedtheory.federation import Multinomial, fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.problem.generators import random_quadratics
 from fedtheory.run import Run
+from fedtheory.sources.fraboni2022.assumptions import theorem_step_size
+from fedtheory.sources.fraboni2022.hardware import unbiased_updates
 from fedtheory.sources.fraboni2022.sampling import multinomial_sampling
-from verify.instances.asynchronous import at_admissible_step, clients_of_types, whole_times
+from verify.instances.asynchronous import at_admissible_step, clients_of_types, one_of_two, rare_sample, whole_times
 from verify.instances.family import NOISES, SPREADS, Choices, family, pick
 
 _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(6))
@@ -53,6 +55,18 @@ def drawn_with_replacement(number: int) -> Run:
         clock=Clock(Synchronous(), whole_times(generator, clients, 4)),
         participation=Multinomial(1 + int(generator.integers(3))),
     )
+
+
+@family("a rare sample", 1, meant_for=theorem_step_size)
+def a_rare_sample(_number: int) -> Run:
+    """One client with one sample in 4000 that has all the curvature, mini-batches of one, 30 steps."""
+    return rare_sample(4000, 30)
+
+
+@family("much local work", 1, meant_for=unbiased_updates)
+def much_local_work(_number: int) -> Run:
+    """One of two clients with 128 local steps to its side, in each of 34 rounds."""
+    return one_of_two(128, 34, fmpq(1, 294912), 16)
 
 
 def _steady(number: int, seed: int, policy: Policy) -> Run:

@@ -6,6 +6,7 @@ import sympy as sp
 
 from fedtheory import assumptions as a
 from fedtheory.claim import Relation
+from fedtheory.sources.fraboni2022.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.convergence import (
     CONVERGENCE,
     EPSILON_F,
@@ -43,6 +44,9 @@ from fedtheory.sources.fraboni2022.notation import (
     qt_in,
 )
 
+THEOREM_2 = (
+    (8 * L * chi_max + 4 * L) / least_q * (R_L + EPSILON_F + explicit_terms()) + 8 * L * biased + 8 * L * missing
+)
 _LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 
 CLAIMS = [
@@ -52,12 +56,10 @@ CLAIMS = [
         title="Theorem 2",
         locator="Theorem 2, (17)-(19)",
         lhs=gradients,
-        rhs=(8 * L * chi_max + 4 * L) / least_q * (R_L + EPSILON_F + explicit_terms())
-        + 8 * L * biased
-        + 8 * L * missing,
+        rhs=THEOREM_2,
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
-        assumptions=(*ASSUMPTIONS, a.somebody_reports),
+        assumptions=(*THEOREM, a.somebody_reports),
         printed=(
             rf"{_LEFT}\mathbb E\|\nabla\mathcal L(\theta^{{n,k}})\|^2\le\mathcal O(R)+P+U+\mathcal O(\epsilon_F)"
             r"+\epsilon_K+\epsilon_\alpha+\epsilon_\beta,\quad P=\mathcal O\Big(\frac1N\sum_n\chi_n^2\sum_{j\in W_n}"
@@ -65,9 +67,23 @@ CLAIMS = [
             r"\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]\Big)"
         ),
         note=(
-            "With constants of our own, from Lemma 7 and Theorem 1.  The O(.) hide $\\max_n\\chi_n^2/\\min_nq(n)$, not "
-            "only numbers and L: the proof takes the maximum of $q(n)$, where $1/q(n)$ enters."
+            "With constants of our own, from Lemma 7 and (93).  The O(.) hide $\\max_n\\chi_n^2/\\min_nq(n)$, not only "
+            "numbers and L: the proof takes the maximum of $q(n)$, where $1/q(n)$ enters.  It inherits what Theorem 1 "
+            "lacks: the smoothness of single samples, and a factor K for sampled clients."
         ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:thm-2.fixed",
+        kind="bound",
+        title="Theorem 2 for given weights and noise that does not depend on the model",
+        locator="Theorem 2, repaired",
+        lhs=gradients,
+        rhs=THEOREM_2,
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(*THEOREM, *WITHOUT_CHANCE, a.somebody_reports),
+        corrects="fraboni2022:thm-2",
         verdict="supported",
     ),
     claim(
@@ -159,7 +175,7 @@ CLAIMS = [
         rhs=EPSILON_F + explicit_terms(),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
-        assumptions=(fair_types,),
+        assumptions=(*THEOREM, fair_types),
         printed=(
             rf"\tilde s_j(n)=r_j\Rightarrow{_LEFT}[\mathbb E\mathcal L(\theta^{{n,k}})-\mathcal L(\theta^*)]"
             r"\le\epsilon_F+\epsilon_K+\epsilon_\alpha+\epsilon_\beta"
@@ -174,7 +190,7 @@ CLAIMS = [
     claim(
         id="fraboni2022:cor-1.fixed",
         kind="bound",
-        title="Corollary 1 with the factor q(n)",
+        title="Corollary 1 with the factor q(n), for given weights and noise that does not depend on the model",
         locator="Corollary 1, repaired",
         lhs=least_q * loss,
         rhs=EPSILON_F + explicit_terms(),
@@ -186,8 +202,11 @@ CLAIMS = [
         ),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
-        assumptions=(fair_types,),
-        note="$\\mathcal L^n=q(n)\\mathcal L$ and $\\bar\\theta^n=\\theta^*$, so that R = 0 and Theorem 1 applies.",
+        assumptions=(*THEOREM, *WITHOUT_CHANCE, fair_types),
+        note=(
+            "$\\mathcal L^n=q(n)\\mathcal L$ and $\\bar\\theta^n=\\theta^*$, so that R = 0 and the repaired Theorem 1 "
+            "applies."
+        ),
         corrects="fraboni2022:cor-1",
         verdict="supported",
     ),
@@ -201,15 +220,30 @@ CLAIMS = [
         also=(Relation(st_jn, "==", r_j), Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
-        assumptions=(one_type, a.somebody_reports),
+        assumptions=(*THEOREM, one_type, a.somebody_reports),
         printed=(
             r"\mathcal Z_i=\mathcal Z:\ \text{FL always converges to its optimum},\ \tilde s_j(n)=r_j=1\text{ whatever "
             r"the participation, }p_i\text{ and }d_i(n)"
         ),
         note=(
-            "Read as Corollary 1 says it: the bound, with its factor q(n), for every schedule, importance and weight. "
-            " Its noise terms vanish with the step size only; $q(n)>0$ and the step size of Theorem 1 are needed."
+            "Read as Corollary 1 says it: the bound, with its factor q(n), for every schedule, importance and weight.  "
+            "Its noise terms vanish with the step size only; $q(n)>0$ and the step size of Theorem 1 are needed, and "
+            "what Theorem 1 lacks is missing here as well."
         ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:cor-1.iid.fixed",
+        kind="condition",
+        title="Identical data, for given weights and noise that does not depend on the model",
+        locator="below Corollary 1, repaired",
+        lhs=least_q * loss,
+        rhs=EPSILON_F + explicit_terms(),
+        also=(Relation(st_jn, "==", r_j), Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(*THEOREM, *WITHOUT_CHANCE, one_type, a.somebody_reports),
+        corrects="fraboni2022:cor-1.iid",
         verdict="supported",
     ),
     claim(

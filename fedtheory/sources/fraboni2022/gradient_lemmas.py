@@ -106,8 +106,11 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
         printed=rf"R(n)\le12L^2\tau{_QS}+24Lq^{{-1}}(n)Z(n)+3D\sigma_1(n)+6\sigma_2(n)",
-        note="It uses Lemma 3 without the factor q(n).",
-        verdict="supported",
+        note=(
+            "It uses Lemma 3 without the factor q(n).  Mini-batches: a sample that is rougher than its client's "
+            "objective has noise that L does not bound."
+        ),
+        verdict="refuted",
     ),
     claim(
         id="fraboni2022:lemma-5.server-step",
@@ -118,6 +121,7 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=f"With the D of the repaired Lemma 3, and twice the third term.  {_SAMPLES}",
+        corrects="fraboni2022:lemma-5",
         verdict="supported",
     ),
     claim(
@@ -190,8 +194,8 @@ CLAIMS = [
             r"+6\rho^2[\alpha D+2\beta]\tilde\eta^2K^2\Sigma_1(N)+12\rho^2\alpha\tilde\eta^2K^2\Sigma_2(N),\quad "
             r"12\rho^2[\alpha+\beta]\tilde\eta^2K^2\tau^2L^2\le\frac12"
         ),
-        note="D <= 1/2 is assumed as in Lemmas 3 and 5, which the proof uses.",
-        verdict="supported",
+        note=("D <= 1/2 is assumed as in Lemmas 3 and 5, which the proof uses.  It fails where Lemma 5 does."),
+        verdict="refuted",
     ),
     claim(
         id="fraboni2022:lemma-6.server-step",
@@ -202,6 +206,7 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_MOVES_XI, SMALL_D_XI],
         note=f"With the D of the repaired Lemma 3.  {_SAMPLES}",
+        corrects="fraboni2022:lemma-6",
         verdict="supported",
     ),
     claim(
@@ -228,9 +233,10 @@ CLAIMS = [
         ),
         note=(
             "(83) and (84) on runs.  (85) is a sum: every Q(n) is counted at most tau times, so the mean is at most "
-            "tau A times itself plus the mean of B; A does not depend on n, and tau A <= 1/2 is the condition."
+            "tau A times itself plus the mean of B; A does not depend on n, and tau A <= 1/2 is the condition.  (84) "
+            "takes Lemma 5 and fails with it."
         ),
-        verdict="supported",
+        verdict="refuted",
     ),
     claim(
         id="fraboni2022:lemma-6.steps.server-step",
@@ -242,6 +248,7 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=f"Needs D <= 1/2 only.  {_SAMPLES}",
+        corrects="fraboni2022:lemma-6.steps",
         verdict="supported",
     ),
 ]

@@ -6,6 +6,7 @@ import sympy as sp
 
 from fedtheory.claim import Relation
 from fedtheory.expressions import Expr
+from fedtheory.sources.fraboni2022.assumptions import given_weights
 from fedtheory.sources.fraboni2022.drift_lemmas import SMALL_D
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES
 from fedtheory.sources.fraboni2022.notation import (
@@ -24,7 +25,6 @@ from fedtheory.sources.fraboni2022.notation import (
     tau,
     tilde_eta,
 )
-from fedtheory.sources.fraboni2022.weights_lemmas import given_weights
 
 delay = tilde_eta**2 * K**2 * tau**2
 bracket = tilde_eta + nu * delay

@@ -8,14 +8,12 @@ import sympy as sp
 
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
-from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim, Relation
-from fedtheory.errors import NotApplicable
 from fedtheory.expressions import ClientSum
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import second_moments_of_weights as moments
-from fedtheory.run import Run
 from fedtheory.sources.fraboni2022 import inequalities as notation
+from fedtheory.sources.fraboni2022.assumptions import given_weights
 from fedtheory.sources.fraboni2022.inequalities import (
     R_nk,
     gradient_sq,
@@ -62,16 +60,6 @@ where: dict[sp.Symbol, q.Notion] = notation.where | {
 }
 claim = partial(Claim, where=where)
 
-
-def _given_weights(run: Run) -> None:
-    law = run.algorithm.aggregation.moments(run.problem.weights)
-    if run.algorithm.clock.is_synchronous and not law.is_fixed:
-        raise NotApplicable("the weights of an update are random")
-
-
-given_weights = Assumption(
-    "given weights", r"the weights of an update are not random, $\omega_i(n)=q_i(n)$", _given_weights
-)
 SAMPLED = (a.synchronous, a.weight_covariance)
 
 gamma = omega_sq - alpha * q_in**2

@@ -1,0 +1,53 @@
+"""What Theorem 1 assumes beside Assumptions 1 to 5, and what it needs to be true."""
+
+from __future__ import annotations
+
+from fedtheory.assumptions import Assumption
+from fedtheory.errors import NotApplicable
+from fedtheory.run import Run
+from fedtheory.sources.fraboni2022.notation import ASSUMPTIONS
+
+
+def _theorem_step_size(run: Run) -> None:
+    size = run.algorithm.work.common_step_size
+    if size is None:
+        raise NotApplicable("the clients use different step sizes")
+    total = max(run.arithmetic.number(1, "one"), run.surrogate.totals.max())
+    delay, server = run.algorithm.schedule.largest_staleness, run.algorithm.aggregation.server_step_size
+    scaled = size * 48 * max(run.algorithm.work.steps) * run.smoothness
+    rounding = 0 if run.arithmetic.name == "rational" else 1e-12
+    if max(scaled, scaled * 3 * total * total * server * (delay + 1)) > 1 + rounding:
+        raise NotApplicable("the local step size is larger than (98) allows")
+
+
+def _given_weights(run: Run) -> None:
+    law = run.algorithm.aggregation.moments(run.problem.weights)
+    if run.algorithm.clock.is_synchronous and not law.is_fixed:
+        raise NotApplicable("the weights of an update are random")
+
+
+def _model_free_noise(run: Run) -> None:
+    centred = run.problem.centred
+    forms = centred.oracle.variance_forms(centred.linear)
+    if (forms[:, 1:] != 0).any():
+        raise NotApplicable("the noise of the gradients depends on the model")
+
+
+theorem_step_size = Assumption(
+    "step size of Theorem 1",
+    r"$\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)$",
+    _theorem_step_size,
+)
+given_weights = Assumption(
+    "given weights", r"the weights of an update are not random, $\omega_i(n)=q_i(n)$", _given_weights
+)
+model_free_noise = Assumption(
+    "noise that does not depend on the model",
+    r"$\nabla\mathcal L_i(x,\xi)-\nabla\mathcal L_i(y,\xi)=\nabla\mathcal L_i(x)-\nabla\mathcal L_i(y)$",
+    _model_free_noise,
+)
+
+THEOREM = (*ASSUMPTIONS, theorem_step_size)
+"""The assumptions of Theorem 1, its step size among them."""
+WITHOUT_CHANCE = (given_weights, model_free_noise)
+"""What the proof of Theorem 1 uses silently."""
