@@ -15,12 +15,16 @@ from fedtheory.clock import Asynchronous, Clock, FedBuff, Schedule, Update
 from fedtheory.federation import fedavg
 from fedtheory.problem import quadratic
 from fedtheory.quantities import bounded_gradients, examples
+from fedtheory.registry import find
+from fedtheory.sources.fraboni2022.assumptions import model_free_noise, theorem_step_size
 from fedtheory.sources.fraboni2022.convergence import EPSILON_F, fair_types, one_type
 from fedtheory.sources.fraboni2022.examples import EXAMPLES, STABLE, odd_offset, turns_of_clients, turns_of_pairs
 from fedtheory.sources.fraboni2022.examples import step as phi_of_steps
 from fedtheory.sources.fraboni2022.notation import N, W, eta_l, rho, tau, theta0_distance
 from fedtheory.sources.fraboni2022.relaxed import BOUND, EPSILON_W, B_g
+from verify.check import check
 from verify.instances import alternating
+from verify.instances.asynchronous import one_of_two
 
 phi, a, b, c = sp.symbols("phi a b c", positive=True)
 q_1, q_2 = (next(s for s in EXAMPLES if s.name == name) for name in ("q_1", "q_2"))
@@ -54,6 +58,18 @@ def turns(first: str, second: str, step_size: str, rounds: int) -> Run:
 def models(run: Run) -> list[fmpq]:
     """The server's models of a run without noise, in one dimension."""
     return [model[0] for model in run.trajectory.server_mean]
+
+
+# Theorem 1.
+
+
+@pytest.mark.parametrize("name", ["thm-1.explicit", "sampling.unbiased.bound"])
+def test_sampled_clients_with_many_local_steps_break_theorem_1(name: str) -> None:
+    """At the step size of (98): one of two clients, 128 steps of 1/(48 * 128 * 3 * 16) in each of 34 rounds."""
+    run = one_of_two(128, 34, fmpq(1, 294912), 16)
+    assert theorem_step_size.failure(run) is None
+    assert model_free_noise.failure(run) is None
+    assert check(find(f"fraboni2022:{name}"), run).holds is False
 
 
 # Example 1.

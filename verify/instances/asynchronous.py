@@ -142,7 +142,7 @@ _BY_HAND: tuple[Callable[[], Run], ...] = (
     lambda: one_of_two(8, 1, fmpq(1, 8000), 1),
     lambda: rare_sample(40, 1),
 )
-_DRAWN = 390
+_DRAWN = 340
 
 
 @family("small schedules", _DRAWN + len(_BY_HAND), meant_for=a.aggregation_scheme)
