@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import sympy as sp
+
 from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr
-from fedtheory.kernel import Rejected, Step, Term, check
+from fedtheory.expressions import Expr, require_meaning
+from fedtheory.kernel import Rejected, Step, Term, check, is_nonnegative, slack
 from fedtheory.proofs.means import Span, check_mean
-from fedtheory.proofs.theory import theory_of
+from fedtheory.proofs.theory import PROVABLE_PLACES, numbers_of, theory_of
 
 ProofVerdict = Literal["proved", "broken", "no certificate"]
 
@@ -56,12 +58,31 @@ class Proof:
 
 def examine(claim: Claim, certificate: Certificate) -> Proof:
     """Check a certificate of a claim, link by link."""
+    try:
+        steps = [*_relaxation(claim, certificate.relaxed or ()), *_links(claim, certificate)]
+    except Rejected as reason:
+        steps = [Step(str(reason), False)]
+    return Proof(claim, certificate, tuple(steps))
+
+
+def _relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
+    """That the weaker conditions are weaker: they follow from the claim's own."""
+    for condition in relaxed:
+        follows = isinstance(condition, sp.Le | sp.Ge) and is_nonnegative(
+            slack(condition), numbers_of(claim), claim.conditions
+        )
+        yield Step(f"{condition} follows from the conditions of the claim", follows)
+
+
+def _links(claim: Claim, certificate: Certificate) -> Iterator[Step]:
+    if claim.place not in PROVABLE_PLACES or claim.rate is not None:
+        raise Rejected(f"the kernel knows relations at {', '.join(PROVABLE_PLACES)}, not a claim about {claim.place}")
+    if len(claim.relations) != len(certificate.links):
+        raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
-    steps: list[Step] = []
     for number, (relation, terms) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
-        steps += [Step(link + step.text, step.holds) for step in _link(claim, relation, terms, conditions)]
-    return Proof(claim, certificate, tuple(steps))
+        yield from (Step(link + step.text, step.holds) for step in _link(claim, relation, terms, conditions))
 
 
 def examine_mean(claim: Claim, certificate: MeanCertificate, of_step: Proof) -> Proof:
@@ -81,8 +102,10 @@ def _link(claim: Claim, relation: Relation, terms: Sequence[Term], conditions: S
         return [Step("a certificate shows that a side is not larger, not that it is smaller", False)]
     smaller, larger = _sides(relation)
     try:
+        require_meaning(smaller, claim.place)
+        require_meaning(larger, claim.place)
         return check(smaller, larger, terms, theory_of(claim), conditions)
-    except Rejected as reason:
+    except (Rejected, ValueError) as reason:
         return [Step(str(reason), False)]
 
 

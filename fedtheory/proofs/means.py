@@ -13,11 +13,12 @@ from typing import Literal
 
 import sympy as sp
 
+from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, Expr, Gradient, Value, norm_sq
-from fedtheory.kernel import Step, is_nonnegative, scalar
-from fedtheory.proofs.theory import Letters, theory_of
+from fedtheory.kernel import Step, is_nonnegative, is_ordering, scalar, slack
+from fedtheory.proofs.theory import Letters, numbers_of, theory_of
 
 Span = Literal["round", "run"]
 
@@ -59,30 +60,41 @@ def _of_a_run(letter: Letters) -> list[Mean]:
 _TABLES: dict[Span, Callable[[Letters], list[Mean]]] = {"round": _of_a_round, "run": _of_a_run}
 
 
+_ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
+"""What makes a round end where the average of its clients ends."""
+
+
 def check_mean(claim: Claim, step: Claim, span: Span) -> list[Step]:
     """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
-    if any(len(c.relations) != 1 or c.relations[0].operator != "<=" for c in (claim, step)):
+    if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
         return [Step("a mean is taken of one inequality, and is one", False)]
-    missing = [a.name for a in step.assumptions if a not in claim.assumptions]
-    unmet = [c for c in step.conditions if not is_nonnegative(_slack(c), claim.conditions)]
+    missing = [assumption.name for assumption in (*_ROUNDS, *step.assumptions) if assumption not in claim.assumptions]
+    unmet = [c for c in step.conditions if not _follows(c, claim)]
     left, right = claim.relations[0].left, claim.relations[0].right
     rest = sp.simplify(right - left - _mean_slack(claim, step, span))
     return [
+        Step("from local steps to the run", (step.place, claim.place) == ("step", "run")),
+        Step(f"the notation of {step.id}", _same_notation(claim, step)),
         Step(f"the assumptions of {step.id}" + (f"; missing: {', '.join(missing)}" if missing else ""), not missing),
         Step(f"the conditions of {step.id}", not unmet),
         Step("the mean over the steps" + ("" if rest == 0 else f"; what is left over is {rest}"), rest == 0),
     ]
 
 
-def _slack(condition: Expr) -> Expr:
-    """How far a condition is from failing, negative where it fails."""
-    gap = condition.rhs - condition.lhs
-    return gap if condition.rel_op in ("<=", "<") else -gap
+def _follows(condition: Expr, claim: Claim) -> bool:
+    return is_ordering(condition) and is_nonnegative(slack(condition), numbers_of(claim), claim.conditions)
+
+
+def _same_notation(claim: Claim, step: Claim) -> bool:
+    """Whether a letter of both stands for the same notion, and a notion has the same letter."""
+    known = Letters({**claim.where, **step.where}).known
+    shared = claim.where.keys() & step.where.keys()
+    return bool(known) and all(claim.where[symbol] is step.where[symbol] for symbol in shared)
 
 
 def _mean_slack(claim: Claim, step: Claim, span: Span) -> Expr:
     """The mean over steps of right side minus left side of a step claim, in quantities of rounds or the run."""
-    theory, letter = theory_of(step), Letters(claim)
+    theory, letter = theory_of(step), Letters(claim.where)
     slack = scalar(step.relations[0].right - step.relations[0].left, theory)
     total = slack.pop(sp.S.One, sp.S.Zero)
     for entry in _TABLES[span](letter):

@@ -2,64 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cache
+
 import sympy as sp
 
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, Expr, Gradient, norm_sq
-from fedtheory.kernel import Theory
+from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
+
+PROVABLE_PLACES = ("step", "path", "points")
+"""Where the letters of a claim mean what the kernel takes them for."""
 
 _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
-_NUMBERS = (
-    q.clients,
-    q.local_steps,
-    q.local_step_size,
-    q.server_step_size,
-    q.smoothness,
+_COUNTS = (q.clients, q.local_steps, q.rounds)
+_POSITIVE = (q.local_step_size, q.server_step_size, q.smoothness)
+_MAY_VANISH = (
     q.strong_convexity,
     q.noise_deviation,
     q.second_moment,
     q.gradient_dissimilarity,
     q.mean_dissimilarity,
 )
-"""Numbers that are the same for all clients and all rounds."""
+NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
+"""Numbers that are the same for all clients and all rounds; none is negative."""
+
+
+@cache
+def _letter_of(notion: str) -> sp.Dummy:
+    return sp.Dummy(notion, real=True)
 
 
 class Letters:
-    """The symbol of each notion in a claim; one of its own where the claim has none."""
+    """The symbol of each notion in a claim, which has to be one; a symbol of its own where the claim has none."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, where: Mapping[sp.Symbol, Notion]) -> None:
         self.known: dict[str, sp.Symbol] = {}
-        for symbol, notion in claim.where.items():
-            self.known.setdefault(notion.name, symbol)
+        for symbol, notion in where.items():
+            if self.known.setdefault(notion.name, symbol) != symbol:
+                raise Rejected(f"{self.known[notion.name]} and {symbol} both stand for {notion.name}")
 
     def __call__(self, notion: Notion) -> sp.Symbol:
-        return self.known.setdefault(notion.name, sp.Symbol(f"[{notion.name}]", real=True))
+        return self.known.setdefault(notion.name, _letter_of(notion.name))
 
 
 def theory_of(claim: Claim) -> Theory:
-    """The theory in which a claim is to be proved."""
-    letter = Letters(claim)
+    """The theory in which a claim is to be proved; raises `Rejected` where its letters are ambiguous."""
+    letter = Letters(claim.where)
     objective, client_objective = letter(q.objective), letter(q.client_objective)
     is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
     is_convex = any(assumption in claim.assumptions for assumption in _CONVEX)
     both = frozenset({objective, client_objective})
-    vectors = {letter(notion) for notion in _SHARED}
-    vectors |= {symbol for symbol, notion in claim.where.items() if isinstance(notion, PointNotion)}
+    points = {symbol for symbol, notion in claim.where.items() if isinstance(notion, PointNotion)}
     return Theory(
-        scalars=frozenset(_scalars(claim)),
-        vectors=frozenset(vectors),
+        numbers=numbers_of(claim),
+        vectors=frozenset({letter(notion) for notion in _SHARED} | points),
         client_vectors=frozenset(letter(notion) for notion in _OF_CLIENTS),
         # Along a path nothing is random: noise is a vector like any other.
         noise=frozenset({letter(q.gradient_noise)}) if claim.place == "step" else frozenset(),
         clients=letter(q.clients) if a.uniform_shares in claim.assumptions else None,
-        means={objective: client_objective},
+        objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
+        means={objective: client_objective},
         convex=both if is_convex else frozenset(),
         smooth=dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {},
         minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
@@ -68,9 +78,26 @@ def theory_of(claim: Claim) -> Theory:
     )
 
 
-def _scalars(claim: Claim) -> set[sp.Symbol]:
-    """Numbers that are the same for all clients and rounds, and those under a universal quantifier."""
-    return {symbol for symbol, notion in claim.where.items() if notion in _NUMBERS} | set(claim.for_all)
+def numbers_of(claim: Claim) -> Numbers:
+    """The numbers of a claim: those of the setting, and those under a quantifier."""
+    named = {symbol: notion for symbol, notion in claim.where.items() if notion in NUMBERS}
+    for symbol, values in claim.for_all.items():
+        _require_declared(symbol, values)
+    counts = [symbol for symbol, notion in named.items() if notion in _COUNTS]
+    counts += [symbol for symbol in claim.for_all if symbol.is_integer and symbol.is_positive]
+    return Numbers(
+        letters=frozenset(named) | frozenset(claim.for_all),
+        at_least=dict.fromkeys(counts, 1),
+        may_vanish=frozenset(symbol for symbol, notion in named.items() if notion in _MAY_VANISH),
+    )
+
+
+def _require_declared(symbol: sp.Symbol, values: Sequence[Expr]) -> None:
+    """Raise `Rejected` where values under a quantifier contradict what SymPy is told of their symbol."""
+    for value in map(sp.sympify, values):
+        for kind in ("is_integer", "is_positive", "is_nonnegative"):
+            if getattr(symbol, kind) and not getattr(value, kind):
+                raise Rejected(f"{symbol} is declared otherwise than its value {value}")
 
 
 def _definitions(claim: Claim, letter: Letters) -> dict[sp.Symbol, Expr]:
@@ -92,6 +119,7 @@ def _definitions(claim: Claim, letter: Letters) -> dict[sp.Symbol, Expr]:
 
 
 def _assumed(claim: Claim, letter: Letters) -> dict[str, Expr]:
-    if a.unbiased_bounded_variance not in claim.assumptions:
+    """Slacks that are not negative in expectation; variances say nothing of a single path."""
+    if claim.place != "step" or a.unbiased_bounded_variance not in claim.assumptions:
         return {}
     return {"bounded variance": letter(q.noise_deviation) ** 2 - norm_sq(letter(q.gradient_noise))}

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Step, Term
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim, Rate, Relation
+from fedtheory.expressions import Expectation, Gradient, norm_sq
+from fedtheory.kernel import Step, Term, assumption, square
 from fedtheory.proofs import Certificate, MeanCertificate, certificates, examine, examine_mean, prove
 from fedtheory.registry import find
 
@@ -88,6 +92,7 @@ def test_conditions_are_needed(claim_id: str) -> None:
     wider = [condition.func(condition.lhs, 3 * condition.rhs) for condition in conditions]
     for weaker in ([], wider):
         assert examine(claim, replace(certificate, relaxed=weaker)).verdict == "broken"
+        assert examine(replace(claim, conditions=weaker), replace(certificate, relaxed=None)).verdict == "broken"
 
 
 @pytest.mark.parametrize("claim_id", MEANS)
@@ -104,3 +109,115 @@ def test_no_mutated_mean_is_proved(claim_id: str) -> None:
 
 
 _OTHER: dict[Any, Any] = {"round": "run", "run": "round"}
+
+
+eta, L, sigma = sp.symbols("eta L sigma", positive=True)
+x_i, x, x_star, g_i, F, F_i = sp.symbols("x_i x x^* g_i F F_i", real=True)
+NOTATION: dict[sp.Symbol, Any] = {
+    eta: q.local_step_size,
+    L: q.smoothness,
+    sigma: q.noise_deviation,
+    x_i: q.local_iterate,
+    x: q.point,
+    x_star: q.optimum,
+    g_i: q.stochastic_gradient,
+    F: q.objective,
+    F_i: q.client_objective,
+}
+VARIANCE = norm_sq(g_i - Gradient(F_i, x_i))
+NOISY = (a.unbiased_bounded_variance,)
+CLOSER = Term(1 / L - eta, square(x))
+
+
+def verdict(*links: list[Term], relaxed: Any = None, where: Any = None, **stated: Any) -> str:
+    """What the kernel says of a small claim, about points unless said otherwise."""
+    given = {"place": "points", **stated}
+    claim = Claim(id="t:claim", where=NOTATION if where is None else {**NOTATION, **where}, **given)
+    return examine(claim, Certificate(claim=claim.id, links=links, relaxed=relaxed)).verdict
+
+
+def test_variance_is_bounded_in_expectation_only() -> None:
+    """At a local step the variance is bounded; along a path a single deviation is not."""
+    bounded = [Term(sp.S.One, assumption("bounded variance"))]
+    at_step = {"lhs": Expectation(VARIANCE), "rhs": sigma**2, "place": "step"}
+    assert verdict(bounded, assumptions=NOISY, **at_step) == "proved"
+    assert verdict(bounded, **at_step) == "broken"
+    assert verdict(bounded, assumptions=NOISY, lhs=VARIANCE, rhs=sigma**2, place="path") == "broken"
+
+
+@pytest.mark.parametrize("place", ["round", "run", "step", "path", "points"])
+def test_an_expectation_is_not_its_argument(place: Any) -> None:
+    """An equation of both is refused: over the outcomes of a round, on a path, and where vectors mean nothing."""
+    assert verdict([], lhs=Expectation(norm_sq(x_i)), relation="==", rhs=norm_sq(x_i), place=place) == "broken"
+
+
+def test_relaxed_conditions_have_to_be_weaker() -> None:
+    """Conditions that the claim does not make cannot be slipped in as a relaxation."""
+    sides = {"lhs": eta * norm_sq(x), "rhs": norm_sq(x) / L}
+    half = [eta <= 1 / (2 * L)]
+    assert verdict([CLOSER], conditions=half, relaxed=[eta <= 1 / L], **sides) == "proved"
+    assert verdict([CLOSER], relaxed=[eta <= 1 / L], **sides) == "broken"
+    assert verdict([CLOSER], conditions=[eta <= 2 / L], relaxed=[eta <= 1 / L], **sides) == "broken"
+    assert verdict([CLOSER], conditions=half, relaxed=[sp.Ne(eta, 1)], **sides) == "broken"
+
+
+def test_two_letters_of_one_notion() -> None:
+    """Where two letters stand for the same thing nothing is proved: one of them would be forgotten."""
+    G_i, y = sp.symbols("G_i y", real=True)
+    assert verdict([], lhs=norm_sq(x), relation="==", rhs=norm_sq(x)) == "proved"
+    for second in ({G_i: q.client_objective}, {y: q.point}):
+        assert verdict([], lhs=norm_sq(x), relation="==", rhs=norm_sq(x), where=second) == "broken"
+
+
+def test_declared_signs_are_those_of_the_values() -> None:
+    """A symbol under a quantifier is what its values are."""
+    theta = sp.Symbol("theta", positive=True)
+    sides = {"lhs": sp.S.Zero, "rhs": theta * norm_sq(x)}
+    assert verdict([Term(theta, square(x))], for_all={theta: [1, 2]}, **sides) == "proved"
+    assert verdict([Term(theta, square(x))], for_all={theta: [1, -1]}, **sides) == "broken"
+
+
+def test_counts_are_at_least_one() -> None:
+    """There is at least one client; a whole number under a quantifier may be zero."""
+    M, k = sp.Symbol("M", positive=True), sp.Symbol("k", integer=True, nonnegative=True)
+    several = {"lhs": norm_sq(x), "rhs": M * norm_sq(x)}
+    assert verdict([Term(M - 1, square(x))], where={M: q.clients}, **several) == "proved"
+    assert verdict([Term(M - 1, square(x))], where={M: q.smoothness, L: q.clients}, **several) == "broken"
+    sides = {"lhs": norm_sq(x), "rhs": k * norm_sq(x)}
+    assert verdict([Term(k - 1, square(x))], for_all={k: [0, 1]}, **sides) == "broken"
+
+
+def test_rates_have_no_certificate() -> None:
+    """A rate beside a relation is not proved with it."""
+    T = sp.Symbol("T", positive=True)
+    rate = Rate(measured=q.average_suboptimality.symbol, order=T**-100, variable=T)
+    assert verdict([], rate=rate, also=[Relation(norm_sq(x), "==", norm_sq(x))], where={T: q.rounds}) == "broken"
+
+
+def test_links_of_another_claim() -> None:
+    """A certificate with more links than the claim has relations is broken."""
+    assert verdict([], [], lhs=norm_sq(x), relation="==", rhs=norm_sq(x)) == "broken"
+
+
+def mean_verdict(claim: Claim, step: Claim) -> str:
+    """What becomes of the repaired Lemma 2.2 where it or its step is another claim."""
+    by_step = replace(TERMS["renard2022:lemma-2.2.proof.last.fixed"], claim=step.id)
+    certificate = MeanCertificate(claim=claim.id, step=step.id, span="round")
+    return examine_mean(claim, certificate, examine(step, by_step)).verdict
+
+
+def test_rounds_end_where_the_average_ends() -> None:
+    """Without a unit server step or full participation the progress does not telescope; nor elsewhere than on a run."""
+    step, claim = (find(f"renard2022:lemma-2.2{end}") for end in (".proof.last.fixed", ".fixed"))
+    assert mean_verdict(claim, step) == "proved"
+    for lost in (a.unit_server_step, a.full_participation):
+        weaker = [replace(c, assumptions=tuple(x for x in c.assumptions if x is not lost)) for c in (claim, step)]
+        assert mean_verdict(*weaker) == "broken"
+    assert mean_verdict(replace(claim, place="path"), step) == "broken"
+
+
+def test_a_letter_means_the_same_in_step_and_mean() -> None:
+    """The letter of the noise deviation cannot become that of the strong convexity on the way."""
+    step, claim = (find(f"renard2022:lemma-2.2{end}") for end in (".proof.last.fixed", ".fixed"))
+    letter = next(symbol for symbol, notion in claim.where.items() if notion is q.noise_deviation)
+    assert mean_verdict(replace(claim, where={**claim.where, letter: q.strong_convexity}), step) == "broken"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import sympy as sp
 
 from fedtheory.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
 from fedtheory.kernel import (
+    Numbers,
     Rejected,
     Term,
     Theory,
@@ -30,12 +32,14 @@ eta, L, sigma = sp.symbols("eta L sigma", positive=True)
 a, b, x_star, c_i, d_i, n_i, m_i, F, F_i = sp.symbols("a b x^* c_i d_i n_i m_i F F_i", real=True)
 w_i = sp.Symbol("w_i", positive=True)
 
+NUMBERS = Numbers(letters=frozenset({M, eta, L, sigma}), at_least={M: 1}, may_vanish=frozenset({sigma}))
 THEORY = Theory(
-    scalars=frozenset({M, eta, L, sigma}),
+    numbers=NUMBERS,
     vectors=frozenset({a, b, x_star}),
     client_vectors=frozenset({c_i, d_i, n_i, m_i}),
     noise=frozenset({n_i, m_i}),
     clients=M,
+    objectives=frozenset({F}),
     means={F: F_i},
     client_objectives=frozenset({F_i}),
     convex=frozenset({F_i}),
@@ -137,29 +141,105 @@ def test_reasons_that_the_theory_does_not_give(reason: Any) -> None:
         optimality(F_i, a)(THEORY)
 
 
+FOLLOW = [
+    (eta / L, ()),
+    (1 / (2 * eta) - L, (eta <= 1 / (2 * L),)),
+    (1 / (2 * eta) - L, (eta < 1 / (2 * L),)),
+    (1 / (2 * eta) - L, (sp.Ge(1 / (2 * L), eta),)),
+    (1 - eta * L * M, (eta <= 1 / (2 * L * M), M >= 2)),
+    (1 - eta * L, (sigma >= L, eta <= 1 / sigma)),
+    (M - 1, ()),
+    (M - 2, (M >= 2,)),
+    (1 / (M - 1), (M >= 2,)),
+    (sigma / M, ()),
+    (sp.S.Zero, ()),
+    (-eta / (-L), ()),
+]
+OPEN = [
+    (eta - L, ()),
+    (1 / (2 * eta) - L, (eta <= 1 / L,)),
+    (1 / (2 * eta) - L, (eta >= 1 / (2 * L),)),
+    (1 / (2 * eta) - L, ()),
+    (1 / L - eta, (sp.Ne(1 / L, eta),)),
+    (1 / L - eta, (sp.And(eta <= 1 / L, eta >= L),)),
+    (eta - L, (sp.true,)),
+    (M - 2, ()),
+    (1 - M, ()),
+    (-eta, ()),
+    ((eta - 1) ** 2, ()),
+    # Poles: at one client, at no noise, and at the edge of the condition.
+    (1 / (M - 1), ()),
+    (1 / sigma, ()),
+    (1 / (1 / L - eta), (eta <= 1 / L,)),
+    # Letters that may be negative, or of which nothing is known.
+    (sp.Symbol("p", real=True), ()),
+    (sp.Symbol("n", integer=True) - 1, ()),
+    (sp.Symbol("n", integer=True, negative=True) ** 2, ()),
+    (sp.Symbol("n", integer=True, nonnegative=True) - 1, ()),
+    (sp.Symbol("L", integer=True, positive=True) - 1, ()),
+    # Names that an auxiliary letter could have.
+    (M - sp.Symbol("M_more", positive=True), ()),
+    (eta - sp.Symbol("s_0", positive=True), (eta >= 1,)),
+    # Not rational, not exact, not finite.
+    (sp.sqrt(eta) - 1, ()),
+    (sp.exp(eta) - 1, ()),
+    (eta**L, ()),
+    (sp.Float(0.5) * eta, ()),
+    (sp.oo, ()),
+    (sp.zoo, ()),
+    (sp.nan, ()),
+]
+
+
+@pytest.mark.parametrize(("coefficient", "conditions"), FOLLOW)
+def test_signs_that_follow(coefficient: Any, conditions: tuple[Any, ...]) -> None:
+    """Rational functions with non-negative coefficients once the conditions are built in."""
+    assert is_nonnegative(coefficient, NUMBERS, conditions)
+
+
+@pytest.mark.parametrize(("coefficient", "conditions"), OPEN)
+def test_signs_that_stay_open(coefficient: Any, conditions: tuple[Any, ...]) -> None:
+    """Of the others nothing is said: not of poles, of letters without a sign, nor of inexact numbers."""
+    assert not is_nonnegative(coefficient, NUMBERS, conditions)
+
+
+@pytest.mark.parametrize("coefficient", [sp.zoo, sp.oo, sp.nan, sp.Float(2.0)])
+def test_coefficients_are_finite_and_exact(coefficient: Any) -> None:
+    """No statement follows with an infinite or a rounded coefficient, nor has one itself."""
+    with pytest.raises(Rejected):
+        check(sp.S.Zero, norm_sq(a), [Term(coefficient, square(a))], THEORY, ())
+    with pytest.raises(Rejected):
+        scalar(coefficient * norm_sq(a) + coefficient, THEORY)
+
+
+def test_whole_numbers_of_python_are_numbers() -> None:
+    """A coefficient may be a plain integer."""
+    assert holds(sp.S.Zero, 2 * norm_sq(a), Term(2, square(a)))
+
+
+@pytest.mark.parametrize("objective", [sp.Symbol("G"), a, c_i, 2 * F_i])
+def test_objectives_have_to_be_declared(objective: Any) -> None:
+    """An unknown letter, a vector or a multiple is no objective: whether it has a client index is not known."""
+    for expression in (Value(objective, a), inner(Gradient(objective, a), b)):
+        with pytest.raises(Rejected):
+            scalar(expression, THEORY)
+
+
 @pytest.mark.parametrize(
-    ("coefficient", "conditions", "expected"),
+    "roles",
     [
-        (eta / L, (), True),
-        (eta - L, (), False),
-        (1 / (2 * eta) - L, (eta <= 1 / (2 * L),), True),
-        (1 / (2 * eta) - L, (eta < 1 / (2 * L),), True),
-        (1 / (2 * eta) - L, (sp.Ge(1 / (2 * L), eta),), True),
-        (1 / (2 * eta) - L, (eta <= 1 / L,), False),
-        (1 / (2 * eta) - L, (eta >= 1 / (2 * L),), False),
-        (1 / (2 * eta) - L, (), False),
-        (M - 1, (), True),
-        (M - 2, (), False),
-        (1 - M, (), False),
-        (-eta, (), False),
-        (sp.S.Zero, (), True),
-        ((eta - 1) ** 2, (), False),
-        (-eta / (-L), (), True),
+        {"vectors": frozenset({a, F})},
+        {"vectors": frozenset({a, eta})},
+        {"vectors": frozenset({a, c_i})},
+        {"definitions": {a: 2 * b}},
+        {"client_objectives": frozenset({F, F_i})},
+        {"noise": frozenset({sp.Symbol("unknown")})},
     ],
 )
-def test_signs(coefficient: Any, conditions: tuple[Any, ...], expected: bool) -> None:
-    """Rational functions with non-negative coefficients once the conditions are built in; else nothing is said."""
-    assert is_nonnegative(sp.sympify(coefficient), conditions) is expected
+def test_letters_have_one_role(roles: Any) -> None:
+    """A letter that is two things at once, or noise that is no vector, is refused."""
+    with pytest.raises(Rejected):
+        replace(THEORY, **roles)
 
 
 @pytest.mark.parametrize(

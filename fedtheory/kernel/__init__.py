@@ -1,0 +1,56 @@
+"""The proof kernel: everything that a certificate is trusted for is in this package.
+
+A lemma ``lhs <= rhs`` is proved by an identity
+
+    rhs - lhs  =  sum_j  c_j * N_j,       c_j >= 0 under its conditions, N_j >= 0 for a named reason.
+
+The kernel knows vectors and objectives, means over clients and expectations,
+and no claims.  It brings both sides of the identity into a normal form, where
+the residual must vanish, and decides the sign of each coefficient.
+
+    numbers    which letters are numbers
+    theory     what a proof may use
+    forms      normal forms
+    reasons    what is not negative, and why
+    signs      signs of coefficients under conditions
+    check      all of it together
+"""
+
+from fedtheory.kernel.check import Step, Term, check, remainder
+from fedtheory.kernel.forms import scalar, vector
+from fedtheory.kernel.numbers import Numbers, Rejected
+from fedtheory.kernel.reasons import (
+    Reason,
+    assumption,
+    cocoercivity,
+    convexity,
+    lipschitz_gradient,
+    optimality,
+    smoothness,
+    square,
+)
+from fedtheory.kernel.signs import is_nonnegative, is_ordering, slack
+from fedtheory.kernel.theory import Theory
+
+__all__ = [
+    "Numbers",
+    "Reason",
+    "Rejected",
+    "Step",
+    "Term",
+    "Theory",
+    "assumption",
+    "check",
+    "cocoercivity",
+    "convexity",
+    "is_nonnegative",
+    "is_ordering",
+    "lipschitz_gradient",
+    "optimality",
+    "remainder",
+    "scalar",
+    "slack",
+    "smoothness",
+    "square",
+    "vector",
+]

@@ -1,0 +1,102 @@
+"""Reasons: what is not negative, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.expressions import Expr, Gradient, Inner, Value
+from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel.theory import Theory
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A scalar that is not negative in the theory."""
+
+    name: str
+    expression: Expr
+
+
+def square(of: Expr) -> Callable[[Theory], Reason]:
+    """``|v|^2``."""
+    return lambda _theory: Reason("square", Inner(of, of))
+
+
+def convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+    """``f(y) - f(x) - <grad f(x), y - x>`` of a convex f."""
+
+    def reason(theory: Theory) -> Reason:
+        if objective not in theory.convex:
+            raise Rejected(f"{objective} is not known to be convex")
+        return Reason("convexity gap", _linearisation_gap(objective, at, around))
+
+    return reason
+
+
+def smoothness(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+    """``f(x) + <grad f(x), y - x> + L/2 |y - x|^2 - f(y)`` of an L-smooth f."""
+
+    def reason(theory: Theory) -> Reason:
+        bound = _smoothness(objective, theory) / 2 * Inner(at - around, at - around)
+        return Reason("smoothness gap", bound - _linearisation_gap(objective, at, around))
+
+    return reason
+
+
+def cocoercivity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+    """``f(y) - f(x) - <grad f(x), y - x> - |grad f(y) - grad f(x)|^2 / (2 L)`` of a convex L-smooth f."""
+
+    def reason(theory: Theory) -> Reason:
+        if objective not in theory.convex:
+            raise Rejected(f"{objective} is not known to be convex")
+        apart = Gradient(objective, at) - Gradient(objective, around)
+        lost = Inner(apart, apart) / (2 * _smoothness(objective, theory))
+        return Reason("co-coercivity", _linearisation_gap(objective, at, around) - lost)
+
+    return reason
+
+
+def lipschitz_gradient(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+    """``L^2 |y - x|^2 - |grad f(y) - grad f(x)|^2`` of an L-smooth f."""
+
+    def reason(theory: Theory) -> Reason:
+        apart = Gradient(objective, at) - Gradient(objective, around)
+        bound = _smoothness(objective, theory) ** 2 * Inner(at - around, at - around)
+        return Reason("Lipschitz gradient", bound - Inner(apart, apart))
+
+    return reason
+
+
+def optimality(objective: sp.Symbol, at: Expr) -> Callable[[Theory], Reason]:
+    """``f(x) - f(x*)`` for a minimiser x*."""
+
+    def reason(theory: Theory) -> Reason:
+        if objective not in theory.minimisers:
+            raise Rejected(f"{objective} is not known to have a minimiser")
+        return Reason("optimality", Value(objective, at) - Value(objective, theory.minimisers[objective]))
+
+    return reason
+
+
+def assumption(name: str) -> Callable[[Theory], Reason]:
+    """The slack of a stated assumption."""
+
+    def reason(theory: Theory) -> Reason:
+        if name not in theory.assumed:
+            raise Rejected(f"the theory does not assume {name!r}")
+        return Reason(name, theory.assumed[name])
+
+    return reason
+
+
+def _linearisation_gap(objective: sp.Symbol, at: Expr, around: Expr) -> Expr:
+    return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
+
+
+def _smoothness(objective: sp.Symbol, theory: Theory) -> Expr:
+    if objective not in theory.smooth:
+        raise Rejected(f"{objective} is not known to be smooth")
+    return theory.smooth[objective]

@@ -1,0 +1,102 @@
+"""Signs of coefficients: rational functions of numbers, under conditions on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+import sympy as sp
+
+from fedtheory.expressions import Expr
+from fedtheory.kernel.numbers import Numbers
+
+
+def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
+    """Whether a rational function of numbers is shown to be finite and non-negative under conditions.
+
+    Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under
+    ``x >= a`` as a + s, which are the same; then all coefficients of numerator
+    and denominator must be non-negative, and the denominator must not vanish.
+    Conditions other than <, <=, > and >= say nothing here.
+    """
+    found = [known for condition in conditions if (known := _parametrised(condition, numbers)) is not None]
+    return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(sp.sympify(coefficient), found))
+
+
+def slack(condition: Expr) -> Expr:
+    """How far a condition is from failing, negative where it fails; for <, <=, > and >= only."""
+    smaller, larger = _ends(condition)
+    return larger - smaller
+
+
+def is_ordering(condition: Expr) -> bool:
+    """Whether a condition is one of <, <=, > and >=."""
+    return isinstance(condition, sp.Le | sp.Lt | sp.Ge | sp.Gt)
+
+
+def _ends(condition: Expr) -> tuple[Expr, Expr]:
+    ascending = isinstance(condition, sp.Le | sp.Lt)
+    return (condition.lhs, condition.rhs) if ascending else (condition.rhs, condition.lhs)
+
+
+def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
+    """The coefficient with every choice of conditions built in, in every order; each covers all points of the numbers."""
+    for size in range(len(known) + 1):
+        for chosen in permutations(known, size):
+            expression = coefficient
+            for substitution in chosen:
+                expression = expression.xreplace(substitution)
+            yield expression
+
+
+def _parametrised(condition: Expr, numbers: Numbers) -> dict[Expr, Expr] | None:
+    if not is_ordering(condition):
+        return None
+    smaller, larger = _ends(condition)
+    surplus = sp.Dummy("s", nonnegative=True)
+    if larger.is_Symbol and larger not in smaller.free_symbols:
+        return {larger: smaller + surplus}
+    is_positive = smaller.is_Symbol and smaller.is_positive and smaller not in numbers.may_vanish
+    if is_positive and smaller not in larger.free_symbols:
+        return {smaller: larger / (1 + surplus)}
+    return None
+
+
+def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
+    if not all(symbol.is_nonnegative for symbol in coefficient.free_symbols):
+        return False
+    bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}
+    numerator, denominator = _fraction(coefficient.xreplace(bounds))
+    parts = [_coefficients(part) for part in (numerator, denominator)]
+    if None in parts:
+        return False
+    above, below = (part or {} for part in parts)
+    if below and all(c < 0 for c in below.values()):
+        above, below = ({m: -c for m, c in part.items()} for part in (above, below))
+    positive = any(all(_is_positive(s, numbers) for s in monomial.free_symbols) for monomial in below)
+    return positive and all(c >= 0 for c in (*above.values(), *below.values()))
+
+
+def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:
+    return bool(symbol.is_positive) and symbol not in numbers.may_vanish
+
+
+def _fraction(expression: Expr) -> tuple[Expr, Expr]:
+    try:
+        numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
+    except sp.PolynomialError:
+        return sp.nan, sp.nan
+    return numerator, denominator
+
+
+def _coefficients(part: Expr) -> dict[Expr, sp.Rational] | None:
+    """The rational coefficients of a polynomial by their monomials; None for anything else."""
+    symbols = sorted(part.free_symbols, key=sp.default_sort_key)
+    if not symbols:
+        return {sp.S.One: part} if part.is_Rational else None
+    if not part.is_polynomial(*symbols):
+        return None
+    polynomial = sp.Poly(part, *symbols)
+    if not all(c.is_Rational for c in polynomial.coeffs()):
+        return None
+    return {sp.Poly({powers: 1}, *symbols).as_expr(): c for powers, c in polynomial.terms()}

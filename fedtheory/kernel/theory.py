@@ -1,0 +1,63 @@
+"""What a proof may use: its letters, what they are, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import sympy as sp
+
+from fedtheory.expressions import Expr
+from fedtheory.kernel.numbers import Numbers, Rejected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theory:
+    """What the letters of a proof are, and what is known of them."""
+
+    numbers: Numbers = field(default_factory=Numbers)
+    vectors: frozenset[sp.Symbol] = frozenset()
+    """Vectors that all clients share."""
+    client_vectors: frozenset[sp.Symbol] = frozenset()
+    """Vectors that each client has one of."""
+    noise: frozenset[sp.Symbol] = frozenset()
+    """Which of the vectors are fresh zero-mean noise."""
+    clients: sp.Symbol | None = None
+    """M, needed where noises are averaged over clients."""
+    objectives: frozenset[sp.Symbol] = frozenset()
+    """Objectives that all clients share."""
+    client_objectives: frozenset[sp.Symbol] = frozenset()
+    """Objectives that each client has one of."""
+    means: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+    """Objectives that are means over clients: F is the mean of F_i."""
+    convex: frozenset[sp.Symbol] = frozenset()
+    """Objectives that are convex."""
+    smooth: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    """Objectives with Lipschitz gradients, and the constants."""
+    minimisers: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+    """Objectives with a minimiser, where the gradient vanishes."""
+    definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    """Vectors that stand for an expression in others."""
+    assumed: Mapping[str, Expr] = field(default_factory=dict)
+    """Scalars that an assumption says are not negative, by its name."""
+
+    def __post_init__(self) -> None:
+        roles = {
+            "a number": self.numbers.letters,
+            "a vector": self.vectors,
+            "a client's vector": self.client_vectors,
+            "an objective": self.objectives,
+            "a client's objective": self.client_objectives,
+            "a defined vector": frozenset(self.definitions),
+        }
+        for (role, letters), (other, others) in combinations(roles.items(), 2):
+            for letter in sorted(letters & others, key=str):
+                raise Rejected(f"{letter} is {role} and {other} at once")
+        if not self.noise <= self.vectors | self.client_vectors:
+            raise Rejected("noise has to be a vector")
+
+    def require_objective(self, letter: Expr) -> None:
+        """Raise `Rejected` where something else stands in an objective's place."""
+        if letter not in self.objectives | self.client_objectives:
+            raise Rejected(f"{letter} is not an objective of the theory")
