@@ -35,6 +35,8 @@ Kind = Literal[
     "step",
 ]
 Verdict = Literal["proved", "supported", "asymptotic", "refuted", "undecided", "not applicable", "definition"]
+Fault = Literal["statement", "proof step", "misprint"]
+"""What is wrong with a refuted claim: the statement is false, the step of a proof fails, or the print has a slip."""
 Place = Literal["run", "step", "path", "round", "points"]
 Operator = Literal["<", "<=", "==", ">=", ">"]
 
@@ -126,6 +128,11 @@ class Claim:
     """``module:name`` of what implements a definition, an algorithm or an assumption."""
     corrects: str | None = None
     """Id of the printed claim that this one repairs."""
+    fault: Literal["misprint"] | None = None
+    """For a refuted claim: the print differs from a true statement by a slip whose intended reading is evident, such
+    as a lost sign or a wrong index.  The other faults follow from the kind."""
+    sharpens: str | None = None
+    """Id of the printed claim whose bound this one improves under the same assumptions."""
     verdict: Verdict | None = None
     """The recorded verdict; `fedtheory verify` compares."""
 

@@ -8,49 +8,53 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fedtheory.claim import Claim
-from fedtheory.expressions import Average, latex
-from fedtheory.proofs import Certificate, MeanCertificate, certificates, theory_of
-from report.mathml import formula
+from fedtheory.expressions import latex
+from fedtheory.proofs import certificates
+from fedtheory.proofs.outline import Entry, outline
+from report.mathml import formula, prose
 
 
 @dataclass(frozen=True)
 class CertificateTerm:
-    """One term of one link, typeset."""
+    """A coefficient and what it multiplies, typeset."""
 
-    link: Markup
-    """The link that it belongs to."""
     coefficient: Markup
-    reason: str
     not_negative: Markup
+    reason: str
+    premise: str | None
+    """Id of the proved claim whose slack it is."""
 
 
-def certificate_terms(claim: Claim) -> list[CertificateTerm]:
-    """The terms whose sum is the slack of each link; none where there is no certificate."""
-    found = certificates().get(claim.id)
-    if not isinstance(found, Certificate):
-        return []
-    theory, terms = theory_of(claim), []
-    for relation, given in zip(claim.relations, found.links, strict=True):
-        for term in given:
-            reason = term.reason(theory)
-            slack = Average(reason.expression) if term.averaged else reason.expression
-            shown = (formula(latex(part)) for part in (term.coefficient, slack))
-            coefficient, not_negative = shown
-            terms.append(CertificateTerm(formula(relation.latex), coefficient, reason.name, not_negative))
-        if not given:
-            terms.append(CertificateTerm(formula(relation.latex), formula("0"), "an identity", formula("0")))
-    return terms
+@dataclass(frozen=True)
+class CertificateGroup:
+    """The terms whose sum is the slack of one statement, typeset; none for an identity."""
+
+    statement: Markup
+    terms: Sequence[CertificateTerm]
 
 
-def relaxed_conditions(claim: Claim) -> Sequence[Markup] | None:
-    """The weaker conditions under which the certificate holds; None where it uses the claim's own."""
-    found = certificates().get(claim.id)
-    if not isinstance(found, Certificate) or found.relaxed is None:
+@dataclass(frozen=True)
+class CertificateSection:
+    """The certificate of a claim."""
+
+    introduction: Markup
+    groups: Sequence[CertificateGroup]
+    relaxed: Sequence[Markup] | None
+    """Conditions under which it holds, where they are weaker than the claim's."""
+
+
+def certificate_section(claim: Claim) -> CertificateSection | None:
+    """The certificate of a claim, typeset; None where it has none."""
+    found = outline(claim)
+    if found is None:
         return None
-    return [formula(latex(condition)) for condition in found.relaxed]
+    relaxed = getattr(certificates()[claim.id], "relaxed", None)
+    return CertificateSection(
+        prose(found.introduction),
+        [CertificateGroup(formula(group.statement), [_term(e) for e in group.entries]) for group in found.groups],
+        None if relaxed is None else [formula(latex(condition)) for condition in relaxed],
+    )
 
 
-def mean_of(claim: Claim) -> MeanCertificate | None:
-    """What a claim about rounds or a run is the mean of, where that is its certificate."""
-    found = certificates().get(claim.id)
-    return found if isinstance(found, MeanCertificate) else None
+def _term(entry: Entry) -> CertificateTerm:
+    return CertificateTerm(formula(latex(entry.coefficient)), formula(latex(entry.factor)), entry.reason, entry.premise)

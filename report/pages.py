@@ -9,13 +9,13 @@ from markupsafe import Markup
 
 from fedtheory.claim import Claim, Verdict
 from fedtheory.expressions import latex
-from fedtheory.proofs import MeanCertificate
-from report.certificates import CertificateTerm, certificate_terms, mean_of, relaxed_conditions
+from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence
 from report.experiments import Experiment, experiments_for
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
 from report.numbers import decimal
+from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
 from verify.verdict import ClaimVerdict
 
@@ -38,10 +38,8 @@ class ClaimPage:
     figures: Sequence[Figure]
     experiments: Sequence[Experiment]
     corrected_by: Sequence[str]
-    certificate: Sequence[CertificateTerm]
-    mean_of: MeanCertificate | None
-    relaxed: Sequence[Markup] | None
-    """Conditions under which the certificate holds, where they are weaker than the claim's."""
+    certificate: CertificateSection | None
+    worst_case: WorstCaseSection | None
     instances: int
     ratio: str
 
@@ -69,9 +67,8 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
         figures=figures,
         experiments=experiments_for(claim),
         corrected_by=corrected_by,
-        certificate=certificate_terms(claim),
-        mean_of=mean_of(claim),
-        relaxed=relaxed_conditions(claim),
+        certificate=certificate_section(claim),
+        worst_case=worst_case_section(verdict),
         instances=verdict.instances,
         ratio="" if verdict.worst_ratio is None or verdict.verdict == "refuted" else decimal(verdict.worst_ratio, 3),
     )

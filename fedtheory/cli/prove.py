@@ -32,11 +32,10 @@ def document(proof: Proof) -> dict[str, Any]:
     """The JSON document of a proof."""
     from fedtheory.expressions import latex
 
-    relaxed = getattr(proof.certificate, "relaxed", None)
     return {
         "id": proof.claim.id,
         "verdict": proof.verdict,
-        "relaxed_conditions": None if relaxed is None else [latex(condition) for condition in relaxed],
+        "relaxed_conditions": None if proof.relaxed is None else [latex(condition) for condition in proof.relaxed],
         "steps": [{"text": step.text, "holds": step.holds} for step in proof.steps],
     }
 
@@ -52,8 +51,7 @@ def for_people(proof: Proof) -> None:
         f"  {'[green]holds[/green]' if step.holds else '[bold red]fails[/bold red]'}  {escape(step.text)}"
         for step in proof.steps
     ]
-    relaxed = getattr(proof.certificate, "relaxed", None)
-    if relaxed is not None:
-        weaker = ", ".join(proof.claim.in_words(condition) for condition in relaxed)
+    if proof.relaxed is not None:
+        weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)
         lines.append(f"  a weaker condition suffices: {escape(weaker or 'none')}")
     print_lines(*lines)

@@ -43,27 +43,11 @@ def details(claim: Claim) -> dict[str, Any]:
 
 
 def _certificate(claim: Claim) -> list[dict[str, Any]] | None:
-    """Coefficient and reason of each term, link by link, or the claim that it is the mean of; None without one."""
-    from fedtheory.expressions import latex
-    from fedtheory.proofs import MeanCertificate, certificates, theory_of
+    """Coefficients, link by link, with what they multiply and why that is not negative; None without a certificate."""
+    from fedtheory.proofs.outline import document, outline
 
-    found = certificates().get(claim.id)
-    if found is None:
-        return None
-    if isinstance(found, MeanCertificate):
-        return [{"link": 0, "mean_over_steps_of": found.step, "span": found.span}]
-    theory = theory_of(claim)
-    return [
-        {
-            "link": number,
-            "coefficient": latex(term.coefficient),
-            "reason": (reason := term.reason(theory)).name,
-            "not_negative": latex(reason.expression),
-            "averaged": term.averaged,
-        }
-        for number, terms in enumerate(found.links)
-        for term in terms
-    ]
+    found = outline(claim)
+    return None if found is None else document(found)
 
 
 def for_people(claim: Claim) -> None:

@@ -17,7 +17,7 @@ the residual must vanish, and decides the sign of each coefficient.
 """
 
 from fedtheory.kernel.check import Step, Term, check, remainder
-from fedtheory.kernel.forms import scalar, vector
+from fedtheory.kernel.forms import Form, added, composed, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers, Rejected
 from fedtheory.kernel.reasons import (
     Reason,
@@ -25,6 +25,7 @@ from fedtheory.kernel.reasons import (
     cocoercivity,
     convexity,
     lipschitz_gradient,
+    one,
     optimality,
     smoothness,
     square,
@@ -33,22 +34,27 @@ from fedtheory.kernel.signs import is_nonnegative, is_ordering, slack
 from fedtheory.kernel.theory import Theory
 
 __all__ = [
+    "Form",
     "Numbers",
     "Reason",
     "Rejected",
     "Step",
     "Term",
     "Theory",
+    "added",
     "assumption",
     "check",
     "cocoercivity",
+    "composed",
     "convexity",
     "is_nonnegative",
     "is_ordering",
     "lipschitz_gradient",
+    "one",
     "optimality",
     "remainder",
     "scalar",
+    "scaled",
     "slack",
     "smoothness",
     "square",

@@ -48,4 +48,4 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
 
 def remainder(form: Form) -> Form:
     """What does not cancel in a normal form."""
-    return {monomial: simple for monomial, c in form.items() if (simple := sp.simplify(c)) != 0}
+    return {monomial: simple for monomial, c in form.items() if (simple := sp.cancel(c)) != 0}

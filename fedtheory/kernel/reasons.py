@@ -25,6 +25,11 @@ def square(of: Expr) -> Callable[[Theory], Reason]:
     return lambda _theory: Reason("square", Inner(of, of))
 
 
+def one() -> Callable[[Theory], Reason]:
+    """The number one: its coefficient is what is left of the right side."""
+    return lambda _theory: Reason("a number", sp.S.One)
+
+
 def convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
     """``f(y) - f(x) - <grad f(x), y - x>`` of a convex f."""
 

@@ -40,7 +40,7 @@ def _ends(condition: Expr) -> tuple[Expr, Expr]:
 
 
 def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
-    """The coefficient with every choice of conditions built in, in every order; each covers all points of the numbers."""
+    """The coefficient with conditions built in: every choice, in every order; each covers the whole domain."""
     for size in range(len(known) + 1):
         for chosen in permutations(known, size):
             expression = coefficient
@@ -83,7 +83,7 @@ def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:
 
 def _fraction(expression: Expr) -> tuple[Expr, Expr]:
     try:
-        numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
+        numerator, denominator = sp.fraction(sp.cancel(expression))
     except sp.PolynomialError:
         return sp.nan, sp.nan
     return numerator, denominator

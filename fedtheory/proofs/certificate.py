@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
-import sympy as sp
-
+from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr, require_meaning
-from fedtheory.kernel import Rejected, Step, Term, check, is_nonnegative, slack
-from fedtheory.proofs.means import Span, check_mean
-from fedtheory.proofs.theory import PROVABLE_PLACES, numbers_of, theory_of
-
-ProofVerdict = Literal["proved", "broken", "no certificate"]
+from fedtheory.expressions import Expr, norm_sq, require_meaning
+from fedtheory.kernel import Rejected, Step, Term, Theory, check
+from fedtheory.proofs.proof import Prover, relaxation, reliance
+from fedtheory.proofs.theory import PROVABLE_PLACES, letters_of, theory_of
+from fedtheory.registry import find
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,75 +24,30 @@ class Certificate:
     """For each relation the terms that add up to its slack; none for an identity."""
     relaxed: Sequence[Expr] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
+    drift: str | None = None
+    """Id of a proved bound on the drift, which a term may name as its reason."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeanCertificate:
-    """A claim about rounds or a run that is the mean, over the local steps, of a proved claim about each of them."""
-
-    claim: str
-    """Its id."""
-    step: str
-    """Id of the claim about each local step."""
-    span: Span
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What the kernel says of a certificate."""
-
-    claim: Claim
-    certificate: Certificate | MeanCertificate | None
-    steps: tuple[Step, ...]
-
-    @property
-    def verdict(self) -> ProofVerdict:
-        """Proved where every step holds."""
-        if self.certificate is None:
-            return "no certificate"
-        return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
-
-
-def examine(claim: Claim, certificate: Certificate) -> Proof:
-    """Check a certificate of a claim, link by link."""
-    try:
-        steps = [*_relaxation(claim, certificate.relaxed or ()), *_links(claim, certificate)]
-    except Rejected as reason:
-        steps = [Step(str(reason), False)]
-    return Proof(claim, certificate, tuple(steps))
-
-
-def _relaxation(claim: Claim, relaxed: Sequence[Expr]) -> Iterator[Step]:
-    """That the weaker conditions are weaker: they follow from the claim's own."""
-    for condition in relaxed:
-        follows = isinstance(condition, sp.Le | sp.Ge) and is_nonnegative(
-            slack(condition), numbers_of(claim), claim.conditions
-        )
-        yield Step(f"{condition} follows from the conditions of the claim", follows)
-
-
-def _links(claim: Claim, certificate: Certificate) -> Iterator[Step]:
+def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
+    """Check a certificate of a claim, link by link; `Rejected` where the claim is outside the kernel's language."""
     if claim.place not in PROVABLE_PLACES or claim.rate is not None:
         raise Rejected(f"the kernel knows relations at {', '.join(PROVABLE_PLACES)}, not a claim about {claim.place}")
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
+    theory = theory_with_lemmas(claim, certificate.drift)
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    yield from relaxation(claim, certificate.relaxed)
+    if certificate.drift is not None:
+        yield from reliance(claim, prove(certificate.drift), conditions)
     for number, (relation, terms) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
-        yield from (Step(link + step.text, step.holds) for step in _link(claim, relation, terms, conditions))
+        for step in _link(claim, relation, terms, theory, conditions):
+            yield Step(link + step.text, step.holds)
 
 
-def examine_mean(claim: Claim, certificate: MeanCertificate, of_step: Proof) -> Proof:
-    """Check that a claim is the mean of one about each local step, for which there is a proof."""
-    proved = Step(f"{certificate.step} is proved", of_step.verdict == "proved")
-    try:
-        found = check_mean(claim, of_step.claim, certificate.span)
-    except Rejected as reason:
-        found = [Step(str(reason), False)]
-    return Proof(claim, certificate, (proved, *found))
-
-
-def _link(claim: Claim, relation: Relation, terms: Sequence[Term], conditions: Sequence[Expr]) -> list[Step]:
+def _link(
+    claim: Claim, relation: Relation, terms: Sequence[Term], theory: Theory, conditions: Sequence[Expr]
+) -> list[Step]:
     if relation.operator == "==" and terms:
         return [Step("an equation has no terms", False)]
     if relation.operator in ("<", ">"):
@@ -104,11 +56,25 @@ def _link(claim: Claim, relation: Relation, terms: Sequence[Term], conditions: S
     try:
         require_meaning(smaller, claim.place)
         require_meaning(larger, claim.place)
-        return check(smaller, larger, terms, theory_of(claim), conditions)
-    except (Rejected, ValueError) as reason:
-        return [Step(str(reason), False)]
+    except ValueError as reason:
+        raise Rejected(str(reason)) from None
+    return check(smaller, larger, terms, theory, conditions)
 
 
 def _sides(relation: Relation) -> tuple[Expr, Expr]:
     """The side that is claimed to be smaller, and the other one."""
     return (relation.right, relation.left) if relation.operator == ">=" else (relation.left, relation.right)
+
+
+def theory_with_lemmas(claim: Claim, drift: str | None) -> Theory:
+    """The theory of a claim, with a bound on the largest drift of a run: it holds for every client at every step."""
+    theory = theory_of(claim)
+    if drift is None:
+        return theory
+    lemma = find(drift)
+    letter, relation = letters_of(lemma), lemma.relations[0]
+    is_bound = lemma.place == "run" and len(lemma.relations) == 1 and relation.operator == "<="
+    if claim.place != "step" or not is_bound or relation.left != letter(q.max_drift):
+        raise Rejected(f"{lemma.id} does not bound the drift at a local step")
+    apart = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))
+    return replace(theory, assumed={**theory.assumed, lemma.id: relation.right - apart})

@@ -7,7 +7,7 @@ written down here; it is as much trusted as the kernel is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,8 +17,9 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, Expr, Gradient, Value, norm_sq
-from fedtheory.kernel import Step, is_nonnegative, is_ordering, scalar, slack
-from fedtheory.proofs.theory import Letters, numbers_of, theory_of
+from fedtheory.kernel import Form, Rejected, Step, added, composed, remainder, scalar, scaled
+from fedtheory.proofs.proof import Prover, relaxation, reliance
+from fedtheory.proofs.theory import Letters, letters_of, theory_of
 
 Span = Literal["round", "run"]
 
@@ -27,6 +28,8 @@ Span = Literal["round", "run"]
 class Mean:
     """An expression at a local step, and its mean over the steps k = 0 .. tau-1."""
 
+    quantity: sp.Symbol
+    """The quantity of a round or a run that the mean is about."""
     step: Expr
     mean: Expr
 
@@ -35,12 +38,13 @@ def _of_a_round(letter: Letters) -> list[Mean]:
     """Over the steps of one round; the averaged iterate starts at the server's model."""
     before, after, best = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
     objective, local = letter(q.objective), letter(q.local_iterate)
-    crossed = letter(q.server_distance_sq) - letter(q.next_server_distance_sq)
+    start, drift, gap = (letter(n) for n in (q.server_distance_sq, q.round_drift, q.round_suboptimality))
+    crossed = start - letter(q.next_server_distance_sq)
     return [
-        Mean(Value(objective, after) - Value(objective, best), letter(q.round_suboptimality)),
-        Mean(norm_sq(before - best) - norm_sq(after - best), crossed / letter(q.local_steps)),
+        Mean(gap, Value(objective, after) - Value(objective, best), gap),
+        Mean(start, norm_sq(before - best) - norm_sq(after - best), crossed / letter(q.local_steps)),
         # At the first step nobody has drifted.
-        Mean(Average(norm_sq(before - local)), letter(q.round_drift)),
+        Mean(drift, Average(norm_sq(before - local)), drift),
     ]
 
 
@@ -48,12 +52,15 @@ def _of_a_run(letter: Letters) -> list[Mean]:
     """Over all steps of all rounds."""
     before, after, best = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
     objective, local = letter(q.objective), letter(q.local_iterate)
-    steps = letter(q.local_steps) * letter(q.rounds)
+    steps = letter(q.iterations) if letter.has(q.iterations) else letter(q.local_steps) * letter(q.rounds)
+    gap, progress, drift = (letter(n) for n in (q.average_suboptimality, q.total_progress, q.average_round_drift))
+    slope, descent = letter(q.average_local_gradient_sq), letter(q.total_descent)
     return [
-        Mean(Value(objective, after) - Value(objective, best), letter(q.average_suboptimality)),
-        Mean(norm_sq(before - best) - norm_sq(after - best), letter(q.total_progress) / steps),
-        Mean(Average(norm_sq(before - local)), letter(q.average_round_drift)),
-        Mean(norm_sq(Gradient(objective, before)), letter(q.average_local_gradient_sq)),
+        Mean(gap, Value(objective, after) - Value(objective, best), gap),
+        Mean(progress, norm_sq(before - best) - norm_sq(after - best), progress / steps),
+        Mean(drift, Average(norm_sq(before - local)), drift),
+        Mean(slope, norm_sq(Gradient(objective, before)), slope),
+        Mean(descent, Value(objective, before) - Value(objective, after), descent / steps),
     ]
 
 
@@ -64,45 +71,44 @@ _ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
 """What makes a round end where the average of its clients ends."""
 
 
-def check_mean(claim: Claim, step: Claim, span: Span) -> list[Step]:
+@dataclass(frozen=True, kw_only=True)
+class MeanCertificate:
+    """A claim about rounds or a run that is the mean, over the local steps, of a proved claim about each of them."""
+
+    claim: str
+    """Its id."""
+    step: str
+    """Id of the claim about each local step."""
+    span: Span
+    relaxed: Sequence[Expr] | None = None
+    """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
+
+
+def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:
     """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
+    of_step = prove(certificate.step)
+    step = of_step.claim
     if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
-        return [Step("a mean is taken of one inequality, and is one", False)]
-    missing = [assumption.name for assumption in (*_ROUNDS, *step.assumptions) if assumption not in claim.assumptions]
-    unmet = [c for c in step.conditions if not _follows(c, claim)]
-    left, right = claim.relations[0].left, claim.relations[0].right
-    rest = sp.simplify(right - left - _mean_slack(claim, step, span))
-    return [
-        Step("from local steps to the run", (step.place, claim.place) == ("step", "run")),
-        Step(f"the notation of {step.id}", _same_notation(claim, step)),
-        Step(f"the assumptions of {step.id}" + (f"; missing: {', '.join(missing)}" if missing else ""), not missing),
-        Step(f"the conditions of {step.id}", not unmet),
-        Step("the mean over the steps" + ("" if rest == 0 else f"; what is left over is {rest}"), rest == 0),
-    ]
+        raise Rejected("a mean is taken of one inequality, and is one")
+    missing = [assumption.name for assumption in _ROUNDS if assumption not in claim.assumptions]
+    yield from relaxation(claim, certificate.relaxed)
+    yield from reliance(claim, of_step, claim.conditions if certificate.relaxed is None else certificate.relaxed)
+    yield Step(
+        "a round ends where its average ends" + (f"; missing: {', '.join(missing)}" if missing else ""), not missing
+    )
+    yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
+    left = _left_over(claim, step, certificate.span)
+    yield Step("the mean over the steps" + (f"; what is left over is {composed(left)}" if left else ""), not left)
 
 
-def _follows(condition: Expr, claim: Claim) -> bool:
-    return is_ordering(condition) and is_nonnegative(slack(condition), numbers_of(claim), claim.conditions)
-
-
-def _same_notation(claim: Claim, step: Claim) -> bool:
-    """Whether a letter of both stands for the same notion, and a notion has the same letter."""
-    known = Letters({**claim.where, **step.where}).known
-    shared = claim.where.keys() & step.where.keys()
-    return bool(known) and all(claim.where[symbol] is step.where[symbol] for symbol in shared)
-
-
-def _mean_slack(claim: Claim, step: Claim, span: Span) -> Expr:
-    """The mean over steps of right side minus left side of a step claim, in quantities of rounds or the run."""
-    theory, letter = theory_of(step), Letters(claim.where)
-    slack = scalar(step.relations[0].right - step.relations[0].left, theory)
-    total = slack.pop(sp.S.One, sp.S.Zero)
+def _left_over(claim: Claim, step: Claim, span: Span) -> Form:
+    """What a claim's slack has beyond the mean of its step's; the claim says how much of each mean to take."""
+    theory, letter = theory_of(step), letters_of(claim)
+    relation, at_step = claim.relations[0], step.relations[0]
+    rest, form = relation.right - relation.left, scalar(at_step.right - at_step.left, theory)
     for entry in _TABLES[span](letter):
-        form = scalar(entry.step, theory)
-        leading = next(iter(form))
-        factor = slack.get(leading, sp.S.Zero) / form[leading]
-        for monomial, coefficient in form.items():
-            slack[monomial] = sp.simplify(slack.get(monomial, sp.S.Zero) - factor * coefficient)
-        total += factor * entry.mean
-    left = {monomial: coefficient for monomial, coefficient in slack.items() if coefficient != 0}
-    return total + sum(coefficient * monomial for monomial, coefficient in left.items())
+        factor = theory.numbers.plain(sp.diff(rest, entry.quantity) / sp.diff(entry.mean, entry.quantity))
+        rest = sp.expand(rest - factor * entry.mean)
+        form = added([form, scaled(scalar(entry.step, theory), -factor)])
+    constant = form.pop(sp.S.One, sp.S.Zero)
+    return remainder({**form, sp.S.One: rest - constant})

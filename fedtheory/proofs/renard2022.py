@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.kernel import Term, assumption, convexity, smoothness, square
-from fedtheory.proofs.certificate import Certificate, MeanCertificate
+from fedtheory.expressions import Gradient
+from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, smoothness, square
+from fedtheory.proofs import combination as facts
+from fedtheory.proofs import recursion as pair
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.sources.renard2022.notation import (
     F_i,
     L,
     M,
+    T,
     eta,
     lam,
+    sigma,
+    tau,
     x,
     x_i,
     x_star,
@@ -19,6 +28,7 @@ from fedtheory.sources.renard2022.notation import (
     xbar_next,
     y,
     z,
+    zeta,
 )
 
 _ONE = sp.S.One
@@ -30,6 +40,55 @@ _GAPS = (
     Term(_ONE, convexity(F_i, x_star, x_i), averaged=True),
 )
 _STEP = (*_GAPS, Term(L / 2, square(_TO_CLIENT), averaged=True))
+
+# Two clients: how far they are apart, how F would pull them, and by how much their own gradients differ from F's.
+_APART = pair.x_i - pair.x_j
+_PULL = Gradient(pair.F, pair.x_i) - Gradient(pair.F, pair.x_j)
+_MISFIT_I, _MISFIT_J = pair.SLOPE_I - Gradient(pair.F, pair.x_i), pair.SLOPE_J - Gradient(pair.F, pair.x_j)
+_WIDE_STEP, _HALF_STEP = eta <= 2 / L, eta <= 1 / (2 * L)
+
+
+def _gradient_step(factor: sp.Expr) -> list[Term]:
+    """A gradient step on F does not take two points further apart."""
+    return [
+        Term(2 * eta * factor, cocoercivity(pair.F, pair.x_i, pair.x_j)),
+        Term(2 * eta * factor, cocoercivity(pair.F, pair.x_j, pair.x_i)),
+        Term((2 * eta / L - eta**2) * factor, square(_PULL)),
+    ]
+
+
+def _misfits(coefficient: sp.Expr) -> list[Term]:
+    """The two gradients differ from those of F by zeta each."""
+    return [
+        Term(2 * coefficient, assumption("bounded dissimilarity of i")),
+        Term(2 * coefficient, assumption("bounded dissimilarity of j")),
+        Term(coefficient, square(_MISFIT_I + _MISFIT_J)),
+    ]
+
+
+_NOISES = [Term(eta**2, assumption(f"bounded variance of {name}")) for name in "ij"]
+_NOISY_STEP = [
+    Term(1 / tau, square(_APART - eta * _PULL + tau * eta * (_MISFIT_I - _MISFIT_J))),
+    *_gradient_step(1 + 1 / tau),
+    *_misfits((1 + tau) * eta**2),
+    *_NOISES,
+]
+_QUIET_STEP = [
+    Term(1 / k, square(_APART - eta * _PULL + k * eta * (_MISFIT_I - _MISFIT_J))),
+    *_gradient_step(1 + 1 / k),
+    *_misfits((1 + k) * eta**2),
+]
+_OFFSET = 4 * (1 + tau) * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
+_ROUNDED = 8 * tau * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
+_GROWTH = k * (1 + k / tau)
+_SUMMED = k * (k - 1) / 2 + k * (k - 1) * (2 * k - 1) / (6 * tau)
+
+_SHARE = 1 / (2 * eta * tau * T)
+_TELESCOPED = [
+    Part(_ONE, "renard2022:thm-2.1.proof.split.fixed"),
+    Part(-_SHARE, facts.TELESCOPED_PROGRESS),
+    Part(_SHARE, facts.FINAL_DISTANCE),
+]
 
 CERTIFICATES = [
     Certificate(claim="renard2022:property-2.2", links=[[Term(_ONE, convexity(F_i, y, x))]]),
@@ -63,10 +122,71 @@ CERTIFICATES = [
     Certificate(
         claim="renard2022:lemma-2.2.proof.last.fixed",
         links=[[*_STEP, Term(1 / (2 * eta) - L, square(_MOVE)), _VARIANCE]],
-        relaxed=[eta <= 1 / (2 * L)],
+        relaxed=[_HALF_STEP],
     ),
-    MeanCertificate(claim="renard2022:lemma-2.2.fixed", step="renard2022:lemma-2.2.proof.last.fixed", span="round"),
     MeanCertificate(
-        claim="renard2022:thm-2.1.proof.split.fixed", step="renard2022:lemma-2.2.proof.last.fixed", span="run"
+        claim="renard2022:lemma-2.2.fixed",
+        step="renard2022:lemma-2.2.proof.last.fixed",
+        span="round",
+        relaxed=[_HALF_STEP],
+    ),
+    MeanCertificate(
+        claim="renard2022:thm-2.1.proof.split.fixed",
+        step="renard2022:lemma-2.2.proof.last.fixed",
+        span="run",
+        relaxed=[_HALF_STEP],
+    ),
+    Recursion(
+        claim="renard2022:lemma-2.3",
+        factor=1 + 1 / tau,
+        offset=_ROUNDED,
+        terms=[*_NOISY_STEP, Term(4 * (tau - 1) * eta**2 * zeta**2, one())],
+        bound=_GROWTH * _ROUNDED,
+        relaxed=[_WIDE_STEP],
+    ),
+    Recursion(
+        claim="renard2022:lemma-2.3.sharp",
+        factor=1 + 1 / tau,
+        offset=_OFFSET,
+        terms=_NOISY_STEP,
+        bound=_GROWTH * _OFFSET,
+    ),
+    Recursion(
+        claim="renard2022:lemma-2.3.quiet",
+        factor=1 + 1 / k,
+        offset=4 * (1 + k) * eta**2 * zeta**2,
+        terms=_QUIET_STEP,
+        bound=4 * k**2 * eta**2 * zeta**2,
+        first=_misfits(eta**2),
+    ),
+    Recursion(
+        claim="renard2022:lemma-2.3.mean",
+        factor=1 + 1 / tau,
+        offset=_OFFSET,
+        terms=_NOISY_STEP,
+        bound=_GROWTH * _OFFSET,
+        total=_SUMMED * _OFFSET,
+    ),
+    Combination(
+        claim="renard2022:thm-2.1.proof.drift-term",
+        links=[[Part(_ONE, "renard2022:lemma-2.3"), Part(_ONE, facts.ROUND_DRIFT)]],
+        relaxed=[_WIDE_STEP],
+    ),
+    Combination(
+        claim="renard2022:thm-2.1.proof.telescope",
+        links=[
+            [Part(-_SHARE, facts.TELESCOPED_PROGRESS)],
+            [Part(_SHARE, facts.FINAL_DISTANCE)],
+        ],
+    ),
+    Combination(claim="renard2022:thm-2.1.proof.assemble.fixed", links=[[]], relaxed=[]),
+    Combination(
+        claim="renard2022:thm-2.1",
+        links=[[*_TELESCOPED, Part(L, facts.MEAN_DRIFT), Part(L, "renard2022:lemma-2.3")]],
+        relaxed=[_HALF_STEP],
+    ),
+    Combination(
+        claim="renard2022:thm-2.1.sharp",
+        links=[[*_TELESCOPED, Part(L, "renard2022:lemma-2.3.mean")]],
     ),
 ]

@@ -24,6 +24,9 @@ _SMOOTH = (a.convex_and_smooth, a.smooth)
 _COUNTS = (q.clients, q.local_steps, q.rounds)
 _POSITIVE = (q.local_step_size, q.server_step_size, q.smoothness)
 _MAY_VANISH = (
+    q.initial_distance,
+    q.initial_gap,
+    q.visited_second_moment,
     q.strong_convexity,
     q.noise_deviation,
     q.second_moment,
@@ -51,10 +54,19 @@ class Letters:
     def __call__(self, notion: Notion) -> sp.Symbol:
         return self.known.setdefault(notion.name, _letter_of(notion.name))
 
+    def has(self, notion: Notion) -> bool:
+        """Whether the claim has a symbol for a notion."""
+        return notion.name in self.known
+
+
+def letters_of(claim: Claim) -> Letters:
+    """The letters of a claim, with those of quantities that are its sides."""
+    return Letters({**claim.where, **claim.notation})
+
 
 def theory_of(claim: Claim) -> Theory:
     """The theory in which a claim is to be proved; raises `Rejected` where its letters are ambiguous."""
-    letter = Letters(claim.where)
+    letter = letters_of(claim)
     objective, client_objective = letter(q.objective), letter(q.client_objective)
     is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
     is_convex = any(assumption in claim.assumptions for assumption in _CONVEX)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,25 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Rate, Relation
 from fedtheory.expressions import Expectation, Gradient, norm_sq
 from fedtheory.kernel import Step, Term, assumption, square
-from fedtheory.proofs import Certificate, MeanCertificate, certificates, examine, examine_mean, prove
+from fedtheory.proofs import (
+    Certificate,
+    Combination,
+    MeanCertificate,
+    Proof,
+    Recursion,
+    certificates,
+    examination,
+    examine,
+    prove,
+)
 from fedtheory.registry import find
 
 IDS = sorted(certificates())
 TERMS = {claim_id: found for claim_id, found in certificates().items() if isinstance(found, Certificate)}
 MEANS = {claim_id: found for claim_id, found in certificates().items() if isinstance(found, MeanCertificate)}
+SUMS = {claim_id: found for claim_id, found in certificates().items() if isinstance(found, Combination)}
+RECURSIONS = {claim_id: found for claim_id, found in certificates().items() if isinstance(found, Recursion)}
+CHANGES = (2, sp.Rational(1, 2), -1)
 
 
 @pytest.mark.parametrize("claim_id", IDS)
@@ -37,35 +50,63 @@ def test_claims_recorded_as_proved_have_a_certificate() -> None:
     assert {claim.id for claim in all_claims().values() if claim.verdict == "proved"} == set(IDS)
 
 
-def mutants(certificate: Certificate) -> Iterator[Certificate]:
-    """Each term dropped, doubled, halved, with the other sign, or with the other kind of mean."""
-    for number, terms in enumerate(certificate.links):
-        for place, term in enumerate(terms):
-            changed: list[list[Term]] = [
-                [*terms[:place], *terms[place + 1 :]],
-                *(
-                    [*terms[:place], replace(term, coefficient=factor * term.coefficient), *terms[place + 1 :]]
-                    for factor in (2, sp.Rational(1, 2), -1)
-                ),
-            ]
-            for mutated in changed:
-                yield replace(
-                    certificate, links=[*certificate.links[:number], mutated, *certificate.links[number + 1 :]]
-                )
+def changed(items: Sequence[Any]) -> Iterator[list[Any]]:
+    """Terms or parts with one of them dropped, doubled, halved, or with the other sign."""
+    for place, item in enumerate(items):
+        before, after = items[:place], items[place + 1 :]
+        yield [*before, *after]
+        yield from ([*before, replace(item, coefficient=factor * item.coefficient), *after] for factor in CHANGES)
 
 
-@pytest.mark.parametrize("claim_id", TERMS)
+def is_broken(claim: Claim, certificate: Any) -> bool:
+    """Whether some step fails; the steps after it are not examined."""
+    return not all(step.holds for step in examination(claim, certificate))
+
+
+def mutants(certificate: Any) -> Iterator[Any]:
+    """A certificate with one coefficient of one link changed."""
+    for number, items in enumerate(certificate.links):
+        others = certificate.links[:number], certificate.links[number + 1 :]
+        yield from (replace(certificate, links=[*others[0], found, *others[1]]) for found in changed(items))
+
+
+@pytest.mark.parametrize("claim_id", TERMS | SUMS)
 def test_no_mutant_survives(claim_id: str) -> None:
     """Any change of a coefficient breaks the identity."""
-    certificate = TERMS[claim_id]
-    for mutant in mutants(certificate):
-        assert examine(find(claim_id), mutant).verdict == "broken"
+    for mutant in mutants((TERMS | SUMS)[claim_id]):
+        assert is_broken(find(claim_id), mutant)
 
 
-@pytest.mark.parametrize("claim_id", TERMS)
+def mutated_recursions(certificate: Recursion) -> Iterator[Recursion]:
+    """A recursion with another coefficient in its steps, another factor or offset, or a smaller bound or sum."""
+    yield from (replace(certificate, terms=terms) for terms in changed(certificate.terms))
+    yield from (replace(certificate, first=terms) for terms in changed(certificate.first or ()))
+    for factor in CHANGES:
+        yield replace(certificate, factor=factor * certificate.factor)
+        yield replace(certificate, offset=factor * certificate.offset)
+        if certificate.total is not None:
+            yield replace(certificate, total=factor * certificate.total)
+    yield replace(certificate, bound=certificate.bound / 2)
+    yield replace(certificate, bound=-certificate.bound)
+    yield replace(certificate, first=None if certificate.first is not None else certificate.terms)
+
+
+@pytest.mark.parametrize("claim_id", RECURSIONS)
+def test_no_mutated_recursion_survives(claim_id: str) -> None:
+    """A recursion holds as it stands only, for its claim only, and only under assumptions that make it one."""
+    claim, certificate = find(claim_id), RECURSIONS[claim_id]
+    for mutant in mutated_recursions(certificate):
+        assert is_broken(claim, mutant)
+    assert is_broken(replace(claim, rhs=claim.rhs / 3), certificate)
+    for needed in (a.same_local_work, a.full_participation, a.uniform_shares):
+        fewer = tuple(one for one in claim.assumptions if one is not needed)
+        assert is_broken(replace(claim, assumptions=fewer), certificate)
+
+
+@pytest.mark.parametrize("claim_id", sorted(TERMS | SUMS))
 def test_a_mutated_claim_is_not_proved(claim_id: str) -> None:
     """The right side scaled, or a square taken away from it, is something else."""
-    claim, certificate = find(claim_id), TERMS[claim_id]
+    claim, certificate = find(claim_id), (TERMS | SUMS)[claim_id]
     for relation in claim.relations:
         wrong = [_scaled(r) if r is relation else r for r in claim.relations]
         if _scaled(relation).right == relation.right:
@@ -99,13 +140,34 @@ def test_conditions_are_needed(claim_id: str) -> None:
 def test_no_mutated_mean_is_proved(claim_id: str) -> None:
     """Another right side, no conditions, fewer assumptions, or a step that is not proved: each breaks the mean."""
     claim, certificate = find(claim_id), MEANS[claim_id]
-    step = prove(find(certificate.step))
     scaled = replace(claim, lhs=None, rhs=None, chain=(), also=[_scaled(relation) for relation in claim.relations])
-    for mutant in (scaled, replace(claim, conditions=()), replace(claim, assumptions=claim.assumptions[1:])):
-        assert examine_mean(mutant, certificate, step).verdict == "broken"
-    unproved = replace(step, steps=(*step.steps, Step("something else", False)))
-    assert examine_mean(claim, certificate, unproved).verdict == "broken"
-    assert examine_mean(claim, replace(certificate, span=_OTHER[certificate.span]), step).verdict == "broken"
+    for mutant in (scaled, replace(claim, assumptions=claim.assumptions[1:])):
+        assert examine(mutant, certificate).verdict == "broken"
+    assert examine(claim, certificate, unproved).verdict == "broken"
+    assert examine(claim, replace(certificate, span=_OTHER[certificate.span])).verdict == "broken"
+
+
+@pytest.mark.parametrize("claim_id", [claim_id for claim_id in MEANS | SUMS | RECURSIONS if find(claim_id).conditions])
+def test_conditions_of_the_premises_are_needed(claim_id: str) -> None:
+    """What relies on a proved claim needs its conditions, and a drift that is not amplified needs a small step."""
+    claim, certificate = find(claim_id), certificates()[claim_id]
+    if getattr(certificate, "relaxed", None) == []:
+        return
+    assert examine(replace(claim, conditions=()), certificate).verdict == "broken"
+
+
+@pytest.mark.parametrize("claim_id", [claim_id for claim_id, found in SUMS.items() if "renard2022:thm" in claim_id])
+def test_premises_have_to_be_proved(claim_id: str) -> None:
+    """A sum with an unproved claim in it proves nothing; one of facts alone does not ask."""
+    relies = any(isinstance(part.premise, str) for parts in SUMS[claim_id].links for part in parts)
+    expected = "broken" if relies else "proved"
+    assert examine(find(claim_id), SUMS[claim_id], unproved).verdict == expected
+
+
+def unproved(claim_id: str) -> Proof:
+    """A proof that has a step which fails."""
+    proof = prove(find(claim_id))
+    return replace(proof, steps=(*proof.steps, Step("something else", False)))
 
 
 _OTHER: dict[Any, Any] = {"round": "run", "run": "round"}
@@ -203,7 +265,7 @@ def mean_verdict(claim: Claim, step: Claim) -> str:
     """What becomes of the repaired Lemma 2.2 where it or its step is another claim."""
     by_step = replace(TERMS["renard2022:lemma-2.2.proof.last.fixed"], claim=step.id)
     certificate = MeanCertificate(claim=claim.id, step=step.id, span="round")
-    return examine_mean(claim, certificate, examine(step, by_step)).verdict
+    return examine(claim, certificate, lambda _step: examine(step, by_step)).verdict
 
 
 def test_rounds_end_where_the_average_ends() -> None:

@@ -276,7 +276,7 @@ CLAIMS = [
             "The O(.) of $\\epsilon_K,\\epsilon_\\alpha,\\epsilon_\\beta$ are read with the constants of (93), with "
             "$\\Sigma_1\\le4LR+2\\Sigma$ and $\\Sigma_2\\le\\max q_i(n)\\,\\Sigma_1$ of (96) in the two latter.  They "
             "contain powers of $\\rho=\\max(1,q(n))$ besides numbers and L.  Two things fail.  Mini-batches: the noise "
-            "of a sample that is rougher than its client's objective is not bounded by L; one of 4000 samples has all "
+            "of a sample that is rougher than its client's objective is not bounded by L; one of many samples has all "
             "the curvature here, and its weight in the mean can be as small as one likes.  Sampled clients: whoever is "
             "selected makes K steps to the same side, so that $\\epsilon_\\beta$ lacks a factor K; the bound for "
             "unbiased sampling (107) shows it alone."

@@ -231,7 +231,10 @@ CLAIMS = [
             r"\phi(n,k)\le2\sum_i\tilde q_i(n)\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2+2\eta_l^2k\sum_{l=0}^{k-1}"
             rf"\sum_i\tilde q_i(n)\mathbb E\|{_G}\|^2"
         ),
-        note="In expectation.  The last link, a variance below a second moment, holds; the first needs (63).",
+        note=(
+            "In expectation.  The last link, a variance below a second moment, holds; the first needs (63), which "
+            "fails unless eta_g q(n) = 1."
+        ),
         verdict="refuted",
     ),
     claim(
@@ -327,7 +330,7 @@ CLAIMS = [
             rf"\mathbb E\|\theta^{{\rho_i(n)}}-\theta^n\|^2\le\tau{_QS}"
         ),
         verdict="refuted",
-        note="(71) holds; (70) rests on (66).",
+        note="(71) holds; (70) rests on (66), which fails unless eta_g q(n) = 1.",
     ),
     claim(
         id="fraboni2022:lemma-3.eq-70-71.fixed",

@@ -225,6 +225,7 @@ CLAIMS = [
         printed=r"\tilde s_j(n)=s_j(n)/\sum_{i=1}^Ms_j(n)",
         note="Letter for letter the sum over i of $s_j(n)$ is $Ms_j(n)$: all types would have the share 1/M.",
         implemented_by="fedtheory.surrogate:Surrogate",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

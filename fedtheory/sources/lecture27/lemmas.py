@@ -118,6 +118,7 @@ CLAIMS = [
             rf"-\frac\eta\beta\|{_NABLA}\|^2+\eta^2\|{_NABLA}\|^2=\eta\left(\frac1\beta-\eta\right)\|{_NABLA}\|^2"
         ),
         note="As transcribed; the sign is lost.  With it the distance would be allowed to grow.",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

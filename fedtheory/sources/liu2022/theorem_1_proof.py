@@ -113,6 +113,7 @@ CLAIMS = [
             "As transcribed, the last line has lost the variance and carries its factor 1/N to the gradients.  (7) "
             "uses the right one."
         ),
+        fault="misprint",
         verdict="refuted",
     ),
     claim(
@@ -179,6 +180,7 @@ CLAIMS = [
             rf"+\frac s2\mathbb E\left[{_APART}\right]+\frac{{L^2s^2}}{{2N}}"
         ),
         note="As transcribed the last term has $L^2$ and no variance; (8) has it right.",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(
@@ -315,6 +317,7 @@ CLAIMS = [
             "As transcribed the gradients of the second term are taken at the average, where (7) takes them at the "
             "clients' iterates; so their mean is the gradient of f, and more is claimed than (7) gives."
         ),
+        fault="misprint",
         verdict="refuted",
     ),
     claim(
@@ -343,6 +346,7 @@ CLAIMS = [
         conditions=[s <= L / 2],
         printed=r"0<s\le\frac L2\Rightarrow\frac s2(1-sL)\ge0",
         note="As transcribed; the units do not match, and a large L admits steps far beyond 1/L.",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(
@@ -371,6 +375,7 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         printed=(rf"{_GRADIENT}\le\frac2s\left({_BEFORE}-{_AFTER}\right)+4s^2K^2G^2L^2+\frac{{Ls^2\sigma^2}}{{2N}}"),
         note="The last term was not divided: $\\frac2s\\cdot\\frac{Ls^2\\sigma^2}{2N}=\\frac{Ls\\sigma^2}N$.",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

@@ -155,6 +155,7 @@ CLAIMS = [
             "The print adds the number F_i(x) to the vector g_i(x), which means something in one dimension only; it is "
             "read there.  The first part is called the true gradient: the nabla is lost twice."
         ),
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

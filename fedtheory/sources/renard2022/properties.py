@@ -56,6 +56,7 @@ CLAIMS = [
         assumptions=_CONVEX,
         printed=r"f(x)+\langle\nabla f(x),\ y-x\rangle\ge f(z)+\langle\nabla f(x),\ y-z\rangle",
         note="The sign is the wrong way round: the words beside it say that the hyperplane through z lies above.",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(
@@ -97,6 +98,7 @@ CLAIMS = [
         place="points",
         printed=(r"\langle a,b\rangle=\frac12\|a+b\|^2-\|a\|^2-\|b\|^2=\frac12\|a\|^2+\|b\|^2-\|a-b\|^2"),
         note="The brackets after the factor 1/2 are missing.  The proof of Lemma 2.2 uses the identity with them.",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

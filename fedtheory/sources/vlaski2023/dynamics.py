@@ -215,6 +215,7 @@ CLAIMS = [
         assumptions=ALGORITHM,
         printed=r"\mathbb E\{\mathbb 1_{k,i}|w_{i-1}\}=\mathbb E\,\mathbb 1_{k,i}=\frac KL",
         note="A mean of zeros and ones is at most one; the fraction is upside down.",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

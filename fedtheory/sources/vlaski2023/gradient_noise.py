@@ -210,6 +210,7 @@ CLAIMS = [
             "As transcribed, the member behind (c) has lost sigma_k^2, 2 delta^2 |w^o - w|^2 and the factor of the "
             "sampling term, and (d) has an equality sign where |a + b|^2 <= 2|a|^2 + 2|b|^2 is used."
         ),
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

@@ -100,6 +100,7 @@ CLAIMS = [
             "With lambda_k as printed in (5.50): its last term has mu_k^2 / E_k^2 = mu^2 / E_k^4, too small where "
             "E_k > 1."
         ),
+        fault="misprint",
         verdict="refuted",
     ),
     claim(
@@ -138,6 +139,7 @@ CLAIMS = [
             "With lambda_k as printed in (5.50), lambda_k <= 1 lets through local steps that overshoot: at E_k = 2 up "
             "to mu_k = 8 / delta_k."
         ),
+        fault="misprint",
         verdict="refuted",
     ),
     claim(
@@ -172,6 +174,7 @@ CLAIMS = [
             rf"\le{_OWN}+\mu^2\frac{{\sigma_k^2}}{{E_k}}"
         ),
         note="The left side has lost its square; the sides do not even have the same unit.",
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

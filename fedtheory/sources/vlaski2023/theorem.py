@@ -83,6 +83,7 @@ CLAIMS = [
             "after one round.  An O(.) without its constant cannot be refuted; here it has the one that the proof "
             "gives in (5.54), (5.62) and (5.64)."
         ),
+        fault="misprint",
         verdict="refuted",
     ),
     claim(

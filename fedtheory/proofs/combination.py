@@ -1,0 +1,127 @@
+"""Claims about a run that follow from others: sums of proved inequalities and of facts about quantities.
+
+A fact holds of every run because of what its quantities are, not because of a
+theorem; the few of them are written down here, and are as much trusted as the
+kernel is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.assumptions import Assumption
+from fedtheory.claim import Claim, Relation
+from fedtheory.expressions import Expr
+from fedtheory.kernel import Rejected, Step, is_nonnegative
+from fedtheory.proofs.proof import Prover, relaxation, reliance
+from fedtheory.proofs.theory import Letters, letters_of, numbers_of
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number of a run that is not negative, or zero, whatever the theory."""
+
+    name: str
+    slack: Callable[[Letters], Expr]
+    needs: tuple[Assumption, ...] = ()
+    is_zero: bool = False
+
+
+_ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
+
+ONE = Fact("1 >= 0", lambda _letter: sp.S.One)
+FINAL_DISTANCE = Fact("a squared distance is not negative", lambda letter: letter(q.final_distance_sq))
+TELESCOPED_PROGRESS = Fact(
+    "the progress of the rounds telescopes",
+    lambda letter: letter(q.total_progress) - (letter(q.initial_distance) ** 2 - letter(q.final_distance_sq)),
+    _ROUNDS,
+    is_zero=True,
+)
+DESCENT = Fact(
+    "no model is below the minimum",
+    lambda letter: letter(q.initial_gap) - letter(q.total_descent),
+)
+MEAN_DRIFT = Fact(
+    "a mean is at most the largest",
+    lambda letter: letter(q.max_drift) - letter(q.average_round_drift),
+    _ROUNDS,
+)
+ROUND_DRIFT = Fact(
+    "a mean over one round is at most the largest",
+    lambda letter: letter(q.max_drift) - letter(q.round_drift),
+    _ROUNDS,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A multiple of what is not negative: a fact, or the slack of a proved claim."""
+
+    coefficient: Expr
+    premise: Fact | str
+    link: int = 0
+    """Which relation of a proved claim."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combination:
+    """Why a claim about a run follows from others."""
+
+    claim: str
+    """Its id."""
+    links: Sequence[Sequence[Part]]
+    """For each relation the parts that add up to its slack."""
+    relaxed: Sequence[Expr] | None = None
+    """Weaker conditions than the claim's, under which the parts suffice; None for the claim's own."""
+
+
+def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
+    """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
+    if claim.place != "run" or claim.rate is not None or len(claim.relations) != len(certificate.links):
+        raise Rejected("a combination is about the relations of a whole run, with parts for each")
+    yield from relaxation(claim, certificate.relaxed)
+    for relation, parts in zip(claim.relations, certificate.links, strict=True):
+        yield from _link(claim, relation, parts, certificate, prove)
+
+
+def _link(
+    claim: Claim, relation: Relation, parts: Sequence[Part], certificate: Combination, prove: Prover
+) -> Iterator[Step]:
+    if relation.operator in ("<", ">"):
+        raise Rejected("a combination shows that a side is not larger, not that it is smaller")
+    rest = relation.right - relation.left
+    rest = -rest if relation.operator == ">=" else rest
+    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    for part in parts:
+        slack, is_zero = yield from _premise(claim, part, conditions, prove)
+        coefficient = numbers_of(claim).plain(part.coefficient)
+        rest -= coefficient * slack
+        signed = is_zero or (relation.operator != "==" and is_nonnegative(coefficient, numbers_of(claim), conditions))
+        yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
+    left = sp.simplify(rest)
+    yield Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
+
+
+def _name(part: Part) -> str:
+    return part.premise if isinstance(part.premise, str) else part.premise.name
+
+
+def _premise(
+    claim: Claim, part: Part, conditions: Sequence[Expr], prove: Prover
+) -> Generator[Step, None, tuple[Expr, bool]]:
+    """What a part multiplies, and whether that is zero; the steps say why it may be used."""
+    if isinstance(part.premise, Fact):
+        missing = [assumption.name for assumption in part.premise.needs if assumption not in claim.assumptions]
+        yield Step(part.premise.name + (f"; missing: {', '.join(missing)}" if missing else ""), not missing)
+        return part.premise.slack(letters_of(claim)), part.premise.is_zero
+    proof = prove(part.premise)
+    relation = proof.claim.relations[part.link]
+    yield from reliance(claim, proof, conditions)
+    yield Step(f"{part.premise} is about the whole run", proof.claim.place == "run")
+    slack = relation.right - relation.left
+    return (-slack if relation.operator == ">=" else slack), relation.operator == "=="

@@ -1,0 +1,166 @@
+"""A certificate for its readers: what is shown, group by group, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Average, Expectation, Expr, latex, norm_sq
+from fedtheory.kernel import Term, Theory
+from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
+from fedtheory.proofs.certificate import theory_with_lemmas
+from fedtheory.proofs.combination import Fact, Part
+from fedtheory.proofs.recursion import theory_of_two_clients, x_i, x_j
+from fedtheory.proofs.theory import letters_of
+from fedtheory.registry import find
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A coefficient and what it multiplies."""
+
+    coefficient: Expr
+    reason: str
+    """Why the other factor is not negative, or zero."""
+    factor: Expr
+    premise: str | None = None
+    """Id of the proved claim whose slack the factor is."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The entries whose sum is the slack of one statement."""
+
+    statement: str
+    """LaTeX."""
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A certificate, for a page or a terminal."""
+
+    introduction: str
+    """What the entries are, in words with LaTeX between dollar signs."""
+    groups: tuple[Group, ...]
+
+
+def outline(claim: Claim) -> Outline | None:
+    """The outline of a claim's certificate; None where it has none."""
+    certificate = certificates().get(claim.id)
+    if certificate is None:
+        return None
+    introduction, groups = _KINDS[type(certificate)]
+    return Outline(introduction(claim, certificate), tuple(groups(claim, certificate)))
+
+
+def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
+    found = []
+    for term in terms:
+        reason = term.reason(theory)
+        factor = Average(reason.expression) if term.averaged else reason.expression
+        found.append(Entry(sp.sympify(term.coefficient), reason.name, factor))
+    return tuple(found)
+
+
+def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
+    theory = theory_with_lemmas(claim, certificate.drift)
+    for relation, terms in zip(claim.relations, certificate.links, strict=True):
+        yield Group(relation.latex, _entries(terms, theory))
+
+
+def _about_links(_claim: Claim, _certificate: Certificate) -> str:
+    return (
+        "The slack of each link, right side minus left side, is the sum of these coefficients times what stands beside "
+        "them; all expectations are over fresh, unbiased noise.  No coefficient is negative under the conditions, and "
+        "neither is what it multiplies, for the reason given: so no link can fail, for any number of clients, "
+        "dimensions and steps, and for any objectives that satisfy the assumptions, not only quadratics."
+    )
+
+
+def _mean(claim: Claim, certificate: MeanCertificate) -> Iterator[Group]:
+    (at_step,) = find(certificate.step).relations
+    entry = Entry(sp.S.One, "the slack at each local step", at_step.right - at_step.left, certificate.step)
+    yield Group(claim.relations[0].latex, (entry,))
+
+
+def _about_mean(_claim: Claim, certificate: MeanCertificate) -> str:
+    return (
+        f"This is the mean, over the local steps of {'a round' if certificate.span == 'round' else 'the run'}, of a "
+        "claim about each of them that is proved.  Differences from one step to the next telescope; the rest is the "
+        "definition of the quantities."
+    )
+
+
+def _sums(claim: Claim, certificate: Combination) -> Iterator[Group]:
+    for relation, parts in zip(claim.relations, certificate.links, strict=True):
+        yield Group(relation.latex, tuple(_part(claim, part) for part in parts))
+
+
+def _part(claim: Claim, part: Part) -> Entry:
+    coefficient = sp.sympify(part.coefficient)
+    if isinstance(part.premise, Fact):
+        return Entry(coefficient, part.premise.name, part.premise.slack(letters_of(claim)))
+    relation = find(part.premise).relations[part.link]
+    slack = relation.right - relation.left
+    return Entry(coefficient, "a proved claim", -slack if relation.operator == ">=" else slack, part.premise)
+
+
+def _about_sums(_claim: Claim, _certificate: Combination) -> str:
+    return (
+        "The slack of each link, right side minus left side, is the sum of these coefficients times what stands beside "
+        "them: slacks of claims that are proved, and facts that hold of the quantities of every run."
+    )
+
+
+def _recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
+    theory = theory_of_two_clients(claim, certificate)
+    apart = Expectation(norm_sq(x_i - x_j))
+    right = latex(certificate.factor * apart + certificate.offset)
+    yield Group(rf"\mathbb E\|x_i'-x_j'\|^2 \le {right}", _entries(certificate.terms, theory))
+    if certificate.first is not None:
+        start = latex(certificate.bound.subs(sp.Symbol("k", nonnegative=True), 1))
+        yield Group(rf"\mathbb E\|x_i'-x_j'\|^2 \le {start}\quad(x_i=x_j)", _entries(certificate.first, theory))
+
+
+def _about_recursion(claim: Claim, certificate: Recursion) -> str:
+    clients = latex(letters_of(claim)(q.clients))
+    share = rf"(1-1/{clients})/2" if certificate.total is not None else rf"(1-1/{clients})^2"
+    what = (
+        "the mean over clients and local steps is at most" if certificate.total is not None else "the drift is at most"
+    )
+    return (
+        "All clients start a round at the server's model.  One local step takes two clients $i$ and $j$ from $x_i$ and "
+        "$x_j$ to $x_i'$ and $x_j'$, and the inequality below holds, as its slack is the sum of the coefficients times "
+        "what stands beside them.  So after $k$ local steps "
+        f"$\\mathbb E\\|x_i-x_j\\|^2\\le{latex(certificate.bound)}$, and {what} ${share}$ times that."
+    )
+
+
+_KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {
+    Certificate: (_about_links, _links),
+    MeanCertificate: (_about_mean, _mean),
+    Combination: (_about_sums, _sums),
+    Recursion: (_about_recursion, _recursion),
+}
+
+
+def document(found: Outline) -> list[dict[str, Any]]:
+    """The entries as JSON: LaTeX of each coefficient and of what it multiplies, link by link."""
+    return [
+        {
+            "link": number,
+            "statement": group.statement,
+            "coefficient": latex(entry.coefficient),
+            "reason": entry.reason,
+            "not_negative": latex(entry.factor),
+            "premise": entry.premise,
+        }
+        for number, group in enumerate(found.groups)
+        for entry in group.entries
+    ]

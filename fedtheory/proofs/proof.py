@@ -1,0 +1,85 @@
+"""What the kernel says of a certificate, and what it takes to rely on another claim's proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fedtheory.claim import Claim
+from fedtheory.expressions import Expr
+from fedtheory.kernel import Step, is_nonnegative, is_ordering, slack
+from fedtheory.proofs.theory import letters_of, numbers_of
+
+ProofVerdict = Literal["proved", "broken", "no certificate"]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the kernel says of a certificate."""
+
+    claim: Claim
+    certificate: Any
+    """One of the kinds of certificates; None where there is none."""
+    steps: tuple[Step, ...]
+
+    @property
+    def verdict(self) -> ProofVerdict:
+        """Proved where every step holds."""
+        if self.certificate is None:
+            return "no certificate"
+        return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
+
+    @property
+    def relaxed(self) -> Sequence[Expr] | None:
+        """Weaker conditions than the claim's, under which the certificate holds; None for the claim's own."""
+        relaxed: Sequence[Expr] | None = getattr(self.certificate, "relaxed", None)
+        return relaxed
+
+
+Prover = Callable[[str], Proof]
+"""From the id of a claim to what the kernel says of it."""
+
+
+def follows(condition: Expr, claim: Claim, conditions: Sequence[Expr] | None = None) -> bool:
+    """Whether a condition follows from others, of the same claim unless they are given."""
+    given = claim.conditions if conditions is None else conditions
+    # Only the closure of an open condition follows from a closed one.
+    is_closed = condition.rel_op in ("<=", ">=") if is_ordering(condition) else False
+    repeated = condition in given
+    return repeated or (is_closed and is_nonnegative(slack(condition), numbers_of(claim), given))
+
+
+def relaxation(claim: Claim, relaxed: Sequence[Expr] | None) -> Iterator[Step]:
+    """That weaker conditions are weaker: they follow from the claim's own."""
+    for condition in relaxed or ():
+        yield Step(f"{condition} follows from the conditions of the claim", follows(condition, claim))
+
+
+def reliance(claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None) -> Iterator[Step]:
+    """That a proof of another claim may be used: it is one, in the same notation, and asks for no more.
+
+    `conditions` are those under which the claim is being proved, its own unless given.
+    """
+    premise = on.claim
+    needed = premise.conditions if on.relaxed is None else on.relaxed
+    missing = [assumption.name for assumption in premise.assumptions if assumption not in claim.assumptions]
+    unmet = [condition for condition in needed if not follows(condition, claim, conditions)]
+    yield Step(f"{premise.id} is proved", on.verdict == "proved")
+    yield Step(f"the notation of {premise.id}", _same_notation(claim, premise))
+    yield Step(f"the assumptions of {premise.id}" + _listed("missing", missing), not missing)
+    yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
+
+
+def _listed(what: str, items: Sequence[object]) -> str:
+    return f"; {what}: {', '.join(map(str, items))}" if items else ""
+
+
+def _same_notation(claim: Claim, premise: Claim) -> bool:
+    """Whether a letter of both stands for the same notion, and a notion has the same letter."""
+    mine, others = letters_of(claim).known, letters_of(premise).known
+    names = {letter: name for name, letter in mine.items()}
+    shared = mine.keys() & others.keys()
+    return all(mine[name] == others[name] for name in shared) and all(
+        names.get(letter, name) == name for name, letter in others.items()
+    )
