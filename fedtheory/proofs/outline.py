@@ -10,12 +10,12 @@ import sympy as sp
 
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expectation, Expr, latex, norm_sq
+from fedtheory.expressions import Average, Expr, latex
 from fedtheory.kernel import Term, Theory
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
 from fedtheory.proofs.certificate import theory_with_lemmas
 from fedtheory.proofs.combination import Fact, Part
-from fedtheory.proofs.recursion import theory_of_two_clients, x_i, x_j
+from fedtheory.proofs.recursion import Setting, k
 from fedtheory.proofs.theory import letters_of
 from fedtheory.registry import find
 
@@ -119,26 +119,25 @@ def _about_sums(_claim: Claim, _certificate: Combination) -> str:
 
 
 def _recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
-    theory = theory_of_two_clients(claim, certificate)
-    apart = Expectation(norm_sq(x_i - x_j))
-    right = latex(certificate.factor * apart + certificate.offset)
-    yield Group(rf"\mathbb E\|x_i'-x_j'\|^2 \le {right}", _entries(certificate.terms, theory))
+    measure, at = certificate.measure, Setting(claim, certificate)
+    before, after = measure.latex
+    grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
+    yield Group(rf"{after} \le {grown}", _entries(certificate.terms, at.theory))
     if certificate.first is not None:
-        start = latex(certificate.bound.subs(sp.Symbol("k", nonnegative=True), 1))
-        yield Group(rf"\mathbb E\|x_i'-x_j'\|^2 \le {start}\quad(x_i=x_j)", _entries(certificate.first, theory))
+        start, together = latex(certificate.bound.subs(k, 1)), measure.together(claim, at.theory)
+        yield Group(rf"{after} \le {start}\quad(k=0)", _entries(certificate.first, together))
 
 
 def _about_recursion(claim: Claim, certificate: Recursion) -> str:
-    clients = latex(letters_of(claim)(q.clients))
-    share = rf"(1-1/{clients})/2" if certificate.total is not None else rf"(1-1/{clients})^2"
-    what = (
-        "the mean over clients and local steps is at most" if certificate.total is not None else "the drift is at most"
-    )
+    measure, clients = certificate.measure, letters_of(claim)(q.clients)
+    is_largest = claim.relations[0].left == letters_of(claim)(q.max_drift) and measure.largest_drift is not None
+    share = measure.largest_drift(clients) if is_largest and measure.largest_drift else measure.mean_drift(clients)
+    whose = "the drift of a client" if is_largest else "the mean drift"
     return (
-        "All clients start a round at the server's model.  One local step takes two clients $i$ and $j$ from $x_i$ and "
-        "$x_j$ to $x_i'$ and $x_j'$, and the inequality below holds, as its slack is the sum of the coefficients times "
-        "what stands beside them.  So after $k$ local steps "
-        f"$\\mathbb E\\|x_i-x_j\\|^2\\le{latex(certificate.bound)}$, and {what} ${share}$ times that."
+        "All clients start a round at the server's model.  One local step takes $x_i$ to $x_i'$, and the inequality "
+        "below holds, as its slack is the sum of the coefficients times what stands beside them.  So after $k$ local "
+        f"steps {measure.words} is in expectation at most ${latex(certificate.bound)}$, which satisfies the recursion; "
+        f"and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
     )
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.expressions import Gradient
+from fedtheory.expressions import Average, Gradient
 from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, smoothness, square
 from fedtheory.proofs import combination as facts
-from fedtheory.proofs import recursion as pair
+from fedtheory.proofs import distances as pair
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.distances import PAIR, SPREAD
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.sources.renard2022.notation import (
+    F,
     F_i,
     L,
     M,
@@ -83,6 +85,21 @@ _ROUNDED = 8 * tau * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
 _GROWTH = k * (1 + k / tau)
 _SUMMED = k * (k - 1) / 2 + k * (k - 1) * (2 * k - 1) / (6 * tau)
 
+# All clients: where a gradient step on F takes them, as seen from where it takes their average.
+_F_PULL = Gradient(F, x_i) - Gradient(F, xbar)
+_MISFIT = Gradient(F_i, x_i) - Gradient(F, x_i)
+_PULLED = (x_i - xbar) - eta * _F_PULL
+_SPREAD_OFFSET = (1 + tau) * eta**2 * zeta**2 + (1 - 1 / M) * eta**2 * sigma**2
+_SPREAD_STEP = [
+    Term(1 / tau, square(_PULLED + tau * eta * _MISFIT), averaged=True),
+    Term(2 * eta * (1 + 1 / tau), cocoercivity(F, x_i, xbar), averaged=True),
+    Term(2 * eta * (1 + 1 / tau), cocoercivity(F, xbar, x_i), averaged=True),
+    Term((2 * eta / L - eta**2) * (1 + 1 / tau), square(_F_PULL), averaged=True),
+    Term((1 + tau) * eta**2, assumption("bounded dissimilarity"), averaged=True),
+    Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True),
+    Term(_ONE, square(Average(_PULLED - eta * _MISFIT))),
+]
+
 _SHARE = 1 / (2 * eta * tau * T)
 _TELESCOPED = [
     Part(_ONE, "renard2022:thm-2.1.proof.split.fixed"),
@@ -138,6 +155,7 @@ CERTIFICATES = [
     ),
     Recursion(
         claim="renard2022:lemma-2.3",
+        measure=PAIR,
         factor=1 + 1 / tau,
         offset=_ROUNDED,
         terms=[*_NOISY_STEP, Term(4 * (tau - 1) * eta**2 * zeta**2, one())],
@@ -146,6 +164,7 @@ CERTIFICATES = [
     ),
     Recursion(
         claim="renard2022:lemma-2.3.sharp",
+        measure=PAIR,
         factor=1 + 1 / tau,
         offset=_OFFSET,
         terms=_NOISY_STEP,
@@ -153,6 +172,7 @@ CERTIFICATES = [
     ),
     Recursion(
         claim="renard2022:lemma-2.3.quiet",
+        measure=PAIR,
         factor=1 + 1 / k,
         offset=4 * (1 + k) * eta**2 * zeta**2,
         terms=_QUIET_STEP,
@@ -161,11 +181,12 @@ CERTIFICATES = [
     ),
     Recursion(
         claim="renard2022:lemma-2.3.mean",
+        measure=SPREAD,
         factor=1 + 1 / tau,
-        offset=_OFFSET,
-        terms=_NOISY_STEP,
-        bound=_GROWTH * _OFFSET,
-        total=_SUMMED * _OFFSET,
+        offset=_SPREAD_OFFSET,
+        terms=_SPREAD_STEP,
+        bound=_GROWTH * _SPREAD_OFFSET,
+        total=_SUMMED * _SPREAD_OFFSET,
     ),
     Combination(
         claim="renard2022:thm-2.1.proof.drift-term",

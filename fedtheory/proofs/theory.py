@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 import sympy as sp
@@ -21,7 +21,7 @@ _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
-_COUNTS = (q.clients, q.local_steps, q.rounds)
+_COUNTS = (q.clients, q.local_steps, q.rounds, q.iterations)
 _POSITIVE = (q.local_step_size, q.server_step_size, q.smoothness)
 _MAY_VANISH = (
     q.initial_distance,
@@ -132,6 +132,20 @@ def _definitions(claim: Claim, letter: Letters) -> dict[sp.Symbol, Expr]:
 
 def _assumed(claim: Claim, letter: Letters) -> dict[str, Expr]:
     """Slacks that are not negative in expectation; variances say nothing of a single path."""
-    if claim.place != "step" or a.unbiased_bounded_variance not in claim.assumptions:
-        return {}
-    return {"bounded variance": letter(q.noise_deviation) ** 2 - norm_sq(letter(q.gradient_noise))}
+    return dict(_assumed_in_expectation(claim, letter)) if claim.place == "step" else {}
+
+
+def _assumed_in_expectation(claim: Claim, letter: Letters) -> Iterator[tuple[str, Expr]]:
+    local, noise, objective = letter(q.local_iterate), letter(q.gradient_noise), letter(q.objective)
+    slope, average = Gradient(letter(q.client_objective), local), letter(q.average_iterate)
+    misfit_at_average = Gradient(letter(q.client_objective), average) - Gradient(objective, average)
+    if a.unbiased_bounded_variance in claim.assumptions:
+        yield "bounded variance", letter(q.noise_deviation) ** 2 - norm_sq(noise)
+    if a.bounded_dissimilarity in claim.assumptions:
+        apart = norm_sq(slope - Gradient(objective, local))
+        yield "bounded dissimilarity", letter(q.gradient_dissimilarity) ** 2 - apart
+    if a.bounded_mean_dissimilarity in claim.assumptions:
+        mean = Average(norm_sq(misfit_at_average))
+        yield "bounded mean dissimilarity", letter(q.mean_dissimilarity) ** 2 - mean
+    if a.bounded_second_moment in claim.assumptions:
+        yield "bounded second moment", letter(q.second_moment) ** 2 - norm_sq(slope + noise)

@@ -71,6 +71,8 @@ NOTATION: dict[sp.Symbol, Notion] = {
         quantity.symbol: quantity
         for quantity in (
             q.average_local_gradient_sq,
+            q.average_round_drift,
+            q.max_drift,
             q.optimal_value_gap,
             q.parameter_server_load,
             q.ring_worker_load,
@@ -94,5 +96,9 @@ gradient_sq = Expectation(norm_sq(Gradient(f, xbar)))
 drift_bound = 4 * s**2 * K**2 * G**2
 
 theorem_bound = 2 * gap / (s * T) + 4 * s**2 * K**2 * G**2 * L**2 + L * s * sigma**2 / N
+
+mean_drift = q.average_round_drift.symbol
+theorem_bound_by_drift = 2 * descent / (s * T) + L**2 * mean_drift + L * s * sigma**2 / N
+"""Theorem 1 before the drift is bounded."""
 
 claim = partial(Claim, where=NOTATION)

@@ -38,7 +38,7 @@ theorem_bound = start_term + noise_term + 4 * tau * eta**2 * L * sigma**2 + 18 *
 round_progress = (distance_before - distance_after) / (2 * eta * tau)
 total_progress = progress / (2 * eta * tau * T)
 
-sharp_mean_drift = (1 - 1 / M) * eta**2 * (2 * (tau**2 - 1) * zeta**2 + (tau - 1) * sigma**2) * sp.Rational(5, 6)
+sharp_mean_drift = sp.Rational(5, 6) * (tau - 1) * eta**2 * ((tau + 1) * zeta**2 + (1 - 1 / M) * sigma**2)
 WIDE_STEP = eta <= 1 / (2 * L)
 
 TUNED_STEP = 1 / (4 * L * sp.sqrt(T))
@@ -182,8 +182,8 @@ CLAIMS = [
         assumptions=ALL_ASSUMPTIONS,
         conditions=[eta <= 2 / L],
         note=(
-            "Theorem 2.1 needs the mean only.  The bound vanishes for one client and for one local step, as the drift "
-            "does; for two clients it has at most 5/6 in place of 18 and 5/12 in place of 4."
+            "Theorem 2.1 needs the mean only.  The bound vanishes for one client (whose dissimilarity is zero) and for "
+            "one local step, as the drift does; it has at most 5/6 in place of 18 and in place of 4."
         ),
         sharpens="renard2022:lemma-2.3",
         verdict="proved",
@@ -197,7 +197,7 @@ CLAIMS = [
         assumptions=ALL_ASSUMPTIONS,
         conditions=[WIDE_STEP],
         note=(
-            "Twice the step size of the print; at most 5/3 in place of 18 and 5/6 in place of 4.  For tau = 1 it is "
+            "Twice the step size of the print; at most 5/6 in place of 18 and in place of 4.  For tau = 1 it is "
             "the bound of SGD with M gradients a step, for M = 1 that of SGD."
         ),
         sharpens="renard2022:thm-2.1",

@@ -1,0 +1,141 @@
+"""How far clients are apart inside a round: from each other, from their average, from where they started.
+
+All clients start a round at the server's model.  A measure says what it is
+before and after a local step, in which theory, and what a bound on it at every
+step means for the drift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.kernel import Numbers, Theory
+from fedtheory.proofs.theory import Letters, letters_of, theory_of
+
+x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True)
+"""The iterates of two clients, and the noise of their next gradients."""
+F, F_i, F_j = sp.symbols("F F_i F_j", real=True)
+"""The objective, and those of the two clients."""
+SLOPE_I, SLOPE_J = Gradient(F_i, x_i), Gradient(F_j, x_j)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A squared distance of clients inside a round."""
+
+    latex: tuple[str, str]
+    """Of itself before and after a local step."""
+    words: str
+    before: Callable[[Claim], Expr]
+    after: Callable[[Claim], Expr]
+    theory: Callable[[Claim, Numbers], Theory]
+    together: Callable[[Claim, Theory], Theory]
+    """The theory at the start of a round, where all clients are at the server's model."""
+    largest_drift: Callable[[Expr], Expr] | None
+    """What the drift of one client is at most, as a multiple of a bound, by the number of clients; None if unknown."""
+    mean_drift: Callable[[Expr], Expr]
+    """The same for the mean over clients."""
+
+
+def _step_of_two(claim: Claim) -> Expr:
+    size = letters_of(claim)(q.local_step_size)
+    return norm_sq((x_i - size * (SLOPE_I + n_i)) - (x_j - size * (SLOPE_J + n_j)))
+
+
+def _theory_of_two(claim: Claim, numbers: Numbers) -> Theory:
+    """What is known of two clients: the claim's assumptions, for each."""
+    letter = letters_of(claim)
+    objectives, noise = frozenset({F, F_i, F_j}), frozenset({n_i, n_j})
+    is_quiet = a.full_gradients in claim.assumptions
+    is_convex = a.convex_and_smooth in claim.assumptions
+    is_smooth = is_convex or a.smooth in claim.assumptions
+    return Theory(
+        numbers=numbers,
+        vectors=frozenset({x_i, x_j}) if is_quiet else noise | {x_i, x_j},
+        noise=frozenset() if is_quiet else noise,
+        definitions=dict.fromkeys(noise, sp.S.Zero) if is_quiet else {},
+        objectives=objectives,
+        convex=objectives if is_convex else frozenset(),
+        smooth=dict.fromkeys(objectives, letter(q.smoothness)) if is_smooth else {},
+        assumed=dict(_assumed_of_two(claim, letter)),
+    )
+
+
+def _assumed_of_two(claim: Claim, letter: Letters) -> Iterator[tuple[str, Expr]]:
+    for name, noise, slope, misfit in (
+        ("i", n_i, SLOPE_I, SLOPE_I - Gradient(F, x_i)),
+        ("j", n_j, SLOPE_J, SLOPE_J - Gradient(F, x_j)),
+    ):
+        if a.unbiased_bounded_variance in claim.assumptions:
+            yield f"bounded variance of {name}", letter(q.noise_deviation) ** 2 - norm_sq(noise)
+        if a.bounded_dissimilarity in claim.assumptions:
+            yield f"bounded dissimilarity of {name}", letter(q.gradient_dissimilarity) ** 2 - norm_sq(misfit)
+        if a.bounded_second_moment in claim.assumptions:
+            yield f"bounded second moment of {name}", letter(q.second_moment) ** 2 - norm_sq(slope + noise)
+        # The largest of the run is at least that of any of its steps.
+        yield f"second moment of {name} in the run", letter(q.visited_second_moment) ** 2 - norm_sq(slope + noise)
+
+
+def _two_together(_claim: Claim, theory: Theory) -> Theory:
+    return replace(theory, vectors=theory.vectors - {x_j}, definitions={**theory.definitions, x_j: x_i})
+
+
+PAIR = Measure(
+    (r"\mathbb E\|x_i-x_j\|^2", r"\mathbb E\|x_i'-x_j'\|^2"),
+    "the squared distance of two clients",
+    before=lambda _claim: norm_sq(x_i - x_j),
+    after=_step_of_two,
+    theory=_theory_of_two,
+    together=_two_together,
+    # x_i - xbar is (1/M) times the sum of x_i - x_j over the others.
+    largest_drift=lambda clients: (1 - 1 / clients) ** 2,
+    # The mean over i is half of the mean over all pairs, of which one in M is zero.
+    mean_drift=lambda clients: (1 - 1 / clients) / 2,
+)
+
+
+def _spread(claim: Claim, iterate: q.Notion, centre: q.Notion) -> Expr:
+    letter = letters_of(claim)
+    return Average(norm_sq(letter(iterate) - letter(centre)))
+
+
+def _theory_of_all(claim: Claim, numbers: Numbers) -> Theory:
+    return replace(theory_of(replace(claim, place="step")), numbers=numbers)
+
+
+def _all_together(claim: Claim, theory: Theory) -> Theory:
+    letter = letters_of(claim)
+    local, server = letter(q.local_iterate), letter(q.server_model)
+    others = theory.client_vectors - {local}
+    return replace(theory, client_vectors=others, definitions={**theory.definitions, local: server})
+
+
+SPREAD = Measure(
+    (r"\frac1M\sum_i\mathbb E\|x_i-\bar x\|^2", r"\frac1M\sum_i\mathbb E\|x_i'-\bar x'\|^2"),
+    "the mean squared distance from the average",
+    before=lambda claim: _spread(claim, q.local_iterate, q.average_iterate),
+    after=lambda claim: _spread(claim, q.next_local_iterate, q.next_average_iterate),
+    theory=_theory_of_all,
+    together=_all_together,
+    largest_drift=None,
+    mean_drift=lambda _clients: sp.S.One,
+)
+
+DISPLACEMENT = Measure(
+    (r"\frac1M\sum_i\mathbb E\|x_i-y\|^2", r"\frac1M\sum_i\mathbb E\|x_i'-y\|^2"),
+    "the mean squared distance from the model $y$ of the round's start",
+    before=lambda claim: _spread(claim, q.local_iterate, q.server_model),
+    after=lambda claim: _spread(claim, q.next_local_iterate, q.server_model),
+    theory=_theory_of_all,
+    together=_all_together,
+    largest_drift=None,
+    # From no point is the mean squared distance smaller than from the average.
+    mean_drift=lambda _clients: sp.S.One,
+)
