@@ -15,8 +15,9 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     """Whether a rational function of numbers is shown to be finite and non-negative under conditions.
 
     Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under
-    ``x >= a`` as a + s, which are the same; then all coefficients of numerator
-    and denominator must be non-negative, and the denominator must not vanish.
+    ``x >= a`` as a + s, which are the same, and a letter under a square root as
+    a square; then all coefficients of numerator and denominator must be
+    non-negative, and the denominator must not vanish.
     Conditions other than <, <=, > and >= say nothing here.
     """
     found = [known for condition in conditions if (known := _parametrised(condition, numbers)) is not None]
@@ -66,6 +67,11 @@ def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
     if not all(symbol.is_nonnegative for symbol in coefficient.free_symbols):
         return False
     bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}
+    for letter in _under_square_roots(coefficient):
+        # A root is zero only where its square is.
+        positive = letter in bounds or _is_positive(letter, numbers)
+        root = sp.Dummy("root", positive=True) if positive else sp.Dummy("root", nonnegative=True)
+        coefficient = coefficient.xreplace({letter: root**2})
     numerator, denominator = _fraction(coefficient.xreplace(bounds))
     parts = [_coefficients(part) for part in (numerator, denominator)]
     if None in parts:
@@ -75,6 +81,12 @@ def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
         above, below = ({m: -c for m, c in part.items()} for part in (above, below))
     positive = any(all(_is_positive(s, numbers) for s in monomial.free_symbols) for monomial in below)
     return positive and all(c >= 0 for c in (*above.values(), *below.values()))
+
+
+def _under_square_roots(expression: Expr) -> list[sp.Symbol]:
+    powers = expression.atoms(sp.Pow)
+    found = {p.base for p in powers if p.base.is_Symbol and p.exp.is_Rational and p.exp.q == 2}
+    return sorted(found, key=sp.default_sort_key)
 
 
 def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:

@@ -17,8 +17,8 @@ from fedtheory import quantities as q
 from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
-from fedtheory.kernel import Rejected, Step, is_nonnegative
-from fedtheory.proofs.proof import Prover, relaxation, reliance
+from fedtheory.kernel import Rejected, Step, is_nonnegative, slack
+from fedtheory.proofs.proof import Prover, follows, relaxation, reliance
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 
 
@@ -56,14 +56,31 @@ ROUND_DRIFT = Fact(
     lambda letter: letter(q.max_drift) - letter(q.round_drift),
     _ROUNDS,
 )
+SPEEDUP_STEP = Fact(
+    "the step size of the corollary",
+    lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations) / letter(q.smoothness),
+    (a.speedup_step,),
+    is_zero=True,
+)
+PLAIN_SPEEDUP_STEP = Fact(
+    "the step size of the corollary",
+    lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations),
+    (a.plain_speedup_step,),
+    is_zero=True,
+)
+
+
+def _over_root(letter: Letters, above: q.Notion, below: q.Notion) -> Expr:
+    return sp.sqrt(letter(above)) / sp.sqrt(letter(below))
 
 
 @dataclass(frozen=True)
 class Part:
-    """A multiple of what is not negative: a fact, or the slack of a proved claim."""
+    """A multiple of what is not negative: a fact, a condition, or the slack of a proved claim."""
 
     coefficient: Expr
-    premise: Fact | str
+    premise: Fact | str | sp.Rel
+    """A fact, the id of a proved claim, or a condition of the claim."""
     link: int = 0
     """Which relation of a proved claim."""
 
@@ -98,9 +115,9 @@ def _link(
     rest = -rest if relation.operator == ">=" else rest
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     for part in parts:
-        slack, is_zero = yield from _premise(claim, part, conditions, prove)
+        factor, is_zero = yield from _premise(claim, part, conditions, prove)
         coefficient = numbers_of(claim).plain(part.coefficient)
-        rest -= coefficient * slack
+        rest -= coefficient * factor
         signed = is_zero or (relation.operator != "==" and is_nonnegative(coefficient, numbers_of(claim), conditions))
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
     left = sp.simplify(rest)
@@ -108,7 +125,7 @@ def _link(
 
 
 def _name(part: Part) -> str:
-    return part.premise if isinstance(part.premise, str) else part.premise.name
+    return part.premise.name if isinstance(part.premise, Fact) else str(part.premise)
 
 
 def _premise(
@@ -119,9 +136,12 @@ def _premise(
         missing = [assumption.name for assumption in part.premise.needs if assumption not in claim.assumptions]
         yield Step(part.premise.name + (f"; missing: {', '.join(missing)}" if missing else ""), not missing)
         return part.premise.slack(letters_of(claim)), part.premise.is_zero
+    if not isinstance(part.premise, str):
+        yield Step(f"the condition {part.premise}", follows(part.premise, claim, conditions))
+        return slack(part.premise), False
     proof = prove(part.premise)
     relation = proof.claim.relations[part.link]
     yield from reliance(claim, proof, conditions)
     yield Step(f"{part.premise} is about the whole run", proof.claim.place == "run")
-    slack = relation.right - relation.left
-    return (-slack if relation.operator == ">=" else slack), relation.operator == "=="
+    gap = relation.right - relation.left
+    return (-gap if relation.operator == ">=" else gap), relation.operator == "=="

@@ -15,6 +15,7 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.sources.liu2022.corollary_2 import FEW_LOCAL_STEPS
 from fedtheory.sources.liu2022.notation import (
     G,
     G_run,
@@ -26,6 +27,7 @@ from fedtheory.sources.liu2022.notation import (
     f,
     f_i,
     g_i,
+    gap,
     s,
     sigma,
     spread,
@@ -123,6 +125,15 @@ _STEP = [
 ]
 _MEAN = [Part(_ONE, "liu2022:thm-1.mean"), Part(2 / (s * T), facts.DESCENT)]
 
+# s - sqrt(N)/(L sqrt(T)) = 0, in each of the three terms of the theorem's bound.
+_TUNED = sp.sqrt(N) / sp.sqrt(T)
+_FROM_STEP = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUNED / L) - L * sigma**2 / N
+# 1 - y = (1 - y^2)/(1 + y) for y = N^(3/2) K^2/sqrt(T), and 1 - x = (1 - x^4)/((1 + x)(1 + x^2)) for x = 6 L s K.
+_FEW = [
+    Part(4 * G**2 / (sp.sqrt(N) * sp.sqrt(T) * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS),
+]
+_FOURTH = (1 + 6 * L * s * K) * (1 + (6 * L * s * K) ** 2)
+
 CERTIFICATES = [
     Certificate(claim="liu2022:eq-1", links=[[_DESCENT]]),
     Certificate(claim="liu2022:eq-2", links=[[], []]),
@@ -217,4 +228,32 @@ CERTIFICATES = [
     ),
     Combination(claim="liu2022:thm-3", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift")]]),
     Combination(claim="liu2022:thm-3.sharp", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift.sharp")]]),
+    Combination(
+        claim="liu2022:cor-2.step",
+        links=[[Part(_ONE, "liu2022:thm-1"), Part(_FROM_STEP, facts.SPEEDUP_STEP)], []],
+    ),
+    Combination(
+        claim="liu2022:cor-2.K",
+        links=[[Part(_ONE, "liu2022:cor-2.step"), *_FEW], _FEW],
+    ),
+    Combination(
+        claim="liu2022:cor-4.K1.implied",
+        links=[
+            [
+                Part(1 / (T * (1 + 6 * L * s)), T >= 36 * L**2 * N),
+                Part(-36 * L**2 * (s + _TUNED) / (1 + 6 * L * s), facts.PLAIN_SPEEDUP_STEP),
+            ]
+        ],
+    ),
+    Combination(
+        claim="liu2022:cor-4.K.implied.fixed",
+        links=[
+            [
+                Part(1 / (T * _FOURTH), FEW_LOCAL_STEPS),
+                Part(N**2 * K**4 / (T**2 * _FOURTH), N * T >= (6 * L) ** 4),
+                Part(-((6 * L * K) ** 4) * (s**2 + N / T) * (s + _TUNED) / _FOURTH, facts.PLAIN_SPEEDUP_STEP),
+            ]
+        ],
+    ),
+    Combination(claim="liu2022:cor-4.rounds.fixed", links=[[]], relaxed=[]),
 ]

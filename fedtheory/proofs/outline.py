@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, Expr, latex
-from fedtheory.kernel import Term, Theory
+from fedtheory.kernel import Term, Theory, slack
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
 from fedtheory.proofs.certificate import theory_with_lemmas
 from fedtheory.proofs.combination import Fact, Part
@@ -106,9 +106,11 @@ def _part(claim: Claim, part: Part) -> Entry:
     coefficient = sp.sympify(part.coefficient)
     if isinstance(part.premise, Fact):
         return Entry(coefficient, part.premise.name, part.premise.slack(letters_of(claim)))
+    if not isinstance(part.premise, str):
+        return Entry(coefficient, "a condition", slack(part.premise))
     relation = find(part.premise).relations[part.link]
-    slack = relation.right - relation.left
-    return Entry(coefficient, "a proved claim", -slack if relation.operator == ">=" else slack, part.premise)
+    gap = relation.right - relation.left
+    return Entry(coefficient, "a proved claim", -gap if relation.operator == ">=" else gap, part.premise)
 
 
 def _about_sums(_claim: Claim, _certificate: Combination) -> str:

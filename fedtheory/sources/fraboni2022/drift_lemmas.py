@@ -127,9 +127,9 @@ CLAIMS = [
             r"D\coloneqq6\eta_l^2(K-1)^2L^2\le\frac12"
         ),
         note=(
-            "The factor q(n) of the first term should not be there: the counterexample has q(n) < 1 and one local "
-            "step.  Without it the bound still fails, as the virtual iterate moves by eta_g omega_i(n) and not by the "
-            "shares."
+            "The factor q(n) of the first term should not be there: with it the bound fails for q(n) < 1 and one "
+            "local step.  Without it the bound still fails, as the virtual iterate moves by eta_g omega_i(n) and not "
+            "by the shares: the counterexample has a large server step."
         ),
         verdict="refuted",
     ),

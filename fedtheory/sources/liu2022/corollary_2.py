@@ -55,7 +55,7 @@ CLAIMS = [
             r"\simeq O\left(\frac1{\sqrt{NT}}\right)"
         ),
         note="The step size is admissible for Theorem 1, $s\\le1/L$, from $T\\ge N$ on; below, nothing is claimed.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="liu2022:cor-2.K",
@@ -71,7 +71,7 @@ CLAIMS = [
             rf"K\le\frac{{T^{{1/4}}}}{{N^{{3/4}}}}:\quad {_ERROR}\le{_START}+\frac4{{\sqrt{{NT}}}}G^2"
             r"+\frac1{\sqrt{NT}}\sigma^2=O\left(\frac1{\sqrt{NT}}\right)"
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="liu2022:cor-2.speedup",

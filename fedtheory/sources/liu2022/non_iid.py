@@ -216,7 +216,7 @@ CLAIMS = [
         assumptions=_WITH_STEP,
         conditions=[T >= 36 * L**2 * N],
         note="$s=\\sqrt N/\\sqrt T\\le1/(6L)$, which is both conditions of Theorem 3 for K = 1.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="liu2022:cor-4.K",
@@ -260,7 +260,7 @@ CLAIMS = [
         conditions=[N * T >= (6 * L) ** 4, K**4 * N**3 <= T],
         note="$6LsK\\le6L(NT)^{-1/4}$, at most one from $NT\\ge(6L)^4$ on.",
         corrects="liu2022:cor-4.K.implied",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="liu2022:cor-4.rounds",
@@ -294,7 +294,7 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         note="$K=R^{1/3}/N$, with $R=r^3$, solves $K^4N^3=RK$.",
         corrects="liu2022:cor-4.rounds",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="liu2022:cross-device",
