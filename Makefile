@@ -7,7 +7,7 @@ READY := .venv/.ready
 # One thread for each process: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: report test test-slow lint bench clean
+.PHONY: report test test-slow lint counterexamples bench clean
 
 report: $(READY)
 	$(BIN)/fedtheory report -o site
@@ -23,12 +23,16 @@ lint: $(READY)
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy
 
+# The smallest known counterexample of each refuted claim, found and shrunk again.
+counterexamples: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m verify.counterexamples
+
 bench: $(READY)
 	$(BIN)/python -m pytest tests/benchmarks -m slow -s
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[data,report,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[data,report,test,worst-case]'
 	touch $@
 
 clean:

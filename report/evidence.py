@@ -60,7 +60,7 @@ def evidence(verdict: ClaimVerdict) -> Evidence | None:
         remark=prose(_remark(check)),
         relation=None if worst is None or len(check.comparisons) == 1 else displayed(worst.relation.latex),
         rows=_rows(check),
-        constants=_constants(verdict.claim, witness.run()),
+        constants=_constants(verdict.claim, witness),
         regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in check.regions.items()],
         run_file=run_file,
         command=f"fedtheory check {verdict.claim.id} {RUN_FILE} --arithmetic rational",

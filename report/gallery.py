@@ -189,9 +189,9 @@ def _timeline(name: str, run: Run, words: str) -> Figure:
 
 def _witness_figures(verdict: ClaimVerdict) -> list[Figure]:
     """The time line of the instance on the page, where clients are stale and few enough to be told apart."""
-    if verdict.witness is None or not _speaks_of_schedules(verdict.claim):
+    run = verdict.witness
+    if run is None or not _speaks_of_schedules(verdict.claim):
         return []
-    run = verdict.witness.run()
     if run.algorithm.clock.is_synchronous:
         return []
     return [_timeline(verdict.claim.slug, run, "This is the schedule of the instance below.")]

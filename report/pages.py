@@ -17,6 +17,7 @@ from report.mathml import displayed, formula, prose
 from report.numbers import decimal
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
+from verify.printed import PrintedStep, printed_proof
 from verify.verdict import ClaimVerdict
 
 
@@ -39,6 +40,8 @@ class ClaimPage:
     experiments: Sequence[Experiment]
     corrected_by: Sequence[str]
     certificate: CertificateSection | None
+    printed_proof: Sequence[PrintedStep]
+    """The steps of the proof as printed; empty where the source has none."""
     worst_case: WorstCaseSection | None
     instances: int
     ratio: str
@@ -68,6 +71,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
         experiments=experiments_for(claim),
         corrected_by=corrected_by,
         certificate=certificate_section(claim),
+        printed_proof=printed_proof(claim),
         worst_case=worst_case_section(verdict),
         instances=verdict.instances,
         ratio="" if verdict.worst_ratio is None or verdict.verdict == "refuted" else decimal(verdict.worst_ratio, 3),

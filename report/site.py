@@ -1,4 +1,4 @@
-"""The site: an index, a page for each claim, the toy problem, and the verdicts as JSON.
+"""The site: an index, a page for each claim, the errata, the toy problem, and the verdicts as JSON.
 
 Pages carry no dates and no timings: the same claims give the same bytes.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, get_args
 from fedtheory.claim import Claim, Verdict
 from fedtheory.errors import MissingExtra
 from fedtheory.registry import all_sources, claims_of, find
+from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
 from report.pages import ClaimPage, claim_page
 from verify.verdict import ClaimVerdict, verify
@@ -38,8 +39,10 @@ def write_site(
     environment = _environment()
     folder.mkdir(parents=True, exist_ok=True)
     toy = _toy_page(environment) if any(claim.source == TOY_SOURCE for claim in claims) else {}
-    contents = {"index.html": _index(environment, pages, has_toy=bool(toy)), "verdicts.json": _verdicts_json(verdicts)}
-    contents |= _claim_pages(environment, pages) | toy
+    errata = _errata_page(environment, claims)
+    index = _index(environment, pages, has_toy=bool(toy), has_errata=bool(errata))
+    contents = {"index.html": index, "verdicts.json": _verdicts_json(verdicts)}
+    contents |= _claim_pages(environment, pages) | errata | toy
     return [_write(folder / name, text) for name, text in contents.items()]
 
 
@@ -65,14 +68,17 @@ def _environment() -> Environment:
     return environment
 
 
-def _index(environment: Environment, pages: Sequence[ClaimPage], has_toy: bool) -> str:
+def _index(environment: Environment, pages: Sequence[ClaimPage], has_toy: bool, has_errata: bool) -> str:
     by_source = {
         source: [page for page in pages if page.claim.source == source.key] for source in all_sources().values()
     }
     shown = {source: found for source, found in by_source.items() if found}
     counts = {source.key: _counts(found) for source, found in shown.items()}
     return environment.get_template("index.html").render(
-        sources=shown, counts=counts, toy=(TOY_SOURCE, TOY_PAGE) if has_toy else None
+        sources=shown,
+        counts=counts,
+        toy=(TOY_SOURCE, TOY_PAGE) if has_toy else None,
+        errata=ERRATA_PAGE if has_errata else None,
     )
 
 
@@ -88,6 +94,12 @@ def _claim_pages(environment: Environment, pages: Sequence[ClaimPage]) -> dict[s
         page.file: template.render(page=page, source=sources[page.claim.source], before=before, after=after)
         for before, page, after in neighbours
     }
+
+
+def _errata_page(environment: Environment, claims: Sequence[Claim]) -> dict[str, str]:
+    """The errata of these claims; none where none of them is refuted."""
+    found = ledgers(claims)
+    return {ERRATA_PAGE: environment.get_template("errata.html").render(ledgers=found)} if found else {}
 
 
 def _toy_page(environment: Environment) -> dict[str, str]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim, Verdict
 from fedtheory.proofs import prove
-from fedtheory.runfile import run_table, run_toml
+from fedtheory.run import Run
+from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.targets import resolve
 from verify.check import Check, check
-from verify.instances import Instance
+from verify.counterexamples import counterexample
 from verify.sweep import Outcome, sweep
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
@@ -37,8 +39,8 @@ class ClaimVerdict:
     """Of these, how many could not be decided."""
     worst_ratio: float | None
     """Largest ratio of left to right side among the instances on which the claim holds, or among all if refuted."""
-    witness: Instance | None
-    """The counterexample, the simplest one; or the instance of the worst ratio."""
+    witness: Run | None
+    """The counterexample, the simplest one; or the instance of the worst ratio. Exact."""
     evidence: Check | None
     """The exact check of the witness."""
     seconds: float
@@ -51,7 +53,7 @@ class ClaimVerdict:
     @cached_property
     def run(self) -> dict[str, Any] | None:
         """The witness as the table of a run file."""
-        return None if self.witness is None else run_table(self.witness.run())
+        return None if self.witness is None else run_table(self.witness)
 
     @property
     def run_file(self) -> str | None:
@@ -115,21 +117,29 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
     return "proved" if prove(claim).verdict == "proved" else "supported"
 
 
-def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Instance | None, Check | None]:
-    """The simplest violation that exact arithmetic confirms; those with constants on all of space come first."""
-    violations = [outcome for outcome in applicable if outcome.holds is False]
-    for violation in sorted(violations, key=lambda outcome: (not outcome.everywhere, outcome.complexity)):
-        exact = check(claim, violation.instance.run())
+def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
+    """The simplest violation that exact arithmetic confirms: the stored one, else one with constants on all of space."""
+    for run in _suspects(claim, applicable):
+        exact = check(claim, run)
         if exact.holds is False:
-            return violation.instance, exact
+            return run, exact
     return None, None
 
 
-def _tightest(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Instance | None, Check | None]:
+def _suspects(claim: Claim, applicable: Sequence[Outcome]) -> Iterator[Run]:
+    stored = counterexample(claim)
+    if stored is not None:
+        yield parse_run(stored, RATIONAL)
+    violations = [outcome for outcome in applicable if outcome.holds is False]
+    for violation in sorted(violations, key=lambda outcome: (not outcome.everywhere, outcome.complexity)):
+        yield violation.instance.run()
+
+
+def _tightest(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
     """The simplest of the instances with the largest ratio; the simplest of all where no ratio makes sense."""
     largest = max((outcome.ratio for outcome in applicable if outcome.ratio is not None), default=None)
     attaining = [outcome for outcome in applicable if outcome.ratio == largest]
     if not attaining:
         return None, None
-    best = min(attaining, key=lambda outcome: outcome.complexity)
-    return best.instance, check(claim, best.instance.run())
+    run = min(attaining, key=lambda outcome: outcome.complexity).instance.run()
+    return run, check(claim, run)

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from fedtheory.cli import budget, check, claims, prove, report, show, simulate, verify
+from fedtheory.cli import budget, check, claims, errata, falsify, prove, report, show, simulate, verify, worst_case
 from fedtheory.errors import FedtheoryError
 
 app = typer.Typer(
@@ -39,7 +39,7 @@ def front_door(version: Version = False) -> None:
     """Proof desk and test bench for the theory of federated optimisation."""
 
 
-for command in (claims, show, simulate, budget, check, verify, prove, report):
+for command in (claims, show, simulate, budget, check, verify, falsify, prove, errata, report, worst_case):
     app.command(command.NAME)(command.run)
 
 

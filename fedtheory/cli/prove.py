@@ -1,4 +1,4 @@
-"""`fedtheory prove`: the kernel's word on the certificate of a claim."""
+"""`fedtheory prove`: the kernel's word on the certificate of a claim, and where its printed proof fails."""
 
 from __future__ import annotations
 
@@ -8,50 +8,89 @@ from fedtheory.cli.output import Json, Target, print_json, print_lines
 
 if TYPE_CHECKING:
     from fedtheory.proofs import Proof
+    from verify.printed import PrintedStep
 
 NAME = "prove"
+
+_MARKS = {"proved": "[green]proved[/green]", "fails": "[bold red]fails[/bold red] ", "not certified": "open  "}
 
 
 def run(
     target: Target,
     as_json: Json = False,
 ) -> int:
-    """Check the certificate of a claim: every sign, then the identity. Exit code 1 where a step fails."""
+    """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken."""
     from fedtheory.proofs import prove
     from fedtheory.targets import resolve
+    from verify.printed import printed_proof
 
-    proof = prove(resolve(target))
+    claim = resolve(target)
+    proof, printed = prove(claim), printed_proof(claim)
     if as_json:
-        print_json(document(proof))
+        print_json(document(proof, printed))
     else:
-        for_people(proof)
+        for_people(proof, printed)
     return int(proof.verdict == "broken")
 
 
-def document(proof: Proof) -> dict[str, Any]:
-    """The JSON document of a proof."""
-    from fedtheory.expressions import latex
+def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
+    """The kernel's verdict on the certificate; without one the printed proof is broken where a step of it fails."""
+    from verify.printed import first_failure
 
+    if proof.verdict == "no certificate" and first_failure(printed) is not None:
+        return "broken"
+    return proof.verdict
+
+
+def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
+    """The JSON document of a proof; `steps` are those of the certificate, or else of the printed proof."""
+    from fedtheory.expressions import latex
+    from verify.printed import first_failure
+
+    failing = first_failure(printed)
+    as_printed = [
+        {"text": f"{step.claim.id}: {step.claim.title}", "holds": step.verdict != "fails", "why": step.why}
+        for step in printed
+    ]
+    certified = [{"text": step.text, "holds": step.holds} for step in proof.steps]
     return {
         "id": proof.claim.id,
-        "verdict": proof.verdict,
+        "verdict": verdict(proof, printed),
         "relaxed_conditions": None if proof.relaxed is None else [latex(condition) for condition in proof.relaxed],
-        "steps": [{"text": step.text, "holds": step.holds} for step in proof.steps],
+        "steps": certified or as_printed,
+        "printed_proof": as_printed,
+        "first_failing": None if failing is None else failing.claim.id,
     }
 
 
-def for_people(proof: Proof) -> None:
+def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     """Print a proof for a terminal."""
     from rich.markup import escape
 
     from fedtheory.cli.output import styled
 
-    lines = [f"[bold]{proof.claim.id}[/bold]  {escape(proof.claim.title)}: {styled(proof.verdict)}"]
-    lines += [
-        f"  {'[green]holds[/green]' if step.holds else '[bold red]fails[/bold red]'}  {escape(step.text)}"
-        for step in proof.steps
-    ]
+    print_lines(
+        f"[bold]{proof.claim.id}[/bold]  {escape(proof.claim.title)}: {styled(verdict(proof, printed))}",
+        *(f"  {_mark(step.holds)}  {escape(step.text)}" for step in proof.steps),
+    )
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)
-        lines.append(f"  a weaker condition suffices: {escape(weaker or 'none')}")
-    print_lines(*lines)
+        print_lines(f"  a weaker condition suffices: {escape(weaker or 'none')}")
+    if printed:
+        _print_printed(printed)
+
+
+def _print_printed(printed: list[PrintedStep]) -> None:
+    from rich.markup import escape
+
+    from verify.printed import first_failure
+
+    lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {escape(step.claim.title)}" for step in printed]
+    failing = first_failure(printed)
+    print_lines("the printed proof, step by step:", *lines)
+    if failing is not None:
+        print_lines(f"the first step that fails is {failing.claim.id}: {escape(failing.why)}")
+
+
+def _mark(holds: bool) -> str:
+    return "[green]holds[/green]" if holds else "[bold red]fails[/bold red]"

@@ -19,6 +19,12 @@ def progress_of(run: Run) -> Number:
     return 1 - (1 - work.step_sizes[0]) ** work.steps[0]
 
 
+def _weight_of(run: Run, client: int) -> Number:
+    if run.problem.clients <= client:
+        raise NotApplicable(f"there is no client number {client + 1}")
+    return run.algorithm.aggregation.weights(run.problem.weights)[client]
+
+
 def _second_order_residual(run: Run) -> Any:
     """sum_n |E[theta^{n+2} - theta^{n+1} + phi theta^n] - phi theta*|^2."""
     models, phi = run.trajectory.server_mean, progress_of(run)
@@ -127,14 +133,14 @@ first_weight = Quantity(
     "first_weight",
     "q_1",
     "aggregation weight of the first client",
-    lambda run: run.algorithm.aggregation.weights(run.problem.weights)[0],
+    lambda run: _weight_of(run, 0),
     is_constant=True,
 )
 second_weight = Quantity(
     "second_weight",
     "q_2",
     "aggregation weight of the second client",
-    lambda run: run.algorithm.aggregation.weights(run.problem.weights)[1],
+    lambda run: _weight_of(run, 1),
     is_constant=True,
 )
 first_importance = Quantity(

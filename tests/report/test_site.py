@@ -82,11 +82,11 @@ def pages(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.html"))}
 
 
-def test_there_is_a_page_for_each_claim_an_index_and_the_toy_problem(folder: Path) -> None:
+def test_there_is_a_page_for_each_claim_an_index_the_errata_and_the_toy_problem(folder: Path) -> None:
     """Nothing is missing."""
     names = set(pages(folder))
-    assert {"index.html", "toy-problem.html", "renard2022-thm-2-1.html"} <= names
-    assert len(names) == len(CLAIMS) + 2
+    assert {"index.html", "errata.html", "toy-problem.html", "renard2022-thm-2-1.html"} <= names
+    assert len(names) == len(CLAIMS) + 3
 
 
 def test_pages_are_well_formed_and_link_to_each_other_only(folder: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_planted_error_is_refuted_by_an_exact_instance(planted: dict[str, Clai
     found = planted[name]
     assert found.verdict == "refuted"
     assert found.witness is not None
-    again = check(found.claim, found.witness.run())
+    again = check(found.claim, found.witness)
     assert again.arithmetic.name == "rational"
     assert again.applicable
     assert again.holds is False
@@ -115,12 +115,12 @@ def test_progress_is_told() -> None:
 
 
 def test_all_recorded_verdicts_hold() -> None:
-    """Every claim gets its recorded verdict, on at least 200 instances where it is numeric and stands."""
+    """Every claim gets its recorded verdict; on at least 200 instances where they are all that supports it."""
     claims = claims_of()
     for found in verify([claim.id for claim in claims], jobs=2):
         assert found.agrees, f"{found.claim.id}: {found.verdict}, recorded {found.claim.verdict}"
         if families_for(found.claim) and found.verdict != "refuted":
-            assert found.instances >= 200, found.claim.id
+            assert found.instances >= (50 if found.verdict == "proved" else 200), found.claim.id
         if found.verdict == "refuted":
             assert found.evidence is not None
             assert found.evidence.holds is False

@@ -158,7 +158,9 @@ CLAIMS = [
         conditions=[SMALL_D],
         note=(
             "It fails where q(n) < 1/12 and a stale model is far from the optimum that the server has reached: the "
-            "factor q(n) is that of (61).  With small steps there is room to spare."
+            "factor q(n) is that of (61).  With small steps there is room to spare.  It fails for mini-batches as "
+            "well, as in the counterexample: L does not bound the noise of a sample that is rougher than its client's "
+            "objective."
         ),
         printed=rf"S(n)\le12q(n)L^2\tau{_QS}+12Lq^{{-1}}(n)Z(n)+6\sigma_1(n)",
         verdict="refuted",

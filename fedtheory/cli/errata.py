@@ -1,0 +1,63 @@
+"""`fedtheory errata`: what is printed and false, and what is true instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.cli.output import Json, SourceKey, print_json, print_lines, print_table, styled
+
+if TYPE_CHECKING:
+    from verify.errata import Erratum
+
+NAME = "errata"
+
+
+def run(source: SourceKey = None, as_json: Json = False) -> None:
+    """List the refuted claims: the fault, the repair, and a counterexample that is checked again, exactly."""
+    from fedtheory.registry import claims_of
+    from verify.errata import errata
+
+    entries = errata(claims_of(source))
+    if as_json:
+        print_json([document(entry) for entry in entries])
+    else:
+        for_people(entries)
+
+
+def document(entry: Erratum) -> dict[str, Any]:
+    """The JSON entry; `counterexample` is a run file, `lhs` and `rhs` are the sides there."""
+    claim, repairs, sides = entry.claim, entry.repairs, entry.sides
+    return {
+        "printed": claim.id,
+        "source": claim.source,
+        "title": claim.title,
+        "locator": claim.locator,
+        "statement": claim.statement,
+        "fault": entry.fault,
+        "reason": entry.reason,
+        "corrected": repairs[0].id if repairs else None,
+        "status": repairs[0].verdict if repairs else None,
+        "repairs": [{"id": r.id, "title": r.title, "statement": r.statement, "verdict": r.verdict} for r in repairs],
+        "counterexample": entry.run,
+        "lhs": None if sides is None else str(sides[0]),
+        "rhs": None if sides is None else str(sides[1]),
+    }
+
+
+def for_people(entries: list[Erratum]) -> None:
+    """Print the ledger for a terminal."""
+    from collections import Counter
+
+    rows = [[entry.claim.id, entry.fault, *_repair(entry), entry.claim.title] for entry in entries]
+    columns = ["printed", "fault", "repair", "which is", "title"]
+    print_table("errata", columns, rows, whole=("fault", "repair", "which is"), roomy=("title",))
+    counts = Counter(entry.fault for entry in entries)
+    faults = ", ".join(f"{number} {fault}" for fault, number in counts.items())
+    print_lines(f"{len(entries)} entries ({faults}); all counterexamples checked again in rationals")
+    print_lines("`fedtheory show ID` says why; `fedtheory errata --json` has the run files")
+
+
+def _repair(entry: Erratum) -> tuple[str, str]:
+    """Ids, without the part that they share with the printed one, and verdicts of the repairs."""
+    names = [repair.id.removeprefix(entry.claim.id) for repair in entry.repairs]
+    return "\n".join(names), "\n".join(styled(repair.verdict) for repair in entry.repairs)

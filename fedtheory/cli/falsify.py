@@ -1,0 +1,73 @@
+"""`fedtheory falsify`: the search for a violation of a claim."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fedtheory.cli.output import Json, Target, print_json, print_lines, progress, short, styled
+
+if TYPE_CHECKING:
+    from verify.falsify import Finding
+
+NAME = "falsify"
+
+Budget = Annotated[float, typer.Option("--budget", min=0, help="Seconds of search; a counterexample ends it.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed searches in another order.")]
+
+
+def run(target: Target, budget: Budget = 20, seed: Seed = 0, as_json: Json = False) -> None:
+    """Search for a violation of a claim; exit code 1 if one is found that the recorded verdict excludes."""
+    from fedtheory.targets import resolve
+    from verify.falsify import falsify
+
+    claim = resolve(target)
+    with progress("seconds of search") as report:
+        finding = falsify(claim, budget, seed, report)
+    if as_json:
+        print_json(document(target, finding))
+    else:
+        for_people(target, finding)
+    if finding.contradicts:
+        raise typer.Exit(1)
+
+
+def document(target: str, finding: Finding) -> dict[str, Any]:
+    """The JSON document of a search; `run` is the run file of the counterexample, or of the largest ratio."""
+    worst = finding.found.worst if finding.found else None
+    text = None if finding.found is None else finding.found.arithmetic.text
+    return {
+        "id": finding.claim.id,
+        "target": target,
+        "verdict": finding.verdict,
+        "recorded": finding.claim.verdict,
+        "best_ratio": finding.best_ratio,
+        "lhs": None if worst is None or text is None else text(worst.lhs),
+        "rhs": None if worst is None or text is None else text(worst.rhs),
+        "run": finding.run,
+        "arithmetic": None if finding.found is None else finding.found.arithmetic.name,
+        "tried": finding.looked,
+        "applicable": finding.applicable,
+        "seconds": round(finding.seconds, 3),
+    }
+
+
+def for_people(target: str, finding: Finding) -> None:
+    """Print the outcome of a search for a terminal."""
+    recorded = f" (recorded: {finding.claim.verdict})" if finding.contradicts else ""
+    tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
+    largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
+    print_lines(f"[bold]{target}[/bold]  {styled(finding.verdict)}{recorded}", tried + largest)
+    if finding.run_file is not None:
+        _print_run(finding)
+
+
+def _print_run(finding: Finding) -> None:
+    worst = finding.found.worst if finding.found else None
+    sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
+    arithmetic = "" if finding.is_exact else ", in floats"
+    title = "a counterexample, confirmed in rationals" if finding.verdict == "refuted" else "where the ratio is largest"
+    print_lines(f"[bold]{title}{arithmetic}[/bold]{sides}")
+    # Not through Rich: a run file must not be wrapped.
+    print(finding.run_file)

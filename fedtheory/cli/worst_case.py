@@ -1,0 +1,96 @@
+"""`fedtheory worst-case`: a claim's bound beside the worst case over a whole class of functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fedtheory.cli.output import Json, Target, print_json, print_lines, print_table, progress, short
+
+if TYPE_CHECKING:
+    from verify.worst_case import Case, WorstCase
+
+NAME = "worst-case"
+
+Clients = Annotated[int, typer.Option("--clients", help="Number of clients; the time grows with its fourth power.")]
+LocalSteps = Annotated[int, typer.Option("--local-steps", help="Local steps of the round.")]
+
+
+def run(target: Target, clients: Clients = 2, local_steps: LocalSteps = 3, as_json: Json = False) -> None:
+    """Compute the exact worst case of one noiseless round over all smooth functions, beside the claim's bound."""
+    from fedtheory.targets import resolve
+    from verify.worst_case import worst_case
+
+    with progress("cases") as report:
+        found = worst_case(resolve(target), clients, local_steps, on_progress=report)
+    if as_json:
+        print_json(document(found))
+    else:
+        for_people(found)
+
+
+def document(found: WorstCase) -> dict[str, Any]:
+    """The JSON document: the decisive case, and all of them."""
+    decisive = found.decisive
+    nothing = dict.fromkeys(("constants", "worst_case", "bound", "ratio", "seconds", "status"))
+    return {
+        "id": found.claim.id,
+        "clients": found.clients,
+        "local_steps": found.local_steps,
+        "applicable": found.reason is None,
+        "reason": found.reason,
+        "functions": found.functions,
+        "relaxed": found.relaxed,
+        **(nothing if decisive is None else _entry(decisive)),
+        "status": found.status,
+        "cases": [_entry(case) for case in found.cases],
+    }
+
+
+def _entry(case: Case) -> dict[str, Any]:
+    return {
+        "constants": dict(case.constants),
+        "worst_case": case.worst_case,
+        "bound": case.bound,
+        "ratio": case.ratio,
+        "seconds": round(case.seconds, 3),
+        "status": case.status,
+    }
+
+
+def for_people(found: WorstCase) -> None:
+    """Print the cases for a terminal, with what they rest on."""
+    from rich.markup import escape
+
+    if found.reason is not None:
+        print_lines(f"[bold]{found.claim.id}[/bold] is outside: {escape(found.reason)}")
+        return
+    print_lines(
+        f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}",
+        f"one round without noise, clients: {found.clients}, local steps: {found.local_steps}, "
+        f"all functions that are {found.functions}, L = 1",
+    )
+    rows = [[_varied(case), _value(case), short(case.bound), _ratio(case)] for case in found.cases]
+    columns = ["constants", "worst case", "bound", "ratio"]
+    print_table("the largest left side", columns, rows, whole=tuple(columns[1:]))
+    if found.relaxed:
+        words = " and ".join(name.replace("_", " ") for name in found.relaxed)
+        print_lines(f"{words}: imposed at the points of the round alone, so the worst case is never too small")
+
+
+def _varied(case: Case) -> str:
+    """Step size and scales; the counts stand above."""
+    counted = ("clients", "local_steps", "iterations", "rounds", "smoothness", "server_step_size", "noise_deviation")
+    return ", ".join(f"{name} = {value}" for name, value in case.constants.items() if name not in counted)
+
+
+def _value(case: Case) -> str:
+    return short(case.worst_case) if case.status == "solved" else f"[yellow]{case.status}[/yellow]"
+
+
+def _ratio(case: Case) -> str:
+    from verify.worst_case import OF_THE_VALUE
+
+    exceeds = case.ratio is not None and case.ratio > 1 + OF_THE_VALUE
+    return f"[bold red]{short(case.ratio)}[/bold red]" if exceeds else short(case.ratio)

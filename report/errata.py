@@ -1,0 +1,110 @@
+"""The ledger as a page: what is printed, what is wrong with it, what is true instead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from markupsafe import Markup
+
+from fedtheory.arithmetic import Number
+from fedtheory.claim import Claim, Fault, Source
+from fedtheory.registry import all_sources
+from fedtheory.runfile import run_toml
+from report.mathml import displayed, prose
+from report.numbers import decimal, exact
+from verify.errata import Erratum, errata
+
+ERRATA_PAGE = "errata.html"
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What takes the place of a refuted claim."""
+
+    claim: Claim
+    statement: Sequence[Markup]
+    remark: Markup
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One erratum, ready for its template."""
+
+    claim: Claim
+    fault: Fault
+    printed: Markup
+    reason: Markup
+    violated: Markup | None
+    """The link that fails, where the print has several, or words."""
+    repairs: Sequence[Repair]
+    sides: Sequence[tuple[str, str, str]]
+    """For each side its name, its exact value where that is short, and a few digits."""
+    run_file: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries of one source."""
+
+    source: Source
+    entries: Sequence[Entry]
+    counts: Sequence[tuple[Fault, int]]
+
+
+def ledgers(claims: Iterable[Claim]) -> list[Ledger]:
+    """The ledgers of the sources that have refuted ones among these claims."""
+    entries = errata(claims)
+    by_source = {source: [e for e in entries if e.claim.source == source.key] for source in all_sources().values()}
+    return [
+        Ledger(source, [_entry(erratum) for erratum in found], _counts(found))
+        for source, found in by_source.items()
+        if found
+    ]
+
+
+def _counts(entries: Sequence[Erratum]) -> list[tuple[Fault, int]]:
+    counted = Counter(entry.fault for entry in entries)
+    return [(fault, counted[fault]) for fault in get_args(Fault) if counted[fault]]
+
+
+def _entry(erratum: Erratum) -> Entry:
+    return Entry(
+        claim=erratum.claim,
+        fault=erratum.fault,
+        printed=displayed(erratum.claim.statement),
+        reason=prose(erratum.reason),
+        violated=_violated(erratum),
+        repairs=[_repair(claim) for claim in erratum.repairs],
+        sides=_sides(erratum),
+        run_file=run_toml(erratum.run),
+    )
+
+
+def _violated(erratum: Erratum) -> Markup | None:
+    worst = erratum.check.worst
+    plain = len(erratum.check.comparisons) == 1 and r"\text" not in erratum.claim.statement
+    return None if worst is None or plain else displayed(worst.relation.latex)
+
+
+def _repair(claim: Claim) -> Repair:
+    lines = [claim.printed] if claim.printed else claim.links
+    return Repair(claim, [displayed(line) for line in lines], prose(claim.note))
+
+
+def _sides(erratum: Erratum) -> list[tuple[str, str, str]]:
+    """Left and right side; of a rate, what is measured and what is promised."""
+    if erratum.sides is None:
+        return []
+    names = ("left side", "right side")
+    if erratum.check.rate is not None:
+        names = ("limit", "promised") if erratum.check.rate.limit is not None else ("measured", "promised")
+    return [(name, *_number(value)) for name, value in zip(names, erratum.sides, strict=True)]
+
+
+def _number(value: Number) -> tuple[str, str]:
+    """The exact value, and digits of what is no whole number."""
+    whole = exact(value)
+    return whole, "" if whole.removeprefix("-").isdigit() else decimal(value)

@@ -1,0 +1,116 @@
+"""The worst case over a class of functions on a claim's page: beside the bound, over the local steps of one round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from markupsafe import Markup
+
+from fedtheory.claim import Claim
+from fedtheory.errors import MissingExtra, NotApplicable
+from fedtheory.expressions import latex
+from fedtheory.quantities import local_step_size
+from report.mathml import formula, prose
+from report.numbers import decimal
+from verify.verdict import ClaimVerdict
+from verify.worst_case import Case, WorstCase, worst_case
+from verify.worst_case.statement import statements
+from verify.worst_case.vocabulary import SCALES
+
+CLIENTS, LOCAL_STEPS = 2, (1, 2, 3, 4, 5, 6)
+_NEGLIGIBLE = 1e-5
+"""Worst cases below this fraction of the bound are noise of the solver."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number of local steps."""
+
+    local_steps: int
+    step_size: str
+    bound: str
+    worst_case: str
+    ratio: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """One choice of the constants."""
+
+    constants: Markup
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class WorstCaseSection:
+    """What the page shows."""
+
+    introduction: Markup
+    groups: Sequence[Group]
+    remarks: Sequence[str]
+    command: str
+
+
+def worst_case_section(verdict: ClaimVerdict) -> WorstCaseSection | None:
+    """The section of a claim's page; None for other claims than bounds on one round, and without PEPit."""
+    claim = verdict.claim
+    found = _over_local_steps(claim)
+    if not found:
+        return None
+    letters = f"$M={CLIENTS}$, $L=1$"
+    return WorstCaseSection(
+        introduction=prose(
+            f"One round without noise, {letters}: the largest left side over all clients' objectives that are "
+            f"{found[0].functions}, in any dimension, by semidefinite programming, to about four digits."
+        ),
+        groups=[_group(claim, [each.cases[number] for each in found]) for number in range(len(found[0].cases))],
+        remarks=_remarks(verdict, found[0]),
+        command=f"fedtheory worst-case {claim.id} --clients {CLIENTS} --local-steps {LOCAL_STEPS[-1]}",
+    )
+
+
+@cache
+def _over_local_steps(claim: Claim) -> list[WorstCase]:
+    """One result for each number of local steps; none where no bound is positive."""
+    try:
+        stated = list(statements(claim, CLIENTS, LOCAL_STEPS[0])) if claim.kind == "bound" else []
+        if not any(statement.bound > 0 for statement in stated):
+            return []
+        return [worst_case(claim, CLIENTS, steps) for steps in LOCAL_STEPS]
+    except (MissingExtra, NotApplicable):
+        return []
+
+
+def _group(claim: Claim, cases: Sequence[Case]) -> Group:
+    scales = {symbol: notion for symbol, notion in claim.notation.items() if notion in SCALES}
+    constants = [formula(f"{latex(s)}={cases[0].constants[notion.name]}") for s, notion in scales.items()]
+    rows = [_row(steps, case) for steps, case in zip(LOCAL_STEPS, cases, strict=True)]
+    return Group(Markup(", ").join(constants), rows)
+
+
+def _row(local_steps: int, case: Case) -> Row:
+    step_size, bound = case.constants[local_step_size.name], decimal(case.bound, 4)
+    if case.worst_case is None:
+        return Row(local_steps, step_size, bound, case.status, "")
+    if case.worst_case <= _NEGLIGIBLE * case.bound:
+        return Row(local_steps, step_size, bound, "0", "0")
+    ratio = "" if case.ratio is None else decimal(case.ratio, 3)
+    return Row(local_steps, step_size, bound, decimal(case.worst_case, 3), ratio)
+
+
+def _remarks(verdict: ClaimVerdict, found: WorstCase) -> list[str]:
+    remarks = []
+    if found.relaxed:
+        names = " and ".join(name.replace("_", " ") for name in found.relaxed)
+        remarks.append(
+            f"The {names} is imposed at the points of the round alone, not everywhere: the worst case can only be "
+            "smaller than shown."
+        )
+    if verdict.worst_ratio is not None and verdict.verdict != "refuted":
+        remarks.append(
+            "For comparison, the largest ratio on exact quadratics, of any number of clients, rounds and local steps, "
+            f"with noise and without: {decimal(verdict.worst_ratio, 3)}."
+        )
+    return remarks

@@ -1,0 +1,65 @@
+"""The worst case over a class of functions on a claim's page, where a solver is installed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from fedtheory.registry import find
+from report import worst_case
+from report.worst_case import WorstCaseSection, worst_case_section
+from verify.verdict import ClaimVerdict
+
+
+@pytest.fixture(autouse=True)
+def few_local_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Two numbers of local steps are enough, and nothing is remembered from one test to the next."""
+    monkeypatch.setattr(worst_case, "LOCAL_STEPS", (1, 2))
+    worst_case._over_local_steps.cache_clear()
+    yield
+    worst_case._over_local_steps.cache_clear()
+
+
+def section(claim_id: str) -> WorstCaseSection | None:
+    """The section of a claim, with an invented largest ratio of 0.25."""
+    claim = find(claim_id)
+    verdict = ClaimVerdict(claim_id, claim, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
+    return worst_case_section(verdict)
+
+
+def test_bound_and_worst_case_stand_side_by_side() -> None:
+    """For each number of local steps: eta, 18 tau^2/16, tau^2/16; then what is relaxed, and the exact quadratics."""
+    pytest.importorskip("PEPit")
+    shown = section("renard2022:lemma-2.3")
+    assert shown is not None
+    (group,) = shown.groups
+    rows = [(row.local_steps, row.step_size, row.bound, row.worst_case, row.ratio) for row in group.rows]
+    assert rows == [(1, "1/4", "1.125", "0.0625", "0.0556"), (2, "1/4", "4.5", "0.25", "0.0556")]
+    assert len(shown.remarks) == 2
+    assert "gradient dissimilarity" in shown.remarks[0]
+    assert "0.25" in shown.remarks[1]
+    assert shown.command == "fedtheory worst-case renard2022:lemma-2.3 --clients 2 --local-steps 2"
+
+
+def test_noise_of_the_solver_is_shown_as_zero() -> None:
+    """From the optimum, one local step leads nowhere on the average."""
+    pytest.importorskip("PEPit")
+    shown = section("renard2022:thm-2.1")
+    assert shown is not None
+    assert len(shown.groups) == 3
+    first = shown.groups[-1].rows[0]
+    assert (first.worst_case, first.ratio) == ("0", "0")
+
+
+@pytest.mark.parametrize("claim_id", ["renard2022:lemma-2.2", "renard2022:thm-2.1.proof.split", "fraboni2022:thm-1"])
+def test_other_claims_have_no_section(claim_id: str) -> None:
+    """Neither those whose bound has no constants, nor steps of proofs, nor what is outside."""
+    assert section(claim_id) is None
+
+
+def test_without_a_solver_there_is_no_section(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page does without."""
+    monkeypatch.setitem(sys.modules, "PEPit", None)
+    assert section("renard2022:lemma-2.3") is None

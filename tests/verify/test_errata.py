@@ -1,0 +1,133 @@
+"""The ledger of errata: complete, exact, and honest about what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.claim import Fault
+from fedtheory.registry import all_claims, find
+from fedtheory.runfile import run_table
+from verify import counterexamples
+from verify import errata as ledger_module
+from verify.counterexamples import counterexample, counterexample_file, stored_files
+from verify.counterexamples.search import refutes, regenerate, remove_stale
+from verify.errata import Erratum, errata
+from verify.instances import Instance
+
+LEMMA = "renard2022:lemma-2.2"
+SLIP = "lecture27:lemma-3.proof.factor"
+
+
+@pytest.fixture(scope="module")
+def ledger() -> dict[str, Erratum]:
+    """The whole ledger, by the ids of the printed claims."""
+    return {entry.claim.id: entry for entry in errata(all_claims().values())}
+
+
+def refuted() -> set[str]:
+    """Ids of the claims that are recorded as refuted."""
+    return {claim.id for claim in all_claims().values() if claim.verdict == "refuted"}
+
+
+def test_exactly_the_refuted_claims_have_a_counterexample(ledger: dict[str, Erratum]) -> None:
+    """One file and one entry for each, and no file for anything else."""
+    assert ledger.keys() == refuted()
+    assert stored_files() == {counterexample_file(find(claim_id)) for claim_id in refuted()}
+    assert counterexample(find("renard2022:lemma-2.2.fixed")) is None
+
+
+def test_every_counterexample_fails_exactly(ledger: dict[str, Erratum]) -> None:
+    """In rationals, with all assumptions and conditions satisfied, and with two sides to show."""
+    for entry in ledger.values():
+        assert entry.check.arithmetic is RATIONAL, entry.claim.id
+        assert entry.check.applicable, entry.claim.id
+        assert entry.check.holds is False, entry.claim.id
+        assert all(condition.holds for condition in entry.check.conditions), entry.claim.id
+        assert entry.sides is not None, entry.claim.id
+
+
+def test_the_sides_are_on_the_wrong_sides_of_each_other(ledger: dict[str, Erratum]) -> None:
+    """What is shown as left and right side contradicts the relation between them."""
+    contradicts = {
+        "<=": lambda left, right: left > right,
+        "<": lambda left, right: left >= right,
+        "==": lambda left, right: left != right,
+        ">=": lambda left, right: left < right,
+        ">": lambda left, right: left <= right,
+    }
+    for entry in ledger.values():
+        assert entry.sides is not None
+        operator = "<=" if entry.check.worst is None else entry.check.worst.relation.operator
+        assert contradicts[operator](*entry.sides), entry.claim.id
+
+
+def test_every_entry_says_why_and_what_is_true_instead(ledger: dict[str, Erratum]) -> None:
+    """A sentence at least, and a repair that is not refuted."""
+    for entry in ledger.values():
+        assert len(entry.reason.split()) >= 5, entry.claim.id
+        assert entry.repairs, entry.claim.id
+        for repair in entry.repairs:
+            assert repair.corrects == entry.claim.id
+            assert repair.verdict not in ("refuted", "undecided", "not applicable", None), repair.id
+
+
+def test_faults_follow_from_the_kind_unless_the_print_slipped(ledger: dict[str, Erratum]) -> None:
+    """Steps are proof steps, all else is a statement, and misprints are marked on refuted claims only."""
+    for entry in ledger.values():
+        assert entry.fault in get_args(Fault)
+        by_kind = "proof step" if entry.claim.kind == "step" else "statement"
+        assert entry.fault == (entry.claim.fault or by_kind)
+    assert {claim.id for claim in all_claims().values() if claim.fault} <= refuted()
+    assert ledger[LEMMA].fault == "statement"
+    assert ledger["renard2022:lemma-2.2.proof.drop"].fault == "proof step"
+    assert ledger["renard2022:property-2.4"].fault == "misprint"
+
+
+def test_claims_that_stand_have_no_entry() -> None:
+    """The repairs themselves are no errata."""
+    assert errata([find(f"{LEMMA}.fixed"), find("renard2022:thm-2.1")]) == []
+
+
+def test_a_run_that_violates_nothing_is_no_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stored run is believed only after its exact check; the error names the claim."""
+    harmless = run_table(Instance("small quadratics", 0).run())
+    monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: harmless)
+    with pytest.raises(ValueError, match=f"{LEMMA}: the stored counterexample does not violate it"):
+        errata([find(LEMMA)])
+
+
+def test_a_refuted_claim_without_a_run_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is asked to believe a refutation that is not shown."""
+    monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: None)
+    with pytest.raises(ValueError, match=f"{LEMMA} is recorded as refuted"):
+        errata([find(LEMMA)])
+
+
+def test_counterexamples_can_be_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """From nothing a violation is found, and a second search, which starts from it, finds none that is larger."""
+    monkeypatch.setattr(counterexamples, "FOLDER", tmp_path)
+    claim = find(SLIP)
+    assert counterexample(claim) is None
+    assert regenerate([claim], seconds=0.2, jobs=1) == []
+    first = counterexample(claim)
+    assert first is not None
+    assert refutes(claim, first)
+    assert regenerate([claim], seconds=0.2, jobs=1) == []
+    second = counterexample(claim)
+    assert second is not None
+    assert refutes(claim, second)
+    assert len(str(second)) <= len(str(first))
+
+
+def test_a_claim_that_stands_has_no_counterexample_to_find(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is written, and its id is returned; files of claims that are not refuted are removed."""
+    monkeypatch.setattr(counterexamples, "FOLDER", tmp_path)
+    repair = find(f"{SLIP}.fixed")
+    assert regenerate([repair], seconds=0.2, jobs=1) == [repair.id]
+    counterexample_file(repair).write_text("[problem]\n", encoding="utf-8")
+    remove_stale()
+    assert stored_files() == set()

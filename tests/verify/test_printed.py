@@ -1,0 +1,49 @@
+"""Printed proofs: their steps exist, each is examined, and the first one that fails is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedtheory.proofs.printed import printed_steps, with_printed_proofs
+from fedtheory.registry import find
+from verify.printed import first_failure, printed_proof
+
+
+@pytest.mark.parametrize("claim_id", with_printed_proofs())
+def test_steps_are_claims_of_the_source_as_printed(claim_id: str) -> None:
+    """Every step is a claim, none of them a repair, and none comes twice."""
+    steps = printed_steps(claim_id)
+    assert len(set(steps)) == len(steps) > 0
+    assert all(find(step).corrects is None for step in (claim_id, *steps))
+
+
+def test_a_claim_without_a_printed_proof_has_no_steps() -> None:
+    """Definitions and remarks have none."""
+    assert printed_proof(find("renard2022:assumption-1")) == []
+
+
+def test_the_first_failing_step_is_named_with_its_reason() -> None:
+    """Lemma 2.2 breaks where a sign is turned round; the steps before it are proved."""
+    steps = printed_proof(find("renard2022:lemma-2.2"))
+    failing = first_failure(steps)
+    assert failing is not None
+    assert failing.claim.id == "renard2022:observation-2.1"
+    assert "wrong way round" in failing.why
+    before = steps[: steps.index(failing)]
+    assert [step.verdict for step in before] == ["proved"] * 3
+
+
+def test_a_proof_without_a_failing_step() -> None:
+    """Of Lemma 5.1 no step fails; what has no certificate is not called proved."""
+    steps = printed_proof(find("vlaski2023:lemma-5.1"))
+    assert first_failure(steps) is None
+    assert {step.verdict for step in steps} == {"not certified"}
+    assert all("supported" in step.why for step in steps)
+
+
+@pytest.mark.parametrize("claim_id", ["renard2022:lemma-2.2", "liu2022:thm-1", "lecture27:lemma-3"])
+def test_verdicts_of_steps_are_those_on_record(claim_id: str) -> None:
+    """A step fails where it is recorded as refuted, and is proved where it is recorded as proved."""
+    recorded = {"proved": "proved", "refuted": "fails"}
+    for step in printed_proof(find(claim_id)):
+        assert step.verdict == recorded.get(str(step.claim.verdict), "not certified")

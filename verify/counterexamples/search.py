@@ -1,0 +1,79 @@
+"""Finding counterexamples again, and keeping the ones that are easiest to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import Any
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.claim import Claim
+from fedtheory.registry import all_claims, find
+from fedtheory.runfile import parse_run, run_toml
+from verify.check import check
+from verify.counterexamples import counterexample, counterexample_file, stored_files
+from verify.verdict import verify
+
+RunTable = dict[str, Any]
+
+_STEP = 10
+"""Characters that a reader takes in with the effort of one multiplication."""
+
+
+def refuted_claims() -> list[Claim]:
+    """The claims that are recorded as refuted, in the order of their sources' pages."""
+    return [claim for claim in all_claims().values() if claim.verdict == "refuted"]
+
+
+def regenerate(claims: Sequence[Claim], *, seconds: float, jobs: int) -> list[str]:
+    """Write the smallest counterexample found of each claim; the ids of those without one.
+
+    Starts are the stored run and the one that `verify` finds; each is shrunk
+    for at most so many seconds.
+    """
+    from joblib import Parallel, delayed
+
+    verdicts = verify([claim.id for claim in claims], jobs=jobs)
+    tasks = (delayed(_smallest)(verdict.claim.id, verdict.run, seconds) for verdict in verdicts)
+    missing = []
+    for claim, table in zip(claims, Parallel(n_jobs=jobs, return_as="generator")(tasks), strict=True):
+        if table is None:
+            missing.append(claim.id)
+        else:
+            counterexample_file(claim).write_text(run_toml(table), encoding="utf-8")
+    return missing
+
+
+def remove_stale() -> None:
+    """Remove the files of claims that are refuted no more."""
+    known = {counterexample_file(claim) for claim in refuted_claims()}
+    for file in stored_files() - known:
+        file.unlink()
+
+
+def _smallest(claim_id: str, found: RunTable | None, seconds: float) -> RunTable | None:
+    claim = find(claim_id)
+    starts = [start for start in (counterexample(claim), found) if start is not None]
+    return min(_shrunk(claim, starts, seconds), key=lambda table: _effort(claim, table), default=None)
+
+
+def _shrunk(claim: Claim, starts: Iterable[RunTable], seconds: float) -> Iterable[RunTable]:
+    from verify.falsify.shrink import shrink
+
+    for start in starts:
+        if refutes(claim, start):
+            yield start
+            # The search may trade constants on all of space for ones on a ball, so that the start stays in the race.
+            yield shrink(claim, start, perf_counter() + seconds)
+
+
+def refutes(claim: Claim, table: RunTable) -> bool:
+    """Whether a run violates a claim, in rationals."""
+    return check(claim, parse_run(table, RATIONAL)).holds is False
+
+
+def _effort(claim: Claim, table: RunTable) -> tuple[bool, int]:
+    """What a reader has to compute and to read; constants on all of space come first, as they are plain to see."""
+    run = parse_run(table, RATIONAL)
+    products = run.problem.clients * run.problem.dimension**2 * max(run.algorithm.work.steps) * run.algorithm.rounds
+    return not check(claim, run).everywhere, _STEP * products + len(run_toml(table))

@@ -1,0 +1,95 @@
+"""The errata ledger: what is printed and false, why, how it is repaired, and a run that shows it.
+
+Every claim that is recorded as refuted has an entry.  Each counterexample is
+checked again, in rationals, whenever the ledger is drawn up.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.arithmetic import RATIONAL, Number
+from fedtheory.claim import Claim, Fault
+from fedtheory.evaluation import whole_run
+from fedtheory.registry import all_claims
+from fedtheory.run import Run
+from fedtheory.runfile import parse_run, run_toml
+from verify.check import Check, check
+from verify.compare import compile_side
+from verify.counterexamples import counterexample
+
+
+@dataclass(frozen=True, eq=False)
+class Erratum:
+    """One entry of the ledger."""
+
+    claim: Claim
+    """The claim as printed."""
+    repairs: tuple[Claim, ...]
+    """The claims that take its place, the plainest first; empty where none is known."""
+    run: dict[str, Any]
+    """The counterexample, as the table of a run file."""
+    check: Check
+    """The exact check of the counterexample, which fails."""
+    sides: tuple[Number, Number] | None
+    """Left and right side on the counterexample; of a rate, measured and promised."""
+
+    @property
+    def fault(self) -> Fault:
+        """What is wrong: the statement, a step of a proof, or only the print."""
+        if self.claim.fault is not None:
+            return self.claim.fault
+        return "proof step" if self.claim.kind == "step" else "statement"
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with it, in words."""
+        return self.claim.note
+
+
+def errata(claims: Iterable[Claim]) -> list[Erratum]:
+    """The entries of those among the claims that are recorded as refuted, in their order.
+
+    `ValueError` names a claim whose stored counterexample is missing or does not violate it.
+    """
+    return [_entry(claim) for claim in claims if claim.verdict == "refuted"]
+
+
+def _entry(claim: Claim) -> Erratum:
+    run = counterexample(claim)
+    if run is None:
+        raise ValueError(f"{claim.id} is recorded as refuted, but no counterexample is stored")
+    exact = _exact_run(run_toml(run))
+    found = check(claim, exact)
+    if found.holds is not False:
+        raise ValueError(f"{claim.id}: the stored counterexample does not violate it")
+    return Erratum(claim, repairs_of(claim), run, found, _sides(found, exact))
+
+
+@lru_cache(maxsize=16)
+def _exact_run(run_file: str) -> Run:
+    """The run of a run file's text, kept: claims that follow from each other share a counterexample."""
+    return parse_run(tomllib.loads(run_file), RATIONAL)
+
+
+def _sides(found: Check, run: Run) -> tuple[Number, Number] | None:
+    """The two sides where the claim fails; a rate fails in the limit, or on the first rung above its constant."""
+    if found.rate is None:
+        return None if found.worst is None else (found.worst.lhs, found.worst.rhs)
+    if found.rate.limit is not None:
+        return found.rate.limit, 0
+    assert found.claim.rate is not None
+    stated = compile_side(found.claim, sp.sympify(found.claim.rate.constant), "run")(whole_run(run)).item()
+    promised = ((rung.measured, stated * rung.order) for rung in found.rate.rungs)
+    return next(((measured, bound) for measured, bound in promised if measured > bound), None)
+
+
+def repairs_of(claim: Claim) -> tuple[Claim, ...]:
+    """The claims that correct a claim, in the order of their source."""
+    return tuple(other for other in all_claims().values() if other.corrects == claim.id)

@@ -1,0 +1,94 @@
+"""What a search for a violation ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Literal
+
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.claim import Claim
+from fedtheory.runfile import parse_run, run_toml
+from verify.check import Check, check
+from verify.falsify.hunt import Hunt
+from verify.falsify.search import search
+from verify.falsify.shrink import shrink
+from verify.falsify.tables import Table, written
+
+_SHRINKING = 0.5
+"""Seconds of shrinking for each second of the budget, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """The verdict of a search on one claim."""
+
+    claim: Claim
+    verdict: Literal["refuted", "not refuted"]
+    run: Table | None
+    """The run file of the counterexample, or of the largest ratio, as a table; None where no run was applicable."""
+    found: Check | None
+    """The check of exactly that run, in rationals for a counterexample."""
+    looked: int
+    """Runs that were tried."""
+    applicable: int
+    """Of these, runs of which the claim speaks."""
+    seconds: float
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether a claim is refuted that is recorded as something else."""
+        return self.verdict == "refuted" and self.claim.verdict not in (None, "refuted")
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both sides are exact."""
+        return self.found is not None and self.found.arithmetic is RATIONAL
+
+    @property
+    def best_ratio(self) -> float | None:
+        """Ratio of the two sides there; the largest constant of a rate."""
+        if self.found is None:
+            return None
+        return self.found.ratio if self.found.rate is None else self.found.rate.constant
+
+    @cached_property
+    def run_file(self) -> str | None:
+        """The run as the text of a run file."""
+        return None if self.run is None else run_toml(self.run)
+
+
+def falsify(
+    claim: Claim, budget: float, seed: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+) -> Finding:
+    """Search for a violation for `budget` seconds, and shrink it where there is one.
+
+    A claim is refuted by the exact check of the run that is reported, never otherwise.
+    """
+    begin = perf_counter()
+    hunt = search(claim, budget, seed, on_progress)
+    table, found = _refutation(hunt, budget) or _largest(hunt)
+    verdict: Literal["refuted", "not refuted"] = (
+        "refuted" if found is not None and found.arithmetic is RATIONAL and found.holds is False else "not refuted"
+    )
+    return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, perf_counter() - begin)
+
+
+def _refutation(hunt: Hunt, budget: float) -> tuple[Table, Check] | None:
+    if hunt.violation is None:
+        return None
+    table = shrink(hunt.claim, hunt.violation.table, perf_counter() + _SHRINKING * budget)
+    return table, check(hunt.claim, parse_run(table, RATIONAL))
+
+
+def _largest(hunt: Hunt) -> tuple[Table | None, Check | None]:
+    """The run of the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
+    if hunt.best is None:
+        return None, None
+    table = written(hunt.best.table)
+    arithmetic = hunt.best.found.arithmetic
+    if arithmetic is FLOAT:
+        return table, hunt.best.found
+    return table, check(hunt.claim, parse_run(table, RATIONAL))

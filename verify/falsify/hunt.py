@@ -1,0 +1,174 @@
+"""The record of a search: every run that is looked at, the best so far, and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
+from fedtheory.claim import Claim
+from fedtheory.run import Run
+from fedtheory.runfile import parse_run
+from verify.check import Check, check
+from verify.falsify.score import NOTHING, score
+from verify.falsify.tables import Table, clients, dimension, examine, features, get, most_steps, working_table, written
+from verify.sweep import check_settled
+
+_CONFIRMED = 100_000
+"""Multiplications up to which a violation that floats see is repeated in rationals."""
+_POOL = 24
+"""How many runs are kept as starting points."""
+
+
+class Over(Exception):
+    """A violation is confirmed, or the time is up."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How large the runs are that a search looks at."""
+
+    arithmetic: Arithmetic
+    steps: int
+    """Local steps in all rounds."""
+    cost: int
+    """Multiplications, see `cost`."""
+
+
+NEAR = Reach(RATIONAL, 128, 1_500)
+"""Rationals get longer with every step, and are as quick as floats while they are short."""
+FAR = Reach(FLOAT, 2_048, 50_000)
+"""For horizons on which terms grow that are small at first."""
+_CLEAR = 1e-6
+"""Scores of floats above this are worth a confirmation."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a search is: a run and its score."""
+
+    table: Table
+    score: float
+
+
+@dataclass(frozen=True)
+class Candidate(Place):
+    """A run and what the claim says of it."""
+
+    found: Check
+
+
+class Hunt:
+    """One search for a violation of one claim."""
+
+    def __init__(self, claim: Claim, budget: float, on_progress: Callable[[int, int], None]) -> None:
+        self.claim = claim
+        self.looked = 0
+        """Runs that were tried."""
+        self.applicable = 0
+        """Of these, runs of which the claim speaks."""
+        self.violation: Candidate | None = None
+        """A violation that rationals confirm; its table is as a run file has it."""
+        self.best: Candidate | None = None
+        """The largest score of a run on which the claim holds."""
+        self.fresh: list[Place] = []
+        """The best runs of families from which no local search has started, the best one first."""
+        self.reached: list[Place] = []
+        """The best results of local searches, the best one first."""
+        self.setting: set[str] = set()
+        """The features of the runs on which the claim is tried; a run with others is outside what it is about."""
+        self.reach = NEAR
+        self._begin, self._budget = perf_counter(), budget
+        self._on_progress = on_progress
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return perf_counter() - self._begin
+
+    def look(self, table: Table) -> float:
+        """The score of a run; raises `Over` when the search ends with it."""
+        self._tick()
+        if not self._is_within_reach(table) or not features(table) <= self.setting:
+            return NOTHING
+        found = examine(self.claim, table, self.reach.arithmetic)
+        if found is None or not found.applicable:
+            return NOTHING
+        return self._record(table, found) if found.arithmetic is RATIONAL else self._seen_in_floats(table, found)
+
+    def _seen_in_floats(self, table: Table, found: Check) -> float:
+        """A score that floats know, and the end of the search if it is a violation and rationals confirm it."""
+        reached = score(found)
+        if found.holds is False and reached > _CLEAR:
+            self._confirm(table)
+        return reached
+
+    def start_from(self, run: Run, in_floats: bool) -> None:
+        """Try a run of a family, exactly or first in floats, and keep it as a starting point."""
+        self._tick()
+        found = check_settled(self.claim, run, run.as_floats() if in_floats else None)
+        if not found.applicable:
+            return
+        table = working_table(run)
+        if not features(table) <= self.setting:
+            return
+        place = Place(table, self._record(table, found))
+        if place.score > NOTHING and self._is_within_reach(table):
+            self.fresh = _best_of([*self.fresh, place])
+
+    def keep(self, place: Place) -> None:
+        """Keep the result of a local search, to go on from it later."""
+        if self.reach.arithmetic is FLOAT and self.best is not None and place.score > self.best.score:
+            self._record_exactly(place.table)
+        if place.score > NOTHING:
+            self.reached = _best_of([*self.reached, place])
+
+    def _is_within_reach(self, table: Table) -> bool:
+        steps = most_steps(table) * int(table["algorithm"]["rounds"])
+        return steps <= self.reach.steps and cost(table) <= self.reach.cost
+
+    def _tick(self) -> None:
+        self.looked += 1
+        self._on_progress(min(int(self.seconds), int(self._budget)), int(self._budget))
+        if self.seconds >= self._budget:
+            raise Over
+
+    def _record(self, table: Table, found: Check) -> float:
+        self.applicable += 1
+        if found.holds is False:
+            self._confirm(table)
+            return NOTHING
+        reached = score(found)
+        if found.arithmetic is FLOAT and (self.best is None or reached > self.best.score):
+            return self._record_exactly(table)
+        if found.holds and (self.best is None or reached > self.best.score):
+            self.best = Candidate(table, reached, found)
+        return reached
+
+    def _record_exactly(self, table: Table) -> float:
+        """The same in rationals, so that the best run is an exact one; nothing where that takes too long."""
+        found = examine(self.claim, table, RATIONAL) if cost(table) <= _CONFIRMED else None
+        return NOTHING if found is None or not found.applicable else self._record(table, found)
+
+    def _confirm(self, table: Table) -> None:
+        """A violation counts once the run file that is printed violates the claim in rationals."""
+        if self.claim.rate is None and cost(table) > _CONFIRMED:
+            return
+        printed = written(table)
+        found = check(self.claim, parse_run(printed, RATIONAL))
+        if found.holds is False:
+            self.violation = Candidate(printed, score(found), found)
+            raise Over
+
+
+def _best_of(places: list[Place]) -> list[Place]:
+    return sorted(places, key=lambda place: -place.score)[:_POOL]
+
+
+def cost(table: Table) -> int:
+    """About how many rational multiplications a run takes; models of several ages are carried along."""
+    steps = most_steps(table) * int(table["algorithm"]["rounds"])
+    rows = sum(len(part) for part in table["problem"].get("inputs", ()))
+    models = clients(table) + 1 if get(table, "algorithm.clock.policy") not in (None, "sync") else 1
+    return int((steps * clients(table) * models + rows) * (dimension(table) + 1) ** 3)

@@ -1,0 +1,276 @@
+"""Knobs: ways to scale one aspect of a run by a factor and leave the rest of its structure as it is.
+
+A knob keeps what assumptions ask for wherever it can: clients that share a
+Hessian keep sharing one, importances sum to one, ``eta_i K_i`` stays the same
+for all.  The changes of units come first: a correct bound does not notice them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.run import Run
+from fedtheory.runfile import parse_run
+from verify.falsify.tables import Table, array, changed, clients, dimension, get
+
+Turn = Callable[[Table, fmpq], Table]
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One aspect of a run that can be scaled."""
+
+    name: str
+    turn: Turn
+    """The table with that aspect multiplied by a positive factor."""
+    may_vanish: bool = False
+    """Whether the factor zero makes sense as well."""
+
+
+def knobs_of(table: Table) -> list[Knob]:
+    """The knobs that a table has."""
+    special = _of_data(table) if "inputs" in table["problem"] else _of_quadratics(table)
+    return [*special, *_of_every_run(table)]
+
+
+def _scaled(value: Any, factor: fmpq) -> Any:
+    """Nested lists of rationals, or one, times a factor; words and missing values as they are."""
+    if isinstance(value, list):
+        return [_scaled(entry, factor) for entry in value]
+    return value * factor if isinstance(value, fmpq) else value
+
+
+def _scale(table: Table, factors: dict[str, fmpq]) -> Table:
+    """Values of dotted keys times factors, where they are given."""
+    given = {key: get(table, key) for key in factors}
+    return changed(table, {key: _scaled(value, factors[key]) for key, value in given.items() if value is not None})
+
+
+def _of_every_run(table: Table) -> list[Knob]:
+    knobs = [
+        Knob("local step size", partial(_scale_key, "algorithm.local_step_size")),
+        Knob("start", _start, may_vanish=True),
+        Knob("server step size", _server_step_size),
+        Knob("local steps", _local_steps),
+        Knob("rounds", _rounds),
+    ]
+    together = clients(table) > 1
+    if together:
+        knobs += [Knob(f"importance {i}", partial(_importance, i)) for i in range(clients(table))]
+    if isinstance(get(table, "algorithm.aggregation"), list):
+        knobs.append(Knob("aggregation", partial(_scale_key, "algorithm.aggregation")))
+        knobs += [
+            Knob(f"aggregation {i}", partial(_entry, "algorithm.aggregation", i), may_vanish=True)
+            for i in range(clients(table))
+        ]
+    if get(table, "algorithm.clock") is not None:
+        knobs.append(Knob("unit of time", _unit_of_time))
+        knobs += [Knob(f"time {i}", partial(_entry, "algorithm.clock.times", i)) for i in range(clients(table))]
+    if isinstance(get(table, "algorithm.local_step_size"), list):
+        knobs += [
+            Knob(f"step size {i}", partial(_entry, "algorithm.local_step_size", i)) for i in range(clients(table))
+        ]
+    if get(table, "algorithm.clock.interval") is not None:
+        knobs.append(Knob("interval", partial(_scale_key, "algorithm.clock.interval")))
+    return knobs
+
+
+def _of_quadratics(table: Table) -> list[Knob]:
+    knobs = [
+        Knob("unit of values", _unit_of_values),
+        Knob("unit of length", _unit_of_length),
+        Knob("curvature", partial(_curvature, list(range(clients(table))))),
+        Knob("spread", _spread, may_vanish=True),
+    ]
+    noise = get(table, "problem.noise")
+    if noise is not None and any(value != 0 for value in noise):
+        knobs.append(Knob("noise", partial(_scale_key, "problem.noise"), may_vanish=True))
+        if len(noise) > 1:
+            knobs += [
+                Knob(f"noise {i}", partial(_entry, "problem.noise", i), may_vanish=True) for i in range(len(noise))
+            ]
+    groups = _alike(table)
+    if len(groups) > 1:
+        knobs += [Knob(f"curvature {g}", partial(_curvature, g), may_vanish=True) for g in groups]
+        knobs += [Knob(f"pull {g}", partial(_pull, g), may_vanish=True) for g in groups]
+    if dimension(table) > 1:
+        knobs += [Knob(f"coordinate {k}", partial(_coordinate, k)) for k in range(dimension(table))]
+    return knobs
+
+
+def _of_data(table: Table) -> list[Knob]:
+    return [
+        Knob("unit of inputs", _unit_of_inputs),
+        Knob("unit of outputs", _unit_of_outputs),
+        Knob("inputs", partial(_scale_key, "problem.inputs")),
+        Knob("residuals", _residuals, may_vanish=True),
+        *(Knob(f"rows of client {i}", partial(_rows, i), may_vanish=True) for i in range(clients(table))),
+        *(Knob(f"column {k}", partial(_column, k)) for k in range(dimension(table)) if dimension(table) > 1),
+    ]
+
+
+def _alike(table: Table) -> list[list[int]]:
+    """Clients with the same objective, type by type."""
+    types: dict[str, list[int]] = {}
+    problem = table["problem"]
+    for client, objective in enumerate(zip(problem["hessians"], problem["linear"], strict=True)):
+        types.setdefault(str(objective), []).append(client)
+    return list(types.values())
+
+
+def _run(table: Table) -> Run:
+    return parse_run(table, RATIONAL)
+
+
+def _scale_key(key: str, table: Table, factor: fmpq) -> Table:
+    return _scale(table, {key: factor})
+
+
+def _entry(key: str, place: int, table: Table, factor: fmpq) -> Table:
+    values = get(table, key)
+    if not isinstance(values, list):
+        return table
+    return changed(table, {key: [v * factor if n == place else v for n, v in enumerate(values)]})
+
+
+def _unit_of_values(table: Table, factor: fmpq) -> Table:
+    """F -> f F, eta -> eta/f: the same iterates."""
+    keys = {"problem.hessians": factor, "problem.linear": factor, "problem.constants": factor}
+    return _scale(table, keys | {"problem.noise": factor * factor, "algorithm.local_step_size": 1 / factor})
+
+
+def _unit_of_length(table: Table, factor: fmpq) -> Table:
+    """x -> f x with the same Hessians."""
+    keys = {"problem.linear": factor, "problem.start": factor}
+    return _scale(table, keys | {"problem.noise": factor * factor, "problem.constants": factor * factor})
+
+
+def _unit_of_inputs(table: Table, factor: fmpq) -> Table:
+    keys = {"problem.inputs": factor, "problem.start": 1 / factor}
+    return _scale(table, keys | {"algorithm.local_step_size": 1 / (factor * factor)})
+
+
+def _unit_of_outputs(table: Table, factor: fmpq) -> Table:
+    return _scale(table, {"problem.outputs": factor, "problem.start": factor})
+
+
+def _unit_of_time(table: Table, factor: fmpq) -> Table:
+    return _scale(table, {"algorithm.clock.times": factor, "algorithm.clock.interval": factor})
+
+
+def _curvature(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
+    """F_i -> f F_i for some clients: each keeps its minimiser."""
+    problem = table["problem"]
+    changes = {}
+    for name in ("hessians", "linear"):
+        values = problem[name]
+        changes[f"problem.{name}"] = [_scaled(v, factor) if i in chosen else v for i, v in enumerate(values)]
+    return changed(table, changes)
+
+
+def _spread(table: Table, factor: fmpq) -> Table:
+    """Linear terms moved to or from their mean: the optimum stays."""
+    linear, mean = array(table, "problem.linear"), _run(table).problem.mean_linear
+    return changed(table, {"problem.linear": (mean + (linear - mean) * factor).tolist()})
+
+
+def _pull(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
+    """Gradients of some clients at the optimum, scaled."""
+    problem = _run(table).problem
+    neutral = problem.hessians @ problem.optimum
+    linear = problem.linear.copy()
+    for client in chosen:
+        linear[client] = neutral[client] + (linear[client] - neutral[client]) * factor
+    return changed(table, {"problem.linear": linear.tolist()})
+
+
+def _start(table: Table, factor: fmpq) -> Table:
+    """The distance from the start to the optimum, scaled."""
+    problem = _run(table).problem
+    return changed(table, {"problem.start": (problem.optimum + (problem.start - problem.optimum) * factor).tolist()})
+
+
+def _coordinate(place: int, table: Table, factor: fmpq) -> Table:
+    """x_k -> x_k / f: all curvatures of a coordinate, scaled by f^2."""
+    scaling: Array = np.array([factor if k == place else fmpq(1) for k in range(dimension(table))], dtype=object)
+    hessians = array(table, "problem.hessians") * scaling[:, None] * scaling
+    changes: dict[str, Any] = {"problem.hessians": hessians.tolist()}
+    changes["problem.linear"] = (array(table, "problem.linear") * scaling).tolist()
+    return changed(table, changes)
+
+
+def _importance(client: int, table: Table, factor: fmpq) -> Table:
+    """One importance against the others, which still sum to one."""
+    given = get(table, "problem.weights") or [fmpq(1, clients(table))] * clients(table)
+    moved = [weight * factor if i == client else weight for i, weight in enumerate(given)]
+    total = sum(moved, fmpq(0))
+    return changed(table, {"problem.weights": [weight / total for weight in moved]})
+
+
+def _server_step_size(table: Table, factor: fmpq) -> Table:
+    return changed(
+        table, {"algorithm.server_step_size": (get(table, "algorithm.server_step_size") or fmpq(1)) * factor}
+    )
+
+
+def _times(count: int, factor: fmpq) -> int:
+    """A count times a factor of at most four: the cost of a run grows with it."""
+    return max(1, int((count * min(factor, fmpq(4)) + fmpq(1, 2)).floor()))
+
+
+def _local_steps(table: Table, factor: fmpq) -> Table:
+    steps = table["algorithm"].get("local_steps", 1)
+    several = isinstance(steps, list)
+    return changed(
+        table, {"algorithm.local_steps": [_times(k, factor) for k in steps] if several else _times(steps, factor)}
+    )
+
+
+def _rounds(table: Table, factor: fmpq) -> Table:
+    return changed(table, {"algorithm.rounds": _times(table["algorithm"]["rounds"], factor)})
+
+
+def _residuals(table: Table, factor: fmpq) -> Table:
+    """What the optimal model leaves unexplained, scaled."""
+    best = _run(table).problem.optimum
+    outputs = []
+    for rows, values in zip(table["problem"]["inputs"], table["problem"]["outputs"], strict=True):
+        explained = [sum((x * w for x, w in zip(row, best, strict=True)), fmpq(0)) for row in rows]
+        outputs.append([e + (y - e) * factor for e, y in zip(explained, values, strict=True)])
+    return changed(table, {"problem.outputs": outputs})
+
+
+def _rows(client: int, table: Table, factor: fmpq) -> Table:
+    """All rows of one client, scaled: it keeps its minimiser."""
+    changes = {}
+    for name in ("inputs", "outputs"):
+        values = table["problem"][name]
+        changes[f"problem.{name}"] = [_scaled(v, factor) if i == client else v for i, v in enumerate(values)]
+    return changed(table, changes)
+
+
+def _column(place: int, table: Table, factor: fmpq) -> Table:
+    inputs = table["problem"]["inputs"]
+    scaled = [[[x * factor if k == place else x for k, x in enumerate(row)] for row in rows] for rows in inputs]
+    return changed(table, {"problem.inputs": scaled})
+
+
+def translated(table: Table, origin: Array) -> Table:
+    """The same run in coordinates whose zero is `origin`, (d,)."""
+    changes: dict[str, Any] = {"problem.start": (_run(table).problem.start - origin).tolist()}
+    problem = table["problem"]
+    if "inputs" in problem:
+        data = zip(problem["inputs"], problem["outputs"], strict=True)
+        changes["problem.outputs"] = [(np.array(y) - np.array(rows) @ origin).tolist() for rows, y in data]
+    else:
+        changes["problem.linear"] = (
+            array(table, "problem.linear") - array(table, "problem.hessians") @ origin
+        ).tolist()
+    return changed(table, changes)

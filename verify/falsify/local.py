@@ -1,0 +1,166 @@
+"""Local searches: from a run to one nearby that comes closer to violating the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.claim import Claim
+from fedtheory.errors import FedtheoryError
+from fedtheory.evaluation import whole_run
+from fedtheory.runfile import parse_run
+from verify.compare import compare, condition_links
+from verify.falsify.hunt import Place
+from verify.falsify.knobs import Knob, knobs_of
+from verify.falsify.rounding import factor_of, simplest_between
+from verify.falsify.score import NOTHING
+from verify.falsify.tables import Table, changed, get
+
+Look = Callable[[Table], float]
+Structure = Callable[[Table], Iterator[Table]]
+
+_HALVINGS = 10
+_PRECISION = 0.02
+"""Relative precision of factors in the search: coarse, so that numbers stay short."""
+
+
+def turned(table: Table, knob: Knob, factor: fmpq) -> Table | None:
+    """A knob turned; None where the result is no run."""
+    try:
+        return knob.turn(table, factor)
+    except (FedtheoryError, ArithmeticError):
+        return None
+
+
+def without(table: Table, names: Sequence[str]) -> Table:
+    """The table with the aspects of those knobs taken away, where it has them."""
+    for name in names:
+        knob = next((knob for knob in knobs_of(table) if knob.name == name), None)
+        table = table if knob is None else turned(table, knob, fmpq(0)) or table
+    return table
+
+
+class Climb:
+    """Moves that are kept where the score rises, with a bounded number of looks."""
+
+    def __init__(self, claim: Claim, look: Look, at: Place, looks: int, structure: Structure) -> None:
+        self._claim, self._look, self.at, self.left, self._structure = claim, look, at, looks, structure
+
+    def tries(self, table: Table | None) -> bool:
+        """Whether a table is better than the present one, which it then replaces."""
+        self.left -= 1
+        if table is None or self.left < 0:
+            return False
+        reached = self._look(table)
+        if reached == NOTHING and self._claim.conditions:
+            repaired = within_conditions(self._claim, table)
+            reached, table = (NOTHING, table) if repaired is None else (self._look(repaired), repaired)
+        if reached <= self.at.score + 1e-9:
+            return False
+        self.at = Place(table, reached)
+        return True
+
+    def over_units(self) -> None:
+        """Large changes of units, which a correct bound does not notice."""
+        for name in ("unit of values", "unit of length", "unit of inputs", "unit of outputs"):
+            for exponent in (6, -6):
+                self._turn(name, fmpq(2) ** exponent)
+
+    def over_knobs(self, exponents: tuple[float, ...], generator: np.random.Generator) -> None:
+        """Every knob in both directions, in random order, with ever smaller factors; a success is repeated."""
+        for exponent in exponents:
+            names = [knob.name for knob in knobs_of(self.at.table)]
+            for place in generator.permutation(len(names)):
+                for signed in (exponent, -exponent):
+                    while self._turn(names[place], factor_of(signed, _PRECISION)):
+                        pass
+
+    def without(self) -> None:
+        """Every aspect that can vanish taken away."""
+        for knob in knobs_of(self.at.table):
+            if knob.may_vanish:
+                self._turn(knob.name, fmpq(0))
+
+    def over_structure(self) -> None:
+        """All variants of the structure, again from the start after a success."""
+        for table in self._structure(self.at.table):
+            if self.tries(table) or self.left <= 0:
+                return
+
+    def to_the_edge(self) -> None:
+        """The largest step size that the conditions allow."""
+        if self._claim.conditions:
+            self.tries(at_the_edge(self._claim, self.at.table))
+
+    def at_random(self, generator: np.random.Generator, spread: float) -> None:
+        """A few knobs turned at once by random factors."""
+        table: Table | None = self.at.table
+        knobs = knobs_of(self.at.table)
+        for place in generator.choice(len(knobs), size=min(len(knobs), int(generator.integers(1, 5))), replace=False):
+            if table is None:
+                break
+            exponent = spread * float(generator.standard_normal())
+            table = turned(table, knobs[place], factor_of(exponent, _PRECISION))
+        self.tries(table)
+
+    def _turn(self, name: str, factor: fmpq) -> bool:
+        """A knob of that name, if the present table has one, turned."""
+        knob = next((knob for knob in knobs_of(self.at.table) if knob.name == name), None)
+        return knob is not None and self.tries(turned(self.at.table, knob, factor))
+
+
+def within_conditions(claim: Claim, table: Table) -> Table | None:
+    """The table with smaller steps, so that the conditions hold; None where smaller steps are no help."""
+    if _conditions_hold(claim, table) is not False:
+        return None
+    for power in (1, 2, 4, 8, 16):
+        smaller = _with_steps(table, fmpq(1, 2**power))
+        if _conditions_hold(claim, smaller):
+            return smaller
+    return None
+
+
+def at_the_edge(claim: Claim, table: Table) -> Table | None:
+    """The table with the largest step size that the conditions allow; None where they set no limit near it."""
+    low, high = fmpq(1), fmpq(2)
+    while _conditions_hold(claim, _with_steps(table, high)):
+        low, high = high, 2 * high
+        if high > 2**16:
+            return None
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _conditions_hold(claim, _with_steps(table, middle)):
+            low = middle
+        else:
+            high = middle
+    # An edge is a simple number most of the time.
+    for edge in _simplest_first(low, high):
+        if _conditions_hold(claim, _with_steps(table, edge)):
+            return _with_steps(table, edge)
+    return None
+
+
+def _simplest_first(low: fmpq, high: fmpq) -> Iterator[fmpq]:
+    simplest = simplest_between(low, high)
+    yield simplest
+    for parts in (4, 2, 1):
+        yield simplest_between(low, low + (simplest - low) / parts)
+    yield low
+
+
+def _with_steps(table: Table, factor: fmpq) -> Table:
+    sizes = get(table, "algorithm.local_step_size")
+    scaled = [size * factor for size in sizes] if isinstance(sizes, list) else sizes * factor
+    return changed(table, {"algorithm.local_step_size": scaled})
+
+
+def _conditions_hold(claim: Claim, table: Table) -> bool | None:
+    """Whether all conditions hold; None where they cannot be asked."""
+    with suppress(FedtheoryError, ArithmeticError, LookupError, ValueError):
+        run = parse_run(table, RATIONAL)
+        return all(found.holds is not False for found in compare(condition_links(claim), lambda: [whole_run(run)]))
+    return None

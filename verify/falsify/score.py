@@ -1,0 +1,54 @@
+"""How near a run comes to violating a claim: what the search maximises."""
+
+from __future__ import annotations
+
+import math
+
+from fedtheory.arithmetic import Number, plain_float
+from verify.check import Check
+from verify.compare import Comparison
+
+NOTHING = -math.inf
+"""The score of a run that says nothing of the claim."""
+
+_FAR = 100.0
+
+
+def score(found: Check) -> float:
+    """The logarithm of the largest ratio of the smaller to the larger side; above 0 is a violation.
+
+    Where a side changes its sign the score is finite and beyond all ratios.
+    Equations have the logarithm of their relative gap, rates that of their largest constant.
+    """
+    if not found.applicable:
+        return NOTHING
+    if found.rate is not None:
+        return _logarithm(found.rate.constant or 0.0, 1.0)
+    return max((_of(comparison) for comparison in found.comparisons), default=NOTHING)
+
+
+def _of(comparison: Comparison) -> float:
+    operator = comparison.relation.operator
+    lhs, rhs = comparison.lhs, comparison.rhs
+    if operator == "==":
+        return _logarithm(abs(lhs - rhs), abs(lhs) + abs(rhs))
+    smaller, larger = (rhs, lhs) if operator in (">=", ">") else (lhs, rhs)
+    if larger > 0:
+        return _logarithm(smaller, larger) if smaller > 0 else -_FAR + _relative_gap(smaller, larger)
+    if smaller < 0:
+        return _logarithm(-larger, -smaller)
+    return _FAR + _relative_gap(smaller, larger) if smaller > larger else -_FAR - 2
+
+
+def _logarithm(top: Number, below: Number) -> float:
+    ratio = plain_float(top / below) if plain_float(below) != 0 else 0.0
+    if math.isnan(ratio):
+        return NOTHING
+    return max(-_FAR + 2, min(math.log(ratio), _FAR - 2)) if ratio > 0 else -_FAR + 2
+
+
+def _relative_gap(smaller: Number, larger: Number) -> float:
+    """Between -1 and 1, positive for a violation."""
+    scale = abs(smaller) + abs(larger)
+    gap = plain_float((smaller - larger) / scale)
+    return gap if math.isfinite(gap) else 0.0

@@ -1,0 +1,125 @@
+"""The search for a violation: families of instances and local searches in turn, until the time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import islice
+
+import numpy as np
+
+from fedtheory.claim import Claim
+from fedtheory.errors import InputError
+from verify.compare import condition_links, links_of
+from verify.falsify.hunt import FAR, NEAR, Hunt, Over, Place
+from verify.falsify.local import Climb, without
+from verify.falsify.polish import polish
+from verify.falsify.score import NOTHING
+from verify.falsify.starts import own_size, setting, starts
+from verify.falsify.structure import other_shapes, variants
+from verify.instances import FAMILIES, Instance
+
+_BATCH = 32
+"""Instances between two local searches."""
+_ASPECTS = (
+    ("start",),
+    ("noise",),
+    ("spread", "residuals"),
+    ("start", "spread", "residuals"),
+    ("start", "noise"),
+    ("noise", "spread", "residuals"),
+)
+"""What a local search may leave out, by the names of the knobs."""
+_SHORT, _LONG = 60, 400
+"""Looks of a local search while there are instances left, and afterwards."""
+
+
+def search(
+    claim: Claim, budget: float, seed: int, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+) -> Hunt:
+    """Search for at most `budget` seconds; `InputError` where a claim says nothing that could be false.
+
+    The order of everything that is tried depends on `seed` only.
+    """
+    if claim.rate is None and not claim.relations:
+        raise InputError(claim.id, "there is no relation to violate: the claim says what something is")
+    links_of(claim), condition_links(claim)
+    hunt = Hunt(claim, budget, on_progress)
+    with suppress(Over):
+        _go(hunt, np.random.default_rng(seed))
+    return hunt
+
+
+def _go(hunt: Hunt, generator: np.random.Generator) -> None:
+    hunt.setting = setting(hunt.claim)
+    instances = starts(hunt.claim, generator)
+    if hunt.claim.rate is not None:
+        _try(hunt, instances)
+        return
+    for _ in range(0, own_size(hunt.claim), _BATCH):
+        _try(hunt, islice(instances, _BATCH))
+        _climb(hunt, generator, _SHORT)
+    while True:
+        found_more = _try(hunt, islice(instances, _BATCH // 2))
+        hunt.reach = FAR if hunt.claim.place == "run" and generator.integers(3) == 0 else NEAR
+        place = _climb(hunt, generator, _LONG)
+        if place is not None:
+            polish(hunt, place, generator)
+        elif not found_more:
+            return
+
+
+def _try(hunt: Hunt, instances: Iterator[Instance]) -> bool:
+    """Whether there were instances left to try."""
+    before = hunt.looked
+    for instance in instances:
+        hunt.start_from(instance.run(), FAMILIES[instance.family].in_floats)
+    return hunt.looked > before
+
+
+def _chosen(hunt: Hunt, generator: np.random.Generator) -> Place | None:
+    """The best new starting point, another one, or what an earlier local search has reached."""
+    kind = int(generator.integers(4))
+    if hunt.fresh and (kind < 3 or not hunt.reached):
+        return hunt.fresh.pop(0 if kind < 2 else int(generator.integers(len(hunt.fresh))))
+    if not hunt.reached:
+        return None
+    return hunt.reached[0 if kind < 2 else int(generator.integers(len(hunt.reached)))]
+
+
+def _climb(hunt: Hunt, generator: np.random.Generator, looks: int) -> Place | None:
+    """A local search from a starting point, and where it ends; None where there is nothing to start from."""
+    start = _chosen(hunt, generator)
+    if start is None:
+        return None
+    reduced = _reduced(hunt, start, generator)
+    if reduced is None:
+        climb = Climb(hunt.claim, hunt.look, start, looks, variants)
+    else:
+        climb = Climb(hunt.claim, hunt.look, reduced, looks, other_shapes)
+    climb.over_units()
+    climb.over_knobs((4, 2), generator)
+    climb.without()
+    climb.to_the_edge()
+    climb.over_structure()
+    while climb.left > 0:
+        climb.over_knobs((2, 1, 0.5), generator)
+        climb.over_structure()
+        for _ in range(20):
+            climb.at_random(generator, 2.0)
+    hunt.keep(climb.at)
+    return climb.at
+
+
+def _reduced(hunt: Hunt, start: Place, generator: np.random.Generator) -> Place | None:
+    """Half of the time a run without some aspects, whatever that does to its score: each is a valley of its own.
+
+    A bound that loses its term for the noise fails where the start is the
+    optimum, far from the runs on which the term for the start is tight.
+    """
+    number = int(generator.integers(2 * len(_ASPECTS)))
+    if number >= len(_ASPECTS):
+        return None
+    table = without(start.table, _ASPECTS[number])
+    reached = hunt.look(table)
+    return None if reached == NOTHING else Place(table, reached)

@@ -1,0 +1,266 @@
+"""A smaller counterexample: fewer and simpler numbers, as long as rationals still confirm the violation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.claim import Claim
+from fedtheory.errors import NotApplicable
+from fedtheory.runfile import parse_run
+from verify.falsify.knobs import knobs_of, translated
+from verify.falsify.local import turned
+from verify.falsify.rounding import simpler, weight_of
+from verify.falsify.tables import (
+    Table,
+    array,
+    changed,
+    clients,
+    dimension,
+    examine,
+    get,
+    most_steps,
+    number_keys,
+    size,
+    with_clients,
+    with_coordinates,
+    working_table,
+    written,
+)
+
+_OPTIONAL = (
+    *(f"problem.{name}" for name in ("noise", "weights", "constants", "batch", "replacement")),
+    *(f"algorithm.{name}" for name in ("server_step_size", "clock", "aggregation", "participation")),
+)
+_KEY = 24
+"""What an optional key weighs, beside its numbers."""
+
+Burden = tuple[bool, int, int]
+
+
+def shrink(claim: Claim, table: Table, deadline: float) -> Table:
+    """The smallest counterexample that greedy steps reach from one, as the table of a run file.
+
+    `deadline` is a time of `time.perf_counter`.  The given table has to
+    violate the claim in rationals; every step keeps that, and all assumptions
+    and conditions.  A table that does not is given back as it is.
+    """
+    start = working_table(parse_run(table, RATIONAL))
+    burden = _burden(claim, start)
+    return table if burden is None else written(_Shrinking(claim, start, burden, deadline).smallest())
+
+
+class _TimeIsUp(Exception):
+    """The deadline has passed."""
+
+
+class _Shrinking:
+    """A counterexample that gets smaller."""
+
+    def __init__(self, claim: Claim, table: Table, burden: Burden, deadline: float) -> None:
+        self._claim, self.table, self._burden, self._deadline = claim, table, burden, deadline
+
+    def smallest(self) -> Table:
+        """Steps of all kinds, until none helps or the time is up."""
+        kinds = (self._fewer_parts, self._fewer_keys, self._other_units, self._simpler_numbers)
+        with suppress(_TimeIsUp):
+            while sum(kind() for kind in kinds):
+                pass
+        return self.table
+
+    def _tries(self, table: Table | None) -> bool:
+        """Whether a table is a smaller counterexample, which is then kept."""
+        if perf_counter() > self._deadline:
+            raise _TimeIsUp
+        if table is None or _weight(table) >= self._burden[1:]:
+            return False
+        reached = _burden(self._claim, table)
+        if reached is None or reached >= self._burden:
+            return False
+        self.table, self._burden = table, reached
+        return True
+
+    def _fewer_parts(self) -> bool:
+        """Fewer clients, coordinates, rounds, local steps, rows of data and participants."""
+        return self._repeat(_with_fewer_parts)
+
+    def _fewer_keys(self) -> bool:
+        """Without what a run file need not say."""
+        return self._repeat(_with_fewer_keys)
+
+    def _other_units(self) -> bool:
+        """Coordinates, units and factors in which numbers are simpler."""
+        helped = any([self._tries(translated(self.table, origin)) for origin in _origins(self.table)])
+        for knob in knobs_of(self.table):
+            for factor in _plain_factors(self.table):
+                current = next((k for k in knobs_of(self.table) if k.name == knob.name), None)
+                helped |= current is not None and self._tries(turned(self.table, current, factor))
+        return helped
+
+    def _simpler_numbers(self) -> bool:
+        """Simpler numbers, for all equal ones of a key at once, then one by one."""
+        helped = False
+        for key in number_keys():
+            for value in dict.fromkeys(_leaves(get(self.table, key))):
+                helped |= any(self._tries(_replaced(self.table, key, value, other)) for other in simpler(value))
+            for place in range(len(list(_leaves(get(self.table, key))))):
+                helped |= self._simpler_at(key, place)
+        return helped
+
+    def _simpler_at(self, key: str, place: int) -> bool:
+        leaves = list(_leaves(get(self.table, key)))
+        return place < len(leaves) and any(
+            self._tries(_replaced_at(self.table, key, place, other)) for other in simpler(leaves[place])
+        )
+
+    def _repeat(self, smaller: Callable[[Table], Iterator[Table]]) -> bool:
+        """Whether one of the smaller tables is a counterexample; from there again."""
+        helped = False
+        while any(self._tries(table) for table in smaller(self.table)):
+            helped = True
+        return helped
+
+
+def _burden(claim: Claim, table: Table) -> Burden | None:
+    """What a counterexample asks of a reader; None for what is none. Constants on all of space come first."""
+    found = examine(claim, table)
+    return (not found.everywhere, *_weight(table)) if found is not None and found.holds is False else None
+
+
+def _weight(table: Table) -> tuple[int, int]:
+    """Size of the run, then length of its numbers and number of its keys."""
+    numbers = sum(weight_of(value) for key in number_keys() for value in _leaves(get(table, key)))
+    counts = [table["algorithm"].get("local_steps", 1)]
+    keys = sum(_KEY for key in _OPTIONAL if get(table, key) is not None)
+    return size(table), numbers + keys + sum(len(c) for c in counts if isinstance(c, list)) + _words(table)
+
+
+def _words(table: Table) -> int:
+    """Ties that are broken and other words that have a default."""
+    return sum(get(table, key) == word for key, word in (("algorithm.clock.ties", "one-by-one"),))
+
+
+def _leaves(value: Any) -> Iterator[fmpq]:
+    if isinstance(value, list):
+        yield from chain.from_iterable(map(_leaves, value))
+    elif isinstance(value, fmpq):
+        yield value
+
+
+def _replaced(table: Table, key: str, old: fmpq, new: fmpq) -> Table:
+    """All numbers of a key that are equal, replaced."""
+
+    def inside(value: Any) -> Any:
+        if isinstance(value, list):
+            return [inside(entry) for entry in value]
+        return new if isinstance(value, fmpq) and value == old else value
+
+    return changed(table, {key: inside(get(table, key))})
+
+
+def _replaced_at(table: Table, key: str, place: int, new: fmpq) -> Table:
+    """One number of a key replaced; in a Hessian its mirror image as well."""
+    value = get(table, key)
+    if not isinstance(value, list):
+        return changed(table, {key: new})
+    if key == "problem.hessians":
+        hessians = array(table, key)
+        client, row, column = np.unravel_index(place, hessians.shape)
+        hessians[client, row, column] = hessians[client, column, row] = new
+        return changed(table, {key: hessians.tolist()})
+    count = iter(range(place + 1))
+
+    def inside(entry: Any) -> Any:
+        if isinstance(entry, list):
+            return [inside(part) for part in entry]
+        return new if next(count, None) == place else entry
+
+    return changed(table, {key: inside(value)})
+
+
+def _with_fewer_parts(table: Table) -> Iterator[Table]:
+    everyone, coordinates = list(range(clients(table))), list(range(dimension(table)))
+    rounds = table["algorithm"]["rounds"]
+    for count in _fewer(rounds):
+        yield changed(table, {"algorithm.rounds": count})
+    for kept in _subsets(everyone):
+        yield with_clients(table, kept)
+    for kept in _subsets(coordinates):
+        yield with_coordinates(table, kept)
+    for count in _fewer(most_steps(table)):
+        yield changed(table, {"algorithm.local_steps": count})
+    steps = table["algorithm"].get("local_steps", 1)
+    for client, own in enumerate(steps if isinstance(steps, list) else []):
+        for count in _fewer(own):
+            yield changed(table, {"algorithm.local_steps": [count if i == client else k for i, k in enumerate(steps)]})
+    yield from _with_fewer_rows(table)
+
+
+def _fewer(count: int) -> list[int]:
+    """Smaller counts, the smallest first."""
+    return sorted({1, 2, count // 4, count // 2, count - 2, count - 1} & set(range(1, count)))
+
+
+def _subsets(parts: list[int]) -> Iterator[list[int]]:
+    """One part, two of them, half of them, all but one."""
+    if len(parts) > 2:
+        yield from ([part] for part in parts)
+        yield from ([one, other] for one in parts[:6] for other in parts[:6] if one < other)
+        yield parts[: len(parts) // 2]
+        yield parts[len(parts) // 2 :]
+    for out in parts if len(parts) > 1 else []:
+        yield [part for part in parts if part != out]
+
+
+def _with_fewer_rows(table: Table) -> Iterator[Table]:
+    problem = table["problem"]
+    for client, rows in enumerate(problem.get("inputs", ())):
+        for kept in _subsets(list(range(len(rows)))):
+            yield changed(
+                table, {f"problem.{name}": _rows(problem[name], client, kept) for name in ("inputs", "outputs")}
+            )
+
+
+def _rows(parts: list[Any], client: int, kept: list[int]) -> list[Any]:
+    return [[part[row] for row in kept] if i == client else part for i, part in enumerate(parts)]
+
+
+def _with_fewer_keys(table: Table) -> Iterator[Table]:
+    yield from (changed(table, {key: None}) for key in _OPTIONAL if get(table, key) is not None)
+    yield changed(table, {"problem.batch": None, "problem.replacement": None})
+    if get(table, "problem.batch") is not None:
+        yield changed(table, {"problem.batch": 1})
+    law = get(table, "algorithm.participation")
+    if law is not None and isinstance(law["clients"], int) and law["clients"] > 1:
+        yield changed(table, {"algorithm.participation": law | {"clients": 1}})
+    for key in ("algorithm.local_step_size", "algorithm.local_steps"):
+        value = get(table, key)
+        if isinstance(value, list):
+            yield from (changed(table, {key: entry}) for entry in dict.fromkeys(value))
+    if get(table, "algorithm.clock.ties") == "one-by-one":
+        yield changed(table, {"algorithm.clock.ties": "together"})
+    if get(table, "algorithm.clock.policy") == "fedbuff" and get(table, "algorithm.clock.buffer") == 1:
+        yield changed(table, {"algorithm.clock.policy": "async", "algorithm.clock.buffer": None})
+
+
+def _origins(table: Table) -> list[Array]:
+    """Points that could be zero: the start, the optimum, the minimisers of the clients."""
+    problem = parse_run(table, RATIONAL).problem
+    points = [problem.start, problem.optimum]
+    with suppress(NotApplicable):
+        points += list(problem.client_optima)
+    return points
+
+
+def _plain_factors(table: Table) -> list[fmpq]:
+    """Powers of two, and factors that turn a number of the table into one."""
+    numbers = {abs(value) for key in number_keys() for value in _leaves(get(table, key)) if value != 0}
+    rarest = sorted(numbers, key=lambda value: -weight_of(value))[:4]
+    return list(dict.fromkeys([*(1 / value for value in rarest), *rarest, fmpq(1, 2), fmpq(2), fmpq(1, 4), fmpq(4)]))

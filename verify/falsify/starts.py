@@ -1,0 +1,43 @@
+"""Where a search starts: the instances of the claim's own families, and of others on which it happens to apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from fedtheory.claim import Claim
+from fedtheory.runfile import run_table
+from verify.falsify.tables import features
+from verify.instances import FAMILIES, Instance, families_for
+
+
+def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
+    """All instances in random order, those of the claim's own families first."""
+    own = families_for(claim)
+    yield from _shuffled(own, generator)
+    if claim.rate is None:
+        yield from _shuffled([n for n, f in FAMILIES.items() if n not in own and not f.for_rates], generator)
+
+
+def own_size(claim: Claim) -> int:
+    """How many instances the claim's own families have."""
+    return sum(FAMILIES[name].size for name in families_for(claim))
+
+
+def setting(claim: Claim) -> set[str]:
+    """The features of all instances of the claim's own families."""
+    return set().union(*(_features(name) for name in families_for(claim)))
+
+
+@cache
+def _features(name: str) -> set[str]:
+    return set().union(*(features(run_table(Instance(name, n).run())) for n in range(FAMILIES[name].size)))
+
+
+def _shuffled(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:
+    """Instances of some families in random order: single ones first, large ones that are evaluated in floats last."""
+    everyone = [Instance(name, number) for name in names for number in range(FAMILIES[name].size)]
+    mixed = [everyone[place] for place in generator.permutation(len(everyone))]
+    return sorted(mixed, key=lambda instance: (FAMILIES[instance.family].in_floats, FAMILIES[instance.family].size > 1))

@@ -1,0 +1,146 @@
+"""Variants of a run that no factor reaches: other counts, fewer or more clients, the extremes tried by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from flint import fmpq
+
+from verify.falsify.tables import Table, array, changed, clients, dimension, get, with_clients, with_coordinates
+
+
+def variants(table: Table) -> Iterator[Table]:
+    """Tables one step of structure away; not all of them are runs."""
+    yield from other_shapes(table)
+    if "hessians" in table["problem"]:
+        yield from _other_pulls(table)
+
+
+def other_shapes(table: Table) -> Iterator[Table]:
+    """Variants in which nothing comes back that was taken away: noise, distance and spread."""
+    yield from _other_counts(table)
+    yield from _other_clients(table)
+    yield from _other_participants(table)
+    yield from _other_clocks(table)
+    if "inputs" in table["problem"]:
+        yield from _other_batches(table)
+    for out in range(dimension(table) if dimension(table) > 1 else 0):
+        yield with_coordinates(table, [k for k in range(dimension(table)) if k != out])
+
+
+def _other_counts(table: Table) -> Iterator[Table]:
+    rounds, steps = table["algorithm"]["rounds"], table["algorithm"].get("local_steps", 1)
+    for count in (1, rounds - 1, rounds + 1, 2 * rounds):
+        yield changed(table, {"algorithm.rounds": count})
+    # Step sizes tied to the square root of the number of iterations.
+    yield changed(table, {"algorithm.rounds": 4 * rounds} | _step_sizes(table, [fmpq(1, 2)] * clients(table)))
+    each = steps if isinstance(steps, list) else [steps] * clients(table)
+    for other in ([1] * len(each), [k + 1 for k in each], [2 * k for k in each], [max(k - 1, 1) for k in each]):
+        yield from _with_steps(table, each, other)
+    if isinstance(steps, list) or isinstance(get(table, "algorithm.local_step_size"), list):
+        for client in range(len(each)):
+            for other_count in (each[client] + 1, max(each[client] - 1, 1)):
+                changed_one = [other_count if i == client else k for i, k in enumerate(each)]
+                yield from _with_steps(table, each, changed_one)
+
+
+def _with_steps(table: Table, before: list[int], after: list[int]) -> Iterator[Table]:
+    """Other local steps of the same size, and of sizes with the same product of both."""
+    if before == after:
+        return
+    counts: Any = after[0] if len(set(after)) == 1 else after
+    other = changed(table, {"algorithm.local_steps": counts})
+    yield other
+    yield changed(other, _step_sizes(table, [fmpq(b, a) for b, a in zip(before, after, strict=True)]))
+
+
+def _step_sizes(table: Table, factors: list[fmpq]) -> dict[str, Any]:
+    given = get(table, "algorithm.local_step_size")
+    if not isinstance(given, list) and len(set(factors)) == 1:
+        return {"algorithm.local_step_size": given * factors[0]}
+    each = given if isinstance(given, list) else [given] * clients(table)
+    return {"algorithm.local_step_size": [size * factor for size, factor in zip(each, factors, strict=True)]}
+
+
+def _other_clients(table: Table) -> Iterator[Table]:
+    everyone = list(range(clients(table)))
+    for out in everyone if len(everyone) > 1 else []:
+        yield with_clients(table, [i for i in everyone if i != out])
+    if len(everyone) <= 8:
+        yield with_clients(table, everyone * 2)
+    if len(everyone) <= 3:
+        yield from (with_clients(table, [*everyone, i]) for i in everyone)
+    if get(table, "problem.weights") is not None:
+        yield changed(table, {"problem.weights": None})
+
+
+def _other_participants(table: Table) -> Iterator[Table]:
+    law = get(table, "algorithm.participation") or {"kind": "full"}
+    selected = law.get("clients")
+    if isinstance(selected, int):
+        for count in (selected - 1, selected + 1, 1, clients(table)):
+            if count >= 1 and count != selected:
+                yield changed(table, {"algorithm.participation": law | {"clients": count}})
+        yield changed(table, {"algorithm.participation": None})
+    elif law["kind"] == "full" and clients(table) > 1:
+        for kind in ("uniform", "multinomial"):
+            yield changed(table, {"algorithm.participation": {"kind": kind, "clients": 1}})
+    if get(table, "algorithm.aggregation") is not None:
+        for weights in (None, "time-based", "identical"):
+            yield changed(table, {"algorithm.aggregation": weights})
+
+
+def _other_clocks(table: Table) -> Iterator[Table]:
+    clock = get(table, "algorithm.clock")
+    if clock is None:
+        return
+    yield changed(table, {"algorithm.clock": None})
+    for client, time in enumerate(clock["times"]):
+        for other in (time + 1, time - 1, 2 * time):
+            times = [other if i == client else t for i, t in enumerate(clock["times"])]
+            yield changed(table, {"algorithm.clock.times": times})
+    if "ties" in clock:
+        yield changed(table, {"algorithm.clock.ties": "together" if clock["ties"] == "one-by-one" else "one-by-one"})
+    if "buffer" in clock:
+        for buffer in (clock["buffer"] - 1, clock["buffer"] + 1):
+            yield changed(table, {"algorithm.clock.buffer": buffer})
+
+
+def _other_pulls(table: Table) -> Iterator[Table]:
+    """Opposite pulls, noise where there is none, a start beside the optimum, one common Hessian."""
+    linear, hessians = array(table, "problem.linear"), array(table, "problem.hessians")
+    one = [fmpq(1)] * clients(table)
+    if get(table, "problem.noise") is None:
+        yield changed(table, {"problem.noise": one})
+    for client in range(clients(table)):
+        for other in (-linear[client], linear[client] + 1, linear[client] * 0):
+            moved = [other.tolist() if i == client else row for i, row in enumerate(linear.tolist())]
+            yield changed(table, {"problem.linear": moved})
+    start = get(table, "problem.start")
+    yield changed(table, {"problem.start": [value + 1 for value in start]})
+    yield changed(table, {"problem.start": [-value for value in start]})
+    for client in range(clients(table)):
+        if (hessians != hessians[client]).any():
+            yield changed(table, {"problem.hessians": [hessians[client].tolist()] * clients(table)})
+    if clients(table) > 1 and (hessians == hessians[0]).all():
+        flat = [hessians[0].tolist(), *((hessians[1:] * 0).tolist())]
+        yield changed(table, {"problem.hessians": flat, "problem.linear": (linear * 0).tolist()})
+
+
+def _other_batches(table: Table) -> Iterator[Table]:
+    problem = table["problem"]
+    yield changed(table, {"problem.batch": None, "problem.replacement": None})
+    batch = problem.get("batch")
+    if batch is None:
+        yield changed(table, {"problem.batch": 1, "problem.replacement": True})
+        return
+    yield changed(table, {"problem.replacement": not problem.get("replacement", True)})
+    yield changed(table, {"problem.batch": batch + 1})
+    rows = min(len(part) for part in problem["inputs"])
+    for out in range(rows if rows > 1 else 0):
+        yield changed(table, {f"problem.{name}": _without_row(problem[name], out) for name in ("inputs", "outputs")})
+
+
+def _without_row(parts: list[Any], out: int) -> list[Any]:
+    return [[row for place, row in enumerate(part) if place != out] for part in parts]

@@ -1,0 +1,182 @@
+"""Run files as tables of rationals: what the search changes and the exact check reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL, Arithmetic, Array
+from fedtheory.claim import Claim
+from fedtheory.errors import FedtheoryError, InputError
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.run import Run
+from fedtheory.runfile import parse_run, run_table
+from verify.check import Check, check
+
+Table = dict[str, Any]
+
+_NUMBERS = {
+    "problem": ("hessians", "linear", "constants", "weights", "start", "noise", "inputs", "outputs"),
+    "algorithm": ("local_step_size", "server_step_size", "aggregation"),
+    "algorithm.clock": ("times", "interval"),
+}
+"""Keys of numbers that are not counts."""
+
+_PER_CLIENT = (
+    *(f"problem.{name}" for name in ("hessians", "linear", "constants", "weights", "noise", "inputs", "outputs")),
+    *(f"algorithm.{name}" for name in ("local_step_size", "local_steps", "aggregation", "clock.times")),
+)
+
+
+def number_keys() -> list[str]:
+    """Dotted names of the keys whose values are numbers or nested lists of them."""
+    return [f"{section}.{name}" for section, names in _NUMBERS.items() for name in names]
+
+
+def working_table(run: Run) -> Table:
+    """The table of an exact run, numbers as rationals; weights of the closed form by their name."""
+    table: Table = run_table(run)
+    exact = {key: _rationals(value) for key in number_keys() if (value := get(table, key)) is not None}
+    return changed(table, exact | _named_aggregation(run))
+
+
+def _named_aggregation(run: Run) -> dict[str, Any]:
+    """The weights d_i by a name that stays true when weights or times change, where there is one."""
+    chosen = run.algorithm.aggregation.chosen
+    if chosen is None:
+        return {}
+    try:
+        closed_form = list(time_based_weights(run.algorithm.clock, run.problem.weights))
+    except InputError:
+        closed_form = []
+    if list(chosen) == closed_form:
+        return {"algorithm.aggregation": "time-based"}
+    return {"algorithm.aggregation": "identical"} if set(chosen) == {fmpq(1)} else {}
+
+
+def _rationals(value: Any) -> Any:
+    return [_rationals(entry) for entry in value] if isinstance(value, list) else RATIONAL.number(value, "table")
+
+
+def get(table: Table, key: str) -> Any:
+    """The value of a dotted key, or None."""
+    value: Any = table
+    for part in key.split("."):
+        if not isinstance(value, dict) or part not in value:
+            return None
+        value = value[part]
+    return value
+
+
+def changed(table: Table, changes: Mapping[str, Any]) -> Table:
+    """The table with values of dotted keys replaced, those of None taken away; the given table stays as it is."""
+    result = dict(table)
+    for key, value in changes.items():
+        section, _, name = key.partition(".")
+        if "." in name:
+            result[section] = changed(result[section], {name: value})
+        elif value is None:
+            result[section] = {k: v for k, v in result[section].items() if k != name}
+        else:
+            result[section] = result[section] | {name: value}
+    return result
+
+
+def array(table: Table, key: str) -> Array:
+    """The rationals of a key as an array."""
+    return np.array(get(table, key), dtype=object)
+
+
+def clients(table: Table) -> int:
+    """M."""
+    problem = table["problem"]
+    return len(problem["hessians"] if "hessians" in problem else problem["inputs"])
+
+
+def dimension(table: Table) -> int:
+    """d."""
+    problem = table["problem"]
+    return len(problem["hessians"][0] if "hessians" in problem else problem["inputs"][0][0])
+
+
+def most_steps(table: Table) -> int:
+    """The largest number of local steps of a client in a round."""
+    steps = table["algorithm"].get("local_steps", 1)
+    return int(max(steps) if isinstance(steps, list) else steps)
+
+
+def size(table: Table) -> int:
+    """How much there is to compute by hand: M d^2 K T, and the rows of data."""
+    rows = sum(len(rows) for rows in table["problem"].get("inputs", ()))
+    return clients(table) * dimension(table) ** 2 * most_steps(table) * int(table["algorithm"]["rounds"]) + rows
+
+
+def written(table: Table) -> Table:
+    """The table as a run file has it, numbers as strings; `InputError` where it is no run."""
+    return run_table(parse_run(table, RATIONAL))
+
+
+def examine(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Check | None:
+    """The check of a claim on a table; None where the table is no run or leaves the reach of the arithmetic.
+
+    A quantity may also ask for what a changed run does not have, such as a second client.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return check(claim, parse_run(table, arithmetic))
+    except (FedtheoryError, ArithmeticError, LookupError, ValueError):
+        return None
+
+
+def features(table: Table) -> set[str]:
+    """What a run has beyond plain rounds of FedAvg: unequal clients, a server step, sampling, a clock, data, noise."""
+    used = {key for key in ("problem.weights", "problem.noise", "problem.inputs", "problem.batch") if get(table, key)}
+    used |= {key for key in ("algorithm.aggregation", "algorithm.server_step_size") if get(table, key) is not None}
+    used |= {key for key in ("algorithm.local_steps", "algorithm.local_step_size") if isinstance(get(table, key), list)}
+    for key in ("algorithm.participation.kind", "algorithm.clock.policy", "algorithm.clock.ties"):
+        if get(table, key) not in (None, "full", "sync"):
+            used.add(f"{key} {get(table, key)}")
+    return used
+
+
+def with_clients(table: Table, kept: list[int]) -> Table:
+    """The run with these clients only, in this order; a client may come twice."""
+    changes: dict[str, Any] = {}
+    for key in _PER_CLIENT:
+        value = get(table, key)
+        if isinstance(value, list):
+            changes[key] = [value[client] for client in kept]
+    if "problem.weights" in changes:
+        total = sum(changes["problem.weights"], fmpq(0))
+        changes["problem.weights"] = [weight / total for weight in changes["problem.weights"]]
+    return changed(table, changes | _fewer_participants(table, kept))
+
+
+def _fewer_participants(table: Table, kept: list[int]) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    law, buffer = get(table, "algorithm.participation") or {}, get(table, "algorithm.clock.buffer")
+    if law.get("kind") == "fixed":
+        selected = [new for new, old in enumerate(kept) if old in law["clients"]]
+        changes["algorithm.participation"] = {"kind": "fixed", "clients": selected}
+    elif law.get("kind") == "uniform":
+        changes["algorithm.participation"] = law | {"clients": min(law["clients"], len(kept))}
+    if buffer is not None:
+        changes["algorithm.clock.buffer"] = min(buffer, len(kept))
+    return changes
+
+
+def with_coordinates(table: Table, kept: list[int]) -> Table:
+    """The run in some of its coordinates only."""
+    problem = table["problem"]
+    changes: dict[str, Any] = {}
+    if "hessians" in problem:
+        hessians = [[[h[row][column] for column in kept] for row in kept] for h in problem["hessians"]]
+        changes |= {"problem.hessians": hessians, "problem.linear": [[b[k] for k in kept] for b in problem["linear"]]}
+    else:
+        changes["problem.inputs"] = [[[row[k] for k in kept] for row in rows] for rows in problem["inputs"]]
+    if isinstance(problem.get("start"), list):
+        changes["problem.start"] = [problem["start"][k] for k in kept]
+    return changed(table, changes)

@@ -1,0 +1,55 @@
+"""A printed proof, step by step: which steps are proved, which are refuted, and which one fails first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.claim import Claim
+from fedtheory.proofs import prove
+from fedtheory.proofs.printed import printed_steps
+from fedtheory.registry import find
+from fedtheory.runfile import parse_run
+from verify.check import check
+from verify.counterexamples import counterexample
+
+StepVerdict = Literal["proved", "fails", "not certified"]
+
+
+@dataclass(frozen=True)
+class PrintedStep:
+    """One step as the source prints it."""
+
+    claim: Claim
+    verdict: StepVerdict
+
+    @property
+    def why(self) -> str:
+        """What stands behind the verdict."""
+        if self.verdict == "proved":
+            return "the kernel accepts its certificate"
+        if self.verdict == "fails":
+            return self.claim.note
+        return f"{self.claim.verdict}: exact runs do not contradict it, and there is no certificate"
+
+
+def printed_proof(claim: Claim) -> list[PrintedStep]:
+    """The steps of the printed proof of a claim, each examined now; empty where the source has none.
+
+    A step fails where its stored counterexample violates it, in rationals.
+    """
+    return [PrintedStep(step, _verdict(step)) for step in map(find, printed_steps(claim.id))]
+
+
+def first_failure(steps: list[PrintedStep]) -> PrintedStep | None:
+    """The first step that fails; None where none does."""
+    return next((step for step in steps if step.verdict == "fails"), None)
+
+
+def _verdict(step: Claim) -> StepVerdict:
+    if prove(step).verdict == "proved":
+        return "proved"
+    run = counterexample(step)
+    fails = run is not None and check(step, parse_run(run, RATIONAL)).holds is False
+    return "fails" if fails else "not certified"

@@ -1,0 +1,224 @@
+"""The worst case of one noiseless round over a whole class of functions, beside a claim's bound.
+
+A performance-estimation problem (Drori and Teboulle 2014; Taylor, Hendrickx and
+Glineur 2017) maximises a left side over all clients' objectives that are convex
+and L-smooth, in any dimension: a semidefinite program in the inner products of
+the points and gradients that the round meets.  PEPit writes it, CVXPY solves it.
+
+An assumption about all x is imposed at the points of the round alone, so that
+the worst case is never too small.  L = 1, the other scales are 1 or 0, and the
+local step size is the largest that the claim's conditions allow.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from math import isfinite
+from time import perf_counter
+from typing import Any, Literal
+
+from fedtheory.claim import Claim
+from fedtheory.errors import InputError, MissingExtra, NotApplicable
+from verify.worst_case.one_round import Round, Scalar
+from verify.worst_case.statement import Statement, is_convex, scales_of, statements
+from verify.worst_case.vocabulary import MEASURED, SCALES
+
+Status = Literal["solved", "inaccurate", "unbounded", "failed"]
+
+SOLVERS: dict[str, dict[str, float]] = {
+    "CLARABEL": {"tol_gap_abs": 1e-6, "tol_gap_rel": 1e-6, "tol_feas": 1e-6},
+    "SCS": {},
+}
+"""With their settings. The second is asked where the first is not sure of itself; then both have to agree."""
+OF_THE_VALUE, OF_THE_BOUND = 1e-4, 1e-5
+"""How far what solvers found from below and from above may lie apart, relative to the worst case and to the bound."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """The worst case for one choice of the constants."""
+
+    constants: Mapping[str, str]
+    """Rationals by the vocabulary's names."""
+    bound: float
+    """What of the right side is made of constants; what is measured there counts on the left, with its sign."""
+    worst_case: float | None
+    """The largest left side, to about four digits; None where the solvers cannot be relied on."""
+    status: Status
+    seconds: float
+
+    @property
+    def ratio(self) -> float | None:
+        """Worst case over bound; None where the bound is zero."""
+        return None if self.worst_case is None or self.bound <= 0 else self.worst_case / self.bound
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """What the class of functions makes of a claim."""
+
+    claim: Claim
+    clients: int
+    local_steps: int
+    reason: str | None = None
+    """Why the claim is outside of what is modelled, or None."""
+    cases: tuple[Case, ...] = ()
+
+    @property
+    def functions(self) -> str:
+        """The class in words."""
+        return "convex and L-smooth" if is_convex(self.claim) else "L-smooth"
+
+    @property
+    def relaxed(self) -> list[str]:
+        """Constants of assumptions about all x, which are imposed at the visited points alone."""
+        return [notion.name for notion in scales_of(self.claim) if SCALES[notion].for_all_points]
+
+    @property
+    def decisive(self) -> Case | None:
+        """The case with the largest ratio, among those that are solved if any is."""
+
+        def order(case: Case) -> tuple[bool, float]:
+            return case.status == "solved", float("-inf") if case.ratio is None else case.ratio
+
+        return max(self.cases, key=order, default=None)
+
+    @property
+    def status(self) -> Status | None:
+        """What became of all cases: solved, or what kept the first that is not from being so."""
+        return next((case.status for case in self.cases if case.status != "solved"), "solved") if self.cases else None
+
+
+def worst_case(
+    claim: Claim,
+    clients: int = 2,
+    local_steps: int = 3,
+    *,
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> WorstCase:
+    """The worst case of a claim after one round, for each choice of its scales among 0 and 1.
+
+    Raises `InputError` for counts below one, `MissingExtra` without PEPit.
+    """
+    for name, count in (("--clients", clients), ("--local-steps", local_steps)):
+        if count < 1:
+            raise InputError(name, f"expected at least 1, got {count}")
+    try:
+        stated = list(statements(claim, clients, local_steps))
+        _require_solvers()
+        cases = []
+        for done, statement in enumerate(stated):
+            on_progress(done, len(stated))
+            cases.append(_case(statement, clients, local_steps))
+    except NotApplicable as reason:
+        return WorstCase(claim, clients, local_steps, str(reason))
+    return WorstCase(claim, clients, local_steps, cases=tuple(cases))
+
+
+def _require_solvers() -> None:
+    try:
+        import cvxpy  # noqa: F401
+        import PEPit  # noqa: F401
+    except ImportError:
+        raise MissingExtra("worst-case", "a worst case over a class of functions") from None
+
+
+def _case(statement: Statement, clients: int, local_steps: int) -> Case:
+    """Of all expressions that may be the largest the worst; none is left out in silence."""
+    begin = perf_counter()
+    # Clients whose gradients agree wherever they look move together: as one client.
+    modelled = 1 if statement.vanishes("clients alike") else clients
+    found: list[tuple[Status, float | None]] = []
+    for number in itertools.count():
+        round_ = _round(statement, modelled, local_steps)
+        expressions = _expressions(round_, statement)
+        found.append(_maximised(round_, expressions[number], statement))
+        if number + 1 == len(expressions) or found[-1][0] != "solved":
+            break
+    status = found[-1][0]
+    values = [value for _, value in found if value is not None]
+    constants = {notion.name: str(value) for notion, value in statement.constants.items()}
+    worst = max(values) if status == "solved" else None
+    return Case(constants, statement.bound, worst, status, perf_counter() - begin)
+
+
+def _round(statement: Statement, clients: int, local_steps: int) -> Round:
+    at_optimum = statement.vanishes("start at the optimum")
+    return Round(clients, local_steps, statement.step_size, convex=statement.convex, at_optimum=at_optimum)
+
+
+def _expressions(round_: Round, statement: Statement) -> list[Scalar]:
+    """The left sides whose largest is asked for."""
+    terms = [[factor * part for part in MEASURED[notion](round_)] for notion, factor in statement.terms.items()]
+    return [sum(chosen[1:], chosen[0]) for chosen in itertools.product(*terms)]
+
+
+def _maximised(round_: Round, expression: Scalar, statement: Statement) -> tuple[Status, float | None]:
+    """The largest value of an expression under all that is known of the round."""
+    problem = round_.problem
+    problem.set_performance_metric(expression)
+    for notion in statement.scales:
+        for kept in SCALES[notion].not_positive(round_):
+            problem.add_constraint(kept <= 0)
+    for kept in round_.least_value_gaps():
+        problem.add_constraint(kept <= 0)
+    answers: list[_Answer] = []
+    for solver in SOLVERS:
+        answers.append(_ask(problem, solver))
+        status, value = _settled(answers, statement.bound)
+        if status in ("solved", "unbounded"):
+            break
+    return status, value
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a solver says: its own verdict, and the value from above and from below."""
+
+    verdict: str
+    above: float | None = None
+    below: float | None = None
+
+    @property
+    def values(self) -> list[float]:
+        return [value for value in (self.above, self.below) if value is not None]
+
+    @property
+    def gap(self) -> float:
+        return max(self.values) - min(self.values)
+
+
+def _settled(answers: Sequence[_Answer], bound: float) -> tuple[Status, float | None]:
+    """The value on which all solvers that gave one agree, where one of them is sure of it."""
+    if answers[-1].verdict == "unbounded":
+        return "unbounded", None
+    given = [answer for answer in answers if answer.values]
+    if not given:
+        return "failed", None
+    values = [value for answer in given for value in answer.values]
+    allowed = OF_THE_VALUE * abs(max(values)) + OF_THE_BOUND * max(bound, 1)
+    if not all(map(isfinite, values)) or max(values) - min(values) > allowed:
+        return "inaccurate", None
+    if all(answer.verdict != "optimal" for answer in given):
+        return "inaccurate", None
+    return "solved", max(min(given, key=lambda answer: answer.gap).values)
+
+
+def _ask(problem: Any, solver: str) -> _Answer:
+    from cvxpy.error import SolverError
+    from numpy.linalg import LinAlgError
+
+    # PEPit and CVXPY warn on standard output and by warnings; here the status says it.
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            above = problem.solve(verbose=0, solver=solver, **SOLVERS[solver])
+        except (SolverError, LinAlgError, AssertionError):
+            return _Answer("failed")
+    verdict = problem.wrapper.prob.status
+    return _Answer(verdict) if above is None else _Answer(verdict, float(above), float(problem.objective.eval()))

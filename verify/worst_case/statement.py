@@ -1,0 +1,143 @@
+"""What a claim says of one noiseless round, for given values of its constants."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.errors import NotApplicable
+from fedtheory.expressions import Expr
+from fedtheory.quantities import Quantity
+from verify.worst_case.vocabulary import COUNTS, MEASURED, MODELLED, SCALES
+
+Values = Mapping[Quantity, Expr]
+
+LARGEST_STEP = sp.S.One
+"""The local step size where no condition limits it: 1/L."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``sum of measured terms <= bound`` with numbers for all constants."""
+
+    constants: Values
+    terms: Mapping[Quantity, float]
+    """Coefficients of the measured quantities; those of the right side are brought to the left."""
+    bound: float
+    convex: bool
+
+    @property
+    def step_size(self) -> float:
+        """eta."""
+        return float(self.constants[q.local_step_size])
+
+    @property
+    def scales(self) -> list[Quantity]:
+        """Constants of value 1 that bound the objectives or the start; those for all points come last."""
+        found = [notion for notion in SCALES if self.constants.get(notion, 0) == 1]
+        return sorted(found, key=lambda notion: SCALES[notion].for_all_points)
+
+    def vanishes(self, meaning: str) -> bool:
+        """Whether a constant is zero whose vanishing has this meaning."""
+        return any(SCALES[n].vanishing == meaning and self.constants[n] == 0 for n in SCALES if n in self.constants)
+
+
+def is_convex(claim: Claim) -> bool:
+    """Whether the clients' objectives are convex; they are unless the claim asks for smoothness alone."""
+    return a.smooth not in claim.assumptions
+
+
+def scales_of(claim: Claim) -> list[Quantity]:
+    """Constants of a claim that set its scale; the start's where it has none, so that something is finite."""
+    found = [notion for notion in SCALES if notion in claim.notation.values()]
+    return found or [q.initial_distance if is_convex(claim) else q.initial_gap]
+
+
+def statements(claim: Claim, clients: int, local_steps: int) -> Iterator[Statement]:
+    """What a claim says, for each choice of its scales among 1 and 0; `NotApplicable` for what is not modelled."""
+    left, right = _sides(claim)
+    _require_modelled(claim)
+    counts = {notion: sp.Integer(count(clients, local_steps)) for notion, count in COUNTS.items()}
+    for chosen in _choices(claim, clients):
+        constants = {**counts, **chosen}
+        constants[q.local_step_size] = _largest_step_size(claim, constants)
+        terms, bound = _linear(claim, _substituted(left - right, claim, constants))
+        yield Statement(constants, terms, bound, is_convex(claim))
+
+
+def _sides(claim: Claim) -> tuple[Expr, Expr]:
+    """Smaller and larger side of the claim's one inequality."""
+    if claim.place != "run":
+        raise NotApplicable("the statement is about single steps, rounds or points, not about a run as a whole")
+    if len(claim.relations) != 1 or claim.relations[0].operator == "==" or claim.for_all:
+        raise NotApplicable("the statement is not a single inequality")
+    relation = claim.relations[0]
+    sides = relation.left, relation.right
+    return sides if relation.operator in ("<=", "<") else (sides[1], sides[0])
+
+
+def _require_modelled(claim: Claim) -> None:
+    for assumption in claim.assumptions:
+        if assumption not in MODELLED:
+            raise NotApplicable(f"the assumption {assumption.name!r} goes beyond one synchronous, noiseless round")
+    known = {*MEASURED, *SCALES, *COUNTS, q.local_step_size}
+    unknown = [notion.name for notion in claim.notation.values() if notion not in known]
+    if unknown:
+        raise NotApplicable(f"{unknown[0]} is not linear in the inner products and function values of one round")
+    if not any(notion in MEASURED for notion in claim.notation.values()):
+        raise NotApplicable("nothing in the statement is measured on a run")
+
+
+def _choices(claim: Claim, clients: int) -> Iterator[Values]:
+    """Values of the scales, 1 or 0 where they may vanish, not all of them 0 if that can be helped."""
+    scales = scales_of(claim)
+    alike = clients == 1
+    options = [_options(notion, alike) if len(scales) > 1 else _options(notion, alike)[:1] for notion in scales]
+    for chosen in itertools.product(*options):
+        if any(chosen) or len(chosen) == 1:
+            yield {notion: sp.Integer(value) for notion, value in zip(scales, chosen, strict=True)}
+
+
+def _options(notion: Quantity, alike: bool) -> tuple[int, ...]:
+    vanishing = SCALES[notion].vanishing
+    if vanishing == "clients alike" and alike:
+        return (0,)
+    return (1,) if vanishing is None else (1, 0)
+
+
+def _substituted(expression: Expr, claim: Claim, constants: Values) -> Expr:
+    known = {s: constants[n] for s, n in claim.notation.items() if isinstance(n, Quantity) and n in constants}
+    return sp.sympify(expression).subs(known)
+
+
+def _largest_step_size(claim: Claim, constants: Values) -> Expr:
+    """The edge of the claim's conditions; `NotApplicable` where a condition fails there."""
+    symbol = next((s for s, n in claim.notation.items() if n is q.local_step_size), sp.Dummy())
+    conditions = [_substituted(condition, claim, constants) for condition in claim.conditions]
+    edges = [edge for c in conditions if symbol in c.free_symbols for edge in sp.solve(c.lhs - c.rhs, symbol)]
+    size = min((edge for edge in edges if edge.is_positive), default=LARGEST_STEP)
+    for condition, asked in zip(conditions, claim.conditions, strict=True):
+        if condition.subs(symbol, size) != sp.true:
+            raise NotApplicable(f"the condition {claim.in_words(asked)} does not hold for these constants")
+    return size
+
+
+def _linear(claim: Claim, difference: Expr) -> tuple[dict[Quantity, float], float]:
+    """Coefficients of the measured quantities, and the constant that their sum is not to exceed."""
+    measured = {symbol: n for symbol, n in claim.notation.items() if isinstance(n, Quantity) and n in MEASURED}
+    if not difference.is_polynomial(*measured) or sp.Poly(difference, *measured).total_degree() > 1:
+        raise NotApplicable("the statement is not linear in what it measures")
+    polynomial = sp.Poly(difference, *measured)
+    terms = {notion: float(polynomial.coeff_monomial(symbol)) for symbol, notion in measured.items()}
+    if any(coefficient < 0 for notion, coefficient in terms.items() if notion is q.max_drift):
+        raise NotApplicable("the statement bounds max_drift from below")
+    constant = polynomial.coeff_monomial(1)
+    if not constant.is_finite:
+        raise NotApplicable("the bound is infinite for these constants")
+    return terms, 0.0 - float(constant)

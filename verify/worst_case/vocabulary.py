@@ -1,0 +1,121 @@
+"""What the notions of the vocabulary are in one noiseless round of functions that are L-smooth with L = 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.assumptions import Assumption
+from fedtheory.quantities import Quantity
+from verify.worst_case.one_round import Round, Scalar, mean
+
+Measure = Callable[[Round], list[Scalar]]
+
+
+def _mean_gap(r: Round) -> list[Scalar]:
+    return [mean([r.gap(step) for step in range(1, len(r.averages))])]
+
+
+def _mean_slope_sq(r: Round) -> list[Scalar]:
+    return [mean([r.slope_sq(step) for step in range(len(r.averages) - 1)])]
+
+
+def _mean_drift(r: Round) -> list[Scalar]:
+    """Nobody has drifted at the first step, whose drift is zero."""
+    return [mean([mean(r.drifts(step)) for step in range(len(r.averages) - 1)])]
+
+
+def _drifts(r: Round) -> list[Scalar]:
+    """Those of the first client: the clients can change places."""
+    return [r.drifts(step)[0] for step in range(1, len(r.averages))]
+
+
+MEASURED: dict[Quantity, Measure] = {
+    q.average_suboptimality: _mean_gap,
+    q.round_suboptimality: _mean_gap,
+    q.final_suboptimality: lambda r: [r.gap(-1)],
+    q.best_aggregated_suboptimality: lambda r: [r.gap(-1)],
+    q.total_descent: lambda r: [r.gap(0) - r.gap(-1)],
+    q.average_gradient_sq: lambda r: [r.slope_sq(0)],
+    q.average_local_gradient_sq: _mean_slope_sq,
+    q.server_distance_sq: lambda r: [r.distance_sq(0)],
+    q.next_server_distance_sq: lambda r: [r.distance_sq(-1)],
+    q.server_distance_after_sq: lambda r: [r.distance_sq(-1)],
+    q.final_distance_sq: lambda r: [r.distance_sq(-1)],
+    q.total_progress: lambda r: [r.distance_sq(0) - r.distance_sq(-1)],
+    q.round_drift: _mean_drift,
+    q.average_round_drift: _mean_drift,
+    q.max_drift: _drifts,
+}
+"""Quantities as expressions; of several expressions the largest is meant."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A constant that bounds the clients' objectives or the start: 1, or 0 where `vanishing` says what that means."""
+
+    not_positive: Measure
+    """Expressions that the constant, being 1, keeps from being positive."""
+    vanishing: Literal["start at the optimum", "clients alike"] | None = None
+    for_all_points: bool = False
+    """Whether the assumption is about all x; the round knows its visited points only."""
+
+
+def _slopes(r: Round) -> list[Scalar]:
+    return [slope - 1 for slopes in r.slopes_sq() for slope in slopes]
+
+
+def _deviations(r: Round) -> list[Scalar]:
+    return [deviation - 1 for deviations in r.deviations_sq() for deviation in deviations]
+
+
+def _deviations_of_mean_one(r: Round) -> list[Scalar]:
+    """Deviations sum to zero, so none is longer than half the sum of all lengths; exact for two clients."""
+    longest = len(r.objectives) / 2
+    return [deviation - longest**2 for deviations in r.deviations_sq() for deviation in deviations]
+
+
+SCALES: dict[Quantity, Scale] = {
+    q.initial_distance: Scale(lambda r: [r.distance_sq(0) - 1], "start at the optimum"),
+    q.initial_gap: Scale(lambda r: [r.gap(0) - 1], "start at the optimum"),
+    q.nearest_start: Scale(lambda r: [r.distance_sq(0) - 1]),
+    q.visited_second_moment: Scale(lambda r: [slope - 1 for slope in r.own_slopes_sq()]),
+    q.gradient_dissimilarity: Scale(_deviations, "clients alike", for_all_points=True),
+    q.mean_dissimilarity: Scale(lambda r: [mean(d) - 1 for d in r.deviations_sq()], "clients alike", True),
+    q.mean_divergence: Scale(_deviations_of_mean_one, "clients alike", for_all_points=True),
+    q.second_moment: Scale(_slopes, for_all_points=True),
+    q.lipschitz: Scale(_slopes, for_all_points=True),
+}
+
+COUNTS: dict[Quantity, Callable[[int, int], int]] = {
+    q.clients: lambda clients, _steps: clients,
+    q.local_steps: lambda _clients, steps: steps,
+    q.iterations: lambda _clients, steps: steps,
+    q.rounds: lambda _clients, _steps: 1,
+    q.smoothness: lambda _clients, _steps: 1,
+    q.server_step_size: lambda _clients, _steps: 1,
+    q.noise_deviation: lambda _clients, _steps: 0,
+}
+"""The other constants, from the numbers of clients and of local steps."""
+
+MODELLED: tuple[Assumption, ...] = (
+    a.convex_and_smooth,
+    a.smooth,
+    a.same_local_work,
+    a.same_step_size,
+    a.unit_server_step,
+    a.uniform_shares,
+    a.full_participation,
+    a.synchronous,
+    a.full_rounds,
+    a.full_gradients,
+    a.unbiased_bounded_variance,
+    a.bounded_dissimilarity,
+    a.bounded_mean_dissimilarity,
+    a.bounded_second_moment,
+    a.lipschitz_losses,
+)
+"""Assumptions that hold in the round, or are imposed with their constants."""
