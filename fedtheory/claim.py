@@ -132,7 +132,7 @@ class Claim:
     """For a refuted claim: the print differs from a true statement by a slip whose intended reading is evident, such
     as a lost sign or a wrong index.  The other faults follow from the kind."""
     sharpens: str | None = None
-    """Id of the printed claim whose bound this one improves under the same assumptions."""
+    """Id of the printed claim whose bound this one improves, under its assumptions or others that are stated."""
     verdict: Verdict | None = None
     """The recorded verdict; `fedtheory verify` compares."""
 

@@ -47,3 +47,8 @@ def find(claim_id: str) -> Claim:
     near = endings or get_close_matches(claim_id, claims, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else "; `fedtheory claims` lists all"
     raise InputError("id", f"no claim is called {claim_id!r}{hint}")
+
+
+def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
+    """The claims whose bounds improve that of a claim, in the order of their source."""
+    return tuple(other for other in all_claims().values() if other.sharpens == claim.id)

@@ -15,6 +15,7 @@ from fedtheory.claim import Claim
 from fedtheory.errors import MissingExtra
 from fedtheory.expressions import Expr
 from fedtheory.quantities import Quantity
+from fedtheory.registry import sharper_claims
 from fedtheory.run import Run
 from fedtheory.sources.fraboni2022.examples import turns_of_clients, turns_of_pairs
 from report.budgets import budget_cases
@@ -26,6 +27,7 @@ from report.figures.drift import over_local_steps
 from report.figures.limits import limit_points
 from report.figures.paths import along_path
 from report.figures.rates import ladder
+from report.figures.sharpened import beside_sharper
 from report.figures.speedup import over_clients
 from report.figures.steady_state import over_step_sizes
 from report.figures.style import Figure
@@ -55,7 +57,15 @@ def figures_for(verdict: ClaimVerdict) -> list[Figure]:
     shown = [figure for suits, draw in _FIGURES if suits(claim) for figure in draw(claim)]
     if claim.rate is not None and verdict.evidence and verdict.evidence.rate:
         shown.append(ladder(claim, verdict.evidence.rate))
-    return shown + _witness_figures(verdict)
+    return shown + _sharper_figures(claim) + _witness_figures(verdict)
+
+
+def _sharper_figures(claim: Claim) -> list[Figure]:
+    """The bound beside sharper ones on the same quantity, where they apply to the showcase."""
+    rivals = [other for other in sharper_claims(claim) if other.relations[0].left == claim.relations[0].left]
+    applicable = [other for other in rivals if check(other, showcase(local_steps=5)).applicable]
+    words = _words(5).replace(r"$\tau = 5$, ", "")
+    return [beside_sharper(claim, applicable, showcase, words)] if applicable else []
 
 
 def _is_bound_on(*measured: Quantity) -> Callable[[Claim], bool]:
@@ -90,6 +100,8 @@ def _is_about_accuracy(claim: Claim) -> bool:
 
 
 def _drift_figures(claim: Claim) -> list[Figure]:
+    if not check(claim, showcase(local_steps=16)).applicable:
+        return []
     return [over_local_steps(claim, showcase(local_steps=16), _words(16))]
 
 

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from fedtheory.claim import Claim, Verdict
 from fedtheory.expressions import latex
+from fedtheory.registry import sharper_claims
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence
 from report.experiments import Experiment, experiments_for
@@ -39,12 +40,27 @@ class ClaimPage:
     figures: Sequence[Figure]
     experiments: Sequence[Experiment]
     corrected_by: Sequence[str]
+    sharpened_by: Sequence[Sharper]
     certificate: CertificateSection | None
     printed_proof: Sequence[PrintedStep]
     """The steps of the proof as printed; empty where the source has none."""
     worst_case: WorstCaseSection | None
     instances: int
     ratio: str
+
+
+@dataclass(frozen=True)
+class Sharper:
+    """A sharper claim beside a printed one."""
+
+    id: str
+    title: str
+    statement: Markup
+    verdict: str
+
+
+def _sharper(claim: Claim) -> Sharper:
+    return Sharper(claim.id, claim.title, displayed(claim.encoded), claim.verdict or "")
 
 
 def page_name(claim: Claim) -> str:
@@ -70,6 +86,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
         figures=figures,
         experiments=experiments_for(claim),
         corrected_by=corrected_by,
+        sharpened_by=[_sharper(other) for other in sharper_claims(claim)],
         certificate=certificate_section(claim),
         printed_proof=printed_proof(claim),
         worst_case=worst_case_section(verdict),

@@ -56,6 +56,7 @@ ROUND_DRIFT = Fact(
     lambda letter: letter(q.max_drift) - letter(q.round_drift),
     _ROUNDS,
 )
+QUIET = Fact("without noise its variance is zero", lambda letter: letter(q.noise_deviation), (a.full_gradients,), True)
 SPEEDUP_STEP = Fact(
     "the step size of the corollary",
     lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations) / letter(q.smoothness),

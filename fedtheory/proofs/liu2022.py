@@ -150,6 +150,7 @@ CERTIFICATES = [
         ],
     ),
     _lemma_1("liu2022:lemma-1", G, "bounded second moment of {}"),
+    _lemma_1("liu2022:lemma-1.sharp", G, "bounded second moment of {}"),
     _lemma_1("liu2022:lemma-1.run", G_run, "second moment of {} in the run"),
     Certificate(
         claim="liu2022:eq-8.fixed",

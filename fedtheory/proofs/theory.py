@@ -71,13 +71,15 @@ def theory_of(claim: Claim) -> Theory:
     is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
     is_convex = any(assumption in claim.assumptions for assumption in _CONVEX)
     both = frozenset({objective, client_objective})
+    noise = letter(q.gradient_noise)
+    # Along a path nothing is random: noise is a vector like any other.
+    is_random, is_quiet = claim.place == "step", a.full_gradients in claim.assumptions
     points = {symbol for symbol, notion in claim.where.items() if isinstance(notion, PointNotion)}
     return Theory(
         numbers=numbers_of(claim),
         vectors=frozenset({letter(notion) for notion in _SHARED} | points),
-        client_vectors=frozenset(letter(notion) for notion in _OF_CLIENTS),
-        # Along a path nothing is random: noise is a vector like any other.
-        noise=frozenset({letter(q.gradient_noise)}) if claim.place == "step" else frozenset(),
+        client_vectors=frozenset(letter(notion) for notion in _OF_CLIENTS) - ({noise} if is_quiet else set()),
+        noise=frozenset({noise}) if is_random and not is_quiet else frozenset(),
         clients=letter(q.clients) if a.uniform_shares in claim.assumptions else None,
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
@@ -85,7 +87,7 @@ def theory_of(claim: Claim) -> Theory:
         convex=both if is_convex else frozenset(),
         smooth=dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {},
         minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
-        definitions=_definitions(claim, letter),
+        definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
         assumed=_assumed(claim, letter),
     )
 

@@ -112,10 +112,10 @@ def test_no_page_shows_a_number_that_is_none(folder: Path) -> None:
 
 
 def test_figures_are_there(folder: Path) -> None:
-    """Three for the theorem, one for the drift lemma and for the rate, three for the toy problem."""
+    """Four for the theorem, two for the drift lemma (sharper bounds on both), one for the rate, three for the toy."""
     counts = {name: text.count("<figure") for name, text in pages(folder).items()}
-    assert counts["renard2022-thm-2-1.html"] == 3
-    assert counts["renard2022-lemma-2-3.html"] == 1
+    assert counts["renard2022-thm-2-1.html"] == 4
+    assert counts["renard2022-lemma-2-3.html"] == 2
     assert counts["renard2022-goal-rate.html"] == 1
     assert counts["toy-problem.html"] == 3
 

@@ -13,12 +13,12 @@ from fedtheory.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
 from verify.falsify.hunt import Hunt
-from verify.falsify.search import search
-from verify.falsify.shrink import shrink
+from verify.falsify.search import search, simplest_violation
+from verify.falsify.shrink import burden, shrink
 from verify.falsify.tables import Table, written
 
-_SHRINKING = 0.5
-"""Seconds of shrinking for each second of the budget, at most."""
+_LOOKING, _SHRINKING = 0.2, 0.6
+"""Seconds for each second of the budget, at most: to look for simpler violations, and until the end of shrinking."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,18 +69,30 @@ def falsify(
     """
     begin = perf_counter()
     hunt = search(claim, budget, seed, on_progress)
-    table, found = _refutation(hunt, budget) or _largest(hunt)
+    table, found = _refutation(hunt, budget, seed) or _largest(hunt)
     verdict: Literal["refuted", "not refuted"] = (
         "refuted" if found is not None and found.arithmetic is RATIONAL and found.holds is False else "not refuted"
     )
     return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, perf_counter() - begin)
 
 
-def _refutation(hunt: Hunt, budget: float) -> tuple[Table, Check] | None:
+def _refutation(hunt: Hunt, budget: float, seed: int) -> tuple[Table, Check] | None:
+    """The smallest counterexample that shrinking reaches from the violation found, or from one in the families."""
     if hunt.violation is None:
         return None
-    table = shrink(hunt.claim, hunt.violation.table, perf_counter() + _SHRINKING * budget)
+    begin = perf_counter()
+    simplest = simplest_violation(hunt.claim, seed, begin + _LOOKING * budget)
+    starts = [hunt.violation.table] if simplest is None else [simplest, hunt.violation.table]
+    shrunk = [shrink(hunt.claim, start, begin + _SHRINKING * budget) for start in starts]
+    table = min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
     return table, check(hunt.claim, parse_run(table, RATIONAL))
+
+
+def _order(claim: Claim, table: Table) -> tuple[int, ...]:
+    """Counterexamples by what they ask of a reader."""
+    asked = burden(claim, table)
+    assert asked is not None
+    return asked
 
 
 def _largest(hunt: Hunt) -> tuple[Table | None, Check | None]:

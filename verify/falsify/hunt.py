@@ -79,6 +79,8 @@ class Hunt:
         self.setting: set[str] = set()
         """The features of the runs on which the claim is tried; a run with others is outside what it is about."""
         self.reach = NEAR
+        self.moved: int | None = None
+        """The term that scores move to the other side, see `score`."""
         self._begin, self._budget = perf_counter(), budget
         self._on_progress = on_progress
 
@@ -95,14 +97,11 @@ class Hunt:
         found = examine(self.claim, table, self.reach.arithmetic)
         if found is None or not found.applicable:
             return NOTHING
-        return self._record(table, found) if found.arithmetic is RATIONAL else self._seen_in_floats(table, found)
-
-    def _seen_in_floats(self, table: Table, found: Check) -> float:
-        """A score that floats know, and the end of the search if it is a violation and rationals confirm it."""
-        reached = score(found)
-        if found.holds is False and reached > _CLEAR:
+        if found.arithmetic is RATIONAL:
+            self._record(table, found)
+        elif found.holds is False and score(found) > _CLEAR:
             self._confirm(table)
-        return reached
+        return score(found, self.moved)
 
     def start_from(self, run: Run, in_floats: bool) -> None:
         """Try a run of a family, exactly or first in floats, and keep it as a starting point."""
@@ -118,7 +117,9 @@ class Hunt:
             self.fresh = _best_of([*self.fresh, place])
 
     def keep(self, place: Place) -> None:
-        """Keep the result of a local search, to go on from it later."""
+        """Keep the result of a local search for the largest ratio, to go on from it later."""
+        if self.moved is not None:
+            return
         if self.reach.arithmetic is FLOAT and self.best is not None and place.score > self.best.score:
             self._record_exactly(place.table)
         if place.score > NOTHING:

@@ -30,14 +30,8 @@ def simpler(value: fmpq) -> Iterator[fmpq]:
     """Simpler rationals to try for a number, the simplest first."""
     sign = -1 if value < 0 else 1
     exact = Fraction(int(abs(value).p), int(value.q))
-    tried: list[Fraction] = [Fraction(0), Fraction(1), Fraction(round(exact)), Fraction(2), Fraction(1, 2)]
-    tried += [exact.limit_denominator(bound) for bound in (2, 4, 8, 32, 128, 1024)]
-    tried += [Fraction(2) ** _exponent(exact), Fraction(2) ** (_exponent(exact) - 1)]
-    # The smaller neighbour as well: a condition may allow no more than the number itself.
-    tried += [Fraction(int(exact * bound), bound) for bound in (1, 2, 4, 8, 32)]
-    tried += [1 / Fraction(-int(-1 // exact))] if exact else []
     seen: set[Fraction] = {exact}
-    for candidate in sorted(tried, key=weight_of):
+    for candidate in sorted(_near(exact), key=weight_of):
         if candidate not in seen and weight_of(candidate) < weight_of(exact):
             seen.add(candidate)
             yield fmpq(sign * candidate.numerator, candidate.denominator)
@@ -45,12 +39,31 @@ def simpler(value: fmpq) -> Iterator[fmpq]:
         yield -value
 
 
-def _exponent(value: Fraction) -> int:
-    return value.numerator.bit_length() - value.denominator.bit_length()
+def _near(value: Fraction) -> Iterator[Fraction]:
+    """Small numbers, then neighbours of a positive number with few digits, in decimal denominators or in binary."""
+    yield from (Fraction(0), Fraction(1), Fraction(2), Fraction(1, 2), Fraction(round(value)))
+    for bound in (2, 4, 8, 32, 128, 1024):
+        yield value.limit_denominator(bound)
+        # The smaller neighbour as well: a condition may allow no more than the number itself.
+        yield Fraction(int(value * bound), bound)
+    if value:
+        yield 1 / Fraction(-int(-1 // value))
+        exponent = value.numerator.bit_length() - value.denominator.bit_length()
+        for digits in range(6):
+            unit = Fraction(2) ** (exponent - digits)
+            yield unit * round(value / unit)
+            yield unit * int(value / unit)
 
 
 def weight_of(value: Fraction | fmpq) -> int:
     """How much a number asks of a reader: nothing for zero, then its digits in binary, and its sign."""
     top, below = (value.p, value.q) if isinstance(value, fmpq) else (value.numerator, value.denominator)
-    top, below = int(top), int(below)
-    return 2 * (abs(top).bit_length() + 2 * (below.bit_length() - 1)) + (top < 0)
+    return _digits(abs(int(top))) + (2 * _digits(int(below)) if below != 1 else 0) + (top < 0)
+
+
+def _digits(count: int) -> int:
+    """Twice the binary digits of a whole number, where a power of two counts for less."""
+    if count == 0:
+        return 0
+    twos = (count & -count).bit_length() - 1
+    return 2 * (count >> twos).bit_length() + twos.bit_length()

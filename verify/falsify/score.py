@@ -14,25 +14,32 @@ NOTHING = -math.inf
 _FAR = 100.0
 
 
-def score(found: Check) -> float:
+def score(found: Check, moved: int | None = None) -> float:
     """The logarithm of the largest ratio of the smaller to the larger side; above 0 is a violation.
 
     Where a side changes its sign the score is finite and beyond all ratios.
     Equations have the logarithm of their relative gap, rates that of their largest constant.
+    A term of the larger side, by its number, can be moved to the other side
+    first: where the same large quantity stands on both sides their ratio is
+    near one, and says little of the terms that decide.
     """
     if not found.applicable:
         return NOTHING
     if found.rate is not None:
         return _logarithm(found.rate.constant or 0.0, 1.0)
-    return max((_of(comparison) for comparison in found.comparisons), default=NOTHING)
+    return max((_of(comparison, moved) for comparison in found.comparisons), default=NOTHING)
 
 
-def _of(comparison: Comparison) -> float:
+def _of(comparison: Comparison, moved: int | None) -> float:
     operator = comparison.relation.operator
     lhs, rhs = comparison.lhs, comparison.rhs
     if operator == "==":
         return _logarithm(abs(lhs - rhs), abs(lhs) + abs(rhs))
     smaller, larger = (rhs, lhs) if operator in (">=", ">") else (lhs, rhs)
+    if moved is not None:
+        terms = comparison.left_terms if operator in (">=", ">") else comparison.terms
+        value = terms[moved % len(terms)].value
+        smaller, larger = smaller - value, larger - value
     if larger > 0:
         return _logarithm(smaller, larger) if smaller > 0 else -_FAR + _relative_gap(smaller, larger)
     if smaller < 0:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
+from time import perf_counter
 
 import numpy as np
 
 from fedtheory.claim import Claim
 from fedtheory.errors import InputError
+from fedtheory.runfile import run_table
+from verify.check import check
 from verify.compare import condition_links, links_of
 from verify.falsify.hunt import FAR, NEAR, Hunt, Over, Place
 from verify.falsify.local import Climb, without
@@ -17,7 +20,8 @@ from verify.falsify.polish import polish
 from verify.falsify.score import NOTHING
 from verify.falsify.starts import own_size, setting, starts
 from verify.falsify.structure import other_shapes, variants
-from verify.instances import FAMILIES, Instance
+from verify.falsify.tables import Table
+from verify.instances import FAMILIES, Instance, complexity
 
 _BATCH = 32
 """Instances between two local searches."""
@@ -48,6 +52,22 @@ def search(
     with suppress(Over):
         _go(hunt, np.random.default_rng(seed))
     return hunt
+
+
+def simplest_violation(claim: Claim, seed: int, deadline: float) -> Table | None:
+    """The simplest violation among the small instances of the claim's own families; None where there is none.
+
+    `deadline` is a time of `time.perf_counter`.
+    """
+    violations: list[tuple[tuple[int, int, int], Instance]] = []
+    for instance in islice(starts(claim, np.random.default_rng(seed)), own_size(claim)):
+        if perf_counter() > deadline:
+            break
+        run = instance.run()
+        if not FAMILIES[instance.family].in_floats and check(claim, run).holds is False:
+            violations.append((complexity(instance, run), instance))
+    simplest = min(violations, default=None, key=lambda violation: violation[0])
+    return None if simplest is None else run_table(simplest[1].run())
 
 
 def _go(hunt: Hunt, generator: np.random.Generator) -> None:
@@ -92,6 +112,9 @@ def _climb(hunt: Hunt, generator: np.random.Generator, looks: int) -> Place | No
     start = _chosen(hunt, generator)
     if start is None:
         return None
+    hunt.moved = _other_view(hunt.claim, generator)
+    if hunt.moved is not None:
+        start = Place(start.table, hunt.look(start.table))
     reduced = _reduced(hunt, start, generator)
     if reduced is None:
         climb = Climb(hunt.claim, hunt.look, start, looks, variants)
@@ -109,6 +132,12 @@ def _climb(hunt: Hunt, generator: np.random.Generator, looks: int) -> Place | No
             climb.at_random(generator, 2.0)
     hunt.keep(climb.at)
     return climb.at
+
+
+def _other_view(claim: Claim, generator: np.random.Generator) -> int | None:
+    """A term to move to the other side, every other time that there are several."""
+    most = max(len(link.right.terms) + len(link.left.terms) - 1 for link in links_of(claim))
+    return int(generator.integers(most)) if most > 1 and generator.integers(2) else None
 
 
 def _reduced(hunt: Hunt, start: Place, generator: np.random.Generator) -> Place | None:

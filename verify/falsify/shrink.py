@@ -42,7 +42,7 @@ _OPTIONAL = (
 _KEY = 24
 """What an optional key weighs, beside its numbers."""
 
-Burden = tuple[bool, int, int]
+Burden = tuple[bool, bool, int, int]
 
 
 def shrink(claim: Claim, table: Table, deadline: float) -> Table:
@@ -53,8 +53,18 @@ def shrink(claim: Claim, table: Table, deadline: float) -> Table:
     and conditions.  A table that does not is given back as it is.
     """
     start = working_table(parse_run(table, RATIONAL))
-    burden = _burden(claim, start)
-    return table if burden is None else written(_Shrinking(claim, start, burden, deadline).smallest())
+    begin = _burden(claim, start)
+    return table if begin is None else written(_Shrinking(claim, start, begin, deadline).smallest())
+
+
+def burden(claim: Claim, table: Table) -> Burden | None:
+    """What a counterexample asks of a reader; None for what is none.
+
+    Those with a ratio come first, as a side that vanishes looks like a special
+    case; then those with constants on all of space; then the size of the run
+    and the length of its numbers.
+    """
+    return _burden(claim, working_table(parse_run(table, RATIONAL)))
 
 
 class _TimeIsUp(Exception):
@@ -64,8 +74,8 @@ class _TimeIsUp(Exception):
 class _Shrinking:
     """A counterexample that gets smaller."""
 
-    def __init__(self, claim: Claim, table: Table, burden: Burden, deadline: float) -> None:
-        self._claim, self.table, self._burden, self._deadline = claim, table, burden, deadline
+    def __init__(self, claim: Claim, table: Table, begin: Burden, deadline: float) -> None:
+        self._claim, self.table, self._burden, self._deadline = claim, table, begin, deadline
 
     def smallest(self) -> Table:
         """Steps of all kinds, until none helps or the time is up."""
@@ -79,7 +89,7 @@ class _Shrinking:
         """Whether a table is a smaller counterexample, which is then kept."""
         if perf_counter() > self._deadline:
             raise _TimeIsUp
-        if table is None or _weight(table) >= self._burden[1:]:
+        if table is None or _weight(table) >= self._burden[2:]:
             return False
         reached = _burden(self._claim, table)
         if reached is None or reached >= self._burden:
@@ -97,7 +107,7 @@ class _Shrinking:
 
     def _other_units(self) -> bool:
         """Coordinates, units and factors in which numbers are simpler."""
-        helped = any([self._tries(translated(self.table, origin)) for origin in _origins(self.table)])
+        helped = sum(self._tries(translated(self.table, origin)) for origin in _origins(self.table)) > 0
         for knob in knobs_of(self.table):
             for factor in _plain_factors(self.table):
                 current = next((k for k in knobs_of(self.table) if k.name == knob.name), None)
@@ -129,9 +139,10 @@ class _Shrinking:
 
 
 def _burden(claim: Claim, table: Table) -> Burden | None:
-    """What a counterexample asks of a reader; None for what is none. Constants on all of space come first."""
     found = examine(claim, table)
-    return (not found.everywhere, *_weight(table)) if found is not None and found.holds is False else None
+    if found is None or found.holds is not False:
+        return None
+    return found.ratio is None and found.rate is None, not found.everywhere, *_weight(table)
 
 
 def _weight(table: Table) -> tuple[int, int]:
@@ -195,12 +206,20 @@ def _with_fewer_parts(table: Table) -> Iterator[Table]:
     for kept in _subsets(coordinates):
         yield with_coordinates(table, kept)
     for count in _fewer(most_steps(table)):
-        yield changed(table, {"algorithm.local_steps": count})
+        fewer = changed(table, {"algorithm.local_steps": count})
+        yield fewer
+        yield _with_larger_steps(fewer, fmpq(most_steps(table), count))
     steps = table["algorithm"].get("local_steps", 1)
     for client, own in enumerate(steps if isinstance(steps, list) else []):
         for count in _fewer(own):
             yield changed(table, {"algorithm.local_steps": [count if i == client else k for i, k in enumerate(steps)]})
     yield from _with_fewer_rows(table)
+
+
+def _with_larger_steps(table: Table, factor: fmpq) -> Table:
+    sizes = get(table, "algorithm.local_step_size")
+    larger = [size * factor for size in sizes] if isinstance(sizes, list) else sizes * factor
+    return changed(table, {"algorithm.local_step_size": larger})
 
 
 def _fewer(count: int) -> list[int]:
@@ -260,7 +279,8 @@ def _origins(table: Table) -> list[Array]:
 
 
 def _plain_factors(table: Table) -> list[fmpq]:
-    """Powers of two, and factors that turn a number of the table into one."""
+    """Small factors, and those that turn a number of the table into one."""
     numbers = {abs(value) for key in number_keys() for value in _leaves(get(table, key)) if value != 0}
     rarest = sorted(numbers, key=lambda value: -weight_of(value))[:4]
-    return list(dict.fromkeys([*(1 / value for value in rarest), *rarest, fmpq(1, 2), fmpq(2), fmpq(1, 4), fmpq(4)]))
+    small = [*(fmpq(1, n) for n in (2, 3, 4, 5)), fmpq(2), fmpq(4)]
+    return list(dict.fromkeys([*(1 / value for value in rarest), *rarest, *small]))

@@ -14,24 +14,27 @@ def variants(table: Table) -> Iterator[Table]:
     """Tables one step of structure away; not all of them are runs."""
     yield from other_shapes(table)
     if "hessians" in table["problem"]:
-        yield from _other_pulls(table)
+        yield from _different(table, _other_pulls(table))
 
 
 def other_shapes(table: Table) -> Iterator[Table]:
     """Variants in which nothing comes back that was taken away: noise, distance and spread."""
-    yield from _other_counts(table)
-    yield from _other_clients(table)
-    yield from _other_participants(table)
-    yield from _other_clocks(table)
-    if "inputs" in table["problem"]:
-        yield from _other_batches(table)
+    for kind in (_other_counts, _other_clients, _other_participants, _other_clocks, _other_batches, _fewer_dimensions):
+        yield from _different(table, kind(table))
+
+
+def _different(table: Table, others: Iterator[Table]) -> Iterator[Table]:
+    return (other for other in others if other != table)
+
+
+def _fewer_dimensions(table: Table) -> Iterator[Table]:
     for out in range(dimension(table) if dimension(table) > 1 else 0):
         yield with_coordinates(table, [k for k in range(dimension(table)) if k != out])
 
 
 def _other_counts(table: Table) -> Iterator[Table]:
     rounds, steps = table["algorithm"]["rounds"], table["algorithm"].get("local_steps", 1)
-    for count in (1, rounds - 1, rounds + 1, 2 * rounds):
+    for count in {1, max(rounds - 1, 1), rounds + 1, 2 * rounds}:
         yield changed(table, {"algorithm.rounds": count})
     # Step sizes tied to the square root of the number of iterations.
     yield changed(table, {"algorithm.rounds": 4 * rounds} | _step_sizes(table, [fmpq(1, 2)] * clients(table)))
@@ -130,6 +133,8 @@ def _other_pulls(table: Table) -> Iterator[Table]:
 
 def _other_batches(table: Table) -> Iterator[Table]:
     problem = table["problem"]
+    if "inputs" not in problem:
+        return
     yield changed(table, {"problem.batch": None, "problem.replacement": None})
     batch = problem.get("batch")
     if batch is None:

@@ -422,6 +422,18 @@ CLAIMS = [
         verdict="proved",
     ),
     claim(
+        id="liu2022:lemma-1.sharp",
+        kind="bound",
+        title="Lemma 1: client drift, for few clients",
+        locator="Lemma 1, sharpened",
+        lhs=q.max_drift,
+        rhs=(1 - 1 / N) ** 2 * drift_bound,
+        assumptions=ASSUMPTIONS,
+        note="A client is (1 - 1/N) times as far from the average as from the mean of the others.",
+        sharpens="liu2022:lemma-1",
+        verdict="proved",
+    ),
+    claim(
         id="liu2022:lemma-1.mean",
         kind="bound",
         title="Lemma 1 for the mean drift",

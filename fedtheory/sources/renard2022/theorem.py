@@ -39,6 +39,7 @@ round_progress = (distance_before - distance_after) / (2 * eta * tau)
 total_progress = progress / (2 * eta * tau * T)
 
 sharp_mean_drift = sp.Rational(5, 6) * (tau - 1) * eta**2 * ((tau + 1) * zeta**2 + (1 - 1 / M) * sigma**2)
+quiet_mean_drift = (tau - 1) * (2 * tau - 1) * eta**2 * zeta**2 / 6
 WIDE_STEP = eta <= 1 / (2 * L)
 
 TUNED_STEP = 1 / (4 * L * sp.sqrt(T))
@@ -148,7 +149,7 @@ CLAIMS = [
     ),
     claim(
         id="renard2022:lemma-2.3.sharp",
-        title="Bounded client drift, with half the constant at the dissimilarity, for one client nothing",
+        title="Bounded client drift, with smaller constants",
         locator="Lemma 2.3, (6), sharpened",
         lhs=drift,
         rhs=(1 - 1 / M) ** 2 * (8 * tau * (tau + 1) * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2),
@@ -186,6 +187,33 @@ CLAIMS = [
             "one local step, as the drift does; it has at most 5/6 in place of 18 and in place of 4."
         ),
         sharpens="renard2022:lemma-2.3",
+        verdict="proved",
+    ),
+    claim(
+        id="renard2022:lemma-2.3.mean.quiet",
+        title="Mean client drift without noise",
+        locator="Lemma 2.3, (6), sharpened for the mean and full gradients",
+        lhs=mean_drift,
+        rhs=quiet_mean_drift,
+        assumptions=(*ALL_ASSUMPTIONS, full_gradients),
+        conditions=[eta <= 2 / L],
+        note=(
+            "After k steps the mean squared distance from the average is at most k^2 eta^2 zeta^2.  Attained by two "
+            "clients with opposite constant slopes."
+        ),
+        sharpens="renard2022:lemma-2.3",
+        verdict="proved",
+    ),
+    claim(
+        id="renard2022:thm-2.1.quiet",
+        title="Convergence of FedAvg on convex functions without noise",
+        locator="Theorem 2.1, (4), sharpened for full gradients",
+        lhs=average_error,
+        rhs=start_term + L * quiet_mean_drift,
+        assumptions=(*ALL_ASSUMPTIONS, full_gradients),
+        conditions=[WIDE_STEP],
+        note="At most 1/3 in place of 18: local steps cost a fifty-fourth of what the print says.",
+        sharpens="renard2022:thm-2.1",
         verdict="proved",
     ),
     claim(

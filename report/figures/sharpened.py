@@ -1,0 +1,42 @@
+"""A printed bound beside sharper ones: both sides over the number of local steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.claim import Claim
+from fedtheory.expressions import latex
+from fedtheory.run import Run
+from report.figures.style import BLACK, CYCLE, DASHES, Figure, drawing, finish
+from verify.check import check
+
+LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
+
+
+def beside_sharper(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int], Run], words: str) -> Figure:
+    """The exact left side, the printed right side, and those of sharper claims about the same quantity."""
+    rivals = {"printed": claim} | {f"sharpened ({other.id.partition(':')[2]})": other for other in sharper}
+    curves = {name: _sides(rival, run_at) for name, rival in rivals.items()}
+    with drawing() as (canvas, axes):
+        exact = curves["printed"][0]
+        axes.loglog(list(exact), list(exact.values()), "-", color=BLACK, marker="o", markersize=4, label="exact")
+        for number, (name, (_, bounds)) in enumerate(curves.items()):
+            colour, dash = CYCLE[number % len(CYCLE)], DASHES[(number + 1) % len(DASHES)]
+            shown = {steps: bound for steps, bound in bounds.items() if bound > 0}
+            axes.loglog(list(shown), list(shown.values()), linestyle=dash, color=colour, label=name)
+        axes.set_xticks(LOCAL_STEPS, [str(steps) for steps in LOCAL_STEPS])
+        axes.minorticks_off()
+        axes.set_xlabel("local steps per round")
+        axes.set_ylabel("both sides")
+        axes.legend()
+    left = latex(claim.relations[0].left)
+    return finish(canvas, f"{claim.slug}-sharpened", f"${left}$, exact, and its bounds.  {words}")
+
+
+def _sides(claim: Claim, run_at: Callable[[int], Run]) -> tuple[Mapping[int, float], Mapping[int, float]]:
+    """Left and right side by the number of local steps, where the claim applies."""
+    found = {steps: check(claim, run_at(steps)) for steps in LOCAL_STEPS}
+    places = {steps: c.comparisons[0] for steps, c in found.items() if c.applicable}
+    left = {steps: plain_float(place.lhs) for steps, place in places.items()}
+    return left, {steps: plain_float(place.rhs) for steps, place in places.items()}

@@ -1,0 +1,210 @@
+"""What the search turns: knobs scale one aspect and keep the rest, units change no ratio, edges are found exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from fedtheory import Claim
+from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.registry import find
+from fedtheory.run import Run
+from fedtheory.runfile import parse_run, run_table
+from verify.check import check
+from verify.falsify.knobs import Knob, knobs_of, translated
+from verify.falsify.local import at_the_edge, within_conditions, without
+from verify.falsify.rounding import factor_of, simpler, simplest_between, weight_of
+from verify.falsify.structure import variants
+from verify.falsify.tables import Table, examine, get, size, with_clients, with_coordinates, working_table, written
+from verify.instances import FAMILIES, Instance
+
+eta, L, beta = sp.symbols("eta L beta", positive=True)
+WHERE = {eta: q.local_step_size, L: q.smoothness}
+THREE = fmpq(3)
+SAMPLES = [Instance("small quadratics", 13), Instance("small quadratics", 43), Instance("small data", 4)]
+"""Two clients in two dimensions with noise, three of different curvature, and data."""
+
+
+def base(instance: Instance) -> Table:
+    """The working table of an instance."""
+    return working_table(instance.run())
+
+
+def as_run(table: Table) -> Run:
+    """The exact run of a table."""
+    return parse_run(table, RATIONAL)
+
+
+def knob(table: Table, name: str) -> Knob:
+    """The knob of that name."""
+    return next(knob for knob in knobs_of(table) if knob.name == name)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_working_tables_are_the_runs(family: str) -> None:
+    """A working table written back is the run file of the instance, for every family."""
+    run = Instance(family, 0).run()
+    assert written(working_table(run)) == run_table(run)
+
+
+@pytest.mark.parametrize("name", ["unit of values", "unit of length"])
+@pytest.mark.parametrize("number", [0, 1, 4, 5, 8, 9, 40, 41, 72, 73])
+def test_a_correct_bound_does_not_notice_units(name: str, number: int) -> None:
+    """Theorem 2.1 has the same ratio in other units, for clients that share a Hessian."""
+    claim, table = find("renard2022:thm-2.1"), base(Instance("small quadratics", number))
+    before, after = examine(claim, table), examine(claim, knob(table, name).turn(table, THREE))
+    assert before is not None
+    assert after is not None
+    assert (before.applicable, before.ratio) == (after.applicable, pytest.approx(after.ratio, rel=1e-12))
+
+
+def test_units_of_data_change_no_ratio() -> None:
+    """The same for inputs and outputs of least squares, up to the radius of the ball, which is rounded up."""
+    claim, table = find("renard2022:thm-2.1"), base(Instance("small data", 3))
+    before = examine(claim, table)
+    assert before is not None
+    assert before.ratio is not None
+    for name in ("unit of inputs", "unit of outputs"):
+        after = examine(claim, knob(table, name).turn(table, THREE))
+        assert after is not None
+        assert after.ratio == pytest.approx(before.ratio, rel=1e-3)
+
+
+@pytest.mark.parametrize("instance", SAMPLES)
+def test_every_knob_gives_a_run_and_is_undone_by_its_inverse(instance: Instance) -> None:
+    """Turning by 3 and by 1/3 leaves the table as it was, except for counts and pulls, which move the optimum."""
+    table = base(instance)
+    for each in knobs_of(table):
+        turned = each.turn(table, THREE)
+        as_run(turned)
+        back = each.turn(turned, 1 / THREE)
+        if not each.name.startswith(("rounds", "local steps", "pull")):
+            assert written(back) == written(table), each.name
+
+
+def test_start_and_spread_leave_the_optimum() -> None:
+    """The distance of the start and the clients' pulls are scaled about an optimum that stays."""
+    table = base(Instance("small quadratics", 43))
+    before = as_run(table).problem
+    moved = as_run(knob(table, "start").turn(table, THREE)).problem
+    assert (moved.optimum == before.optimum).all()
+    assert (moved.start - moved.optimum == THREE * (before.start - before.optimum)).all()
+    spread = as_run(knob(table, "spread").turn(table, THREE)).problem
+    assert (spread.mean_linear == before.mean_linear).all()
+
+
+def test_importances_sum_to_one() -> None:
+    """One importance grows at the cost of the others."""
+    table = base(Instance("small quadratics", 43))
+    weights = as_run(knob(table, "importance 0").turn(table, THREE)).problem.weights
+    assert weights.sum() == 1
+    assert weights[0] == THREE * weights[1]
+
+
+def test_weights_of_the_closed_form_follow_the_times() -> None:
+    """Weights known by name are those of the new times."""
+    run = Instance("asynchronous cycles", 1).run()
+    table = working_table(run)
+    assert get(table, "algorithm.aggregation") == "time-based"
+    slower = as_run(knob(table, "time 0").turn(table, THREE))
+    assert slower.algorithm.clock.times[0] == 3 * run.algorithm.clock.times[0]
+    assert slower.algorithm.aggregation.chosen != run.algorithm.aggregation.chosen
+
+
+@pytest.mark.parametrize("family", [name for name, family in FAMILIES.items() if family.size > 1])
+def test_most_variants_are_runs(family: str) -> None:
+    """Another structure is a run again, or refused as one; most are runs, and none is the table itself."""
+    table = base(Instance(family, 7))
+    claim = Claim(id="t:any", lhs=0, relation="<", rhs=eta, where=WHERE)
+    others = list(variants(table))
+    assert all(other != table for other in others)
+    assert sum(examine(claim, other) is not None for other in others) > len(others) / 2
+
+
+def test_chosen_clients_and_coordinates() -> None:
+    """A run of some clients has their objectives, with importances in the same proportions."""
+    table = base(Instance("full gradients", 5))
+    whole, part = as_run(table).problem, as_run(with_clients(table, [1, 0])).problem
+    assert (part.hessians == whole.hessians[[1, 0]]).all()
+    assert part.weights[0] * whole.weights[0] == part.weights[1] * whole.weights[1]
+    one = as_run(with_coordinates(table, [1])).problem
+    assert (one.hessians[:, 0, 0] == whole.hessians[:, 1, 1]).all()
+    assert one.start[0] == whole.start[1]
+
+
+@pytest.mark.parametrize("instance", SAMPLES)
+def test_a_translation_changes_no_distance(instance: Instance) -> None:
+    """In coordinates about the start all gaps are the same, and the start is zero."""
+    table = base(instance)
+    moved = as_run(translated(table, as_run(table).problem.start))
+    assert (moved.problem.start == 0).all()
+    before, after = as_run(table).trajectory, moved.trajectory
+    assert (before.server_suboptimality == after.server_suboptimality).all()
+
+
+def test_aspects_can_be_taken_away() -> None:
+    """Without start, noise and spread a run stands still at the optimum."""
+    table = without(base(Instance("small quadratics", 13)), ["start", "noise", "spread", "residuals"])
+    problem = as_run(table).problem
+    assert (problem.start == problem.optimum).all()
+    assert (problem.linear == problem.linear[0]).all()
+    assert written(table)["problem"].get("noise") is None
+
+
+def test_the_edge_of_the_conditions_is_exact() -> None:
+    """With curvature 3 the largest step of eta <= 1/(4 L) is 1/12, from below and from above."""
+    claim = Claim(id="t:edge", lhs=0, rhs=eta, where=WHERE, conditions=[eta <= 1 / (4 * L)])
+    table = working_table(as_run({
+        "problem": {"kind": "quadratic", "hessians": [[["3"]]], "linear": [["0"]], "start": ["1"]},
+        "algorithm": {"name": "fedavg", "local_step_size": "1/50", "rounds": 1},
+    }))  # fmt: skip
+    at_edge = at_the_edge(claim, table)
+    assert at_edge is not None
+    assert get(at_edge, "algorithm.local_step_size") == fmpq(1, 12)
+    too_large = knob(table, "local step size").turn(table, fmpq(50))
+    repaired = within_conditions(claim, too_large)
+    assert repaired is not None
+    assert check(claim, as_run(repaired)).applicable
+    assert within_conditions(claim, table) is None
+
+
+def test_the_simplest_rational_between() -> None:
+    """No rational of the interval has a smaller denominator, by trying all of them."""
+    ends = sorted(fmpq(p, r) for p in range(12) for r in range(1, 9))
+    for low, high in pairwise(ends):
+        found = simplest_between(low, high)
+        assert low <= found <= high
+        smaller = range(1, int(found.q))
+        assert not any(low <= fmpq((low * d).ceil(), d) <= high for d in smaller)
+
+
+@pytest.mark.parametrize("value", ["7/3", "-22/7", "1000003/1000", "1/4096", "5", "-1", "355/113"])
+def test_simpler_numbers_are_lighter(value: str) -> None:
+    """Candidates come with growing weight, all lighter than the number, each once; zero is the first."""
+    number = RATIONAL.number(value, "value")
+    found = list(simpler(number))
+    assert found[0] == 0
+    weights = [weight_of(candidate) for candidate in found]
+    assert all(weight < weight_of(number) for weight in weights)
+    assert len(set(found)) == len(found)
+
+
+def test_factors_are_near_their_power() -> None:
+    """Whole powers of two are exact, others within the precision."""
+    assert factor_of(-3, 0.1) == fmpq(1, 8)
+    for exponent in (0.3, -2.7, 11.5):
+        found = factor_of(exponent, 0.01)
+        assert float(Fraction(int(found.p), int(found.q))) == pytest.approx(2**exponent, rel=0.01)
+
+
+def test_size_counts_what_a_reader_computes() -> None:
+    """Clients, squared dimension, local steps and rounds, multiplied."""
+    run = Instance("small quadratics", 13).run()
+    work, problem = run.algorithm.work, run.problem
+    expected = problem.clients * problem.dimension**2 * max(work.steps) * run.algorithm.rounds
+    assert size(working_table(run)) == expected

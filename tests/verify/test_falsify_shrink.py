@@ -1,0 +1,118 @@
+"""Smaller counterexamples: still violations in rationals, of every kind of claim, and no more than a reader needs."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+import sympy as sp
+
+from fedtheory import Claim
+from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.registry import find
+from fedtheory.runfile import parse_run, run_table
+from verify.check import check
+from verify.falsify import shrink
+from verify.falsify.shrink import burden
+from verify.instances import FAMILIES, Instance, families_for
+
+eta, tau, T, M, D, L = sp.symbols("eta tau T M D L", positive=True)
+WHERE = {
+    eta: q.local_step_size,
+    tau: q.local_steps,
+    T: q.rounds,
+    M: q.clients,
+    D: q.initial_distance,
+    L: q.smoothness,
+}
+LONG = 60.0
+"""Seconds, more than any of these needs."""
+
+KINDS = [
+    "renard2022:lemma-2.2",
+    "renard2022:observation-2.1",
+    "renard2022:eq-9",
+    "renard2022:goal-rate",
+    "fraboni2022:table-2.fedfix",
+    "fraboni2022:eq-37",
+    "lecture27:lemma-3.proof.factor",
+    "liu2022:eq-3",
+    "vlaski2023:eq-5.21",
+    "vlaski2023:claim.common-step-bias",
+]
+"""Refuted claims about whole runs, points, steps, paths and rounds, a rate, clocks, data, sampled clients."""
+
+
+def violation(claim: Claim) -> Instance:
+    """The first instance of the claim's families that violates it."""
+    for name in families_for(claim):
+        for number in range(FAMILIES[name].size):
+            if check(claim, Instance(name, number).run()).holds is False:
+                return Instance(name, number)
+    raise AssertionError(claim.id)
+
+
+@pytest.mark.parametrize("claim_id", KINDS)
+def test_what_is_left_is_a_smaller_violation(claim_id: str) -> None:
+    """The shrunk run is a run file, violates the claim in rationals, weighs less, and does not shrink further."""
+    claim = find(claim_id)
+    before = run_table(violation(claim).run())
+    after = shrink(claim, before, perf_counter() + LONG)
+    assert check(claim, parse_run(after, RATIONAL)).holds is False
+    assert run_table(parse_run(after, RATIONAL)) == after
+    lighter, heavier = burden(claim, after), burden(claim, before)
+    assert lighter is not None
+    assert heavier is not None
+    assert lighter <= heavier
+    assert shrink(claim, after, perf_counter() + LONG) == after
+
+
+def test_a_claim_that_is_never_true_shrinks_to_nothing_but_zeros() -> None:
+    """One client, one dimension, one step of size one, and all else zero."""
+    huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
+    for instance in (Instance("wide quadratics", 3), Instance("small data", 7), Instance("small schedules", 12)):
+        after = shrink(huge, run_table(instance.run()), perf_counter() + LONG)
+        run = parse_run(after, RATIONAL)
+        assert (run.problem.clients, run.problem.dimension, run.algorithm.rounds) == (1, 1, 1)
+        assert run.algorithm.work.steps == (1,)
+        assert run.algorithm.work.step_sizes[0] == 1
+        assert (run.problem.start == 0).all()
+        assert (run.problem.hessians == 0).all()
+        assert set(after["algorithm"]) == {"name", "local_step_size", "local_steps", "rounds"}
+
+
+def test_what_the_claim_needs_stays() -> None:
+    """At least three clients, two local steps, two rounds and curvature 2 are kept, and nothing more."""
+    conditions = [M >= 3, tau >= 2, T >= 2, L >= 2]
+    needy = Claim(id="t:needy", lhs=M + tau + T, rhs=6, where=WHERE, conditions=conditions)
+    after = shrink(needy, run_table(violation(needy).run()), perf_counter() + LONG)
+    run = parse_run(after, RATIONAL)
+    assert run.problem.clients + max(run.algorithm.work.steps) + run.algorithm.rounds == 7
+    assert run.smoothness == 2
+    assert run.problem.dimension == 1
+
+
+def test_a_run_that_is_no_violation_is_given_back() -> None:
+    """Nothing shrinks where there is nothing to keep."""
+    true = Claim(id="t:true", lhs=0, relation="<", rhs=eta, where=WHERE)
+    table = run_table(Instance("small quadratics", 5).run())
+    assert shrink(true, table, perf_counter() + LONG) is table
+
+
+def test_the_deadline_is_kept() -> None:
+    """After the deadline nothing changes."""
+    huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
+    table = run_table(Instance("small quadratics", 5).run())
+    assert shrink(huge, table, perf_counter() - 1) == table
+
+
+def test_counterexamples_with_a_ratio_come_first() -> None:
+    """D^2 <= D/2 fails for many D; what is left has a ratio although the sides may be anything."""
+    claim = Claim(id="t:ratio", lhs=D**2, rhs=D / 2, where=WHERE)
+    after = shrink(claim, run_table(Instance("by hand", 12).run()), perf_counter() + LONG)
+    found = check(claim, parse_run(after, RATIONAL))
+    assert found.holds is False
+    assert found.ratio is not None
+    assert found.worst is not None
+    assert (found.worst.lhs, found.worst.rhs) == (1, RATIONAL.number("1/2", "rhs"))
