@@ -10,6 +10,8 @@ the residual must vanish, and decides the sign of each coefficient.
 
     numbers    which letters are numbers
     theory     what a proof may use
+    indices    what differs from client to client, or from step to step
+    noise      expected inner products of noise
     forms      normal forms
     reasons    what is not negative, and why
     signs      signs of coefficients under conditions
@@ -29,6 +31,7 @@ from fedtheory.kernel.reasons import (
     optimality,
     smoothness,
     square,
+    strong_convexity,
 )
 from fedtheory.kernel.signs import is_nonnegative, is_ordering, slack
 from fedtheory.kernel.theory import Theory
@@ -58,5 +61,6 @@ __all__ = [
     "slack",
     "smoothness",
     "square",
+    "strong_convexity",
     "vector",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr
+from fedtheory.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
 from fedtheory.kernel.reasons import Reason
 from fedtheory.kernel.signs import is_nonnegative
@@ -16,11 +16,18 @@ from fedtheory.kernel.theory import Theory
 
 @dataclass(frozen=True)
 class Term:
-    """One term ``c * N`` of a certificate; with `averaged`, N is a mean over clients."""
+    """One term ``c * N`` of a certificate; `averaged` over clients, and before that `summed` over their steps."""
 
     coefficient: Expr
     reason: Callable[[Theory], Reason]
     averaged: bool = False
+    summed: bool = False
+
+    def whole(self, reason: Reason) -> Expr:
+        """The term as an expression."""
+        product = sp.sympify(self.coefficient) * reason.expression
+        product = LocalSum(product) if self.summed else product
+        return Average(product) if self.averaged else product
 
 
 @dataclass(frozen=True)
@@ -35,10 +42,9 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
     """Check that ``lhs <= rhs`` follows: every sign, then the identity."""
     residual, steps = added([scalar(rhs, theory), scaled(scalar(lhs, theory), sp.S.NegativeOne)]), []
     for term in terms:
-        coefficient = theory.numbers.plain(term.coefficient)
+        coefficient = theory.numbers.known(term.coefficient)
         reason = term.reason(theory)
-        not_negative = Average(reason.expression) if term.averaged else reason.expression
-        residual = added([residual, scaled(scalar(not_negative, theory), -coefficient)])
+        residual = added([residual, scaled(scalar(term.whole(reason), theory), sp.S.NegativeOne)])
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
         steps.append(Step(f"({coefficient}) >= 0, for: {reason.name}", is_positive))
     left = remainder(residual)

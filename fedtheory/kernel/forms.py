@@ -12,94 +12,14 @@ from itertools import product
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, Value
+from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value
+from fedtheory.kernel import indices
+from fedtheory.kernel.noise import inner_of_random, is_noise
 from fedtheory.kernel.numbers import Rejected
 from fedtheory.kernel.theory import Theory
 
 Form = dict[Expr, Expr]
 """Coefficients of basis vectors, or of monomials: inner products of basis vectors, function values, and one."""
-
-
-def vector(expression: Expr, theory: Theory) -> Form:
-    """A vector as a linear combination of basis vectors."""
-    rules: dict[type, Callable[[], Form]] = {
-        sp.Add: lambda: added(vector(part, theory) for part in expression.args),
-        sp.Mul: lambda: _multiple(expression, theory, vector, _is_vector),
-        Average: lambda: _mean(expression, theory),
-        Gradient: lambda: _gradient(expression, theory),
-        sp.Symbol: lambda: _letter(expression, theory),
-    }
-    rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
-    if rule is None and expression != 0:
-        raise Rejected(f"{expression} is not a vector of the theory")
-    return rule() if rule is not None else {}
-
-
-def _mean(expression: Expr, theory: Theory) -> Form:
-    means = added({_mean_vector(b, theory): c} for b, c in vector(expression.args[0], theory).items())
-    return {basis: c for basis, c in means.items() if not _is_mean_gradient_at_minimiser(basis, theory)}
-
-
-def _is_mean_gradient_at_minimiser(basis: Expr, theory: Theory) -> bool:
-    known = [(theory.means[f], at) for f, at in theory.minimisers.items() if f in theory.means]
-    return any(basis == Average(Gradient(client, at)) for client, at in known)
-
-
-def _letter(symbol: sp.Symbol, theory: Theory) -> Form:
-    if symbol in theory.definitions:
-        return vector(theory.definitions[symbol], theory)
-    if symbol not in theory.vectors | theory.client_vectors:
-        raise Rejected(f"{symbol} is not a vector of the theory")
-    return {symbol: sp.S.One}
-
-
-def scalar(expression: Expr, theory: Theory) -> Form:
-    """A scalar as a linear combination of monomials."""
-    rules: dict[type, Callable[[], Form]] = {
-        sp.Add: lambda: added(scalar(part, theory) for part in expression.args),
-        Expectation: lambda: scalar(expression.args[0], theory),
-        Average: lambda: added(
-            scaled(_mean_scalar(m, theory), c) for m, c in scalar(expression.args[0], theory).items()
-        ),
-        Inner: lambda: _inner_product(expression, theory),
-        Value: lambda: _value(expression, theory),
-    }
-    rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
-    if rule is not None:
-        return rule()
-    if not _is_random(expression, theory):
-        return {sp.S.One: theory.numbers.plain(expression)} if expression != 0 else {}
-    if not isinstance(expression, sp.Mul):
-        raise Rejected(f"{expression} is not linear in inner products and function values")
-    return _multiple(expression, theory, scalar, _is_random)
-
-
-def _multiple(expression: Expr, theory: Theory, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:
-    """A factor that has a form, times plain numbers."""
-    inside = [factor for factor in expression.args if belongs(factor, theory)]
-    if len(inside) != 1:
-        raise Rejected(f"expected one vector or random factor in {expression}, got {len(inside)}")
-    factor = sp.Mul(*(f for f in expression.args if f is not inside[0]))
-    return scaled(form(inside[0], theory), theory.numbers.plain(factor))
-
-
-def _inner_product(expression: Expr, theory: Theory) -> Form:
-    left, right = (vector(side, theory) for side in expression.args)
-    pairs = product(left.items(), right.items())
-    return added(scaled(_inner(a, b, theory), c * d) for (a, c), (b, d) in pairs)
-
-
-def _is_vector(expression: Expr, theory: Theory) -> bool:
-    known = theory.vectors | theory.client_vectors | theory.definitions.keys()
-    if isinstance(expression, Inner | Value):
-        return False
-    return (
-        isinstance(expression, Gradient) or expression in known or any(_is_vector(a, theory) for a in expression.args)
-    )
-
-
-def _is_random(expression: Expr, theory: Theory) -> bool:
-    return bool(expression.atoms(Inner, Value)) or _is_vector(expression, theory)
 
 
 def added(forms: Iterable[Form]) -> Form:
@@ -121,13 +41,189 @@ def composed(form: Form) -> Expr:
     return sp.Add(*(sp.cancel(coefficient) * basis for basis, coefficient in form.items()))
 
 
-def _has_index(expression: Expr, theory: Theory) -> bool:
-    """Whether something differs from client to client."""
-    if isinstance(expression, Average):
+def vector(expression: Expr, theory: Theory) -> Form:
+    """A vector as a linear combination of basis vectors."""
+    rules: dict[type, Callable[[], Form]] = {
+        sp.Add: lambda: added(vector(part, theory) for part in expression.args),
+        sp.Mul: lambda: _multiple(expression, theory, vector, _is_vector),
+        Average: lambda: _over(Average, vector(expression.args[0], theory), theory),
+        Selected: lambda: _over(Selected, vector(expression.args[0], theory), theory),
+        LocalSum: lambda: _over_steps(vector(expression.args[0], theory), theory),
+        Expectation: lambda: _expected(vector(expression.args[0], theory), theory),
+        Gradient: lambda: _gradient(expression, theory),
+        sp.Symbol: lambda: _letter(expression, theory),
+    }
+    rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
+    if rule is None and expression != 0:
+        raise Rejected(f"{expression} is not a vector of the theory")
+    return rule() if rule is not None else {}
+
+
+def _letter(symbol: sp.Symbol, theory: Theory) -> Form:
+    if symbol in theory.definitions:
+        return vector(theory.definitions[symbol], theory)
+    if symbol not in theory.vectors | theory.client_vectors:
+        raise Rejected(f"{symbol} is not a vector of the theory")
+    return {symbol: sp.S.One}
+
+
+def scalar(expression: Expr, theory: Theory) -> Form:
+    """A scalar as a linear combination of monomials."""
+    rules: dict[type, Callable[[], Form]] = {
+        sp.Add: lambda: added(scalar(part, theory) for part in expression.args),
+        Expectation: lambda: scalar(expression.args[0], theory),
+        Average: lambda: _mean_of_scalars(scalar(expression.args[0], theory), theory),
+        LocalSum: lambda: _sum_of_scalars(scalar(expression.args[0], theory), theory),
+        Inner: lambda: _inner_product(expression, theory),
+        Value: lambda: _value(expression, theory),
+    }
+    rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
+    if rule is not None:
+        return rule()
+    if not _is_random(expression, theory):
+        return {sp.S.One: theory.numbers.known(expression)} if expression != 0 else {}
+    if not isinstance(expression, sp.Mul):
+        raise Rejected(f"{expression} is not linear in inner products and function values")
+    return _multiple(expression, theory, scalar, _is_random)
+
+
+def _multiple(expression: Expr, theory: Theory, form: Callable[..., Form], belongs: Callable[..., bool]) -> Form:
+    """A factor that has a form, times numbers."""
+    inside = [factor for factor in expression.args if belongs(factor, theory)]
+    if len(inside) != 1:
+        raise Rejected(f"expected one vector or random factor in {expression}, got {len(inside)}")
+    factor = sp.Mul(*(f for f in expression.args if f is not inside[0]))
+    return scaled(form(inside[0], theory), theory.numbers.known(factor))
+
+
+def _is_vector(expression: Expr, theory: Theory) -> bool:
+    known = theory.vectors | theory.client_vectors | theory.definitions.keys()
+    if isinstance(expression, Inner | Value):
         return False
-    if expression in theory.client_vectors | theory.client_objectives:
-        return True
-    return any(_has_index(argument, theory) for argument in expression.args)
+    return (
+        isinstance(expression, Gradient) or expression in known or any(_is_vector(a, theory) for a in expression.args)
+    )
+
+
+def _is_random(expression: Expr, theory: Theory) -> bool:
+    return bool(expression.atoms(Inner, Value)) or _is_vector(expression, theory)
+
+
+# Means over clients or participants, sums over local steps, expectations.
+
+
+def _over(mean: type, form: Form, theory: Theory) -> Form:
+    """The mean of a vector over clients, or over those that are drawn; shared factors leave it."""
+    found = []
+    for basis, coefficient in form.items():
+        for shared, own in theory.numbers.parts(coefficient):
+            inside = indices.differs(basis, theory)
+            if not inside and own == 1:
+                found.append({basis: shared})
+            elif inside:
+                found.append({mean(own * basis): shared})
+            elif mean is Average:
+                found.append({basis: shared * Average(own)})
+            else:
+                raise Rejected(f"the mean of {own} over those that are drawn is a random number")
+    return {b: c for b, c in added(found).items() if not indices.is_mean_gradient_at_minimiser(b, theory)}
+
+
+def _over_steps(form: Form, theory: Theory) -> Form:
+    """The sum of a vector over a client's local steps."""
+    steps = _number_of_steps(theory)
+    sums = [{LocalSum(b): c} if indices.changes(b, theory) else {b: steps * c} for b, c in form.items()]
+    return added(sums)
+
+
+def _number_of_steps(theory: Theory) -> Expr:
+    if theory.local_steps is None:
+        raise Rejected("the theory does not say how many local steps there are")
+    return theory.local_steps
+
+
+def _expected(form: Form, theory: Theory) -> Form:
+    """The mean of a random vector: noise vanishes, and whoever is drawn is everybody in the mean."""
+    found = []
+    for basis, coefficient in form.items():
+        if is_noise(basis, theory):
+            continue
+        if isinstance(basis, Selected):
+            everybody = _expected(_over(Average, {basis.args[0]: sp.S.One}, theory), theory)
+            found.append(scaled(everybody, coefficient))
+        elif basis.free_symbols & (theory.noise | theory.random) or basis.atoms(Selected):
+            raise Rejected(f"the mean of {basis} is not known")
+        else:
+            found.append({basis: coefficient})
+    return added(found)
+
+
+def _mean_of_scalars(form: Form, theory: Theory) -> Form:
+    parts = ((m, part) for m, c in form.items() for part in theory.numbers.parts(c))
+    return added(scaled(_mean_of_scalar(own, monomial, theory), shared) for monomial, (shared, own) in parts)
+
+
+def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
+    if not indices.differs(monomial, theory):
+        return {monomial: sp.S.One if own == 1 else Average(own)}
+    if isinstance(monomial, Inner):
+        apart = [side for side in monomial.args if not indices.differs(side, theory)]
+        if apart:
+            (inside,) = (side for side in monomial.args if indices.differs(side, theory))
+            mean = _over(Average, {inside: own}, theory)
+            return added(scaled(_inner(b, apart[0], theory), c) for b, c in mean.items())
+    return {Average(own * monomial): sp.S.One}
+
+
+def _sum_of_scalars(form: Form, theory: Theory) -> Form:
+    return added(scaled(_sum_of_scalar(monomial, theory), c) for monomial, c in form.items())
+
+
+def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:
+    if not indices.changes(monomial, theory):
+        return {monomial: _number_of_steps(theory)}
+    if isinstance(monomial, Inner):
+        fixed = [side for side in monomial.args if not indices.changes(side, theory)]
+        if fixed:
+            (inside,) = (side for side in monomial.args if indices.changes(side, theory))
+            return _inner(LocalSum(inside), fixed[0], theory)
+    return {LocalSum(monomial): sp.S.One}
+
+
+# Inner products, gradients, values.
+
+
+def _inner_product(expression: Expr, theory: Theory) -> Form:
+    left, right = (vector(side, theory) for side in expression.args)
+    pairs = product(left.items(), right.items())
+    return added(scaled(_inner(a, b, theory), c * d) for (a, c), (b, d) in pairs)
+
+
+def _inner(left: Expr, right: Expr, theory: Theory) -> Form:
+    """The expected inner product of two basis vectors."""
+    drawn = [isinstance(side, Selected) for side in (left, right)]
+    if theory.participants is not None and any(drawn):
+        return _inner_of_drawn(left, right, theory)
+    found = inner_of_random(left, right, theory)
+    return {indices.sorted_inner(left, right): sp.S.One} if found is None else found
+
+
+def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
+    """Of L clients out of M: two of them are drawn with probability L (L - 1)/(M (M - 1))."""
+    drawn, clients = theory.participants, theory.clients
+    if clients is None or drawn is None:
+        raise Rejected("clients are drawn, but the theory does not say how many there are")
+    if not (isinstance(left, Selected) and isinstance(right, Selected)):
+        chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
+        mean = _over(Average, vector(chosen.args[0], theory), theory)
+        return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
+    each = [vector(side.args[0], theory) for side in (left, right)]
+    alone = scalar(Average(Inner(left.args[0], right.args[0])), theory)
+    means = [_over(Average, form, theory) for form in each]
+    pairs = product(means[0].items(), means[1].items())
+    together = added(scaled(_inner(a, b, theory), c * d) for (a, c), (b, d) in pairs)
+    own_share = (clients - drawn) / (drawn * (clients - 1))
+    return added([scaled(alone, own_share), scaled(together, clients * (drawn - 1) / (drawn * (clients - 1)))])
 
 
 def _gradient(expression: Expr, theory: Theory) -> Form:
@@ -136,62 +232,15 @@ def _gradient(expression: Expr, theory: Theory) -> Form:
     at = composed(vector(point, theory))
     if theory.minimisers.get(objective) == at:
         return {}
-    if objective in theory.means and not _has_index(at, theory):
+    if objective in theory.means and not indices.differs(at, theory):
         return vector(Average(Gradient(theory.means[objective], at)), theory)
     return {Gradient(objective, at): sp.S.One}
-
-
-def _mean_vector(basis: Expr, theory: Theory) -> Expr:
-    return Average(basis) if _has_index(basis, theory) else basis
 
 
 def _value(expression: Expr, theory: Theory) -> Form:
     objective, point = expression.args
     theory.require_objective(objective)
     at = composed(vector(point, theory))
-    if objective in theory.means and not _has_index(at, theory):
+    if objective in theory.means and not indices.differs(at, theory):
         return {Average(Value(theory.means[objective], at)): sp.S.One}
     return {Value(objective, at): sp.S.One}
-
-
-def _mean_scalar(monomial: Expr, theory: Theory) -> Form:
-    if isinstance(monomial, Inner):
-        left, right = monomial.args
-        if not (_has_index(left, theory) and _has_index(right, theory)):
-            means = [_mean_vector(side, theory) for side in (left, right)]
-            vanishes = any(_is_mean_gradient_at_minimiser(mean, theory) for mean in means)
-            return {} if vanishes else {_sorted_inner(*means): sp.S.One}
-    return {Average(monomial) if _has_index(monomial, theory) else monomial: sp.S.One}
-
-
-def _sorted_inner(left: Expr, right: Expr) -> Expr:
-    return Inner(*sorted((left, right), key=sp.default_sort_key))
-
-
-def _inner(left: Expr, right: Expr, theory: Theory) -> Form:
-    """The expected inner product of two basis vectors; that of fresh noise with the past vanishes."""
-    noisy = [bool(side.free_symbols & theory.noise) for side in (left, right)]
-    fresh = [_is_noise(side, theory) for side in (left, right)]
-    if (fresh[0] and not noisy[1]) or (fresh[1] and not noisy[0]):
-        return {}
-    if fresh[0] and fresh[1]:
-        return _noise_product(left, right, theory)
-    return {_sorted_inner(left, right): sp.S.One}
-
-
-def _is_noise(basis: Expr, theory: Theory) -> bool:
-    """Whether a basis vector is fresh noise, or its mean over clients."""
-    return basis in theory.noise or (isinstance(basis, Average) and basis.args[0] in theory.noise)
-
-
-def _noise_product(left: Expr, right: Expr, theory: Theory) -> Form:
-    """Noises of different names or clients are independent: a mean over M of them has 1/M of the variance."""
-    names = [side.args[0] if isinstance(side, Average) else side for side in (left, right)]
-    if names[0] != names[1]:
-        return {}
-    square, averaged = Inner(names[0], names[0]), [isinstance(side, Average) for side in (left, right)]
-    if not any(averaged):
-        return {square: sp.S.One}
-    if theory.clients is None:
-        raise Rejected("noise is averaged over clients, but the theory does not say how many there are")
-    return {Average(square) if all(averaged) else square: 1 / theory.clients}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
 
-from fedtheory.expressions import Expr
+from fedtheory.expressions import Average, Expr
 
 
 class Rejected(Exception):
@@ -16,20 +16,60 @@ class Rejected(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """Numbers that all clients share; their signs are what SymPy is told of them."""
+    """The numbers of a proof; their signs are what SymPy is told of them."""
 
     letters: frozenset[sp.Symbol] = frozenset()
+    """Numbers that all clients share."""
+    of_clients: frozenset[sp.Symbol] = frozenset()
+    """Numbers that each client has one of."""
     at_least: Mapping[sp.Symbol, int] = field(default_factory=dict)
-    """Of these, the ones with a lower bound: there is at least one client."""
+    """Of all these, the ones with a lower bound: there is at least one client."""
     may_vanish: frozenset[sp.Symbol] = frozenset()
-    """Of these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
+    """Of all these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
 
     def plain(self, number: Expr) -> Expr:
-        """A number that is the same for all clients, so that it may leave a mean over them."""
+        """A number that all clients share, so that it may leave a mean over them; means over clients are such."""
+        number = self.known(number)
+        own = _outside_means(number) & self.of_clients
+        if own:
+            raise Rejected(f"{_listed(own)} differs from client to client")
+        return number
+
+    def known(self, number: Expr) -> Expr:
+        """A number, shared or of a client; means of it over clients are written as sums of means of products."""
         number = sp.sympify(number)
-        unknown = number.free_symbols - self.letters
+        unknown = number.free_symbols - self.letters - self.of_clients
         if unknown:
-            raise Rejected(f"{', '.join(sorted(map(str, unknown)))} is no number that all clients share")
+            raise Rejected(f"{_listed(unknown)} is not a number of the theory")
         if number.atoms(sp.Float) or number.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
             raise Rejected(f"{number} is not exact, or not finite")
-        return number
+        return number.replace(lambda part: isinstance(part, Average), self._expanded) if number.has(Average) else number
+
+    def _expanded(self, mean: Expr) -> Expr:
+        return sp.Add(*(shared * (Average(own) if own != 1 else own) for shared, own in self.parts(mean.args[0])))
+
+    def differs(self, number: Expr) -> bool:
+        """Whether a number differs from client to client."""
+        return bool(_outside_means(number) & self.of_clients)
+
+    def parts(self, number: Expr) -> Iterator[tuple[Expr, Expr]]:
+        """The additive parts of a number, each as a shared factor and one of the client's own."""
+        if not self.differs(number):
+            yield number, sp.S.One
+            return
+        for part in sp.Add.make_args(sp.expand(number)):
+            factors = sp.Mul.make_args(part)
+            own = [factor for factor in factors if self.differs(factor)]
+            yield sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)
+
+
+def _outside_means(number: Expr) -> set[sp.Symbol]:
+    if isinstance(number, Average):
+        return set()
+    if number.is_Symbol:
+        return {number}
+    return set().union(*(_outside_means(argument) for argument in number.args))
+
+
+def _listed(letters: set[sp.Symbol]) -> str:
+    return ", ".join(sorted(map(str, letters)))

@@ -41,6 +41,18 @@ def convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory]
     return reason
 
 
+def strong_convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+    """``f(y) - f(x) - <grad f(x), y - x> - nu/2 |y - x|^2`` of a nu-strongly convex f."""
+
+    def reason(theory: Theory) -> Reason:
+        if objective not in theory.strongly_convex:
+            raise Rejected(f"{objective} is not known to be strongly convex")
+        bend = theory.strongly_convex[objective] / 2 * Inner(at - around, at - around)
+        return Reason("strong convexity", _linearisation_gap(objective, at, around) - bend)
+
+    return reason
+
+
 def smoothness(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
     """``f(x) + <grad f(x), y - x> + L/2 |y - x|^2 - f(y)`` of an L-smooth f."""
 

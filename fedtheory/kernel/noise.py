@@ -1,0 +1,68 @@
+"""Inner products of noise: with the past they vanish, and so do those of independent noises."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.expressions import Average, Expr, LocalSum
+from fedtheory.kernel.indices import sorted_inner
+from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel.theory import Theory
+
+
+def is_noise(basis: Expr, theory: Theory) -> bool:
+    """Whether a basis vector is noise: of a client's step, summed over steps, or a mean of it over clients."""
+    return _letter(_taken_apart(basis, theory)[1]) in theory.noise
+
+
+def inner_of_random(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr] | None:
+    """The expected inner product of two basis vectors where noise decides it, in normal form; None elsewhere."""
+    noises = [is_noise(side, theory) for side in (left, right)]
+    if all(noises):
+        return _product(left, right, theory)
+    if any(noises):
+        noise, other = (left, right) if noises[0] else (right, left)
+        return {} if _is_past(other, noise, theory) else None
+    return None
+
+
+def _taken_apart(basis: Expr, theory: Theory) -> tuple[Expr, Expr]:
+    """The number and the vector inside a mean over clients; one and the vector itself elsewhere."""
+    if not isinstance(basis, Average):
+        return sp.S.One, basis
+    numbers = theory.numbers.letters | theory.numbers.of_clients
+    own: list[Expr] = []
+    inside: list[Expr] = []
+    for factor in sp.Mul.make_args(basis.args[0]):
+        (own if factor.free_symbols <= numbers else inside).append(factor)
+    return sp.Mul(*own), sp.Mul(*inside)
+
+
+def _letter(inside: Expr) -> Expr:
+    return inside.args[0] if isinstance(inside, LocalSum) else inside
+
+
+def _is_past(other: Expr, noise: Expr, theory: Theory) -> bool:
+    """Whether a vector does not depend on a noise: it has no noise, or only that of earlier steps than this one."""
+    letters = other.free_symbols
+    if letters & theory.noise:
+        return False
+    of_one_step = not noise.atoms(LocalSum) and not other.atoms(LocalSum)
+    return of_one_step or not letters & theory.random
+
+
+def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr]:
+    """Noises of other letters, clients or steps are independent: a mean over M of them has 1/M of the variance."""
+    sides = [_taken_apart(side, theory) for side in (left, right)]
+    letters = frozenset(_letter(inside) for _, inside in sides)
+    if len(letters) == 2 and letters not in theory.one_draw:
+        return {}
+    square = sorted_inner(*(_letter(inside) for _, inside in sides))
+    if all(isinstance(inside, LocalSum) for _, inside in sides):
+        square = LocalSum(square)
+    averaged, own = [isinstance(side, Average) for side in (left, right)], sides[0][0] * sides[1][0]
+    if not any(averaged):
+        return {square: own}
+    if theory.clients is None:
+        raise Rejected("noise is averaged over clients, but the theory does not say how many there are")
+    return {Average(own * square): 1 / theory.clients} if all(averaged) else {square: own / theory.clients}

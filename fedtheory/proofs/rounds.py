@@ -1,0 +1,141 @@
+"""The theory of one round, given the model that it starts from: who is drawn, and what the local steps do.
+
+A statement without expectations is read for every outcome: then nothing is
+random, and a mean over those that are drawn is a mean over some of the clients.
+In a statement with expectations everything random has to stand inside one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim, Relation
+from fedtheory.expressions import Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, norm_sq
+from fedtheory.kernel import Rejected, Theory
+from fedtheory.proofs.theory import Letters, letters_of, theory_of
+
+_RANDOM = (
+    q.local_iterate,
+    q.next_local_iterate,
+    q.stochastic_gradient,
+    q.gradient_at_server_model,
+    q.local_result,
+    q.next_server_model,
+)
+"""Vectors of a round that depend on its draws."""
+
+
+@cache
+def _letter(name: str) -> sp.Dummy:
+    return sp.Dummy(name, real=True)
+
+
+def theory_of_round(claim: Claim, relation: Relation) -> Theory:
+    """The theory in which one relation about a round is to be proved; `Rejected` where it mixes both readings."""
+    letter = letters_of(claim)
+    if a.uniform_sampling not in claim.assumptions or a.unit_server_step not in claim.assumptions:
+        raise Rejected("a round is known for participants that are drawn uniformly, and a unit server step")
+    every_outcome = _of_every_outcome(claim, letter)
+    if not (relation.left.atoms(Expectation) or relation.right.atoms(Expectation)):
+        return every_outcome
+    for side in (relation.left, relation.right):
+        _require_expectations(side, letter)
+    return _in_expectation(letter, every_outcome, relation)
+
+
+def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
+    """What the round's vectors are in terms of its noise, which is a vector like any other here."""
+    theory = theory_of(replace(claim, place="path"))
+    local, noise, at_server = letter(q.local_iterate), letter(q.gradient_noise), _letter("noise at the server's model")
+    objective, server, size = letter(q.client_objective), letter(q.server_model), step_size(claim)
+    gradient = Gradient(objective, local) + noise
+    defined = {
+        letter(q.gradient_at_server_model): Gradient(objective, server) + at_server,
+        letter(q.next_local_iterate): local - size * gradient,
+        letter(q.local_result): server - size * LocalSum(gradient),
+        letter(q.next_server_model): Selected(letter(q.local_result)),
+    }
+    return replace(
+        theory,
+        client_vectors=theory.client_vectors | {at_server},
+        step_vectors=frozenset({local, noise, at_server}),
+        definitions={**theory.definitions, **defined},
+        local_steps=letter(q.client_local_steps),
+    )
+
+
+def step_size(claim: Claim) -> Expr:
+    """The local step size of a client, by the assumption on it."""
+    letter = letters_of(claim)
+    if a.normalised_steps in claim.assumptions:
+        return letter(q.effective_step_size) / letter(q.client_local_steps)
+    return letter(q.client_step_size)
+
+
+def _require_expectations(side: Expr, letter: Letters) -> None:
+    random = {letter(notion) for notion in _RANDOM}
+
+    def check(expression: Expr) -> None:
+        if isinstance(expression, Expectation):
+            return
+        if isinstance(expression, Inner | Value) and _outside_expectations(expression) & random:
+            raise Rejected(f"{expression} is random, and stands outside of an expectation")
+        for argument in expression.args:
+            check(argument)
+
+    check(side)
+
+
+def _outside_expectations(expression: Expr) -> set[Expr]:
+    if isinstance(expression, Expectation):
+        return set()
+    if isinstance(expression, Selected):
+        # Who is drawn is random, whatever they hold.
+        raise Rejected(f"{expression} is random, and stands outside of an expectation")
+    if expression.is_Symbol:
+        return {expression}
+    return set().union(*(_outside_expectations(argument) for argument in expression.args))
+
+
+def _in_expectation(letter: Letters, theory: Theory, relation: Relation) -> Theory:
+    noise, at_server = letter(q.gradient_noise), _letter("noise at the server's model")
+    used = (relation.left.free_symbols | relation.right.free_symbols) & {letter(notion) for notion in _RANDOM}
+    drawn = replace(
+        theory,
+        noise=frozenset({noise, at_server}),
+        # The same sample at two points.
+        one_draw=frozenset({frozenset({noise, at_server})}),
+        random=frozenset({letter(q.local_iterate)}),
+        participants=letter(q.participants),
+        assumed={**theory.assumed, **_assumed(letter, at_server)},
+    )
+    return _with_opaque_results(letter, drawn) if used == {letter(q.local_result)} else drawn
+
+
+def _with_opaque_results(letter: Letters, theory: Theory) -> Theory:
+    """Where nothing else is random, what a client ends with is a mean and a fluctuation of its own."""
+    mean, fluctuation = _letter("mean of a client's result"), _letter("fluctuation of a client's result")
+    return replace(
+        theory,
+        client_vectors=theory.client_vectors | {mean, fluctuation},
+        noise=frozenset({fluctuation}),
+        definitions={**theory.definitions, letter(q.local_result): mean + fluctuation},
+    )
+
+
+def _assumed(letter: Letters, at_server: sp.Dummy) -> dict[str, Expr]:
+    """What constants of the clients are, by what they stand for."""
+    local, server, own = letter(q.local_iterate), letter(q.server_model), letter(q.client_optimum)
+    beta, sigma, noise = letter(q.relative_noise), letter(q.absolute_noise), letter(q.gradient_noise)
+    objective = letter(q.client_objective)
+    changed = Gradient(objective, local) + noise - Gradient(objective, server) - at_server
+    return {
+        "variance at the server's model": beta**2 * norm_sq(own - server) + sigma**2 - norm_sq(at_server),
+        "variance at a local iterate": beta**2 * norm_sq(own - local) + sigma**2 - norm_sq(noise),
+        "mean-square smoothness": letter(q.mean_square_smoothness) ** 2 * norm_sq(local - server) - norm_sq(changed),
+    }

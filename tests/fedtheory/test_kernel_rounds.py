@@ -1,0 +1,184 @@
+"""Means with clients' numbers, sums over local steps, noise of one draw, and clients that are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
+from fedtheory.kernel import Numbers, Rejected, Theory, scalar, vector
+from fedtheory.proofs import Certificate, examine
+
+M, L = sp.symbols("M L", positive=True)
+E_i, s_i = sp.symbols("E_i s_i", positive=True)
+w, u, v = sp.symbols("w u v", real=True)
+x_i, y_i, n_i, m_i, p_i = sp.symbols("x_i y_i n_i m_i p_i", real=True)
+F, F_i = sp.symbols("F F_i", real=True)
+
+THEORY = Theory(
+    numbers=Numbers(letters=frozenset({M, L}), of_clients=frozenset({E_i, s_i}), at_least={M: 2, L: 1}),
+    vectors=frozenset({w}),
+    client_vectors=frozenset({x_i, y_i, n_i, m_i, p_i}),
+    step_vectors=frozenset({n_i, m_i, p_i}),
+    noise=frozenset({n_i, m_i}),
+    one_draw=frozenset({frozenset({n_i, m_i})}),
+    random=frozenset({p_i}),
+    clients=M,
+    participants=L,
+    local_steps=E_i,
+    objectives=frozenset({F}),
+    client_objectives=frozenset({F_i}),
+    means={F: F_i},
+)
+
+
+def same(left: Any, right: Any, theory: Theory = THEORY) -> bool:
+    """Whether two scalars have the same normal form."""
+    difference = scalar(left - right, theory)
+    return all(sp.cancel(coefficient) == 0 for coefficient in difference.values())
+
+
+EQUATIONS = {
+    "clients' numbers stay inside": (
+        Average(s_i * norm_sq(x_i - w)),
+        Average(s_i * norm_sq(x_i)) - 2 * inner(Average(s_i * x_i), w) + Average(s_i) * norm_sq(w),
+    ),
+    "shared numbers leave a mean of numbers": (
+        Average(2 * s_i / E_i + M * s_i) * norm_sq(w),
+        (2 * Average(s_i / E_i) + M * Average(s_i)) * norm_sq(w),
+    ),
+    "a sum of the same is a multiple": (norm_sq(LocalSum(x_i)), E_i**2 * norm_sq(x_i)),
+    "sums of squares of fresh noise": (norm_sq(LocalSum(n_i)), LocalSum(norm_sq(n_i))),
+    "a mean of noises with clients' numbers": (norm_sq(Average(s_i * n_i)), Average(s_i**2 * norm_sq(n_i)) / M),
+    "own noise in a mean of sums": (
+        inner(Average(s_i * LocalSum(n_i)), LocalSum(n_i)),
+        s_i * LocalSum(norm_sq(n_i)) / M,
+    ),
+    "fresh noise and earlier iterates": (inner(n_i, p_i), sp.S.Zero),
+    "expected gradients": (inner(Expectation(Gradient(F_i, w) + n_i), w), inner(Gradient(F_i, w), w)),
+    "whoever is drawn, in the mean": (inner(Expectation(Selected(s_i * x_i)), w), inner(Average(s_i * x_i), w)),
+    "a shared vector is the same for all that are drawn": (norm_sq(Selected(w)), norm_sq(w)),
+}
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_equations(name: str) -> None:
+    """Both sides have the same normal form, and a side and its double have not."""
+    left, right = EQUATIONS[name]
+    assert same(left, right)
+    assert not same(left, right + norm_sq(w))
+
+
+LOOK_ALIKES = {
+    "a client's number does not leave the mean": (Average(s_i * norm_sq(x_i)), s_i * Average(norm_sq(x_i))),
+    "noises of one draw are not independent": (inner(n_i, m_i), sp.S.Zero),
+    "nor are their sums": (inner(LocalSum(n_i), LocalSum(m_i)), sp.S.Zero),
+    "summed noise is in later iterates": (inner(LocalSum(n_i), LocalSum(p_i)), sp.S.Zero),
+    "nor does a sum of noise see one iterate only": (inner(LocalSum(n_i), p_i), sp.S.Zero),
+    "a sum of steps is no multiple": (norm_sq(LocalSum(p_i)), E_i**2 * norm_sq(p_i)),
+}
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_what_does_not_follow(name: str) -> None:
+    """Look-alikes of the rules are not equal."""
+    left, right = LOOK_ALIKES[name]
+    assert not same(left, right)
+
+
+@pytest.mark.parametrize(("clients", "drawn"), [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 3), (5, 5)])
+def test_products_of_drawn_means_by_enumeration(clients: int, drawn: int) -> None:
+    """E<Selected(u), Selected(v)> over all subsets, against the kernel's formula."""
+    ones = [Fraction(3 * i + 1, i + 2) for i in range(clients)]
+    others = [Fraction((-2) ** i, 3) for i in range(clients)]
+    subsets = list(combinations(range(clients), drawn))
+    exact = sum(sum(ones[i] for i in s) * sum(others[i] for i in s) for s in subsets) / len(subsets) / drawn**2
+    alone = sum(x * y for x, y in zip(ones, others, strict=True)) / clients
+    means = sum(ones) / clients * sum(others) / clients
+    form = scalar(inner(Selected(x_i), Selected(y_i)), THEORY)
+    given = {Average(inner(x_i, y_i)): alone, inner(Average(x_i), Average(y_i)): means}
+    found = sum(coefficient.subs({M: clients, L: drawn}) * sp.Rational(given[m]) for m, coefficient in form.items())
+    assert sp.Rational(exact) == found
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [Expectation(p_i), Expectation(Gradient(F_i, p_i)), Selected(s_i * w), Expectation(Selected(p_i))],
+)
+def test_means_that_are_not_known(expression: Any) -> None:
+    """The mean of an iterate is not known, nor are random numbers vectors of the language."""
+    with pytest.raises(Rejected):
+        vector(expression, THEORY)
+
+
+def test_for_every_outcome_a_drawn_mean_is_opaque() -> None:
+    """Without participants to count, the square of a drawn mean is what it is."""
+    pathwise = replace(THEORY, participants=None, noise=frozenset(), one_draw=frozenset())
+    assert not same(norm_sq(Selected(x_i)), Average(norm_sq(x_i)), pathwise)
+    assert same(norm_sq(Selected(x_i + w)), norm_sq(Selected(x_i)) + 2 * inner(Selected(x_i), w) + norm_sq(w), pathwise)
+
+
+g, phi, psi, w_next = sp.symbols("g phi psi w_next", real=True)
+NOTATION: dict[sp.Symbol, Any] = {
+    M: q.clients,
+    L: q.participants,
+    E_i: q.client_local_steps,
+    s_i: q.client_step_size,
+    w: q.server_model,
+    w_next: q.next_server_model,
+    phi: q.local_iterate,
+    psi: q.local_result,
+    g: q.stochastic_gradient,
+    F: q.objective,
+    F_i: q.client_objective,
+}
+SAMPLED = (a.uniform_sampling, a.unit_server_step, a.uniform_shares, a.several_clients)
+
+
+def verdict(left: Any, right: Any, assumptions: Any = SAMPLED) -> str:
+    """What the kernel says of an equation about a round."""
+    claim = Claim(
+        id="t:round", lhs=left, relation="==", rhs=right, place="round", where=NOTATION, assumptions=assumptions
+    )
+    return examine(claim, Certificate(claim=claim.id, links=[[]])).verdict
+
+
+def test_equations_about_a_round() -> None:
+    """For every outcome, or in expectation: with all that is random inside of one."""
+    assert verdict(norm_sq(w_next - Selected(psi)), 0) == "proved"
+    assert verdict(norm_sq(psi - (w - s_i * LocalSum(g))), 0) == "proved"
+    mean = Average(Expectation(psi))
+    assert verdict(norm_sq(Expectation(Selected(psi)) - mean), 0) == "proved"
+    assert verdict(Expectation(inner(g - Gradient(F_i, phi), phi)), 0) == "proved"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        # An outcome is not its mean.
+        (norm_sq(psi), Expectation(norm_sq(psi))),
+        (inner(g - Gradient(F_i, phi), w), 0),
+        (norm_sq(Selected(psi) - w), Expectation(norm_sq(Selected(psi) - w))),
+        (norm_sq(Selected(psi)), Average(Expectation(norm_sq(psi)))),
+        # Nor is a mean of some the mean of all.
+        (norm_sq(Selected(psi) - Average(psi)), 0),
+    ],
+)
+def test_random_numbers_outside_expectations(left: Any, right: Any) -> None:
+    """Equations that hold in the mean only are not proved for every outcome."""
+    assert verdict(left, sp.sympify(right)) == "broken"
+
+
+@pytest.mark.parametrize("missing", [a.uniform_sampling, a.unit_server_step])
+def test_rounds_of_other_kinds(missing: Any) -> None:
+    """Without uniform sampling, or with another server step, nothing is known of a round."""
+    fewer = tuple(assumption for assumption in SAMPLED if assumption is not missing)
+    assert verdict(norm_sq(w_next - Selected(psi)), 0, fewer) == "broken"
