@@ -66,3 +66,20 @@ def test_the_clock_runs() -> None:
     run = parse_run(tomllib.loads(block("toml", "# clock.toml")), RATIONAL)
     assert run.algorithm.schedule.times[-1] == 12
     assert run.trajectory.server_suboptimality[-1] < run.trajectory.server_suboptimality[0] / 10
+
+
+def test_the_sharpened_terms_are_those_that_are_proved() -> None:
+    """The table of drift terms is what the registry has, proved, with the printed ones beside."""
+    from fedtheory.proofs import prove
+    from fedtheory.registry import find
+
+    for claim_id in (
+        "renard2022:thm-2.1.sharp",
+        "renard2022:thm-2.1.quiet",
+        "liu2022:thm-1.sharp",
+        "liu2022:thm-3.sharp",
+    ):
+        claim = find(claim_id)
+        assert claim.sharpens is not None
+        assert prove(claim).verdict == prove(find(claim.sharpens)).verdict == "proved"
+        assert all(row.count("|") == 4 for row in README.splitlines() if row.startswith("| Theorem"))
