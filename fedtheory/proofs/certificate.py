@@ -9,6 +9,7 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
+from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.proof import Prover, relaxation, reliance
 from fedtheory.proofs.rounds import step_size, theory_of_round
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
@@ -21,8 +22,8 @@ class Certificate:
 
     claim: str
     """Its id."""
-    links: Sequence[Sequence[Term]]
-    """For each relation the terms that add up to its slack; none for an identity."""
+    links: Sequence[Sequence[Term] | Induction]
+    """For each relation the terms that add up to its slack, none for an identity; or an induction over local steps."""
     relaxed: Sequence[Expr] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
     drift: str | None = None
@@ -47,20 +48,23 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
 
 
 def _link(
-    claim: Claim, relation: Relation, terms: Sequence[Term], theory: Theory, conditions: Sequence[Expr]
-) -> list[Step]:
-    if relation.operator == "==" and terms:
-        return [Step("an equation has no terms", False)]
-    if relation.operator in ("<", ">"):
-        return [Step("a certificate shows that a side is not larger, not that it is smaller", False)]
+    claim: Claim, relation: Relation, terms: Sequence[Term] | Induction, theory: Theory, conditions: Sequence[Expr]
+) -> Iterator[Step]:
     smaller, larger = _sides(relation)
     try:
         require_meaning(smaller, claim.place)
         require_meaning(larger, claim.place)
     except ValueError as reason:
         raise Rejected(str(reason)) from None
-    size = {letters_of(claim)(q.client_step_size): step_size(claim)} if claim.place == "round" else {}
-    return check(smaller.xreplace(size), larger.xreplace(size), terms, theory, conditions)
+    if isinstance(terms, Induction):
+        yield from induct(claim, relation, terms, theory, conditions)
+    elif relation.operator == "==" and terms:
+        yield Step("an equation has no terms", False)
+    elif relation.operator in ("<", ">"):
+        yield Step("a certificate shows that a side is not larger, not that it is smaller", False)
+    else:
+        size = {letters_of(claim)(q.client_step_size): step_size(claim)} if claim.place == "round" else {}
+        yield from check(smaller.xreplace(size), larger.xreplace(size), terms, theory, conditions)
 
 
 def _sides(relation: Relation) -> tuple[Expr, Expr]:

@@ -15,6 +15,7 @@ from fedtheory.kernel import Term, Theory, slack
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
 from fedtheory.proofs.certificate import theory_of_link
 from fedtheory.proofs.combination import Fact, Part
+from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.recursion import Setting, k
 from fedtheory.proofs.theory import letters_of
 from fedtheory.registry import find
@@ -70,16 +71,30 @@ def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
 
 def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
     for relation, terms in zip(claim.relations, certificate.links, strict=True):
-        yield Group(relation.latex, _entries(terms, theory_of_link(claim, certificate, relation)))
+        theory = theory_of_link(claim, certificate, relation)
+        if isinstance(terms, Induction):
+            grown = terms.factor * terms.measured + terms.offset
+            yield Group(
+                rf"{relation.latex},\quad {latex(terms.moved)}\le {latex(grown)}", _entries(terms.terms, theory)
+            )
+        else:
+            yield Group(relation.latex, _entries(terms, theory))
 
 
-def _about_links(_claim: Claim, _certificate: Certificate) -> str:
+def _about_links(_claim: Claim, certificate: Certificate) -> str:
     return (
         "The slack of each link, right side minus left side, is the sum of these coefficients times what stands beside "
         "them; all expectations are over fresh, unbiased noise.  No coefficient is negative under the conditions, and "
         "neither is what it multiplies, for the reason given: so no link can fail, for any number of clients, "
         "dimensions and steps, and for any objectives that satisfy the assumptions, not only quadratics."
+        + (_ABOUT_INDUCTION if any(isinstance(link, Induction) for link in certificate.links) else "")
     )
+
+
+_ABOUT_INDUCTION = (
+    "  Where two statements stand side by side, the first follows from the second by induction over the local steps, "
+    "and the coefficients are those of the second."
+)
 
 
 def _mean(claim: Claim, certificate: MeanCertificate) -> Iterator[Group]:

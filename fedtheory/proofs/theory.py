@@ -41,6 +41,7 @@ _CLIENTS_MAY_VANISH = (
     q.client_smoothness,
     q.client_strong_convexity,
     q.client_optimum_distance,
+    q.client_dissimilarity,
     q.mean_square_smoothness,
     q.relative_noise,
     q.absolute_noise,
@@ -101,7 +102,7 @@ def theory_of(claim: Claim) -> Theory:
         strongly_convex=_own_constants(letter, "strongly convex"),
         minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
-        assumed=_assumed(claim, letter) | _distances(letter),
+        assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter),
     )
 
 
@@ -124,13 +125,15 @@ def numbers_of(claim: Claim) -> Numbers:
     own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
     for symbol, values in claim.for_all.items():
         _require_declared(symbol, values)
+    # The number of a local step is the same for all clients, at each of the steps that a claim is about.
+    index = {symbol for symbol, notion in claim.notation.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
     counts |= {symbol: 1 for symbol in claim.for_all if symbol.is_integer and symbol.is_positive}
     if a.several_clients in claim.assumptions:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     vanishing = (*_MAY_VANISH, *_CLIENTS_MAY_VANISH)
     return Numbers(
-        letters=frozenset(named) | frozenset(claim.for_all),
+        letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
         at_least=counts,
         may_vanish=frozenset(symbol for symbol, notion in (named | own).items() if notion in vanishing),
@@ -138,10 +141,18 @@ def numbers_of(claim: Claim) -> Numbers:
 
 
 def known_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """What holds of the numbers of a claim by what they stand for: no more clients are drawn than there are."""
+    """What holds of numbers by what they stand for: no more clients are drawn than there are, nor steps taken."""
     letter = letters_of(claim)
     both = letter.has(q.clients) and letter.has(q.participants)
-    return (letter(q.participants) <= letter(q.clients),) if both else ()
+    drawn = (letter(q.participants) <= letter(q.clients),) if both else ()
+    return (*drawn, *steps_taken(claim)) if q.local_step_index in claim.notation.values() else drawn
+
+
+def steps_taken(claim: Claim) -> tuple[Expr, ...]:
+    """That the present local step is one of those that a client takes."""
+    letter = letters_of(claim)
+    steps = letter(q.client_local_steps) if letter.has(q.client_local_steps) else letter(q.local_steps)
+    return (letter(q.local_step_index) + 1 <= steps,)
 
 
 def _require_declared(symbol: sp.Symbol, values: Sequence[Expr]) -> None:
@@ -181,6 +192,15 @@ def _distances(letter: Letters) -> dict[str, Expr]:
         return {}
     apart = norm_sq(letter(q.client_optimum) - letter(q.optimum))
     return {"distance of the minimisers": letter(q.client_optimum_distance) ** 2 - apart}
+
+
+def _divergences(claim: Claim, letter: Letters) -> dict[str, Expr]:
+    """How far a client's gradient is from that of F, at the centralised model."""
+    if a.bounded_dissimilarity not in claim.assumptions or not letter.has(q.client_dissimilarity):
+        return {}
+    model = letter(q.centralised_model)
+    apart = norm_sq(Gradient(letter(q.client_objective), model) - Gradient(letter(q.objective), model))
+    return {"divergence at the centralised model": letter(q.client_dissimilarity) ** 2 - apart}
 
 
 def _assumed_in_expectation(claim: Claim, letter: Letters) -> Iterator[tuple[str, Expr]]:

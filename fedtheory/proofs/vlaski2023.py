@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.expressions import Expr, Gradient, LocalSum
-from fedtheory.kernel import Term, assumption, lipschitz_gradient, square, strong_convexity
+from fedtheory.expressions import Expr, Gradient, LocalSum, norm_sq
+from fedtheory.kernel import Term, assumption, lipschitz_gradient, one, square, strong_convexity
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.induction import Induction
 from fedtheory.sources.vlaski2023.notation import (
     SAMPLING,
     E_k,
@@ -16,11 +17,14 @@ from fedtheory.sources.vlaski2023.notation import (
     alpha,
     beta_k,
     delta_k,
+    e,
     g,
     g_w,
     local_rate,
     mu,
     phi,
+    phi_next,
+    sigma_k,
     w,
     w_o,
     w_o_k,
@@ -37,6 +41,8 @@ _CONTRACTION = [
     Term(mu**2 / E_k**2, lipschitz_gradient(J_k, phi, w_o_k)),
     Term(mu**2 / E_k**2, assumption("variance at a local iterate")),
 ]
+_SETTLED = [*_CONTRACTION, Term(1 - local_rate(mu), square(w_o_k - phi))]
+_SETTLING = mu**2 * sigma_k**2 / E_k**2
 _BATCHES = Term(1 / (L * E_k**2), _AT_SERVER, averaged=True, summed=True)
 
 
@@ -106,11 +112,23 @@ CERTIFICATES = [
         links=[[_JENSEN, Term(1 / E_k, assumption("mean-square smoothness"), summed=True)]],
     ),
     Certificate(claim="vlaski2023:eq-5.49.fixed", links=[_CONTRACTION]),
-    Certificate(
-        claim="vlaski2023:eq-5.51.fixed", links=[[*_CONTRACTION, Term(1 - local_rate(mu), square(w_o_k - phi))]]
-    ),
+    Certificate(claim="vlaski2023:eq-5.51.fixed", links=[_SETTLED]),
     Certificate(
         claim="vlaski2023:eq-5.59-5.60",
         links=[_times(1 / alpha, [*_ROUND, *_times(mu**2, _FEDERATED)])],
+    ),
+    Certificate(
+        claim="vlaski2023:eq-5.52.fixed",
+        links=[
+            Induction(
+                measured=norm_sq(w_o_k - phi),
+                moved=norm_sq(w_o_k - phi_next),
+                factor=_ONE,
+                offset=_SETTLING,
+                terms=_SETTLED,
+                bound=norm_sq(w_o_k - w) + e * _SETTLING,
+            ),
+            [Term(_SETTLING * (E_k - e - 1), one())],
+        ],
     ),
 ]

@@ -25,6 +25,7 @@ from fedtheory.proofs import (
     examine,
     prove,
 )
+from fedtheory.proofs.induction import Induction
 from fedtheory.registry import find
 
 IDS = sorted(certificates())
@@ -67,7 +68,21 @@ def mutants(certificate: Any) -> Iterator[Any]:
     """A certificate with one coefficient of one link changed."""
     for number, items in enumerate(certificate.links):
         others = certificate.links[:number], certificate.links[number + 1 :]
-        yield from (replace(certificate, links=[*others[0], found, *others[1]]) for found in changed(items))
+        mutated = changed_inductions(items) if isinstance(items, Induction) else changed(items)
+        yield from (replace(certificate, links=[*others[0], found, *others[1]]) for found in mutated)
+
+
+def changed_inductions(induction: Induction) -> Iterator[Induction]:
+    """An induction with another coefficient in its steps, or another factor, offset or bound."""
+    yield from (replace(induction, terms=terms) for terms in changed(induction.terms))
+    yield from (replace(induction, first=terms) for terms in changed(induction.first or ()))
+    for change in CHANGES:
+        yield replace(induction, factor=change * induction.factor)
+        yield replace(induction, offset=change * induction.offset)
+        yield replace(induction, bound=change * induction.bound)
+    yield replace(induction, measured=induction.moved)
+    if induction.first is not None:
+        yield replace(induction, first=None)
 
 
 @pytest.mark.parametrize("claim_id", TERMS | SUMS)

@@ -145,7 +145,7 @@ CLAIMS = [
             "Both sides are squared, because the bound is attained after one step: so equality is seen exactly.  t is "
             "read up to the end of the interval, before the aggregation resets the client."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:thm-1.g-step",

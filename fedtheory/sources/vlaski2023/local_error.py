@@ -187,7 +187,7 @@ CLAIMS = [
         assumptions=CONVEX,
         note="(5.51) iterated from phi_{k,0} = w_{i-1}, with the repaired lambda_k <= 1; here e counts from zero.",
         corrects="vlaski2023:eq-5.52",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.53",

@@ -1,0 +1,147 @@
+"""Induction over the local steps of a round, for one link of a claim about each of them.
+
+Let D_k be a squared distance after k local steps.  It is shown that
+
+    D_0 <= bound(0),    D_{k+1} <= factor D_k + offset,    factor bound(k) + offset <= bound(k+1),
+
+all with k the claim's letter for the local step, so that D_k <= bound(k) for every k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory import quantities as q
+from fedtheory.claim import Claim, Relation
+from fedtheory.expressions import Expr
+from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, remainder, scalar
+from fedtheory.proofs.theory import letters_of, steps_taken
+
+POWER = sp.Symbol("R^k", positive=True)
+"""The k-th power of the base of an induction, in its factor, offset and terms."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Induction:
+    """Why a bound holds at every local step."""
+
+    measured: Expr
+    """D at the present local step."""
+    moved: Expr
+    """D after it."""
+    factor: Expr
+    offset: Expr
+    terms: Sequence[Term]
+    """What adds up to the slack of one step."""
+    bound: Expr
+    first: Sequence[Term] | None = None
+    """What adds up to the slack of ``D_1 <= bound(1)``, if the step is used from k = 1 on only."""
+    base: Expr | None = None
+    """A number from one on, whose k-th power occurs in the bound; elsewhere that power is `POWER`."""
+
+
+@dataclass(frozen=True)
+class _Course:
+    """The letter k of an induction, and what it does to expressions."""
+
+    claim: Claim
+    induction: Induction
+
+    @property
+    def index(self) -> sp.Symbol:
+        """k."""
+        letter = letters_of(self.claim)
+        if not letter.has(q.local_step_index):
+            raise Rejected("an induction needs the letter of the local step")
+        return letter(q.local_step_index)
+
+    def written(self, expression: Expr) -> Expr:
+        """An expression with base^(k + m) as base^m times a letter."""
+        base = self.induction.base
+        if base is None:
+            return expression
+
+        def is_power(part: Expr) -> bool:
+            return bool(part.is_Pow and part.exp.has(self.index) and sp.expand(part.base - base) == 0)
+
+        return expression.replace(is_power, lambda part: POWER * base ** (part.exp - self.index))
+
+    def after(self, expression: Expr) -> Expr:
+        """An expression in k at k + 1."""
+        return self.written(expression.subs(self.index, self.index + 1))
+
+    def at_start(self, expression: Expr) -> Expr:
+        """An expression in k at zero."""
+        return expression.subs(self.index, 0)
+
+
+def induct(
+    claim: Claim, relation: Relation, induction: Induction, theory: Theory, conditions: Sequence[Expr]
+) -> Iterator[Step]:
+    """Check an induction, and that a link of a claim is what it shows."""
+    course = _Course(claim, induction)
+    start = 0 if induction.first is None else 1
+    later, known = _from(course, theory, start), (*conditions, *_conditions(course, start))
+    measured, moved, bound = induction.measured, induction.moved, course.written(induction.bound)
+    rhs = course.written(induction.factor) * measured + course.written(induction.offset)
+    yield from _named("one step: ", check(moved, rhs, induction.terms, later, known))
+    begun = _at_start(claim, theory, course)
+    yield from _named("at the start: ", check(measured, course.at_start(induction.bound), (), begun, conditions))
+    if induction.first is not None:
+        once = course.at_start(induction.bound.subs(course.index, course.index + 1))
+        yield from _named("first step: ", check(moved, once, induction.first, begun, conditions))
+    factor = course.written(induction.factor)
+    yield Step(f"({factor}) >= 0", is_nonnegative(factor, later.numbers, known))
+    grown = factor * bound + course.written(induction.offset)
+    yield from _named("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
+    yield from _conclusion(course, relation, _from(course, theory, 0), (*conditions, *_conditions(course, 0)))
+
+
+def _conclusion(course: _Course, relation: Relation, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """That the link is about D_k or D_{k+1}, and its right side is the bound on it."""
+    bounds = {
+        course.induction.measured: course.written(course.induction.bound),
+        course.induction.moved: course.after(course.induction.bound),
+    }
+    shown = [bound for squared, bound in bounds.items() if not remainder(scalar(relation.left - squared, theory))]
+    if relation.operator != "<=" or not shown:
+        raise Rejected("the link is not an upper bound on what the induction is about")
+    yield from _named("the link: ", check(shown[0], course.written(relation.right), (), theory, conditions))
+
+
+def _named(prefix: str, steps: Sequence[Step]) -> Iterator[Step]:
+    for step in steps:
+        yield Step(prefix + step.text, step.holds)
+
+
+def _from(course: _Course, theory: Theory, start: int) -> Theory:
+    """The theory with the letters k, from `start` on, and base^k."""
+    numbers = theory.numbers
+    letters = numbers.letters | {course.index, POWER}
+    return replace(
+        theory, numbers=replace(numbers, letters=letters, at_least={**numbers.at_least, course.index: start})
+    )
+
+
+def _conditions(course: _Course, start: int) -> tuple[Expr, ...]:
+    """What is known of k and base^k at a step that is taken."""
+    base = course.induction.base
+    return (*steps_taken(course.claim), *(() if base is None else (base**start <= POWER,)))
+
+
+def _at_start(claim: Claim, theory: Theory, course: _Course) -> Theory:
+    """The theory where every model is the one that the round starts from."""
+    letter = letters_of(claim)
+    models = {letter(q.local_iterate), letter(q.centralised_model)}
+    begun = replace(
+        theory,
+        vectors=theory.vectors - models,
+        client_vectors=theory.client_vectors - models,
+        step_vectors=theory.step_vectors - models,
+        random=theory.random - models,
+        definitions={**theory.definitions, **dict.fromkeys(models, letter(q.server_model))},
+    )
+    return _from(course, begun, 0)
