@@ -175,3 +175,12 @@ def test_the_printed_drift_lemma_falls_and_its_repair_stands() -> None:
     """A refuted claim of a source is refuted by the search as well; its repair is not."""
     assert falsify(find("renard2022:lemma-2.2"), 30).verdict == "refuted"
     assert falsify(replace(find("renard2022:lemma-2.2.fixed"), verdict=None), 2).verdict == "not refuted"
+
+
+def test_runs_of_other_families_may_lack_what_a_claim_asks_for() -> None:
+    """A claim about the weights of two clients is not tried on a run with one."""
+    claim = find("fraboni2022:example-2.fixed")
+    hunt = Hunt(claim, 60, lambda _done, _all: None)
+    hunt.setting = setting(claim)
+    hunt.start_from(Instance("one client", 0).run(), in_floats=False)
+    assert (hunt.looked, hunt.applicable) == (1, 0)

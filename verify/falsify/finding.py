@@ -8,7 +8,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import Literal
 
-from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
@@ -19,6 +19,8 @@ from verify.falsify.tables import Table, written
 
 _LOOKING, _SHRINKING = 0.2, 0.6
 """Seconds for each second of the budget, at most: to look for simpler violations, and until the end of shrinking."""
+_LEAST = 5.0
+"""Seconds of budget that shrinking counts with in any case."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,7 @@ def _refutation(hunt: Hunt, budget: float, seed: int) -> tuple[Table, Check] | N
     """The smallest counterexample that shrinking reaches from the violation found, or from one in the families."""
     if hunt.violation is None:
         return None
-    begin = perf_counter()
+    begin, budget = perf_counter(), max(budget, _LEAST)
     simplest = simplest_violation(hunt.claim, seed, begin + _LOOKING * budget)
     starts = [hunt.violation.table] if simplest is None else [simplest, hunt.violation.table]
     shrunk = [shrink(hunt.claim, start, begin + _SHRINKING * budget) for start in starts]
@@ -99,8 +101,6 @@ def _largest(hunt: Hunt) -> tuple[Table | None, Check | None]:
     """The run of the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
     if hunt.best is None:
         return None, None
-    table = written(hunt.best.table)
     arithmetic = hunt.best.found.arithmetic
-    if arithmetic is FLOAT:
-        return table, hunt.best.found
-    return table, check(hunt.claim, parse_run(table, RATIONAL))
+    table = written(hunt.best.table, arithmetic)
+    return table, check(hunt.claim, parse_run(table, arithmetic))

@@ -8,6 +8,7 @@ from time import perf_counter
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.claim import Claim
+from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
@@ -15,7 +16,7 @@ from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import Table, clients, dimension, examine, features, get, most_steps, working_table, written
 from verify.sweep import check_settled
 
-_CONFIRMED = 100_000
+_CONFIRMED = 400_000
 """Multiplications up to which a violation that floats see is repeated in rationals."""
 _POOL = 24
 """How many runs are kept as starting points."""
@@ -38,8 +39,8 @@ class Reach:
 
 NEAR = Reach(RATIONAL, 128, 1_500)
 """Rationals get longer with every step, and are as quick as floats while they are short."""
-FAR = Reach(FLOAT, 2_048, 50_000)
-"""For horizons on which terms grow that are small at first."""
+FAR = Reach(FLOAT, 2_048, 400_000)
+"""For horizons on which terms grow that are small at first; with rounds that wait, more clients take no more time."""
 _CLEAR = 1e-6
 """Scores of floats above this are worth a confirmation."""
 
@@ -106,7 +107,11 @@ class Hunt:
     def start_from(self, run: Run, in_floats: bool) -> None:
         """Try a run of a family, exactly or first in floats, and keep it as a starting point."""
         self._tick()
-        found = check_settled(self.claim, run, run.as_floats() if in_floats else None)
+        try:
+            found = check_settled(self.claim, run, run.as_floats() if in_floats else None)
+        except LookupError:
+            # A quantity may ask for what runs of other families do not have, such as a second client.
+            return
         if not found.applicable:
             return
         table = working_table(run)
@@ -120,8 +125,6 @@ class Hunt:
         """Keep the result of a local search for the largest ratio, to go on from it later."""
         if self.moved is not None:
             return
-        if self.reach.arithmetic is FLOAT and self.best is not None and place.score > self.best.score:
-            self._record_exactly(place.table)
         if place.score > NOTHING:
             self.reached = _best_of([*self.reached, place])
 
@@ -137,26 +140,31 @@ class Hunt:
 
     def _record(self, table: Table, found: Check) -> float:
         self.applicable += 1
+        if found.arithmetic is FLOAT and found.holds is not False and score(found) > self._best_score:
+            # The best run is an exact one wherever that can be afforded.
+            exact = examine(self.claim, table) if cost(table) <= _CONFIRMED else None
+            found = found if exact is None else exact
         if found.holds is False:
             self._confirm(table)
             return NOTHING
         reached = score(found)
-        if found.arithmetic is FLOAT and (self.best is None or reached > self.best.score):
-            return self._record_exactly(table)
-        if found.holds and (self.best is None or reached > self.best.score):
+        if found.holds and reached > self._best_score:
             self.best = Candidate(table, reached, found)
         return reached
 
-    def _record_exactly(self, table: Table) -> float:
-        """The same in rationals, so that the best run is an exact one; nothing where that takes too long."""
-        found = examine(self.claim, table, RATIONAL) if cost(table) <= _CONFIRMED else None
-        return NOTHING if found is None or not found.applicable else self._record(table, found)
+    @property
+    def _best_score(self) -> float:
+        return NOTHING if self.best is None else self.best.score
 
     def _confirm(self, table: Table) -> None:
         """A violation counts once the run file that is printed violates the claim in rationals."""
         if self.claim.rate is None and cost(table) > _CONFIRMED:
             return
-        printed = written(table)
+        try:
+            printed = written(table)
+        except InputError:
+            # Some losses have no rational values.
+            return
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:
             self.violation = Candidate(printed, score(found), found)

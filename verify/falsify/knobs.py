@@ -36,7 +36,7 @@ class Knob:
 
 def knobs_of(table: Table) -> list[Knob]:
     """The knobs that a table has."""
-    special = _of_data(table) if "inputs" in table["problem"] else _of_quadratics(table)
+    special = [*_of_data(table), *_of_quadratics(table)]
     return [*special, *_of_every_run(table)]
 
 
@@ -83,6 +83,8 @@ def _of_every_run(table: Table) -> list[Knob]:
 
 
 def _of_quadratics(table: Table) -> list[Knob]:
+    if "hessians" not in table["problem"]:
+        return []
     knobs = [
         Knob("unit of values", _unit_of_values),
         Knob("unit of length", _unit_of_length),
@@ -106,6 +108,8 @@ def _of_quadratics(table: Table) -> list[Knob]:
 
 
 def _of_data(table: Table) -> list[Knob]:
+    if "inputs" not in table["problem"]:
+        return []
     return [
         Knob("unit of inputs", _unit_of_inputs),
         Knob("unit of outputs", _unit_of_outputs),
@@ -263,7 +267,9 @@ def _column(place: int, table: Table, factor: fmpq) -> Table:
 
 
 def translated(table: Table, origin: Array) -> Table:
-    """The same run in coordinates whose zero is `origin`, (d,)."""
+    """The same run in coordinates whose zero is `origin`, (d,); terms of scalar losses stay where they are."""
+    if "terms" in table["problem"]:
+        return table
     changes: dict[str, Any] = {"problem.start": (_run(table).problem.start - origin).tolist()}
     problem = table["problem"]
     if "inputs" in problem:

@@ -38,7 +38,7 @@ def polish(hunt: Hunt, place: Place, generator: np.random.Generator) -> None:
 
     origin: Any = np.zeros(len(chosen))
     simplex = np.vstack([origin, origin + np.eye(len(chosen))])
-    minimize(loss, origin, method="Nelder-Mead", options={"maxfev": 40 * len(chosen), "initial_simplex": simplex})
+    minimize(loss, origin, method="Nelder-Mead", options={"maxfev": 20 * len(chosen), "initial_simplex": simplex})
     hunt.keep(best)
 
 

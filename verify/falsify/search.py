@@ -34,6 +34,8 @@ _ASPECTS = (
     ("noise", "spread", "residuals"),
 )
 """What a local search may leave out, by the names of the knobs."""
+_SUMMING = (("start", "spread", "residuals"), ("start", "noise"))
+"""What is left out where long horizons are looked at."""
 _SHORT, _LONG = 60, 400
 """Looks of a local search while there are instances left, and afterwards."""
 
@@ -81,12 +83,29 @@ def _go(hunt: Hunt, generator: np.random.Generator) -> None:
         _climb(hunt, generator, _SHORT)
     while True:
         found_more = _try(hunt, islice(instances, _BATCH // 2))
-        hunt.reach = FAR if hunt.claim.place == "run" and generator.integers(3) == 0 else NEAR
         place = _climb(hunt, generator, _LONG)
         if place is not None:
+            for left_out in _SUMMING:
+                _go_far(hunt, left_out, generator)
             polish(hunt, place, generator)
         elif not found_more:
             return
+
+
+def _go_far(hunt: Hunt, left_out: tuple[str, ...], generator: np.random.Generator) -> None:
+    """A local search over long horizons, from a run with noise or pulls only, so that their sums decide."""
+    start = _chosen(hunt, generator) if _may_go_far(hunt) else None
+    if start is None:
+        return
+    moved, hunt.reach, hunt.moved = hunt.moved, FAR, None
+    table = without(start.table, left_out)
+    _uphill(Climb(hunt.claim, hunt.look, Place(table, hunt.look(table)), _LONG, other_shapes), generator)
+    hunt.reach, hunt.moved = NEAR, moved
+
+
+def _may_go_far(hunt: Hunt) -> bool:
+    """Whether long horizons are quick: for sides of a whole run, without models of several ages."""
+    return hunt.claim.place == "run" and not any(feature.startswith("algorithm.clock") for feature in hunt.setting)
 
 
 def _try(hunt: Hunt, instances: Iterator[Instance]) -> bool:
@@ -120,6 +139,13 @@ def _climb(hunt: Hunt, generator: np.random.Generator, looks: int) -> Place | No
         climb = Climb(hunt.claim, hunt.look, start, looks, variants)
     else:
         climb = Climb(hunt.claim, hunt.look, reduced, looks, other_shapes)
+    _uphill(climb, generator)
+    hunt.keep(climb.at)
+    return climb.at
+
+
+def _uphill(climb: Climb, generator: np.random.Generator) -> None:
+    """Moves of all kinds, until the looks of a local search are used up."""
     climb.over_units()
     climb.over_knobs((4, 2), generator)
     climb.without()
@@ -130,8 +156,6 @@ def _climb(hunt: Hunt, generator: np.random.Generator, looks: int) -> Place | No
         climb.over_structure()
         for _ in range(20):
             climb.at_random(generator, 2.0)
-    hunt.keep(climb.at)
-    return climb.at
 
 
 def _other_view(claim: Claim, generator: np.random.Generator) -> int | None:

@@ -26,9 +26,16 @@ _NUMBERS = {
 """Keys of numbers that are not counts."""
 
 _PER_CLIENT = (
-    *(f"problem.{name}" for name in ("hessians", "linear", "constants", "weights", "noise", "inputs", "outputs")),
+    *(
+        f"problem.{name}"
+        for name in ("hessians", "linear", "constants", "weights", "noise", "inputs", "outputs", "terms")
+    ),
     *(f"algorithm.{name}" for name in ("local_step_size", "local_steps", "aggregation", "clock.times")),
 )
+
+
+_OBJECTIVES = ("hessians", "inputs", "terms")
+"""Keys of which a problem has one, with an entry for each client: quadratics, data, or terms of scalar losses."""
 
 
 def number_keys() -> list[str]:
@@ -92,13 +99,14 @@ def array(table: Table, key: str) -> Array:
 
 def clients(table: Table) -> int:
     """M."""
-    problem = table["problem"]
-    return len(problem["hessians"] if "hessians" in problem else problem["inputs"])
+    return len(next(table["problem"][name] for name in _OBJECTIVES if name in table["problem"]))
 
 
 def dimension(table: Table) -> int:
     """d."""
     problem = table["problem"]
+    if "terms" in problem:
+        return len(problem["start"])
     return len(problem["hessians"][0] if "hessians" in problem else problem["inputs"][0][0])
 
 
@@ -114,9 +122,9 @@ def size(table: Table) -> int:
     return clients(table) * dimension(table) ** 2 * most_steps(table) * int(table["algorithm"]["rounds"]) + rows
 
 
-def written(table: Table) -> Table:
-    """The table as a run file has it, numbers as strings; `InputError` where it is no run."""
-    return run_table(parse_run(table, RATIONAL))
+def written(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:
+    """The table as a run file has it, rational numbers as strings; `InputError` where it is no run."""
+    return run_table(parse_run(table, arithmetic))
 
 
 def examine(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Check | None:
@@ -134,6 +142,8 @@ def examine(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Ch
 def features(table: Table) -> set[str]:
     """What a run has beyond plain rounds of FedAvg: unequal clients, a server step, sampling, a clock, data, noise."""
     used = {key for key in ("problem.weights", "problem.noise", "problem.inputs", "problem.batch") if get(table, key)}
+    if "terms" in table["problem"]:
+        used.add(f"problem.kind {table['problem']['kind']}")
     used |= {key for key in ("algorithm.aggregation", "algorithm.server_step_size") if get(table, key) is not None}
     used |= {key for key in ("algorithm.local_steps", "algorithm.local_step_size") if isinstance(get(table, key), list)}
     for key in ("algorithm.participation.kind", "algorithm.clock.policy", "algorithm.clock.ties"):
@@ -169,8 +179,10 @@ def _fewer_participants(table: Table, kept: list[int]) -> dict[str, Any]:
 
 
 def with_coordinates(table: Table, kept: list[int]) -> Table:
-    """The run in some of its coordinates only."""
+    """The run in some of its coordinates only; terms of scalar losses stay where they are."""
     problem = table["problem"]
+    if "terms" in problem:
+        return table
     changes: dict[str, Any] = {}
     if "hessians" in problem:
         hessians = [[[h[row][column] for column in kept] for row in kept] for h in problem["hessians"]]

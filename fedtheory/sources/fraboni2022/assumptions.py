@@ -33,6 +33,11 @@ def _model_free_noise(run: Run) -> None:
         raise NotApplicable("the noise of the gradients depends on the model")
 
 
+def _whole_times(run: Run) -> None:
+    if any(time.q != 1 for time in run.algorithm.clock.times):
+        raise NotApplicable("the update times are not whole numbers")
+
+
 theorem_step_size = Assumption(
     "step size of Theorem 1",
     r"$\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)$",
@@ -41,6 +46,7 @@ theorem_step_size = Assumption(
 given_weights = Assumption(
     "given weights", r"the weights of an update are not random, $\omega_i(n)=q_i(n)$", _given_weights
 )
+whole_times = Assumption("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
 model_free_noise = Assumption(
     "noise that does not depend on the model",
     r"$\nabla\mathcal L_i(x,\xi)-\nabla\mathcal L_i(y,\xi)=\nabla\mathcal L_i(x)-\nabla\mathcal L_i(y)$",

@@ -11,6 +11,7 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Rate, Relation
 from fedtheory.expressions import ClientSum
 from fedtheory.quantities import hardware as h
+from fedtheory.sources.fraboni2022.assumptions import whole_times
 from fedtheory.sources.fraboni2022.hardware import (
     ASYNC,
     CYCLES,
@@ -177,7 +178,7 @@ CLAIMS = [
                 Relation(nu_period, ">=", tau_M),
                 Relation(nu_period / tau_i, "<=", tau_M ** (M - 1)),
             ),
-            assumptions=(*ASYNC, a.whole_cycles),
+            assumptions=(*ASYNC, a.whole_cycles, whole_times),
             printed=(
                 r"\nu\ge\tau_M,\ W=\Omega(M),\ W=M\text{ if }\tau_M=\tau_0;\quad \text{all }\tau_i\text{ prime: }"
                 r"\nu/\tau_i\le(\tau_M)^{M-1},\ W=\mathcal O(M(\tau_M)^{M-1})"

@@ -136,6 +136,7 @@ EXAMPLE_1 = [
         relation="<",
         rhs=V_first,
         where=EXAMPLES,
+        conditions=[V_first > 0],
         assumptions=(turns_of_pairs,),
         printed=rf"{_RECURSION}:\quad\text{{FL asymptotic convergence to the optimum }}\theta^*",
         note=(
@@ -156,7 +157,7 @@ EXAMPLE_1 = [
         rhs=V_first,
         also=(Relation(end_sq, "<=", _energy_bound() * theta0_sq**2),),
         where=EXAMPLES,
-        conditions=BETWEEN,
+        conditions=[*BETWEEN, V_first > 0],
         assumptions=(turns_of_pairs,),
         note=(
             "The roots of $r^2-r+\\phi$ lie inside the unit circle exactly for $0<\\phi<1$, which holds for "

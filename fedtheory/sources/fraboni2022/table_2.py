@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fedtheory import assumptions as a
 from fedtheory.claim import Relation
+from fedtheory.sources.fraboni2022.assumptions import whole_times
 from fedtheory.sources.fraboni2022.hardware import (
     ASYNC,
     FEDFIX,
@@ -147,7 +148,7 @@ CLAIMS = [
             title="Table 2, window of asynchronous FedAvg",
             locator="Table 2, second column",
             chain=(M, "<=", W, "<=", M * tau_M**M),
-            assumptions=(*ASYNC, a.whole_cycles),
+            assumptions=(*ASYNC, a.whole_cycles, whole_times),
             printed=r"W:\ \Omega(M),\ \mathcal O(M(\tau_M)^M)",
             note=(
                 "With the constant 1.  Identical clients that tie report together: $W=1$ for every M.  The text after "
