@@ -11,10 +11,10 @@ from fedtheory import Claim
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.registry import find
-from fedtheory.runfile import parse_run, run_table
+from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import check
 from verify.falsify import shrink
-from verify.falsify.shrink import burden
+from verify.falsify.shrink import burden, simplify
 from verify.instances import FAMILIES, Instance, families_for
 
 eta, tau, T, M, D, L = sp.symbols("eta tau T M D L", positive=True)
@@ -116,3 +116,23 @@ def test_counterexamples_with_a_ratio_come_first() -> None:
     assert found.ratio is not None
     assert found.worst is not None
     assert (found.worst.lhs, found.worst.rhs) == (1, RATIONAL.number("1/2", "rhs"))
+
+
+def test_a_run_that_attains_a_ratio_becomes_simpler() -> None:
+    """The mean drift without noise is attained; a run that attains it keeps its ratio, with smaller numbers."""
+    claim = find("renard2022:lemma-2.3.mean.quiet")
+    table = {
+        "problem": {
+            "kind": "quadratic",
+            "hessians": [[["3/7"]], [["3/7"]]],
+            "linear": [["5/3"], ["-11/13"]],
+            "start": ["0"],
+        },
+        "algorithm": {"name": "fedavg", "local_step_size": "7/6", "local_steps": 2, "rounds": 1},
+    }
+    before = check(claim, parse_run(table, RATIONAL))
+    simpler = simplify(claim, table, perf_counter() + 20)
+    after = check(claim, parse_run(simpler, RATIONAL))
+    assert after.holds is True
+    assert before.ratio == after.ratio == 1
+    assert len(run_toml(simpler)) < len(run_toml(table))

@@ -14,7 +14,7 @@ from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
 from verify.falsify.hunt import Hunt
 from verify.falsify.search import search, simplest_violation
-from verify.falsify.shrink import burden, shrink
+from verify.falsify.shrink import burden, shrink, simplify
 from verify.falsify.tables import Table, written
 
 _LOOKING, _SHRINKING = 0.2, 0.6
@@ -71,7 +71,7 @@ def falsify(
     """
     begin = perf_counter()
     hunt = search(claim, budget, seed, on_progress)
-    table, found = _refutation(hunt, budget, seed) or _largest(hunt)
+    table, found = _refutation(hunt, budget, seed) or _largest(hunt, budget)
     verdict: Literal["refuted", "not refuted"] = (
         "refuted" if found is not None and found.arithmetic is RATIONAL and found.holds is False else "not refuted"
     )
@@ -97,10 +97,12 @@ def _order(claim: Claim, table: Table) -> tuple[int, ...]:
     return asked
 
 
-def _largest(hunt: Hunt) -> tuple[Table | None, Check | None]:
-    """The run of the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
+def _largest(hunt: Hunt, budget: float) -> tuple[Table | None, Check | None]:
+    """The simplest run with the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
     if hunt.best is None:
         return None, None
     arithmetic = hunt.best.found.arithmetic
     table = written(hunt.best.table, arithmetic)
+    if arithmetic is RATIONAL:
+        table = simplify(hunt.claim, table, perf_counter() + _SHRINKING * budget)
     return table, check(hunt.claim, parse_run(table, arithmetic))

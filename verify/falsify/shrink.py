@@ -15,9 +15,11 @@ from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.claim import Claim
 from fedtheory.errors import NotApplicable
 from fedtheory.runfile import parse_run
+from verify.check import Check
 from verify.falsify.knobs import knobs_of, translated
 from verify.falsify.local import turned
 from verify.falsify.rounding import simpler, weight_of
+from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     Table,
     array,
@@ -43,6 +45,8 @@ _KEY = 24
 """What an optional key weighs, beside its numbers."""
 
 Burden = tuple[bool, bool, int, int]
+Keeps = Callable[[Check], bool]
+"""What has to stay true of a run that gets smaller."""
 
 
 def shrink(claim: Claim, table: Table, deadline: float) -> Table:
@@ -52,9 +56,24 @@ def shrink(claim: Claim, table: Table, deadline: float) -> Table:
     violate the claim in rationals; every step keeps that, and all assumptions
     and conditions.  A table that does not is given back as it is.
     """
+    return _smallest(claim, table, deadline, _is_violated)
+
+
+def simplify(claim: Claim, table: Table, deadline: float) -> Table:
+    """A simpler run with as large a score as the given one, on which the claim holds as well."""
+    found = examine(claim, table)
+    reached = NOTHING if found is None else score(found)
+    return _smallest(claim, table, deadline, lambda other: other.holds is True and score(other) >= reached)
+
+
+def _smallest(claim: Claim, table: Table, deadline: float, keeps: Keeps) -> Table:
     start = working_table(parse_run(table, RATIONAL))
-    begin = _burden(claim, start)
-    return table if begin is None else written(_Shrinking(claim, start, begin, deadline).smallest())
+    begin = _burden(claim, start, keeps)
+    return table if begin is None else written(_Shrinking(claim, start, begin, deadline, keeps).smallest())
+
+
+def _is_violated(found: Check) -> bool:
+    return found.holds is False
 
 
 def burden(claim: Claim, table: Table) -> Burden | None:
@@ -64,7 +83,7 @@ def burden(claim: Claim, table: Table) -> Burden | None:
     case; then those with constants on all of space; then the size of the run
     and the length of its numbers.
     """
-    return _burden(claim, working_table(parse_run(table, RATIONAL)))
+    return _burden(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
 
 
 class _TimeIsUp(Exception):
@@ -74,8 +93,8 @@ class _TimeIsUp(Exception):
 class _Shrinking:
     """A counterexample that gets smaller."""
 
-    def __init__(self, claim: Claim, table: Table, begin: Burden, deadline: float) -> None:
-        self._claim, self.table, self._burden, self._deadline = claim, table, begin, deadline
+    def __init__(self, claim: Claim, table: Table, begin: Burden, deadline: float, keeps: Keeps) -> None:
+        self._claim, self.table, self._burden, self._deadline, self._keeps = claim, table, begin, deadline, keeps
 
     def smallest(self) -> Table:
         """Steps of all kinds, until none helps or the time is up."""
@@ -91,7 +110,7 @@ class _Shrinking:
             raise _TimeIsUp
         if table is None or _weight(table) >= self._burden[2:]:
             return False
-        reached = _burden(self._claim, table)
+        reached = _burden(self._claim, table, self._keeps)
         if reached is None or reached >= self._burden:
             return False
         self.table, self._burden = table, reached
@@ -138,9 +157,9 @@ class _Shrinking:
         return helped
 
 
-def _burden(claim: Claim, table: Table) -> Burden | None:
+def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
     found = examine(claim, table)
-    if found is None or found.holds is not False:
+    if found is None or not found.applicable or not keeps(found):
         return None
     return found.ratio is None and found.rate is None, not found.everywhere, *_weight(table)
 
