@@ -57,10 +57,16 @@ class Numbers:
         if not self.differs(number):
             yield number, sp.S.One
             return
-        for part in sp.Add.make_args(sp.expand(number)):
-            factors = sp.Mul.make_args(part)
-            own = [factor for factor in factors if self.differs(factor)]
-            yield sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)
+        above, below = sp.fraction(sp.together(number))
+        shared_below, own_below = self._split(sp.factor(below))
+        for part in sp.Add.make_args(sp.expand(above)):
+            shared, own = self._split(part)
+            yield shared / shared_below, own / own_below
+
+    def _split(self, product: Expr) -> tuple[Expr, Expr]:
+        factors = sp.Mul.make_args(product)
+        own = [factor for factor in factors if self.differs(factor)]
+        return sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)
 
 
 def _outside_means(number: Expr) -> set[sp.Symbol]:

@@ -11,7 +11,7 @@ from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.proof import Prover, relaxation, reliance
-from fedtheory.proofs.rounds import step_size, theory_of_round
+from fedtheory.proofs.rounds import step_size, theory_of_round, without_indicators
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
 from fedtheory.registry import find
 
@@ -40,8 +40,9 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
     yield from relaxation(claim, certificate.relaxed)
     if certificate.drift is not None:
         yield from reliance(claim, prove(certificate.drift), conditions)
-    for number, (relation, terms) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
-        link = f"link {number}: " if len(claim.relations) > 1 else ""
+    relations = [_written_out(claim, relation) for relation in claim.relations]
+    for number, (relation, terms) in enumerate(zip(relations, certificate.links, strict=True), start=1):
+        link = f"link {number}: " if len(relations) > 1 else ""
         theory = theory_of_link(claim, certificate, relation)
         for step in _link(claim, relation, terms, theory, (*conditions, *known_conditions(claim))):
             yield Step(link + step.text, step.holds)
@@ -63,8 +64,16 @@ def _link(
     elif relation.operator in ("<", ">"):
         yield Step("a certificate shows that a side is not larger, not that it is smaller", False)
     else:
-        size = {letters_of(claim)(q.client_step_size): step_size(claim)} if claim.place == "round" else {}
-        yield from check(smaller.xreplace(size), larger.xreplace(size), terms, theory, conditions)
+        yield from check(smaller, larger, terms, theory, conditions)
+
+
+def _written_out(claim: Claim, relation: Relation) -> Relation:
+    """A relation about a round with its step sizes and participants in terms of the round's numbers."""
+    if claim.place != "round":
+        return relation
+    size = {letters_of(claim)(q.client_step_size): step_size(claim)}
+    left, right = (without_indicators(claim, side.xreplace(size)) for side in (relation.left, relation.right))
+    return Relation(left, relation.operator, right)
 
 
 def _sides(relation: Relation) -> tuple[Expr, Expr]:

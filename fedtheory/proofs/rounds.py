@@ -15,7 +15,7 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, norm_sq
+from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, norm_sq
 from fedtheory.kernel import Rejected, Theory
 from fedtheory.proofs.theory import Letters, letters_of, theory_of
 
@@ -75,6 +75,42 @@ def step_size(claim: Claim) -> Expr:
     if a.normalised_steps in claim.assumptions:
         return letter(q.effective_step_size) / letter(q.client_local_steps)
     return letter(q.client_step_size)
+
+
+def without_indicators(claim: Claim, side: Expr) -> Expr:
+    """A side with the indicators of the participants written out.
+
+    An indicator is its own square; a mean of clients with their indicators is L/M of that of the participants; and who
+    is drawn is independent of what the clients hold, so that in the mean an indicator is L/M.
+    """
+    letter = letters_of(claim)
+    if not letter.has(q.participates) or a.uniform_sampling not in claim.assumptions:
+        return side
+    indicator, share = letter(q.participates), letter(q.participants) / letter(q.clients)
+    return _written_out(side, indicator, share)
+
+
+def _written_out(expression: Expr, indicator: sp.Symbol, share: Expr) -> Expr:
+    if not expression.has(indicator) or expression == indicator:
+        return expression
+    arguments = [_written_out(argument, indicator, share) for argument in expression.args]
+    rest = [argument / indicator for argument in arguments if _is_multiple(argument, indicator)]
+    if isinstance(expression, Inner) and len(rest) == 2:
+        return indicator * Inner(*rest)
+    if isinstance(expression, Average) and rest and _is_vector_mean(rest[0]):
+        return share * Selected(rest[0])
+    if isinstance(expression, Expectation) and rest:
+        return share * (Expectation(rest[0]) if rest[0].free_symbols else rest[0])
+    return expression.func(*arguments)
+
+
+def _is_multiple(expression: Expr, indicator: sp.Symbol) -> bool:
+    """Whether the indicator is a factor of an expression, and occurs once."""
+    return indicator in sp.Mul.make_args(expression) and not (expression / indicator).has(indicator)
+
+
+def _is_vector_mean(content: Expr) -> bool:
+    return not content.atoms(Inner, Value)
 
 
 def _require_expectations(side: Expr, letter: Letters) -> None:

@@ -79,12 +79,14 @@ def _times(factor: Expr, terms: list[Term]) -> list[Term]:
 
 _IDENTITIES = {
     "eq-5.7": 3,
+    "eq-5.8": 1,
     "eq-5.12": 2,
     "eq-5.14": 1,
     "eq-5.17": 1,
     "eq-5.18": 2,
     "eq-5.21.fixed": 2,
     "eq-5.25": 4,
+    "eq-5.25.participation-mean.fixed": 1,
     "eq-5.26": 2,
     "eq-5.27": 1,
     "eq-5.29": 1,

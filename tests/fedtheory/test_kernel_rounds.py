@@ -182,3 +182,40 @@ def test_rounds_of_other_kinds(missing: Any) -> None:
     """Without uniform sampling, or with another server step, nothing is known of a round."""
     fewer = tuple(assumption for assumption in SAMPLED if assumption is not missing)
     assert verdict(norm_sq(w_next - Selected(psi)), 0, fewer) == "broken"
+
+
+def test_two_different_participants_need_two_clients() -> None:
+    """Products of drawn means divide by M - 1: with one client nothing is said."""
+    alone = replace(THEORY, numbers=replace(THEORY.numbers, at_least={M: 1, L: 1}))
+    with pytest.raises(Rejected):
+        scalar(norm_sq(Selected(x_i)), alone)
+    assert scalar(inner(Selected(x_i), w), alone)
+
+
+indicator = sp.Symbol("1_i", real=True)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (Expectation(indicator), L / M, "proved"),
+        (Average(Expectation(indicator * norm_sq(psi))), L / M * Average(Expectation(norm_sq(psi))), "proved"),
+        (Average(Expectation(norm_sq(indicator * psi))), L / M * Average(Expectation(norm_sq(psi))), "proved"),
+        (norm_sq(Average(indicator * psi) - L / M * Selected(psi)), 0, "proved"),
+        (Average(Expectation(norm_sq(indicator * psi))), Average(Expectation(norm_sq(psi))), "broken"),
+        (norm_sq(Average(indicator * psi) - Selected(psi)), 0, "broken"),
+        (indicator, L / M, "broken"),
+    ],
+)
+def test_indicators_of_participants(left: Any, right: Any, expected: str) -> None:
+    """An indicator is its own square, L/M in the mean, and makes a mean over all one over the participants."""
+    claim = Claim(
+        id="t:indicator",
+        lhs=left,
+        relation="==",
+        rhs=right,
+        place="round",
+        where={**NOTATION, indicator: q.participates},
+        assumptions=SAMPLED,
+    )
+    assert examine(claim, Certificate(claim=claim.id, links=[[]])).verdict == expected

@@ -27,9 +27,7 @@ def _given_weights(run: Run) -> None:
 
 
 def _model_free_noise(run: Run) -> None:
-    centred = run.problem.centred
-    forms = centred.oracle.variance_forms(centred.linear)
-    if (forms[:, 1:] != 0).any():
+    if (run.noise_forms[:, 1:] != 0).any():
         raise NotApplicable("the noise of the gradients depends on the model")
 
 

@@ -230,7 +230,7 @@ CLAIMS = [
         assumptions=ALGORITHM,
         note="As in (5.8), and as step (a) of (5.25) uses it.",
         corrects="vlaski2023:eq-5.25.participation-mean",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.26",

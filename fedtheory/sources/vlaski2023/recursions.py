@@ -119,7 +119,7 @@ CLAIMS = [
         place="round",
         assumptions=ALGORITHM,
         printed=r"\Pr\{k\in\mathcal L_i\}=\frac LK",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:alg.fedavg",
