@@ -83,6 +83,7 @@ def _uniform_sampling(run: Run) -> None:
     run.algorithm.require_synchronous("participants are sampled for rounds that wait for them")
     law = run.algorithm.aggregation.participation
     _expect(isinstance(law, Uniform | Full), "the participants are not sampled uniformly without replacement")
+    _importance_weights(run)
 
 
 def _normalised_steps(run: Run) -> None:

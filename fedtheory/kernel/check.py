@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sympy as sp
 
 from fedtheory.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
-from fedtheory.kernel.reasons import Reason
+from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel.reasons import Because, Reason
 from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.kernel.theory import Theory
 
@@ -19,7 +20,7 @@ class Term:
     """One term ``c * N`` of a certificate; `averaged` over clients, and before that `summed` over their steps."""
 
     coefficient: Expr
-    reason: Callable[[Theory], Reason]
+    reason: Because
     averaged: bool = False
     summed: bool = False
 
@@ -43,7 +44,9 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
     residual, steps = added([scalar(rhs, theory), scaled(scalar(lhs, theory), sp.S.NegativeOne)]), []
     for term in terms:
         coefficient = theory.numbers.known(term.coefficient)
-        reason = term.reason(theory)
+        if not isinstance(term.reason, Because):
+            raise Rejected(f"{term.reason} is no reason of the kernel")
+        reason = term.reason.in_theory(theory)
         residual = added([residual, scaled(scalar(term.whole(reason), theory), sp.S.NegativeOne)])
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
         steps.append(Step(f"({coefficient}) >= 0, for: {reason.name}", is_positive))

@@ -43,6 +43,8 @@ def composed(form: Form) -> Expr:
 
 def vector(expression: Expr, theory: Theory) -> Form:
     """A vector as a linear combination of basis vectors."""
+    if isinstance(expression, Selected | Expectation) and not theory.of_a_round:
+        raise Rejected(f"{expression} has a meaning for a round only")
     rules: dict[type, Callable[[], Form]] = {
         sp.Add: lambda: added(vector(part, theory) for part in expression.args),
         sp.Mul: lambda: _multiple(expression, theory, vector, _is_vector),
@@ -132,8 +134,14 @@ def _over(mean: type, form: Form, theory: Theory) -> Form:
 def _over_steps(form: Form, theory: Theory) -> Form:
     """The sum of a vector over a client's local steps."""
     steps = _number_of_steps(theory)
+    _require_no_step_number(form, theory)
     sums = [{LocalSum(b): c} if indices.changes(b, theory) else {b: steps * c} for b, c in form.items()]
     return added(sums)
+
+
+def _require_no_step_number(form: Form, theory: Theory) -> None:
+    if any(theory.step_number in c.free_symbols for c in form.values()):
+        raise Rejected(f"{theory.step_number} changes from local step to local step, and stands under a sum over them")
 
 
 def _number_of_steps(theory: Theory) -> Expr:
@@ -176,6 +184,7 @@ def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
 
 
 def _sum_of_scalars(form: Form, theory: Theory) -> Form:
+    _require_no_step_number(form, theory)
     return added(scaled(_sum_of_scalar(monomial, theory), c) for monomial, c in form.items())
 
 
@@ -211,6 +220,9 @@ def _inner(left: Expr, right: Expr, theory: Theory) -> Form:
 def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
     """Of L clients out of M: two of them are drawn with probability L (L - 1)/(M (M - 1))."""
     drawn, clients = theory.participants, theory.clients
+    inside = [argument for side in (left, right) for argument in (side.args if isinstance(side, Selected) else (side,))]
+    if any(part.atoms(Selected) for part in inside):
+        raise Rejected("what depends on who is drawn is not independent of it")
     if clients is None or drawn is None:
         raise Rejected("clients are drawn, but the theory does not say how many there are")
     if not (isinstance(left, Selected) and isinstance(right, Selected)):

@@ -20,17 +20,24 @@ class Reason:
     expression: Expr
 
 
-def square(of: Expr) -> Callable[[Theory], Reason]:
+@dataclass(frozen=True)
+class Because:
+    """One of the reasons of this module, for its vectors; a theory makes a scalar of it, or rejects it."""
+
+    in_theory: Callable[[Theory], Reason]
+
+
+def square(of: Expr) -> Because:
     """``|v|^2``."""
-    return lambda _theory: Reason("square", Inner(of, of))
+    return Because(lambda _theory: Reason("square", Inner(of, of)))
 
 
-def one() -> Callable[[Theory], Reason]:
+def one() -> Because:
     """The number one: its coefficient is what is left of the right side."""
-    return lambda _theory: Reason("a number", sp.S.One)
+    return Because(lambda _theory: Reason("a number", sp.S.One))
 
 
-def convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+def convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
     """``f(y) - f(x) - <grad f(x), y - x>`` of a convex f."""
 
     def reason(theory: Theory) -> Reason:
@@ -38,10 +45,10 @@ def convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory]
             raise Rejected(f"{objective} is not known to be convex")
         return Reason("convexity gap", _linearisation_gap(objective, at, around))
 
-    return reason
+    return Because(reason)
 
 
-def strong_convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+def strong_convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
     """``f(y) - f(x) - <grad f(x), y - x> - nu/2 |y - x|^2`` of a nu-strongly convex f."""
 
     def reason(theory: Theory) -> Reason:
@@ -50,20 +57,20 @@ def strong_convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[
         bend = theory.strongly_convex[objective] / 2 * Inner(at - around, at - around)
         return Reason("strong convexity", _linearisation_gap(objective, at, around) - bend)
 
-    return reason
+    return Because(reason)
 
 
-def smoothness(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+def smoothness(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
     """``f(x) + <grad f(x), y - x> + L/2 |y - x|^2 - f(y)`` of an L-smooth f."""
 
     def reason(theory: Theory) -> Reason:
         bound = _smoothness(objective, theory) / 2 * Inner(at - around, at - around)
         return Reason("smoothness gap", bound - _linearisation_gap(objective, at, around))
 
-    return reason
+    return Because(reason)
 
 
-def cocoercivity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+def cocoercivity(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
     """``f(y) - f(x) - <grad f(x), y - x> - |grad f(y) - grad f(x)|^2 / (2 L)`` of a convex L-smooth f."""
 
     def reason(theory: Theory) -> Reason:
@@ -73,10 +80,10 @@ def cocoercivity(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theo
         lost = Inner(apart, apart) / (2 * _smoothness(objective, theory))
         return Reason("co-coercivity", _linearisation_gap(objective, at, around) - lost)
 
-    return reason
+    return Because(reason)
 
 
-def lipschitz_gradient(objective: sp.Symbol, at: Expr, around: Expr) -> Callable[[Theory], Reason]:
+def lipschitz_gradient(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
     """``L^2 |y - x|^2 - |grad f(y) - grad f(x)|^2`` of an L-smooth f."""
 
     def reason(theory: Theory) -> Reason:
@@ -84,10 +91,10 @@ def lipschitz_gradient(objective: sp.Symbol, at: Expr, around: Expr) -> Callable
         bound = _smoothness(objective, theory) ** 2 * Inner(at - around, at - around)
         return Reason("Lipschitz gradient", bound - Inner(apart, apart))
 
-    return reason
+    return Because(reason)
 
 
-def optimality(objective: sp.Symbol, at: Expr) -> Callable[[Theory], Reason]:
+def optimality(objective: sp.Symbol, at: Expr) -> Because:
     """``f(x) - f(x*)`` for a minimiser x*."""
 
     def reason(theory: Theory) -> Reason:
@@ -95,10 +102,10 @@ def optimality(objective: sp.Symbol, at: Expr) -> Callable[[Theory], Reason]:
             raise Rejected(f"{objective} is not known to have a minimiser")
         return Reason("optimality", Value(objective, at) - Value(objective, theory.minimisers[objective]))
 
-    return reason
+    return Because(reason)
 
 
-def assumption(name: str) -> Callable[[Theory], Reason]:
+def assumption(name: str) -> Because:
     """The slack of a stated assumption."""
 
     def reason(theory: Theory) -> Reason:
@@ -106,7 +113,7 @@ def assumption(name: str) -> Callable[[Theory], Reason]:
             raise Rejected(f"the theory does not assume {name!r}")
         return Reason(name, theory.assumed[name])
 
-    return reason
+    return Because(reason)
 
 
 def _linearisation_gap(objective: sp.Symbol, at: Expr, around: Expr) -> Expr:

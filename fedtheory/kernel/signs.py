@@ -61,11 +61,10 @@ def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator
 
 def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
     smaller, larger = _ends(condition)
-    surplus = sp.Dummy("s", nonnegative=True)
     if larger.is_Symbol and larger not in smaller.free_symbols:
-        yield {larger: smaller + surplus}
+        yield {larger: smaller + sp.Dummy("s", nonnegative=True)}
     if smaller.is_Symbol and _is_positive(smaller, numbers) and smaller not in larger.free_symbols:
-        yield {smaller: larger / (1 + surplus)}
+        yield {smaller: larger / (1 + sp.Dummy("s", nonnegative=True))}
 
 
 def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
@@ -78,7 +77,7 @@ def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
     bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}
     for letter in _under_square_roots(coefficient):
         # A root is zero only where its square is.
-        positive = letter in bounds or _is_positive(letter, numbers)
+        positive = numbers.at_least.get(letter, 0) > 0 or _is_positive(letter, numbers)
         root = sp.Dummy("root", positive=True) if positive else sp.Dummy("root", nonnegative=True)
         coefficient = coefficient.xreplace({letter: root**2})
     numerator, denominator = _fraction(coefficient.xreplace(bounds))

@@ -31,8 +31,13 @@ class Theory:
     """Vectors that depend on the noise of earlier steps of the round."""
     clients: sp.Symbol | None = None
     """M, needed where noises are averaged over clients, or participants drawn; shares are equal."""
+    of_a_round: bool = False
+    """Whether statements are about a round given its start: vectors have means, and the weights of those that are
+    drawn sum to one."""
     participants: sp.Symbol | None = None
     """How many clients are drawn for the round, uniformly and without replacement."""
+    step_number: sp.Symbol | None = None
+    """The number of the present local step."""
     local_steps: Expr | None = None
     """How many terms a sum over the local steps of a client has."""
     objectives: frozenset[sp.Symbol] = frozenset()

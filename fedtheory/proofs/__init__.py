@@ -15,14 +15,17 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.claim import Claim
 from fedtheory.kernel import Rejected, Step
 from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.combination import Combination, Part, examine_combination
+from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.means import MeanCertificate, examine_mean
 from fedtheory.proofs.proof import Proof, Prover
-from fedtheory.proofs.recursion import Recursion, examine_recursion
-from fedtheory.proofs.theory import theory_of
+from fedtheory.proofs.recursion import Recursion, examine_recursion, k
+from fedtheory.proofs.theory import letters_of, numbers_of, theory_of
 from fedtheory.registry import find
 
 __all__ = [
@@ -80,6 +83,24 @@ def examine(claim: Claim, certificate: AnyCertificate, prover: Prover = _proof_o
 def examination(claim: Claim, certificate: AnyCertificate, prover: Prover = _proof_of) -> Iterator[Step]:
     """The steps of an examination, one by one."""
     try:
+        _require_provable(claim)
         yield from _EXAMINERS[type(certificate)](claim, certificate, prover)
     except Rejected as reason:
         yield Step(str(reason), False)
+
+
+_OWN = {POWER, k}
+"""Letters of the certificates, which no claim has."""
+
+
+def _require_provable(claim: Claim) -> None:
+    """Raise `Rejected` where a claim says nothing, has a rounded number, or a letter that means something else."""
+    if not claim.relations:
+        raise Rejected("the claim has no relation that could be proved")
+    numbers_of(claim), letters_of(claim)
+    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    for expression in (*sides, *claim.conditions, *claim.where, *claim.for_all):
+        if expression.atoms(sp.Float):
+            raise Rejected(f"{expression} is not exact")
+        if expression.free_symbols & _OWN:
+            raise Rejected(f"{expression} has a letter that certificates use")

@@ -32,14 +32,16 @@ class Certificate:
 
 def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
     """Check a certificate of a claim, link by link; `Rejected` where the claim is outside the kernel's language."""
-    if claim.place not in PROVABLE_PLACES or claim.rate is not None:
+    if claim.place not in PROVABLE_PLACES or claim.rate is not None or not claim.relations:
         raise Rejected(f"the kernel knows relations at {', '.join(PROVABLE_PLACES)}, not a claim about {claim.place}")
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     yield from relaxation(claim, certificate.relaxed)
     if certificate.drift is not None:
-        yield from reliance(claim, prove(certificate.drift), conditions)
+        lemma = prove(certificate.drift)
+        yield from reliance(claim, lemma, conditions)
+        yield Step(f"{certificate.drift} is the one on record", lemma.claim is find(certificate.drift))
     relations = [_written_out(claim, relation) for relation in claim.relations]
     for number, (relation, terms) in enumerate(zip(relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(relations) > 1 else ""
@@ -61,7 +63,7 @@ def _link(
         yield from induct(claim, relation, terms, theory, conditions)
     elif relation.operator == "==" and terms:
         yield Step("an equation has no terms", False)
-    elif relation.operator in ("<", ">"):
+    elif relation.operator not in ("<=", "==", ">="):
         yield Step("a certificate shows that a side is not larger, not that it is smaller", False)
     else:
         yield from check(smaller, larger, terms, theory, conditions)

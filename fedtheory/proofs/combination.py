@@ -17,7 +17,7 @@ from fedtheory import quantities as q
 from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
-from fedtheory.kernel import Rejected, Step, is_nonnegative, slack
+from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering, slack
 from fedtheory.proofs.proof import Prover, follows, relaxation, reliance
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 
@@ -70,6 +70,18 @@ PLAIN_SPEEDUP_STEP = Fact(
     is_zero=True,
 )
 
+FACTS = (
+    ONE,
+    FINAL_DISTANCE,
+    TELESCOPED_PROGRESS,
+    DESCENT,
+    MEAN_DRIFT,
+    ROUND_DRIFT,
+    QUIET,
+    SPEEDUP_STEP,
+    PLAIN_SPEEDUP_STEP,
+)
+
 
 def _over_root(letter: Letters, above: q.Notion, below: q.Notion) -> Expr:
     return sp.sqrt(letter(above)) / sp.sqrt(letter(below))
@@ -110,7 +122,7 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
 def _link(
     claim: Claim, relation: Relation, parts: Sequence[Part], certificate: Combination, prove: Prover
 ) -> Iterator[Step]:
-    if relation.operator in ("<", ">"):
+    if relation.operator not in ("<=", "==", ">="):
         raise Rejected("a combination shows that a side is not larger, not that it is smaller")
     rest = relation.right - relation.left
     rest = -rest if relation.operator == ">=" else rest
@@ -119,10 +131,20 @@ def _link(
         factor, is_zero = yield from _premise(claim, part, conditions, prove)
         coefficient = numbers_of(claim).plain(part.coefficient)
         rest -= coefficient * factor
-        signed = is_zero or (relation.operator != "==" and is_nonnegative(coefficient, numbers_of(claim), conditions))
+        if is_zero:
+            signed = _is_finite(coefficient, numbers_of(claim), conditions)
+        else:
+            signed = relation.operator != "==" and is_nonnegative(coefficient, numbers_of(claim), conditions)
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
     left = sp.simplify(rest)
     yield Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
+
+
+def _is_finite(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
+    """Whether the denominator of a coefficient is shown not to vanish."""
+    whole = numbers.known(sp.cancel(coefficient))
+    _, below = sp.fraction(whole)
+    return any(is_nonnegative(sign / below, numbers, conditions) for sign in (1, -1))
 
 
 def _name(part: Part) -> str:
@@ -134,10 +156,14 @@ def _premise(
 ) -> Generator[Step, None, tuple[Expr, bool]]:
     """What a part multiplies, and whether that is zero; the steps say why it may be used."""
     if isinstance(part.premise, Fact):
+        if part.premise not in FACTS:
+            raise Rejected(f"{part.premise.name} is no fact that is known")
         missing = [assumption.name for assumption in part.premise.needs if assumption not in claim.assumptions]
         yield Step(part.premise.name + (f"; missing: {', '.join(missing)}" if missing else ""), not missing)
         return part.premise.slack(letters_of(claim)), part.premise.is_zero
     if not isinstance(part.premise, str):
+        if not is_ordering(part.premise):
+            raise Rejected(f"{part.premise} is no condition with a slack")
         yield Step(f"the condition {part.premise}", follows(part.premise, claim, conditions))
         return slack(part.premise), False
     proof = prove(part.premise)

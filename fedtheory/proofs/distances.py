@@ -139,3 +139,5 @@ DISPLACEMENT = Measure(
     # From no point is the mean squared distance smaller than from the average.
     mean_drift=lambda _clients: sp.S.One,
 )
+
+MEASURES = (PAIR, SPREAD, DISPLACEMENT)

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
+from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr
+from fedtheory.expressions import Expr, Gradient
 from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, remainder, scalar
 from fedtheory.proofs.theory import letters_of, steps_taken
 
-POWER = sp.Symbol("R^k", positive=True)
+POWER = sp.Dummy("R^k", positive=True)
 """The k-th power of the base of an induction, in its factor, offset and terms."""
 
 
@@ -29,9 +30,7 @@ class Induction:
     """Why a bound holds at every local step."""
 
     measured: Expr
-    """D at the present local step."""
-    moved: Expr
-    """D after it."""
+    """D at the present local step: of iterates, and what stays the same in a round."""
     factor: Expr
     offset: Expr
     terms: Sequence[Term]
@@ -85,7 +84,12 @@ def induct(
     course = _Course(claim, induction)
     start = 0 if induction.first is None else 1
     later, known = _from(course, theory, start), (*conditions, *_conditions(course, start))
-    measured, moved, bound = induction.measured, induction.moved, course.written(induction.bound)
+    _require_round(claim)
+    if induction.bound.has(POWER):
+        raise Rejected("the bound has the power itself")
+    if induction.base is not None:
+        yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, theory.numbers, conditions))
+    measured, moved, bound = induction.measured, moved_on(claim, induction.measured), course.written(induction.bound)
     rhs = course.written(induction.factor) * measured + course.written(induction.offset)
     yield from _named("one step: ", check(moved, rhs, induction.terms, later, known))
     begun = _at_start(claim, theory, course)
@@ -100,11 +104,35 @@ def induct(
     yield from _conclusion(course, relation, _from(course, theory, 0), (*conditions, *_conditions(course, 0)))
 
 
+_NEXT = {
+    q.local_iterate: q.next_local_iterate,
+    q.average_iterate: q.next_average_iterate,
+    q.centralised_model: q.next_centralised_model,
+}
+_CONSTANT = (q.server_model, q.optimum, q.client_optimum)
+
+
+def _require_round(claim: Claim) -> None:
+    """Raise `Rejected` where clients may start from other models than the server's."""
+    if a.full_participation not in claim.assumptions and a.uniform_sampling not in claim.assumptions:
+        raise Rejected("an induction starts where all clients are at the server's model")
+
+
+def moved_on(claim: Claim, measured: Expr) -> Expr:
+    """D after the next local step."""
+    letter = letters_of(claim)
+    steps = {letter(now): letter(later) for now, later in _NEXT.items()}
+    known = steps.keys() | {letter(notion) for notion in _CONSTANT}
+    if not measured.free_symbols <= known or measured.atoms(Gradient):
+        raise Rejected(f"{measured} is not a distance of iterates and of what stays the same in a round")
+    return measured.xreplace(steps)
+
+
 def _conclusion(course: _Course, relation: Relation, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
     """That the link is about D_k or D_{k+1}, and its right side is the bound on it."""
     bounds = {
         course.induction.measured: course.written(course.induction.bound),
-        course.induction.moved: course.after(course.induction.bound),
+        moved_on(course.claim, course.induction.measured): course.after(course.induction.bound),
     }
     shown = [bound for squared, bound in bounds.items() if not remainder(scalar(relation.left - squared, theory))]
     if relation.operator != "<=" or not shown:

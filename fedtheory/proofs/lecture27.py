@@ -15,10 +15,8 @@ from fedtheory.sources.lecture27.notation import (
     delta_i,
     eta,
     v,
-    v_next,
     w,
     w_i,
-    w_i_next,
     w_other,
     w_star,
     x,
@@ -39,7 +37,6 @@ def _away(weight: sp.Expr) -> Induction:
     own = Gradient(F_i, v) - Gradient(F, v)
     return Induction(
         measured=norm_sq(_APART),
-        moved=norm_sq(w_i_next - v_next),
         factor=(1 + weight) * _BASE**2,
         offset=(1 + 1 / weight) * eta**2 * delta_i**2,
         terms=[

@@ -90,6 +90,8 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
     step = of_step.claim
     if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
         raise Rejected("a mean is taken of one inequality, and is one")
+    if any(q.local_step_index in c.notation.values() for c in (claim, step)):
+        raise Rejected("a mean over the local steps has no number of a step")
     missing = [assumption.name for assumption in _ROUNDS if assumption not in claim.assumptions]
     yield from relaxation(claim, certificate.relaxed)
     yield from reliance(claim, of_step, claim.conditions if certificate.relaxed is None else certificate.relaxed)

@@ -15,7 +15,7 @@ from fedtheory.kernel import Term, Theory, slack
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
 from fedtheory.proofs.certificate import theory_of_link
 from fedtheory.proofs.combination import Fact, Part
-from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.induction import Induction, moved_on
 from fedtheory.proofs.recursion import Setting, k
 from fedtheory.proofs.theory import letters_of
 from fedtheory.registry import find
@@ -63,7 +63,7 @@ def outline(claim: Claim) -> Outline | None:
 def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
     found = []
     for term in terms:
-        reason = term.reason(theory)
+        reason = term.reason.in_theory(theory)
         factor = replace(term, coefficient=sp.S.One).whole(reason)
         found.append(Entry(sp.sympify(term.coefficient), reason.name, factor))
     return tuple(found)
@@ -75,7 +75,8 @@ def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
         if isinstance(terms, Induction):
             grown = terms.factor * terms.measured + terms.offset
             yield Group(
-                rf"{relation.latex},\quad {latex(terms.moved)}\le {latex(grown)}", _entries(terms.terms, theory)
+                rf"{relation.latex},\quad {latex(moved_on(claim, terms.measured))}\le {latex(grown)}",
+                _entries(terms.terms, theory),
             )
         else:
             yield Group(relation.latex, _entries(terms, theory))

@@ -44,10 +44,11 @@ Prover = Callable[[str], Proof]
 def follows(condition: Expr, claim: Claim, conditions: Sequence[Expr] | None = None) -> bool:
     """Whether a condition follows from others, of the same claim unless they are given."""
     given = claim.conditions if conditions is None else conditions
+    if not is_ordering(condition) or condition in given:
+        return condition in given
+    numbers = numbers_of(claim)
     # Only the closure of an open condition follows from a closed one.
-    is_closed = condition.rel_op in ("<=", ">=") if is_ordering(condition) else False
-    repeated = condition in given
-    return repeated or (is_closed and is_nonnegative(slack(condition), numbers_of(claim), given))
+    return condition.rel_op in ("<=", ">=") and is_nonnegative(numbers.known(slack(condition)), numbers, given)
 
 
 def relaxation(claim: Claim, relaxed: Sequence[Expr] | None) -> Iterator[Step]:
@@ -66,13 +67,19 @@ def reliance(claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None) 
     missing = [assumption.name for assumption in premise.assumptions if assumption not in claim.assumptions]
     unmet = [condition for condition in needed if not follows(condition, claim, conditions)]
     yield Step(f"{premise.id} is proved", on.verdict == "proved")
-    yield Step(f"the notation of {premise.id}", _same_notation(claim, premise))
+    yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
     yield Step(f"the assumptions of {premise.id}" + _listed("missing", missing), not missing)
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
 
 
 def _listed(what: str, items: Sequence[object]) -> str:
     return f"; {what}: {', '.join(map(str, items))}" if items else ""
+
+
+def _same_quantifiers(claim: Claim, premise: Claim) -> bool:
+    """Whether no letter is under a quantifier in one of them, and something of the run in the other."""
+    pairs = ((claim, premise), (premise, claim))
+    return all(not (one.for_all.keys() & letters_of(other).known_symbols) for one, other in pairs)
 
 
 def _same_notation(claim: Claim, premise: Claim) -> bool:

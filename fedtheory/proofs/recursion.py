@@ -20,11 +20,11 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Expr
 from fedtheory.kernel import Numbers, Rejected, Step, Term, Theory, check, is_nonnegative
-from fedtheory.proofs.distances import Measure
+from fedtheory.proofs.distances import MEASURES, Measure
 from fedtheory.proofs.proof import Prover, relaxation
 from fedtheory.proofs.theory import letters_of, numbers_of
 
-k = sp.Symbol("k", nonnegative=True)
+k = sp.Dummy("k", nonnegative=True)
 """Local steps taken so far, 0 .. tau."""
 
 _NEEDS = (a.same_local_work, a.full_participation, a.uniform_shares)
@@ -84,8 +84,6 @@ class Setting:
     def numbers(self, first: int) -> Numbers:
         """The numbers of the claim, and k from `first` on."""
         known = numbers_of(self.claim)
-        if k in known.letters:
-            raise Rejected("the letter k is taken: it counts the local steps")
         return replace(known, letters=known.letters | {k, self.steps}, at_least={**known.at_least, k: first})
 
     def is_nonnegative(self, number: Expr, first: int, *upper: Expr) -> bool:
@@ -102,6 +100,8 @@ def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> I
         conclude = next((rule for notion, rule in _CONCLUSIONS if letter(notion) == relation.left), None)
     if relation is None or conclude is None:
         raise Rejected("a recursion is about one upper bound on the drift of a whole run")
+    if certificate.measure not in MEASURES:
+        raise Rejected(f"{certificate.measure.words} is no measure that is known")
     missing = [assumption.name for assumption in _NEEDS if assumption not in claim.assumptions]
     yield Step("all clients take the same steps" + (f"; missing: {', '.join(missing)}" if missing else ""), not missing)
     yield from relaxation(claim, certificate.relaxed)

@@ -18,16 +18,10 @@ from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, norm_sq
 from fedtheory.kernel import Rejected, Theory
 from fedtheory.proofs.theory import Letters, letters_of, theory_of
+from fedtheory.quantities import ScalarNotion, VectorNotion
 
-_RANDOM = (
-    q.local_iterate,
-    q.next_local_iterate,
-    q.stochastic_gradient,
-    q.gradient_at_server_model,
-    q.local_result,
-    q.next_server_model,
-)
-"""Vectors of a round that depend on its draws."""
+_GIVEN = (q.server_model, q.optimum, q.client_optimum, q.surrogate_optimum, q.centralised_model)
+"""Vectors that the start of a round determines; all others depend on its draws."""
 
 
 @cache
@@ -38,14 +32,27 @@ def _letter(name: str) -> sp.Dummy:
 def theory_of_round(claim: Claim, relation: Relation) -> Theory:
     """The theory in which one relation about a round is to be proved; `Rejected` where it mixes both readings."""
     letter = letters_of(claim)
-    if a.uniform_sampling not in claim.assumptions or a.unit_server_step not in claim.assumptions:
+    needed = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
+    if any(assumption not in claim.assumptions for assumption in needed):
         raise Rejected("a round is known for participants that are drawn uniformly, and a unit server step")
     every_outcome = _of_every_outcome(claim, letter)
     if not (relation.left.atoms(Expectation) or relation.right.atoms(Expectation)):
         return every_outcome
     for side in (relation.left, relation.right):
-        _require_expectations(side, letter)
-    return _in_expectation(letter, every_outcome, relation)
+        _require_expectations(side, _random(claim))
+    return _in_expectation(
+        letter, every_outcome, _random(claim) & (relation.left.free_symbols | relation.right.free_symbols)
+    )
+
+
+def _random(claim: Claim) -> set[Expr]:
+    """The letters of a claim that stand for something random."""
+    kinds = (VectorNotion, ScalarNotion)
+    return {
+        s
+        for s, notion in {**claim.where, **claim.notation}.items()
+        if isinstance(notion, kinds) and notion not in _GIVEN
+    }
 
 
 def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
@@ -66,6 +73,9 @@ def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
         step_vectors=frozenset({local, noise, at_server}),
         definitions={**theory.definitions, **defined},
         local_steps=letter(q.client_local_steps),
+        numbers=replace(theory.numbers, of_clients=theory.numbers.of_clients | {letter(q.client_local_steps)}),
+        of_a_round=True,
+        step_number=letter(q.local_step_index),
     )
 
 
@@ -113,9 +123,7 @@ def _is_vector_mean(content: Expr) -> bool:
     return not content.atoms(Inner, Value)
 
 
-def _require_expectations(side: Expr, letter: Letters) -> None:
-    random = {letter(notion) for notion in _RANDOM}
-
+def _require_expectations(side: Expr, random: set[Expr]) -> None:
     def check(expression: Expr) -> None:
         if isinstance(expression, Expectation):
             return
@@ -138,9 +146,8 @@ def _outside_expectations(expression: Expr) -> set[Expr]:
     return set().union(*(_outside_expectations(argument) for argument in expression.args))
 
 
-def _in_expectation(letter: Letters, theory: Theory, relation: Relation) -> Theory:
+def _in_expectation(letter: Letters, theory: Theory, used: set[Expr]) -> Theory:
     noise, at_server = letter(q.gradient_noise), _letter("noise at the server's model")
-    used = (relation.left.free_symbols | relation.right.free_symbols) & {letter(notion) for notion in _RANDOM}
     drawn = replace(
         theory,
         noise=frozenset({noise, at_server}),

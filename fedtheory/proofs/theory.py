@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Selected, norm_sq
 from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
 
@@ -60,11 +60,21 @@ class Letters:
 
     def __init__(self, where: Mapping[sp.Symbol, Notion]) -> None:
         self.known: dict[str, sp.Symbol] = {}
+        self._notions: dict[str, Notion] = {}
         for symbol, notion in where.items():
+            if self._notions.setdefault(notion.name, notion) is not notion:
+                raise Rejected(f"two different notions are called {notion.name}")
             if self.known.setdefault(notion.name, symbol) != symbol:
                 raise Rejected(f"{self.known[notion.name]} and {symbol} both stand for {notion.name}")
 
+    @property
+    def known_symbols(self) -> set[sp.Symbol]:
+        """The letters that stand for something."""
+        return set(self.known.values())
+
     def __call__(self, notion: Notion) -> sp.Symbol:
+        if self._notions.get(notion.name, notion) is not notion:
+            raise Rejected(f"the claim calls something else {notion.name}")
         return self.known.setdefault(notion.name, _letter_of(notion.name))
 
     def has(self, notion: Notion) -> bool:
@@ -74,6 +84,9 @@ class Letters:
 
 def letters_of(claim: Claim) -> Letters:
     """The letters of a claim, with those of quantities that are its sides."""
+    both = claim.where.keys() & claim.for_all.keys()
+    if both:
+        raise Rejected(f"{', '.join(map(str, both))} stands for something, and is under a quantifier as well")
     return Letters({**claim.where, **claim.notation})
 
 
@@ -125,6 +138,8 @@ def numbers_of(claim: Claim) -> Numbers:
     own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
     for symbol, values in claim.for_all.items():
         _require_declared(symbol, values)
+    for symbol in (*named, *own, *claim.for_all):
+        _require_plain(symbol)
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {symbol for symbol, notion in claim.notation.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
@@ -143,9 +158,17 @@ def numbers_of(claim: Claim) -> Numbers:
 def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     """What holds of numbers by what they stand for: no more clients are drawn than there are, nor steps taken."""
     letter = letters_of(claim)
-    both = letter.has(q.clients) and letter.has(q.participants)
+    both = letter.has(q.clients) and letter.has(q.participants) and a.uniform_sampling in claim.assumptions
     drawn = (letter(q.participants) <= letter(q.clients),) if both else ()
-    return (*drawn, *steps_taken(claim)) if q.local_step_index in claim.notation.values() else drawn
+    # In a mean over clients a step may be one that some of them do not take.
+    of_each = letter.has(q.local_steps) or not any(
+        r.left.atoms(*MEANS) | r.right.atoms(*MEANS) for r in claim.relations
+    )
+    is_numbered = q.local_step_index in claim.notation.values()
+    return (*drawn, *steps_taken(claim)) if is_numbered and of_each else drawn
+
+
+MEANS = (Average, Selected, ClientSum)
 
 
 def steps_taken(claim: Claim) -> tuple[Expr, ...]:
@@ -153,6 +176,26 @@ def steps_taken(claim: Claim) -> tuple[Expr, ...]:
     letter = letters_of(claim)
     steps = letter(q.client_local_steps) if letter.has(q.client_local_steps) else letter(q.local_steps)
     return (letter(q.local_step_index) + 1 <= steps,)
+
+
+_SPECIAL = (
+    "zero",
+    "negative",
+    "nonpositive",
+    "imaginary",
+    "even",
+    "odd",
+    "prime",
+    "composite",
+    "irrational",
+    "infinite",
+)
+
+
+def _require_plain(symbol: sp.Symbol) -> None:
+    """Raise `Rejected` where SymPy is told more of a number than that it is positive, not negative, or whole."""
+    if any(symbol.assumptions0.get(kind) for kind in _SPECIAL):
+        raise Rejected(f"more is declared of {symbol} than that it is real, positive, not negative or whole")
 
 
 def _require_declared(symbol: sp.Symbol, values: Sequence[Expr]) -> None:

@@ -23,7 +23,6 @@ from fedtheory.sources.vlaski2023.notation import (
     local_rate,
     mu,
     phi,
-    phi_next,
     sigma_k,
     w,
     w_o,
@@ -124,7 +123,6 @@ CERTIFICATES = [
         links=[
             Induction(
                 measured=norm_sq(w_o_k - phi),
-                moved=norm_sq(w_o_k - phi_next),
                 factor=_ONE,
                 offset=_SETTLING,
                 terms=_SETTLED,

@@ -80,7 +80,7 @@ def changed_inductions(induction: Induction) -> Iterator[Induction]:
         yield replace(induction, factor=change * induction.factor)
         yield replace(induction, offset=change * induction.offset)
         yield replace(induction, bound=change * induction.bound)
-    yield replace(induction, measured=induction.moved)
+    yield replace(induction, measured=2 * induction.measured)
     if induction.first is not None:
         yield replace(induction, first=None)
 

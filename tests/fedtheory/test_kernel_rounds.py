@@ -33,6 +33,7 @@ THEORY = Theory(
     random=frozenset({p_i}),
     clients=M,
     participants=L,
+    of_a_round=True,
     local_steps=E_i,
     objectives=frozenset({F}),
     client_objectives=frozenset({F_i}),

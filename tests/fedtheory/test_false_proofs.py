@@ -1,0 +1,293 @@
+"""False statements with certificates that look right: none of them is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
+from fedtheory.kernel import Numbers, Term, assumption, is_nonnegative, one, square
+from fedtheory.proofs import Certificate, Combination, MeanCertificate, Part, Recursion, certificates, examine
+from fedtheory.proofs import combination as facts
+from fedtheory.proofs.combination import Fact
+from fedtheory.proofs.induction import POWER, Induction
+from fedtheory.proofs.recursion import k as counter
+from fedtheory.quantities import Quantity
+from fedtheory.registry import find
+
+eta, L, sigma, G = sp.symbols("eta L sigma G", positive=True)
+M, T, tau, P = sp.symbols("M T tau P", positive=True)
+E_i = sp.Symbol("E_i", positive=True)
+k = sp.Symbol("k", nonnegative=True, integer=True)
+S = sp.Symbol("S", positive=True, integer=True)
+x, w, w_next, x_i, x_next, xi, xbar, psi, g, F, F_i = sp.symbols("x w w_next x_i x_next xi xbar psi g F F_i", real=True)
+WHERE: dict[sp.Symbol, Any] = {
+    eta: q.local_step_size,
+    L: q.smoothness,
+    sigma: q.noise_deviation,
+    G: q.second_moment,
+    M: q.clients,
+    T: q.iterations,
+    tau: q.local_steps,
+    k: q.local_step_index,
+    x: q.point,
+    w: q.server_model,
+    x_i: q.local_iterate,
+    x_next: q.next_local_iterate,
+    g: q.stochastic_gradient,
+    F: q.objective,
+    F_i: q.client_objective,
+}
+ROUND: dict[sp.Symbol, Any] = {
+    M: q.clients,
+    P: q.participants,
+    E_i: q.client_local_steps,
+    k: q.local_step_index,
+    w: q.server_model,
+    w_next: q.next_server_model,
+    x_i: q.local_iterate,
+    xbar: q.average_iterate,
+    xi: q.gradient_noise,
+    psi: q.local_result,
+    F: q.objective,
+    F_i: q.client_objective,
+}
+SAMPLED = (a.uniform_sampling, a.unit_server_step, a.uniform_shares, a.several_clients)
+LINKS = {"links": [[]]}
+
+
+def verdict(kind: Any, parts: dict[str, Any], prover: Any = None, **stated: Any) -> str:
+    """What the kernel says of a claim and a certificate of some kind."""
+    claim = Claim(id="t:false", **{"where": WHERE, **stated})
+    certificate = kind(claim=claim.id, **parts)
+    return (examine(claim, certificate) if prover is None else examine(claim, certificate, prover)).verdict
+
+
+def about_a_round(left: Any, right: Any, terms: Any = (), where: Any = None, assumptions: Any = SAMPLED) -> str:
+    """What the kernel says of an equation, or with terms of an inequality, about a round."""
+    relation = "<=" if terms else "=="
+    stated = {"lhs": left, "relation": relation, "rhs": right, "place": "round", "assumptions": assumptions}
+    return verdict(Certificate, {"links": [terms]}, where=ROUND if where is None else where, **stated)
+
+
+def test_both_readings_of_a_condition_are_kept_apart() -> None:
+    """Under eta <= L neither letter is the other times the same surplus."""
+    wrong = eta * L - L + eta
+    assert not is_nonnegative(wrong, Numbers(letters=frozenset({eta, L})), [eta <= L])
+    sides = {"lhs": L - eta, "rhs": eta * L, "conditions": [eta <= L]}
+    assert verdict(Combination, {"links": [[Part(wrong, facts.ONE)]]}, **sides) == "broken"
+
+
+@pytest.mark.parametrize("missing", [a.uniform_shares, a.uniform_sampling])
+def test_weights_of_those_that_are_drawn(missing: Any) -> None:
+    """They sum to one for equal shares and uniform sampling only."""
+    fewer = tuple(assumption for assumption in SAMPLED if assumption is not missing)
+    for left, right in ((norm_sq(Selected(w) - w), 0), (norm_sq(Expectation(Selected(psi)) - Average(psi)), 0)):
+        assert about_a_round(left, right, assumptions=fewer) == "broken"
+    at_step = {"lhs": Expectation(norm_sq(Selected(w) - w)), "relation": "==", "rhs": 0, "place": "step"}
+    assert verdict(Certificate, LINKS, **at_step) == "broken"
+
+
+def test_chosen_weights_are_no_uniform_sampling() -> None:
+    """The assumption fails where the server's weights are not the importances."""
+    from fedtheory import RATIONAL, parse_run
+
+    table: dict[str, Any] = {
+        "problem": {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["1"], ["0"]], "start": ["1"]},
+        "algorithm": {"local_step_size": "1/4", "rounds": 1},
+    }
+    assert a.uniform_sampling.failure(parse_run(table, RATIONAL)) is None
+    table["algorithm"]["aggregation"] = ["1/4", "1/4"]
+    assert a.uniform_sampling.failure(parse_run(table, RATIONAL)) is not None
+
+
+def test_what_depends_on_the_draw_is_not_independent_of_it() -> None:
+    """A gradient at the drawn mean is correlated with it."""
+    drawn = Gradient(F, Selected(psi))
+    assert about_a_round(Expectation(inner(Selected(psi), drawn)), Expectation(inner(Average(psi), drawn))) == "broken"
+    moved = Gradient(F, w_next)
+    assert about_a_round(Expectation(inner(w_next, moved)), Expectation(inner(Average(psi), moved))) == "broken"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (inner(xi, w), Expectation(inner(xi, w))),
+        (norm_sq(xbar - w), Expectation(norm_sq(xbar - w))),
+        (Expectation(inner(psi, xbar)), inner(Expectation(psi), Expectation(xbar))),
+        (Expectation(norm_sq(xi)), sp.S.Zero),
+    ],
+)
+def test_every_vector_of_a_round_is_random_unless_it_is_given(left: Any, right: Any) -> None:
+    """Noise and averages are; what a client ends with is not independent of them."""
+    assert about_a_round(left, sp.sympify(right)) == "broken"
+
+
+def test_the_number_of_a_step() -> None:
+    """It changes under a sum over the steps, a mean has some clients that take fewer, and no mean is taken of it."""
+    assert about_a_round(LocalSum(k * norm_sq(w)), k * E_i * norm_sq(w)) == "broken"
+    taken = [Term(E_i - k - 1, one(), averaged=True)]
+    assert about_a_round(k + 1, Average(E_i), taken) == "broken"
+    without_letter = {symbol: notion for symbol, notion in ROUND.items() if symbol != E_i}
+    differs = norm_sq(Average(LocalSum(w)) - LocalSum(w))
+    assert about_a_round(differs, 0, where=without_letter) == "broken"
+
+
+def test_means_of_a_vector_at_a_step() -> None:
+    """At a local step, in expectation over everything, a vector has no mean that is known."""
+    sides = {"lhs": Expectation(norm_sq(x_i - Expectation(x_i))), "relation": "==", "rhs": 0, "place": "step"}
+    assert verdict(Certificate, LINKS, **sides) == "broken"
+
+
+MOMENT = assumption("bounded second moment")
+TRAVELLED: dict[str, Any] = {
+    "measured": norm_sq(x_i - w),
+    "factor": 1 + 1 / k,
+    "offset": (1 + k) * eta**2 * G**2,
+    "terms": [Term(1 / k, square((x_i - w) + k * eta * g)), Term((1 + k) * eta**2, MOMENT)],
+    "bound": k**2 * eta**2 * G**2,
+    "first": [Term(eta**2, MOMENT)],
+}
+TRAVEL: dict[str, Any] = {
+    "lhs": Expectation(norm_sq(x_i - w)),
+    "rhs": k**2 * eta**2 * G**2,
+    "place": "step",
+    "assumptions": (a.same_local_work, a.full_participation, a.bounded_second_moment),
+}
+
+
+def induction_verdict(changes: dict[str, Any], **stated: Any) -> str:
+    """What becomes of the bound on the way that a client travels, with other parts."""
+    return verdict(Certificate, {"links": [Induction(**{**TRAVELLED, **changes})]}, **{**TRAVEL, **stated})
+
+
+def test_inductions() -> None:
+    """The honest one is proved; with stale models, an odd base, or a letter that means something else it is not."""
+    assert induction_verdict({}) == "proved"
+    fewer = tuple(assumption for assumption in TRAVEL["assumptions"] if assumption is not a.full_participation)
+    assert induction_verdict({}, assumptions=fewer) == "broken"
+    assert induction_verdict({"base": sp.Rational(2, 3)}) == "broken"
+    assert induction_verdict({"base": 1 + eta, "bound": TRAVELLED["bound"] * POWER / POWER + 0 * POWER}) == "proved"
+    assert induction_verdict({"base": 1 + eta, "bound": TRAVELLED["bound"] + POWER - 1}) == "broken"
+    assert induction_verdict({"measured": norm_sq(g)}) == "broken"
+    renamed = {POWER if symbol == eta else symbol: notion for symbol, notion in WHERE.items()}
+    assert induction_verdict({}, where=renamed) == "broken"
+
+
+def test_lecture_27_with_stale_models() -> None:
+    """Where clients work on older models a round does not start with everybody in one place."""
+    claim = find("lecture27:thm-1.g")
+    fewer = tuple(assumption for assumption in claim.assumptions if assumption is not a.full_participation)
+    assert examine(replace(claim, assumptions=fewer), certificates()[claim.id]).verdict == "broken"
+
+
+def test_a_mean_of_what_is_bounded_by_the_number_of_its_step() -> None:
+    """The mean over the steps is not below the bound of every single one."""
+    drift = sp.Symbol("d", real=True)
+    step = Claim(id="t:step", where=WHERE, **{**TRAVEL, "lhs": Expectation(Average(norm_sq(x_i - w)))})
+    proof = replace(examine(step, Certificate(claim=step.id, links=[[]])), steps=())
+    found = verdict(
+        MeanCertificate,
+        {"step": step.id, "span": "run"},
+        lambda _id: proof,
+        lhs=drift,
+        rhs=k**2 * eta**2 * G**2,
+        where={**WHERE, drift: q.average_round_drift},
+        assumptions=(*TRAVEL["assumptions"], a.unit_server_step),
+    )
+    assert found == "broken"
+
+
+def test_zeros_are_not_divided_by() -> None:
+    """What is zero may be multiplied by what is finite only."""
+    quiet = {"assumptions": (a.full_gradients,)}
+    by_zero = {"links": [[Part(-1 / sigma, facts.QUIET)]]}
+    assert verdict(Combination, by_zero, lhs=sp.S.One, rhs=sp.S.Zero, **quiet) == "broken"
+    equation = Claim(id="t:equation", lhs=M * (M - 1), relation="==", rhs=M**2 - M, where=WHERE)
+    proof = examine(equation, Combination(claim=equation.id, links=[[]]))
+    assert proof.verdict == "proved"
+    gap = equation.relations[0].right - equation.relations[0].left
+    hidden = {"links": [[Part(-M / gap, equation.id)]]}
+    assert verdict(Combination, hidden, lambda _id: proof, lhs=M, rhs=sp.S.Zero) == "broken"
+    step = eta - sp.sqrt(M) / sp.sqrt(T)
+    tuned = {"links": [[Part(-M / step, facts.PLAIN_SPEEDUP_STEP)]]}
+    assert verdict(Combination, tuned, lhs=M, rhs=sp.S.Zero, assumptions=(a.plain_speedup_step,)) == "broken"
+
+
+def test_letters_under_quantifiers() -> None:
+    """They are not letters of the run, in the same claim or in one that relies on it."""
+    D = sp.Symbol("D", nonnegative=True)
+    where = {D: q.initial_distance}
+    premise = Claim(id="t:premise", lhs=D, rhs=S * D, where=where, for_all={S: [1, 2]})
+    proof = examine(premise, Combination(claim=premise.id, links=[[Part((S - 1) * D, facts.ONE)]]))
+    assert proof.verdict == "proved"
+    use = {"links": [[Part(1, premise.id)]]}
+    as_noise = {"where": {D: q.initial_distance, S: q.noise_deviation}}
+    assert verdict(Combination, use, lambda _id: proof, lhs=D, rhs=S * D, **as_noise) == "broken"
+    both = {"where": {x: q.point, S: q.noise_deviation}, "for_all": {S: [1, 2]}, "place": "points"}
+    more = {"links": [[Term(S - 1, square(x))]]}
+    assert verdict(Certificate, more, lhs=norm_sq(x), rhs=S * norm_sq(x), **both) == "broken"
+
+
+def test_the_counter_of_a_recursion_is_its_own() -> None:
+    """A claim cannot have the letter that counts local steps mean something else."""
+    claim = find("renard2022:lemma-2.3.quiet")
+    recursion = certificates()[claim.id]
+    assert isinstance(recursion, Recursion)
+    where = {**claim.where, counter: q.final_suboptimality}
+    assert examine(replace(claim, rhs=claim.rhs * counter, where=where), recursion).verdict == "broken"
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs"), [(sp.Float("0.5") * M, sp.Rational(1, 2) * M), (M / 3, sp.Float("0.333333333333333") * M)]
+)
+def test_rounded_numbers(lhs: Any, rhs: Any) -> None:
+    """A float is a number that is not what it says."""
+    assert verdict(Combination, LINKS, lhs=lhs, rhs=rhs) == "broken"
+
+
+def test_declarations_are_not_statements() -> None:
+    """What SymPy is told of a letter proves nothing of what it stands for."""
+    zero, progress = sp.Symbol("z", zero=True), sp.Symbol("p", positive=True)
+    as_step = {"where": {zero: q.local_step_size, sigma: q.noise_deviation}}
+    assert verdict(Combination, LINKS, lhs=zero * sigma, relation="==", rhs=0, **as_step) == "broken"
+    positive = {"where": {progress: q.total_progress}}
+    assert verdict(Combination, {"links": [[Part(1, progress >= 0)]]}, lhs=0, rhs=progress, **positive) == "broken"
+
+
+@pytest.mark.parametrize("operator", ["!=", "approximately", "<"])
+def test_unknown_relations(operator: Any) -> None:
+    """Only <=, == and >= are proved."""
+    assert verdict(Combination, LINKS, lhs=M, relation=operator, rhs=M) == "broken"
+    assert verdict(Certificate, LINKS, lhs=norm_sq(x), relation=operator, rhs=norm_sq(x), place="points") == "broken"
+
+
+def test_reasons_and_facts_of_ones_own() -> None:
+    """Certificates choose among the kernel's reasons and the known facts; notions are not told by their names."""
+    luck = Fact("luck", lambda _letter: -sp.S.One)
+    assert verdict(Combination, {"links": [[Part(1, luck)]]}, lhs=1, rhs=0) == "broken"
+    term: Any = Term(1, lambda _theory: None)  # type: ignore[arg-type,return-value]
+    assert verdict(Certificate, {"links": [[term]]}, lhs=norm_sq(x), rhs=0, place="points") == "broken"
+    imposter = Quantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
+    named = {"where": {sigma: imposter}, "assumptions": (a.full_gradients,)}
+    assert verdict(Combination, {"links": [[Part(-1, facts.QUIET)]]}, lhs=sigma, rhs=0, **named) == "broken"
+
+
+def test_more_are_drawn_than_there_are() -> None:
+    """With replacement that is so."""
+    drawn = {"where": {x: q.point, P: q.participants, M: q.clients}, "place": "points"}
+    fewer = {"links": [[Term(M - P, square(x))]]}
+    sides = {"lhs": P * norm_sq(x), "rhs": M * norm_sq(x)}
+    assert verdict(Certificate, fewer, **sides, **drawn) == "broken"
+    assert verdict(Certificate, fewer, assumptions=(a.uniform_sampling,), **sides, **drawn) == "proved"
+
+
+def test_a_claim_that_says_nothing() -> None:
+    """Without a relation there is nothing to prove, whatever conditions are relaxed."""
+    assert verdict(Combination, {"links": [], "relaxed": [eta <= 1]}, conditions=[eta <= 1]) == "broken"
