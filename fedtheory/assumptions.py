@@ -71,8 +71,7 @@ def _least_squares_loss(run: Run) -> None:
 
 
 def _no_noise(run: Run) -> None:
-    centred = run.problem.centred
-    _expect((centred.oracle.variance_forms(centred.linear) == 0).all(), "the gradients are noisy")
+    _expect((run.noise_forms == 0).all(), "the gradients are noisy")
 
 
 def _strongly_convex_clients(run: Run) -> None:

@@ -13,6 +13,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.rule import same_for_all
 from fedtheory.moments import Trajectory
+from fedtheory.objectives import Objectives, QuadraticObjectives
 from fedtheory.problem import Problem
 from fedtheory.problem.quadratic import weighted_sum
 from fedtheory.region import AlongRun, Ball, Everywhere, Region, containing_ball, supremum_on_ball
@@ -47,21 +48,21 @@ class Run:
 
     def as_floats(self) -> Run:
         """The same run in double precision."""
-        return Run(self.problem.as_floats(), self.algorithm.as_floats())
+        return replace(self, problem=self.problem.as_floats(), algorithm=self.algorithm.as_floats())
 
     def with_rounds(self, rounds: int) -> Run:
         """The run with another number of rounds."""
-        return Run(self.problem, replace(self.algorithm, rounds=rounds))
+        return replace(self, algorithm=replace(self.algorithm, rounds=rounds))
 
     def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
         """The run with other local steps, all of one size."""
         work = LocalWork(steps, same_for_all(step_size, self.problem.weights))
-        return Run(self.problem, replace(self.algorithm, work=work))
+        return replace(self, algorithm=replace(self.algorithm, work=work))
 
     def with_step_factor(self, factor: Number) -> Run:
         """The run with all local step sizes multiplied by a factor."""
         work = LocalWork(self.algorithm.work.steps, self.algorithm.work.step_sizes * factor)
-        return Run(self.problem, replace(self.algorithm, work=work))
+        return replace(self, algorithm=replace(self.algorithm, work=work))
 
     def with_copies(self, copies: int) -> Run:
         """The run with every client repeated, so that there are more clients of the same kind."""
@@ -74,12 +75,34 @@ class Run:
             work=LocalWork(work.steps * copies, np.tile(work.step_sizes, copies)),
             clock=replace(self.algorithm.clock, times=self.algorithm.clock.times * copies),
         )
-        return Run(self.problem.repeated(copies), algorithm)
+        return replace(self, problem=self.problem.repeated(copies), algorithm=algorithm)
 
     @cached_property
     def trajectory(self) -> Trajectory:
         """Exact expectations of the run; `Diverging` if they leave double precision."""
-        return Trajectory(self.problem, self.algorithm).require_finite()
+        return self.attempted_trajectory.require_finite()
+
+    @property
+    def attempted_trajectory(self) -> Trajectory:
+        """The same as far as it goes, with the reason where it diverges."""
+        return Trajectory(self.problem, self.algorithm)
+
+    @cached_property
+    def client_objectives(self) -> Objectives:
+        """F_i of each client, in coordinates centred at x*."""
+        problem = self.problem.centred
+        return QuadraticObjectives(problem.hessians, problem.linear, problem.constants)
+
+    @cached_property
+    def mean_objective(self) -> Objectives:
+        """F, in coordinates centred at x*."""
+        problem = self.problem.centred
+        return QuadraticObjectives(problem.hessian[None], problem.mean_linear[None], problem.mean_constant)
+
+    def gaps(self, points: Array) -> Array:
+        """F(x) - F*, (...), at centred points (..., d)."""
+        values: Array = (points * (points @ self.problem.hessian)).sum(axis=-1) / 2
+        return values
 
     @cached_property
     def surrogate(self) -> Surrogate:
@@ -101,6 +124,38 @@ class Run:
         """mu = min_i (smallest eigenvalue of H_i)."""
         return min(self.arithmetic.smallest_eigenvalue(hessian) for hessian in self._distinct_hessians)
 
+    @cached_property
+    def client_smoothness(self) -> Array:
+        """Largest eigenvalue of each H_i, (M,)."""
+        return self.arithmetic.array([self.arithmetic.largest_eigenvalue(h) for h in self.problem.hessians])
+
+    @cached_property
+    def client_strong_convexity(self) -> Array:
+        """Smallest eigenvalue of each H_i, (M,)."""
+        return self.arithmetic.array([self.arithmetic.smallest_eigenvalue(h) for h in self.problem.hessians])
+
+    @cached_property
+    def client_mean_square_smoothness(self) -> Array:
+        """The smallest c_i with ``E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2``, one draw in both gradients, (M,)."""
+        curvatures = self.problem.hessians @ self.problem.hessians + self.noise_forms[:, 1:, 1:]
+        return self.arithmetic.array([self.arithmetic.largest_eigenvalue(form) for form in curvatures])
+
+    @cached_property
+    def sample_smoothness(self) -> Number:
+        """The largest curvature of an objective that is sampled."""
+        centred = self.problem.centred
+        return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
+
+    @cached_property
+    def objective_smoothness(self) -> Number:
+        """Largest eigenvalue of the Hessian of F."""
+        return self.arithmetic.largest_eigenvalue(self.problem.hessian)
+
+    @cached_property
+    def smallest_curvature(self) -> Number:
+        """Smallest eigenvalue of the Hessian of F."""
+        return self.arithmetic.smallest_eigenvalue(self.problem.hessian)
+
     @property
     def _distinct_hessians(self) -> Array:
         hessians = self.problem.hessians
@@ -109,7 +164,7 @@ class Run:
     @cached_property
     def noise_variance(self) -> Bound:
         """sigma^2 = max_i sup_x E|g_i(x) - grad F_i(x)|^2."""
-        return self._largest(self._noise_forms, "mini-batch noise")
+        return self._largest(self.noise_forms, "mini-batch noise")
 
     @cached_property
     def second_moment(self) -> Bound:
@@ -126,6 +181,13 @@ class Run:
     def lipschitz_sq(self) -> Bound:
         """rho^2 = max_i sup_x |grad F_i(x)|^2: on a convex region F_i is rho-Lipschitz."""
         return self._largest(self._gradient_forms, "the gradient")
+
+    @cached_property
+    def objective_lipschitz_sq(self) -> Bound:
+        """rho_F^2 = sup_x |grad F(x)|^2."""
+        # grad F(x) = H (x - x*), and the ball is centred at x*.
+        steepest = self.objective_smoothness * self.ball.radius
+        return Bound(steepest * steepest, self.ball)
 
     @cached_property
     def dissimilarity_sq(self) -> Bound:
@@ -175,17 +237,52 @@ class Run:
         """|grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
         return _squares(self._affine_gradients)
 
+    def second_moments_at(self, points: Array) -> Array:
+        """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
+        one = np.broadcast_to(self.arithmetic.identity(1)[0], (*points.shape[:-1], 1))
+        homogeneous = np.concatenate([one, points], axis=-1)[..., None, :]
+        lifted = (self.stochastic_forms @ homogeneous[..., None])[..., 0]
+        moments: Array = (lifted * homogeneous).sum(axis=-1)
+        return moments
+
+    @cached_property
+    def virtual_client_values(self) -> Array:
+        """E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), (T, K+1, M)."""
+        problem = self.problem.centred
+        forms = self.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
+        forms[:, 0, 0] = problem.constants
+        forms[:, 0, 1:] = -problem.linear
+        forms[:, 1:, 1:] = problem.hessians / 2
+        return self._at_virtual_iterates(forms)
+
+    @cached_property
+    def virtual_gradient_sq(self) -> Array:
+        """E|grad F(theta^{n,k})|^2 at the virtual iterates, (T, K+1)."""
+        # In centred coordinates the gradient of F is H x.
+        size = self.problem.dimension + 1
+        form = self.arithmetic.zeros(1, size, size)
+        form[0, 1:, 1:] = self.problem.hessian @ self.problem.hessian
+        squares: Array = self._at_virtual_iterates(form)[..., 0]
+        return squares
+
+    def _at_virtual_iterates(self, forms: Array) -> Array:
+        """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*), (T, K+1, C)."""
+        moments = self.trajectory.virtual_moments
+        size = forms.shape[-1] ** 2
+        found: Array = moments.reshape(*moments.shape[:2], size) @ forms.reshape(-1, size).T
+        return found
+
     @cached_property
     def stochastic_forms(self) -> Array:
         """E|g_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
-        forms: Array = self._gradient_forms + self._noise_forms
+        forms: Array = self._gradient_forms + self.noise_forms
         return forms
 
     @cached_property
-    def _noise_forms(self) -> Array:
-        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
-        centred = self.problem.centred
-        return centred.oracle.variance_forms(centred.linear)
+    def noise_forms(self) -> Array:
+        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1), x measured from x*."""
+        like = self.arithmetic.zeros(self.problem.clients, self.problem.dimension)
+        return self.problem.centred.oracle.variance_forms(like)
 
     @cached_property
     def _dissimilarity_forms(self) -> Array:
@@ -207,8 +304,7 @@ class Run:
     @cached_property
     def initial_gap(self) -> Number:
         """F(x^0) - F*."""
-        start = self.problem.centred.start
-        return start @ self.problem.hessian @ start / 2
+        return self.gaps(self.problem.centred.start[None])[0]
 
 
 _DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"

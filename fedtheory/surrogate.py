@@ -77,6 +77,18 @@ class Surrogate:
         except InputError:
             raise NotApplicable("a weighted sum of the clients' objectives has no minimiser") from None
 
+    def mixed_value(self, weights: Array, point: Array) -> Number:
+        """sum_i weights_i L_i as one objective, at a point (d,)."""
+        centred = self.problem.centred
+        hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+        return point @ hessian @ point / 2 - linear @ point + weights @ centred.constants
+
+    def mixed_slope(self, weights: Array, point: Array) -> Array:
+        """Its gradient there, (d,)."""
+        centred = self.problem.centred
+        slope: Array = weighted_sum(weights, centred.hessians) @ point - weighted_sum(weights, centred.linear)
+        return slope
+
     def client_values(self, points: Array) -> Array:
         """L_i, (..., M), at points (..., d)."""
         centred = self.problem.centred

@@ -145,6 +145,6 @@ def _refutation(verdict: ClaimVerdict) -> str:
     check = verdict.evidence
     if check is not None and check.rate is not None and check.rate.limit is not None:
         limit = decimal(check.rate.limit)
-        return f"On the simplest counterexample known, below, the exact limit is {limit}, while the claimed order vanishes."
+        return f"On the simplest one known, below, the exact limit is {limit}, while the claimed order vanishes."
     ball = "" if check is None or check.everywhere else " Its constants are those of a ball that contains the run."
     return f"The simplest counterexample known is below, confirmed in exact rational arithmetic.{ball}"

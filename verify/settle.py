@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.runfile import read_run
 from verify.check import Check, Settlement, check
@@ -20,7 +21,10 @@ def settle(found: Check, run_file: str) -> Check:
     """
     if found.arithmetic is not FLOAT or not found.applicable or found.holds or not found.comparisons:
         return found
-    exact_run = read_run(run_file, RATIONAL)
+    try:
+        exact_run = read_run(run_file, RATIONAL)
+    except InputError as reason:
+        return replace(found, settlement=Settlement(None, f"floats alone do not decide: {reason.message}"))
     if _cost(exact_run) > _BUDGET:
         too_large = "floats alone do not decide, and the run is too large to repeat in rationals"
         return replace(found, settlement=Settlement(None, too_large))

@@ -73,9 +73,7 @@ def drawn_document(simulated: Run, found: DrawnRuns, seed: int) -> dict[str, Any
 
 def document(simulated: Run) -> dict[str, Any]:
     """The JSON document of a run."""
-    from fedtheory.moments import Trajectory
-
-    trajectory = Trajectory(simulated.problem, simulated.algorithm)
+    trajectory = simulated.attempted_trajectory
     divergence = trajectory.divergence
     return _facts(simulated) | {
         "server": {
@@ -91,7 +89,7 @@ def document(simulated: Run) -> dict[str, Any]:
 
 
 def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
-    if simulated.algorithm.work.common_steps is None or not trajectory.noise:
+    if simulated.algorithm.work.common_steps is None or len(trajectory.server_mean) == 1:
         return None
     return {
         "suboptimality": _texts(simulated, trajectory.local_suboptimality),

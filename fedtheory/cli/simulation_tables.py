@@ -18,13 +18,11 @@ def print_run(simulated: Run, constants: dict[str, Any]) -> None:
     """Print an exact run."""
     from rich.markup import escape
 
-    from fedtheory.moments import Trajectory
-
-    trajectory = Trajectory(simulated.problem, simulated.algorithm)
+    trajectory = simulated.attempted_trajectory
     _print_constants(simulated, constants)
     times = [simulated.arithmetic.number(0, "time"), *simulated.algorithm.times(simulated.problem.weights)]
     columns = {"time": times} | {name: getattr(trajectory, f"server_{name}") for name in MEASURED}
-    rows = [[str(n), *(short(values[n]) for values in columns.values())] for n in _shown(len(trajectory.moments))]
+    rows = [[str(n), *(short(values[n]) for values in columns.values())] for n in _shown(len(trajectory.server_mean))]
     print_table("exact expectations of the server's model", ["round", *columns], rows, whole=("round", *columns))
     if trajectory.divergence:
         print_lines(f"[bold red]diverges[/bold red]: {escape(trajectory.divergence.reason)}")

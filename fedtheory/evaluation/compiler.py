@@ -153,10 +153,7 @@ class Compiler:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
 
         def value(site: Site) -> Array:
-            hessians, linear, constants = objective.select(site.run)
-            at, frame = point(site), site.step
-            curved = frame.inner(at, at.mapped(hessians)) / 2
-            return axes_of(curved - frame.inner(frame.constant(linear), at) + constants)
+            return axes_of(objective.select(site.run).value(site.step, point(site)))
 
         return self._kept(node, value)
 
@@ -230,8 +227,7 @@ class Compiler:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
 
         def gradient(site: Site) -> Vector:
-            hessians, linear, _ = objective.select(site.run)
-            return point(site).mapped(hessians) + site.step.constant(-linear)
+            return objective.select(site.run).gradient(site.step, point(site))
 
         return gradient
 

@@ -31,10 +31,7 @@ class ScaleCompiler(Compiler):
         objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
 
         def scale(site: Site) -> Array:
-            hessians, linear, constants = objective.select(site.run)
-            at, frame = point(site), site.step
-            curved = abs(frame.inner(at, at.mapped(hessians))) / 2
-            return axes_of(curved + abs(frame.inner(frame.constant(linear), at)) + abs(constants))
+            return axes_of(objective.select(site.run).scale(site.step, point(site)))
 
         return self._kept(node, scale)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from fedtheory.frames.base import Frame, Index, Vector, common_steps
-from fedtheory.frames.moment import MomentFrame, MomentVector, moment_frames
+from fedtheory.frames.moment import MomentFrame, MomentVector, moment_frames, step_frames
 from fedtheory.frames.outcomes import RoundFrame, of_a_round, round_frames
 from fedtheory.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.frames.probes import probes
@@ -33,10 +33,11 @@ __all__ = [
     "point_frames",
     "probes",
     "round_frames",
+    "step_frames",
 ]
 
 _BUILDERS: dict[str, Callable[[Run], Iterator[Frame]]] = {
-    "step": moment_frames,
+    "step": step_frames,
     "path": path_frames,
     "round": round_frames,
     "points": point_frames,

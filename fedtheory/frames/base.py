@@ -115,8 +115,7 @@ class Frame(ABC):
     @cached_property
     def gradient(self) -> Vector:
         """g_i at x_i^{(t,k)}: the stochastic gradient."""
-        centred = self.run.problem.centred
-        return self.local.mapped(centred.hessians) + self.constant(-centred.linear) + self.noise
+        return self.run.client_objectives.gradient(self, self.local) + self.noise
 
     @cached_property
     def next_local(self) -> Vector:
@@ -145,8 +144,7 @@ class Frame(ABC):
 
     def _descended(self, model: Vector) -> Vector:
         sizes = self.run.algorithm.work.step_sizes[:1]
-        # In centred coordinates the gradient of F is H x: its linear part vanishes.
-        return model + model.mapped(self.run.problem.hessian[None]).scaled(-sizes)
+        return model + self.run.mean_objective.gradient(self, model).scaled(-sizes)
 
 
 def common_steps(run: Run) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 
 import numpy as np
 
@@ -166,6 +166,12 @@ def _state(run: Run, update: Update, live: LiveModels) -> _State:
         weights = run.algorithm.expected_weights(update, run.problem.weights)[None]
     bases = [live.columns(live.newest - age) for age in update.staleness]
     return _State(live.joint, live.columns(live.newest), bases, probabilities, weights)
+
+
+@singledispatch
+def step_frames(run: Run) -> Iterator[Frame]:
+    """Every local step in expectation, by what the run's expectations are made of: moments, for quadratics."""
+    return moment_frames(run)
 
 
 def moment_frames(run: Run) -> Iterator[Frame]:

@@ -20,6 +20,7 @@ from fedtheory.errors import Misplaced, NotApplicable
 from fedtheory.frames.base import Frame, Index, Vector, common_steps
 from fedtheory.frames.path import PathVector, PlainFrame
 from fedtheory.frames.probes import probes
+from fedtheory.oracles.base import Draws
 from fedtheory.run import Run
 
 MOST_OUTCOMES = 600
@@ -40,9 +41,7 @@ class _Client:
 
 
 def _client(run: Run, client: int, base: Array) -> _Client:
-    centred, work = run.problem.centred, run.algorithm.work
-    draws = centred.oracle.draws(client, centred.linear)
-    hessian, linear = centred.hessians[client], centred.linear[client]
+    work, draws = run.algorithm.work, _draws(run, client)
     one = run.arithmetic.identity(1)[0]
     probabilities, iterates = one, base[None, None]
     gradients = at_server = np.empty((1, 0, len(base)), dtype=base.dtype)
@@ -51,7 +50,7 @@ def _client(run: Run, client: int, base: Array) -> _Client:
         """At points (n, d) for each draw: (n * draws, d)."""
         homogeneous = np.concatenate([np.broadcast_to(one, (len(points), 1)), points], axis=1)
         noise = (draws.maps @ homogeneous[:, None, :, None])[..., 0]
-        full = points @ hessian - linear
+        full = run.client_objectives.gradients([client], points[:, None])[:, 0]
         return np.asarray(full[:, None] + noise).reshape(-1, len(base))
 
     def extended(history: Array, latest: Array) -> Array:
@@ -66,6 +65,12 @@ def _client(run: Run, client: int, base: Array) -> _Client:
         gradients, iterates = extended(gradients, steps), extended(iterates, moved)
         probabilities = (probabilities[:, None] * draws.probabilities).ravel()
     return _Client(probabilities, iterates, gradients, at_server)
+
+
+def _draws(run: Run, client: int) -> Draws:
+    """What one call of a client's oracle can draw, in centred coordinates."""
+    like = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)
+    return run.problem.centred.oracle.draws(client, like)
 
 
 class RoundFrame(PlainFrame):
@@ -163,8 +168,7 @@ class RoundFrame(PlainFrame):
 
     @cached_property
     def noise(self) -> Vector:
-        centred = self.run.problem.centred
-        true = self.local.mapped(centred.hessians) + self.constant(-centred.linear)
+        true = self.run.client_objectives.gradient(self, self.local)
         return self.gradient + true.scaled(-self.run.arithmetic.identity(1)[0])
 
     @property
@@ -207,9 +211,8 @@ def _all_combinations(sizes: list[int]) -> Array:
 
 def _require_few(run: Run) -> None:
     """Refuse rounds with too many outcomes before any of them is built."""
-    centred = run.problem.centred
     participations = run.algorithm.aggregation.participation.possibilities(run.problem.clients)
-    draws = [len(centred.oracle.draws(n, centred.linear).probabilities) for n in range(run.problem.clients)]
+    draws = [len(_draws(run, client).probabilities) for client in range(run.problem.clients)]
     outcomes = participations * math.prod(count**k for count, k in zip(draws, run.algorithm.work.steps, strict=True))
     if outcomes > MOST_OUTCOMES:
         raise NotApplicable(f"a round has {outcomes} outcomes, more than the {MOST_OUTCOMES} that are enumerated")

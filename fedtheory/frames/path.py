@@ -44,7 +44,11 @@ class PlainFrame(Frame):
         assert isinstance(left, PathVector)
         assert isinstance(right, PathVector)
         products: Array = (left.values * right.values).sum(axis=-1)
-        return products
+        return self.of_outcomes(products)
+
+    def of_outcomes(self, values: Array) -> Array:
+        """What scalars, one for each entry of plain vectors, are at this place: themselves."""
+        return values
 
     @property
     def average(self) -> Vector:
@@ -126,7 +130,7 @@ def _work(run: Run, bases: Array, begin: list[int], generator: np.random.Generat
     for _ in range(common_steps(run)):
         drawn = [centred.oracle.outcome(i, x, generator) for i, x in zip(begin, iterates[-1], strict=True)]
         noises.append(np.stack(drawn) if drawn else iterates[-1])
-        full = (centred.hessians[begin] @ iterates[-1][..., None])[..., 0] - centred.linear[begin]
+        full = run.client_objectives.gradients(begin, iterates[-1])
         iterates.append(iterates[-1] - sizes * (full + noises[-1]))
     return np.stack(iterates), np.stack(noises)
 

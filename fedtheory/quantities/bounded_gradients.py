@@ -14,7 +14,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.frames import Frame, Vector, common_steps, frames_at
 from fedtheory.quantities.constants import assumed
 from fedtheory.quantities.notion import Quantity
-from fedtheory.quantities.setting import mean_squares
+from fedtheory.quantities.setting import mean_squares, mean_values
 from fedtheory.region import AlongRun
 from fedtheory.run import Bound, Run
 
@@ -26,8 +26,7 @@ def _largest(run: Run, values: Callable[[Frame], list[Array]]) -> Bound:
 
 def _gradient_squares(frame: Frame, at: Vector) -> Array:
     """E|grad L_i|^2, (M,)."""
-    centred = frame.run.problem.centred
-    return mean_squares(frame, at.mapped(centred.hessians) + frame.constant(-centred.linear))
+    return mean_squares(frame, frame.run.client_objectives.gradient(frame, at))
 
 
 def _full(frame: Frame) -> list[Array]:
@@ -73,15 +72,7 @@ local_change_sq = Quantity(
 
 def _values(frame: Frame) -> Array:
     """E L_i(theta^{n,k}), (M,)."""
-    problem, at = frame.run.problem.centred, frame.virtual
-
-    def expected(left: Vector, right: Vector) -> Array:
-        found = frame.inner(left, right)
-        means: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
-        return means
-
-    curved = expected(at, at.mapped(problem.hessians)) / 2
-    return np.asarray(curved - expected(frame.constant(problem.linear), at) + problem.constants)
+    return mean_values(frame, frame.run.client_objectives, frame.virtual)
 
 
 def _client_values(run: Run) -> Array:

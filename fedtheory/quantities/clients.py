@@ -17,11 +17,6 @@ from fedtheory.run import Run
 _constant = partial(Quantity, is_constant=True)
 
 
-def _of_hessians(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
-    """A number of each client's Hessian, (1, 1, M)."""
-    return lambda run: per_client(run.arithmetic.array([value(run, h) for h in run.problem.hessians]))
-
-
 client_local_steps = _constant(
     "client_local_steps",
     "E_k",
@@ -38,13 +33,13 @@ client_smoothness = _constant(
     "client_smoothness",
     r"\delta_k",
     "largest eigenvalue of each client's Hessian",
-    _of_hessians(lambda run, hessian: run.arithmetic.largest_eigenvalue(hessian)),
+    lambda run: per_client(run.client_smoothness),
 )
 client_strong_convexity = _constant(
     "client_strong_convexity",
     r"\nu_k",
     "smallest eigenvalue of each client's Hessian",
-    _of_hessians(lambda run, hessian: run.arithmetic.smallest_eigenvalue(hessian)),
+    lambda run: per_client(run.client_strong_convexity),
 )
 client_dissimilarity = assumed(
     "client_dissimilarity",
@@ -96,9 +91,8 @@ def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
     """A number of each client's noise variance as a form in (1, w - w_k^o), (1, 1, M)."""
 
     def measure(run: Run) -> Array:
-        centred = run.problem.centred
-        forms = centred.oracle.variance_forms(centred.linear)
-        moved = [_moved(run, form, at) for form, at in zip(forms, centred.client_optima, strict=True)]
+        optima = run.problem.centred.client_optima
+        moved = [_moved(run, form, at) for form, at in zip(run.noise_forms, optima, strict=True)]
         values: Array = per_client(run.arithmetic.array([value(run, form) for form in moved]))
         return values
 
@@ -130,19 +124,11 @@ absolute_noise = _constant(
 )
 
 
-def _mean_square_smoothness(run: Run) -> Array:
-    centred = run.problem.centred
-    noise = centred.oracle.variance_forms(centred.linear)[:, 1:, 1:]
-    curvatures = centred.hessians @ centred.hessians + noise
-    largest: Array = per_client(run.arithmetic.array([run.arithmetic.largest_eigenvalue(form) for form in curvatures]))
-    return largest
-
-
 mean_square_smoothness = _constant(
     "mean_square_smoothness",
     r"\hat\delta_k",
     "the smallest constant with E|g_k(w_1) - g_k(w_2)|^2 <= hat delta_k^2 |w_1 - w_2|^2 for one draw in both gradients",
-    _mean_square_smoothness,
+    lambda run: per_client(run.client_mean_square_smoothness),
     root=True,
 )
 mean_divergence = Quantity(

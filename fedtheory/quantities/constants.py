@@ -75,15 +75,23 @@ local_step_size = _constant("local_step_size", r"\eta", "local step size, the sa
 server_step_size = _constant(
     "server_step_size", r"\eta_g", "server step size", lambda run: run.algorithm.aggregation.server_step_size
 )
-smoothness = _constant("smoothness", "L", "max_i of the largest eigenvalue of H_i", lambda run: run.smoothness)
+smoothness = _constant(
+    "smoothness",
+    "L",
+    "max_i of the largest curvature of F_i, for quadratics the largest eigenvalue of H_i",
+    lambda run: run.smoothness,
+)
 strong_convexity = _constant(
-    "strong_convexity", r"\mu", "min_i of the smallest eigenvalue of H_i", lambda run: run.strong_convexity
+    "strong_convexity",
+    r"\mu",
+    "min_i of the smallest curvature of F_i, for quadratics the smallest eigenvalue of H_i",
+    lambda run: run.strong_convexity,
 )
 objective_smoothness = _constant(
     "objective_smoothness",
     r"\delta",
     "largest eigenvalue of the Hessian of F",
-    lambda run: run.arithmetic.largest_eigenvalue(run.problem.hessian),
+    lambda run: run.objective_smoothness,
 )
 participants = _constant(
     "participants",
@@ -95,7 +103,7 @@ smallest_curvature = _constant(
     "smallest_curvature",
     r"\lambda_{\min}(\nabla^2 F)",
     "smallest eigenvalue of the Hessian of F",
-    lambda run: run.arithmetic.smallest_eigenvalue(run.problem.hessian),
+    lambda run: run.smallest_curvature,
 )
 noise_deviation = assumed(
     "noise_deviation",
@@ -123,20 +131,11 @@ lipschitz = assumed(
 )
 
 
-def _lipschitz_sq(run: Run) -> Any:
-    # grad F(x) = H (x - x*), and the ball is centred at x*.
-    steepest = run.arithmetic.largest_eigenvalue(run.problem.hessian) * run.ball.radius
-    return steepest * steepest
-
-
-objective_lipschitz = Quantity(
+objective_lipschitz = assumed(
     "objective_lipschitz",
     r"\rho_F",
-    "rho_F = sup_x |grad F(x)| on the ball that contains the run, where F is rho_F-Lipschitz",
-    _lipschitz_sq,
-    root=True,
-    is_constant=True,
-    region=lambda run: run.ball,
+    "rho_F = sup_x |grad F(x)| on the region, where F is rho_F-Lipschitz",
+    lambda run: run.objective_lipschitz_sq,
 )
 gradient_dissimilarity = assumed(
     "gradient_dissimilarity",
@@ -163,9 +162,7 @@ def gradient_growth(factor: int) -> Quantity:
 
 
 def _optimal_value_gap(run: Run) -> Any:
-    problem = run.problem
-    values = problem.constants - (problem.linear * problem.client_optima).sum(axis=1) / 2
-    return problem.optimal_value - values @ problem.weights
+    return run.problem.optimal_value - run.surrogate.least_client_values @ run.problem.weights
 
 
 optimal_value_gap = _constant(

@@ -16,6 +16,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number
 from fedtheory.frames import Frame, Vector, common_steps, frames_at
 from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.setting import mean_values
 from fedtheory.run import Run
 
 per_step = partial(Quantity, per_round=True)
@@ -118,10 +119,7 @@ def gradient_lengths(frame: Frame) -> Array:
 @once
 def _virtual_values(frame: Frame) -> Array:
     """E L_i(theta^{n,k}), (M,)."""
-    problem, at = frame.run.problem.centred, frame.virtual
-    curved = expected(frame, at, at.mapped(problem.hessians)) / 2
-    values: Array = curved - expected(frame, frame.constant(problem.linear), at) + problem.constants
-    return values
+    return mean_values(frame, frame.run.client_objectives, frame.virtual)
 
 
 def _mean_square_gradient(frame: Frame) -> Array:

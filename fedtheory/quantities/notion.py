@@ -11,6 +11,7 @@ import sympy as sp
 
 if TYPE_CHECKING:
     from fedtheory.frames import Frame, RoundFrame
+    from fedtheory.objectives import Objectives
     from fedtheory.region import Region
     from fedtheory.run import Run
 
@@ -86,12 +87,12 @@ class PointNotion:
 
 @dataclass(frozen=True)
 class ObjectiveNotion:
-    """An objective: F, or F_i for each client; `select` gives (H, b, c) with a leading client axis of length 1 or M."""
+    """An objective: F, or F_i for each client; `select` gives it as a function in coordinates centred at x*."""
 
     name: str
     latex: str
     meaning: str
-    select: Callable[[Run], tuple[Any, Any, Any]]
+    select: Callable[[Run], Objectives]
 
 
 Notion = Quantity | VectorNotion | ScalarNotion | PointNotion | ObjectiveNotion

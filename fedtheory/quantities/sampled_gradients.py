@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array
 from fedtheory.frames import Frame, Vector
 from fedtheory.quantities.constants import per_client
-from fedtheory.quantities.inside_rounds import apart, at_each_step, expected, minus, once, per_step, shares_at, square
+from fedtheory.quantities.inside_rounds import at_each_step, expected, minus, once, per_step, shares_at, square
 from fedtheory.quantities.notion import Quantity
 from fedtheory.quantities.surrogates import second_moments_at
 from fedtheory.quantities.weights import on_rounds_and_clients
 from fedtheory.run import Run
 
 
-def _noise_forms(run: Run) -> Array:
-    """E|g_i(x) - grad L_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
-    centred = run.problem.centred
-    return centred.oracle.variance_forms(centred.linear)
+def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
+    """grad L_i(u) - grad L_i(v) of each client."""
+    objectives = frame.run.client_objectives
+    return minus(objectives.gradient(frame, at), objectives.gradient(frame, other), frame)
 
 
-def _change(frame: Frame, away: Vector) -> Array:
-    """E|A_i u|^2 of each client for a vector u that is independent of its draw, (M,)."""
-    return expected(frame, away, away.mapped(frame.run.stochastic_forms[:, 1:, 1:]))
+def _random_change(frame: Frame, at: Vector, other: Vector) -> Array:
+    """What the draw adds to E|A_i (u - v)|^2 of each client, for points that are independent of it, (M,)."""
+    away = minus(at, other, frame)
+    return expected(frame, away, away.mapped(frame.run.noise_forms[:, 1:, 1:]))
+
+
+def _change(frame: Frame, at: Vector, other: Vector) -> Array:
+    """E|grad L_i(u, xi) - grad L_i(v, xi)|^2 of each client, (M,)."""
+    return square(frame, _mean_change(frame, at, other)) + _random_change(frame, at, other)
 
 
 def _form_at(frame: Frame, forms: Array, point: Vector) -> Array:
@@ -42,29 +48,32 @@ def _round_optimum(frame: Frame) -> Vector:
 
 
 def _stale_change(frame: Frame) -> Array:
-    return _change(frame, apart(frame))
+    return _change(frame, frame.local, frame.virtual)
 
 
 def _mixed_stale_change(frame: Frame) -> Array:
     """E|sum_i q~_i A_i u_i|^2: the mean curvatures mix, what is random of them is independent from client to client."""
-    shares, away = shares_at(frame), apart(frame)
-    mixed = square(frame, away.mapped(frame.run.problem.centred.hessians).averaged(shares))
-    random = expected(frame, away, away.mapped(_noise_forms(frame.run)[:, 1:, 1:]))
+    shares, points = shares_at(frame), (frame.local, frame.virtual)
+    mixed = square(frame, _mean_change(frame, *points).averaged(shares))
+    random = _random_change(frame, *points)
     total: Array = mixed + (shares * shares * random).sum(keepdims=True)
     return total
 
 
 def _mixed_noise(frame: Frame) -> Array:
     shares = shares_at(frame)
-    total: Array = (shares * shares * _form_at(frame, _noise_forms(frame.run), frame.virtual)).sum(keepdims=True)
+    total: Array = (shares * shares * _form_at(frame, frame.run.noise_forms, frame.virtual)).sum(keepdims=True)
     return total
 
 
 @once
 def _virtual_gradients(frame: Frame) -> Vector:
     """grad L_i(theta^{n,k})."""
-    problem = frame.run.problem.centred
-    return frame.virtual.mapped(problem.hessians) + frame.constant(-problem.linear)
+    return frame.run.client_objectives.gradient(frame, frame.virtual)
+
+
+def _virtual_second_moments(frame: Frame) -> Array:
+    return square(frame, _virtual_gradients(frame)) + _form_at(frame, frame.run.noise_forms, frame.virtual)
 
 
 @once
@@ -75,8 +84,8 @@ def _mixed_gradient(frame: Frame) -> Vector:
 
 @once
 def _objective_gradient(frame: Frame) -> Vector:
-    """grad L(theta^{n,k}); in centred coordinates it is H x."""
-    return frame.virtual.mapped(frame.run.problem.hessian[None])
+    """grad L(theta^{n,k})."""
+    return frame.run.mean_objective.gradient(frame, frame.virtual)
 
 
 def _deviation_sq(frame: Frame) -> Array:
@@ -85,22 +94,22 @@ def _deviation_sq(frame: Frame) -> Array:
 
 def _change_between_optima(run: Run) -> Array:
     """E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2, (N, M)."""
-    away = (run.surrogate.round_optima - run.surrogate.optimum)[:, None, :]
-    mapped = (run.stochastic_forms[:, 1:, 1:] @ away[..., None])[..., 0]
-    lengths: Array = (mapped * away).sum(axis=-1)
+    clients = range(run.problem.clients)
+    points, fixed = (
+        np.repeat(at[..., None, :], len(clients), axis=-2) for at in (run.surrogate.round_optima, run.surrogate.optimum)
+    )
+    objectives, away = run.client_objectives, points - fixed
+    change = objectives.gradients(clients, points) - objectives.gradients(clients, fixed)
+    random = (run.noise_forms[:, 1:, 1:] @ away[..., None])[..., 0]
+    lengths: Array = (change * change + random * away).sum(axis=-1)
     return lengths
-
-
-def _sample_smoothness(run: Run) -> Number:
-    centred = run.problem.centred
-    return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
 
 
 sample_smoothness = Quantity(
     "sample_smoothness",
     r"L_\xi",
     "the largest curvature of an objective that is sampled: the L of single samples, of the clients without them",
-    _sample_smoothness,
+    lambda run: run.sample_smoothness,
     is_constant=True,
 )
 stale_gradient_change = per_step(
@@ -119,13 +128,13 @@ change_from_round_optimum = per_step(
     "change_from_round_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
     "E|grad L_i(theta^{n,k}, xi) - grad L_i(thetabar^n, xi)|^2 of each client, the same draw at both points",
-    at_each_step(lambda frame: _change(frame, minus(frame.virtual, _round_optimum(frame), frame))),
+    at_each_step(lambda frame: _change(frame, frame.virtual, _round_optimum(frame))),
 )
 virtual_second_moment = per_step(
     "virtual_second_moment",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
     "E|grad L_i(theta^{n,k}, xi)|^2 of each client",
-    at_each_step(lambda frame: _form_at(frame, frame.run.stochastic_forms, frame.virtual)),
+    at_each_step(_virtual_second_moments),
 )
 mixed_noise_at_virtual = per_step(
     "mixed_noise_at_virtual",

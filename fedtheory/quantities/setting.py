@@ -11,7 +11,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.clock import Asynchronous, FedBuff, FedFix
 from fedtheory.errors import NotApplicable
 from fedtheory.frames import Frame, Vector, frames_at
-from fedtheory.problem.quadratic import weighted_sum
+from fedtheory.objectives import Objectives
 from fedtheory.quantities.constants import per_client
 from fedtheory.quantities.notion import Quantity
 from fedtheory.quantities.surrogates import misrepresentation
@@ -24,6 +24,13 @@ _per_round = partial(Quantity, per_round=True)
 def mean_squares(frame: Frame, vector: Vector) -> Array:
     """E|v|^2 at a local step, (1 or M,)."""
     found = frame.inner(vector, vector)
+    expected: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
+    return expected
+
+
+def mean_values(frame: Frame, objectives: Objectives, at: Vector) -> Array:
+    """Expected values of objectives at a vector of a local step, (1 or M,)."""
+    found = objectives.value(frame, at)
     expected: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
     return expected
 
@@ -43,16 +50,13 @@ def _buffer(run: Run) -> Any:
 
 
 def _value_at_start(run: Run, weights: Array) -> Any:
-    """sum_i weights_i L_i as one quadratic, at theta^0."""
-    problem = run.problem
-    hessian, linear = weighted_sum(weights, problem.hessians), weighted_sum(weights, problem.linear)
-    return problem.start @ hessian @ problem.start / 2 - linear @ problem.start + weights @ problem.constants
+    """sum_i weights_i L_i as one objective, at theta^0."""
+    return run.surrogate.mixed_value(weights, run.problem.centred.start)
 
 
 def _slope_sq(run: Run, weights: Array, point: Array) -> Any:
-    """|grad|^2 of sum_i weights_i L_i as one quadratic, at a point."""
-    problem = run.problem.centred
-    slope = weighted_sum(weights, problem.hessians) @ point - weighted_sum(weights, problem.linear)
+    """|grad|^2 of sum_i weights_i L_i as one objective, at a point."""
+    slope = run.surrogate.mixed_slope(weights, point)
     return slope @ slope
 
 
@@ -97,20 +101,20 @@ client_value_at_start = Quantity(
 objective_at_start = Quantity(
     "objective_at_start",
     r"\mathcal L(\theta^0)",
-    "F(theta^0), of the one quadratic F",
+    "F(theta^0), of the one objective F",
     lambda run: run.problem.value(run.problem.start),
     is_constant=True,
 )
 round_objective_at_start = _per_round(
     "round_objective_at_start",
     r"\mathcal L^n(\theta^0)",
-    "L^n(theta^0), of the one quadratic L^n",
+    "L^n(theta^0), of the one objective L^n",
     lambda run: on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
 )
 surrogate_at_start = Quantity(
     "surrogate_at_start",
     r"\bar{\mathcal L}(\theta^0)",
-    "Lbar(theta^0), of the one quadratic Lbar",
+    "Lbar(theta^0), of the one objective Lbar",
     lambda run: _value_at_start(run, run.surrogate.mean_weights),
 )
 round_optimum_slope_sq = _per_round(

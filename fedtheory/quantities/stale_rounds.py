@@ -97,27 +97,9 @@ def _mean_over_steps(value: Callable[[_Step], Number]) -> Callable[[Run], Array]
 def _client_values(run: Run) -> Array:
     """E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
     if _client_values not in run.known:
-        run.known[_client_values] = _functionals(run, _objective_forms(run))
+        run.known[_client_values] = run.virtual_client_values[:, : common_steps(run)]
     values: Array = run.known[_client_values]
     return values
-
-
-def _objective_forms(run: Run) -> Array:
-    """L_i as forms in (1, x - x*), (M, d+1, d+1)."""
-    problem = run.problem.centred
-    forms = run.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
-    forms[:, 0, 0] = problem.constants
-    forms[:, 0, 1:] = -problem.linear
-    forms[:, 1:, 1:] = problem.hessians / 2
-    return forms
-
-
-def _functionals(run: Run, forms: Array) -> Array:
-    """Expectations of forms (C, d+1, d+1) at the virtual iterates, (N, K, C), k = 0 .. K-1."""
-    moments = run.trajectory.virtual_moments[:, : common_steps(run)]
-    size = forms.shape[-1] ** 2
-    found: Array = moments.reshape(*moments.shape[:2], size) @ forms.reshape(-1, size).T
-    return found
 
 
 def _mean_of_values(value: Callable[[Run, Array], Array]) -> Callable[[Run], Array]:
@@ -162,11 +144,8 @@ def _unrepresented(run: Run, values: Array) -> Array:
 
 
 def _virtual_gradient_sq(run: Run) -> Array:
-    """Mean over k of E|grad F(theta^{n,k})|^2, (N, 1, 1): in centred coordinates the gradient of F is H x."""
-    size = run.problem.dimension + 1
-    form = run.arithmetic.zeros(1, size, size)
-    form[0, 1:, 1:] = run.problem.hessian @ run.problem.hessian
-    values = _functionals(run, form)[..., 0]
+    """Mean over k of E|grad F(theta^{n,k})|^2, (N, 1, 1)."""
+    values = run.virtual_gradient_sq[:, : common_steps(run)]
     return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from fedtheory.arithmetic import Array
 from fedtheory.quantities.constants import per_client
 from fedtheory.quantities.notion import Quantity, VectorNotion
@@ -28,11 +26,7 @@ def mean_over_rounds(quantity: Quantity, latex: str) -> Quantity:
 
 def second_moments_at(run: Run, points: Array) -> Array:
     """E|g_i(x)|^2 of each client, (..., M), at points (..., d)."""
-    one = np.broadcast_to(run.arithmetic.identity(1)[0], (*points.shape[:-1], 1))
-    homogeneous = np.concatenate([one, points], axis=-1)[..., None, :]
-    lifted = (run.stochastic_forms @ homogeneous[..., None])[..., 0]
-    moments: Array = (lifted * homogeneous).sum(axis=-1)
-    return moments
+    return run.second_moments_at(points)
 
 
 def _mean(values: Array) -> Any:

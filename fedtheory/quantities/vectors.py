@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fedtheory.quantities.notion import ObjectiveNotion, PointNotion, ScalarNotion, VectorNotion
-from fedtheory.run import Run
 
 if TYPE_CHECKING:
     from fedtheory.frames import Frame, RoundFrame, Vector
@@ -115,15 +114,5 @@ gradient_deviation = VectorNotion(
 )
 
 
-def _mean_objective(run: Run) -> tuple[Any, Any, Any]:
-    problem = run.problem.centred
-    return problem.hessian[None], problem.mean_linear[None], problem.mean_constant
-
-
-def _client_objectives(run: Run) -> tuple[Any, Any, Any]:
-    problem = run.problem.centred
-    return problem.hessians, problem.linear, problem.constants
-
-
-objective = ObjectiveNotion("objective", "F", "the objective F = sum_i p_i F_i", _mean_objective)
-client_objective = ObjectiveNotion("client_objective", "F_i", "a client's objective", _client_objectives)
+objective = ObjectiveNotion("objective", "F", "the objective F = sum_i p_i F_i", lambda run: run.mean_objective)
+client_objective = ObjectiveNotion("client_objective", "F_i", "a client's objective", lambda run: run.client_objectives)

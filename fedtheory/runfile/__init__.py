@@ -8,6 +8,7 @@ from typing import Any
 
 from fedtheory.arithmetic import Arithmetic
 from fedtheory.errors import InputError
+from fedtheory.losses import LossProblem, LossRun
 from fedtheory.run import Run
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.problems import read_problem
@@ -40,4 +41,4 @@ def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Pa
     problem = read_problem(document.table("problem"), folder)
     algorithm = read_algorithm(document.table("algorithm"), problem)
     document.finish()
-    return Run(problem, algorithm)
+    return LossRun(problem, algorithm) if isinstance(problem, LossProblem) else Run(problem, algorithm)

@@ -10,16 +10,22 @@ import numpy as np
 from fedtheory.arithmetic import Arithmetic, Array
 from fedtheory.client_data import ClientData
 from fedtheory.errors import InputError
+from fedtheory.losses import KINDS
 from fedtheory.problem import Problem, least_squares, quadratic
 from fedtheory.problem.datasets import DataSet, load
 from fedtheory.problem.split import dirichlet_split, iid_split
+from fedtheory.runfile.losses import read_losses
+from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import Table
 
 
 def read_problem(table: Table, folder: Path) -> Problem:
     """The problem of a `[problem]` table; data files are looked up from `folder`."""
-    kind = table.choice("kind", ("quadratic", "least-squares"))
-    problem = _quadratic(table) if kind == "quadratic" else _least_squares(table, folder)
+    kind = table.choice("kind", ("quadratic", "least-squares", *KINDS))
+    if kind in KINDS:
+        problem: Problem = read_losses(table, KINDS[kind])
+    else:
+        problem = _quadratic(table) if kind == "quadratic" else _least_squares(table, folder)
     table.finish()
     return problem
 
@@ -30,36 +36,18 @@ def _quadratic(table: Table) -> Problem:
     return quadratic(
         hessians,
         linear,
-        _start(table, dimension),
+        read_start(table, dimension),
         constants=table.array("constants", 1) if table.has("constants") else None,
         weights=table.array("weights", 1) if table.has("weights") else None,
-        noise=_noise(table, clients),
+        noise=read_noise(table, clients),
     )
-
-
-def _noise(table: Table, clients: int) -> Array:
-    """Gradient variances, one for each client, from one number or a list."""
-    given = table.take("noise", 0)
-    if isinstance(given, list):
-        return table.rectangular(given, "noise", 1)
-    return table.arithmetic.array([table.arithmetic.number(given, table.path("noise"))] * clients)
-
-
-def _start(table: Table, dimension: int) -> Array:
-    given = table.take("start", "zeros")
-    if given == "zeros":
-        return table.arithmetic.zeros(dimension)
-    start = table.rectangular(given, "start", 1)
-    if len(start) != dimension:
-        raise InputError(table.path("start"), f"expected {dimension} numbers, got {len(start)}")
-    return start
 
 
 def _least_squares(table: Table, folder: Path) -> Problem:
     data, description = _inline_data(table) if table.has("inputs") else _named_data(table, folder)
     return least_squares(
         data,
-        _start(table, data.inputs[0].shape[1]),
+        read_start(table, data.inputs[0].shape[1]),
         **_batches(table),
         weights=table.array("weights", 1) if table.has("weights") else None,
         description=f"least squares on {description}",

@@ -10,6 +10,8 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, synchronous
 from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.losses import LossProblem
+from fedtheory.losses.noise import TwoPointNoise
 from fedtheory.oracles import AdditiveNoise, MiniBatch
 from fedtheory.problem import Problem
 from fedtheory.run import Run
@@ -24,6 +26,8 @@ def run_table(run: Run) -> dict[str, Any]:
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
+    if isinstance(problem, LossProblem):
+        return _losses(problem)
     if problem.data is not None:
         return _least_squares(problem)
     table = {
@@ -50,6 +54,28 @@ def _least_squares(problem: Problem) -> dict[str, Any]:
     if isinstance(problem.oracle, MiniBatch):
         table |= {"batch": problem.oracle.batch, "replacement": problem.oracle.replacement}
     return table | _weights(problem)
+
+
+def _losses(problem: LossProblem) -> dict[str, Any]:
+    table: dict[str, Any] = {
+        "kind": problem.terms.kind.name,
+        "terms": [_terms(problem, client) for client in range(problem.clients)],
+        "start": _numbers(problem.start, problem),
+    }
+    if isinstance(problem.oracle, TwoPointNoise):
+        table["noise"] = _numbers(problem.oracle.sizes, problem)
+    return table | _weights(problem)
+
+
+def _terms(problem: LossProblem, client: int) -> list[dict[str, Any]]:
+    """The terms of a client; a negative width stands for a reflected loss."""
+    own, text = problem.terms.of([client]), problem.arithmetic.text
+    columns = zip(own.coordinates.tolist(), own.weights, own.centres, own.widths, strict=True)
+    return [
+        {"coordinate": c, "weight": text(a), "centre": text(b), "width": text(abs(w))}
+        | ({"reflected": True} if w < 0 else {})
+        for c, a, b, w in columns
+    ]
 
 
 def _weights(problem: Problem) -> dict[str, Any]:
@@ -109,12 +135,21 @@ def _numbers(array: Array, problem: Problem) -> Any:
 
 def run_toml(table: dict[str, Any]) -> str:
     """The text of a run file from its table, one line for each key."""
-    # Strings, numbers, booleans and lists are written alike in JSON and TOML.
     lines: list[str] = []
     for name, section in table.items():
         plain = {key: value for key, value in section.items() if not isinstance(value, dict)}
-        lines += [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in plain.items())]
+        lines += [f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in plain.items())]
         nested = {f"{name}.{key}": value for key, value in section.items() if isinstance(value, dict)}
         lines += [run_toml(nested)] if nested else []
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _toml(value: Any) -> str:
+    """A value inside a section; tables in lists are written in one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_toml(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # Strings, numbers and booleans are written alike in JSON and TOML.
+    return json.dumps(value)

@@ -10,7 +10,7 @@ from cli_support import QUADRATIC, ROWS, Changes, run_text
 
 from fedtheory import FLOAT, RATIONAL, Run, read_run
 from fedtheory.arithmetic import Arithmetic
-from fedtheory.moments import Trajectory
+from fedtheory.losses import LossRun
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.instances import FAMILIES, Instance
 
@@ -23,8 +23,12 @@ INSTANCES = [
 
 
 def moments(run: Run) -> np.ndarray:
-    """Exact second moments of the server's model over all rounds."""
-    return Trajectory(run.problem, run.algorithm).moments
+    """Exact second moments of the server's model over all rounds; for scalar losses its means and errors."""
+    trajectory = run.attempted_trajectory
+    if not isinstance(run, LossRun):
+        return trajectory.moments
+    errors = (trajectory.server_suboptimality, trajectory.server_distance_sq, trajectory.server_gradient_sq)
+    return np.column_stack([trajectory.server_mean, *errors])
 
 
 def assert_same(first: Run, second: Run, local: bool) -> None:
@@ -36,7 +40,7 @@ def assert_same(first: Run, second: Run, local: bool) -> None:
     assert first.problem.optimal_value == second.problem.optimal_value
     assert first.algorithm.times(first.problem.weights) == second.algorithm.times(second.problem.weights)
     if local:
-        one, other = (Trajectory(run.problem, run.algorithm) for run in (first, second))
+        one, other = first.attempted_trajectory, second.attempted_trajectory
         assert np.array_equal(one.drift, other.drift)
         assert np.array_equal(one.local_suboptimality, other.local_suboptimality)
 

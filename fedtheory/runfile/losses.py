@@ -1,0 +1,82 @@
+"""Problems of scalar losses in a run file: for each client a list of terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Number
+from fedtheory.errors import InputError
+from fedtheory.losses import Kind, LossProblem, Terms, separable
+from fedtheory.runfile.shared import read_noise, read_start
+from fedtheory.runfile.table import Table
+
+
+@dataclass(frozen=True)
+class _Term:
+    """``weight * phi(x[coordinate] - centre)``."""
+
+    owner: int
+    coordinate: int
+    weight: Number
+    centre: Number
+    width: Number
+
+
+def read_losses(table: Table, kind: Kind) -> LossProblem:
+    """The problem of a table of one of these kinds; all but Huber losses need floats."""
+    if table.arithmetic is not FLOAT and not kind.is_piecewise:
+        raise InputError(table.path("kind"), f"expected float arithmetic: {kind.name} losses have no rational values")
+    given, key = table.take("terms"), table.path("terms")
+    if not isinstance(given, list) or not given:
+        raise InputError(key, "expected a list of terms for each client")
+    read = [term for client, terms in enumerate(given) for term in _of_client(table, kind, client, terms)]
+    dimension = 1 + max(term.coordinate for term in read)
+    start = table.take("start", "zeros")
+    if isinstance(start, list) and len(start) > dimension:
+        dimension = len(start)
+    array = table.arithmetic.array
+    terms = Terms(
+        kind,
+        np.array([term.owner for term in read]),
+        np.array([term.coordinate for term in read]),
+        array([term.weight for term in read]),
+        array([term.centre for term in read]),
+        array([term.width for term in read]),
+    )
+    return separable(
+        terms,
+        read_start(Table({"start": start}, table.key, table.arithmetic), dimension),
+        clients=len(given),
+        weights=table.array("weights", 1) if table.has("weights") else None,
+        noise=read_noise(table, len(given)),
+    )
+
+
+def _of_client(table: Table, kind: Kind, client: int, terms: object) -> list[_Term]:
+    key = table.path(f"terms[{client}]")
+    if not isinstance(terms, list) or not terms:
+        raise InputError(key, f"expected a list of terms with at least one entry, got {terms!r}")
+    return [_term(Table(term, f"{key}[{n}]", table.arithmetic), kind, client) for n, term in enumerate(terms)]
+
+
+def _term(term: Table, kind: Kind, client: int) -> _Term:
+    width = _positive(term, "width", term.number("width"))
+    weight = _positive(term, "weight", term.number("weight", 1))
+    reflected = kind.can_reflect and term.flag("reflected", False)
+    read = _Term(
+        client,
+        term.integer("coordinate", 0, least=0),
+        weight,
+        term.number("centre", 0),
+        -width if reflected else width,
+    )
+    term.finish()
+    return read
+
+
+def _positive(term: Table, name: str, number: Number) -> Number:
+    if number <= 0:
+        raise InputError(term.path(name), f"expected a positive number, got {number}")
+    return number

@@ -1,0 +1,120 @@
+"""Sums of Huber losses: bounded gradients, and clients of different curvature, on all of space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory import assumptions as a
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.federation import fedavg
+from fedtheory.losses import KINDS, LossProblem, LossRun, Terms, separable
+from verify.instances.family import CURVATURES, STEP_FRACTIONS, UNITS, Choices, family, pick
+
+_WIDTHS: Choices = (fmpq(1, 4), fmpq(1), fmpq(2), fmpq(8))
+_NOISES: Choices = (fmpq(1), fmpq(1, 2), fmpq(2))
+
+_Term = tuple[int, int, fmpq, fmpq, fmpq]
+"""Client, coordinate, weight, centre, width."""
+
+
+def _random_terms(generator: np.random.Generator, clients: int, dimension: int) -> Iterator[_Term]:
+    """One or two terms for each client and coordinate; a change of units multiplies all weights."""
+    unit = pick(generator, UNITS)
+    for client in range(clients):
+        for coordinate in range(dimension):
+            for _ in range(1 + int(generator.integers(2))):
+                centre = fmpq(int(generator.integers(-4, 5)), 2)
+                yield client, coordinate, unit * pick(generator, CURVATURES), centre, pick(generator, _WIDTHS)
+
+
+def huber(terms: list[_Term], start: Array, clients: int, **keys: Array | None) -> LossProblem:
+    """A problem from its terms, each (client, coordinate, weight, centre, width)."""
+    owners, coordinates, *numbers = zip(*terms, strict=True)
+    arrays = [RATIONAL.array(list(column)) for column in numbers]
+    places = (np.array(owners), np.array(coordinates))
+    return separable(Terms(KINDS["huber"], *places, *arrays), start, clients=clients, **keys)
+
+
+def _random_huber(
+    generator: np.random.Generator, clients: int, dimension: int, noise: fmpq, shares: Array | None = None
+) -> LossProblem:
+    terms = list(_random_terms(generator, clients, dimension))
+    start = RATIONAL.array(generator.integers(-3, 4, dimension))
+    return huber(terms, start, clients, noise=RATIONAL.array([noise] * clients), weights=shares)
+
+
+def _with_fedavg(
+    problem: LossProblem, fraction: fmpq, local_steps: int | tuple[int, ...], rounds: int, sizes: Array | None = None
+) -> LossRun:
+    """FedAvg at a fraction of the step size 1/(4L), which relative `sizes` (M,) may change from client to client."""
+    smoothness = LossRun(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    size = fraction / (4 * smoothness) * (fmpq(1) if sizes is None else sizes)
+    return LossRun(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
+
+
+def _coins(number: int) -> tuple[int, int]:
+    """Local steps and rounds, up to two of each: two clients have at most 256 outcomes."""
+    return 1 + number % 2, 1 + number // 2 % 2
+
+
+@family("huber losses", 32)
+def huber_losses(number: int) -> LossRun:
+    """Huber losses of two or three clients with different curvatures and widths, one or two dimensions, no noise."""
+    generator = np.random.default_rng([31, number])
+    problem = _random_huber(generator, 2 + int(generator.integers(2)), 1 + number % 2, fmpq(0))
+    local_steps, rounds = 1 + int(generator.integers(3)), 1 + int(generator.integers(3))
+    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), local_steps, rounds)
+
+
+@family("noisy huber losses", 12)
+def noisy_huber_losses(number: int) -> LossRun:
+    """Huber losses of two clients in one dimension with two-point noise, all outcomes enumerated."""
+    generator = np.random.default_rng([32, number])
+    problem = _random_huber(generator, 2, 1, pick(generator, _NOISES))
+    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
+
+
+@family("huber losses with full gradients", 24, meant_for=a.full_gradients)
+def huber_full_gradients(number: int) -> LossRun:
+    """Huber losses without noise, two or three clients of unequal weight, steps up to 1/L, up to four local steps."""
+    generator = np.random.default_rng([33, number])
+    clients = 2 + int(generator.integers(2))
+    shares = RATIONAL.array(generator.integers(1, 4, clients))
+    problem = _random_huber(generator, clients, 1 + number % 2, fmpq(0), shares / shares.sum())
+    fraction = pick(generator, (fmpq(4), fmpq(2), fmpq(1), fmpq(1, 4)))
+    return _with_fedavg(problem, fraction, 1 + int(generator.integers(4)), 1 + int(generator.integers(3)))
+
+
+@family("huber losses, steps up to 1/L", 24, meant_for=a.bounded_second_moment)
+def huber_bounded_gradients(number: int) -> LossRun:
+    """Huber losses of clients of equal weight, every other run with two-point noise, steps up to 1/L."""
+    generator = np.random.default_rng([34, number])
+    noise = pick(generator, _NOISES) if number % 2 else fmpq(0)
+    clients = 2 if number % 2 else 2 + int(generator.integers(2))
+    problem = _random_huber(generator, clients, 1 + number // 2 % 2, noise)
+    return _with_fedavg(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number // 4))
+
+
+@family("huber losses, short steps", 16, meant_for=a.aggregation_scheme)
+def huber_short_steps(number: int) -> LossRun:
+    """Huber losses of clients of unequal weight in full rounds, steps up to 1/(144 L K), some with two-point noise."""
+    generator = np.random.default_rng([35, number])
+    noise = pick(generator, _NOISES) if number % 4 == 3 else fmpq(0)
+    clients = 2 if number % 4 == 3 else 2 + int(generator.integers(2))
+    shares = RATIONAL.array(generator.integers(1, 4, clients))
+    problem = _random_huber(generator, clients, 1 + number % 2, noise, shares / shares.sum())
+    local_steps, rounds = _coins(number)
+    return _with_fedavg(problem, pick(generator, (fmpq(1), fmpq(1, 2))) / (36 * local_steps), local_steps, rounds)
+
+
+@family("huber losses, unequal local work", 16, meant_for=a.uniform_sampling)
+def huber_unequal_work(number: int) -> LossRun:
+    """Huber losses of two clients with E_k local steps of size mu/E_k, everybody in every round."""
+    generator = np.random.default_rng([36, number])
+    noise = pick(generator, _NOISES) if number % 2 else fmpq(0)
+    problem = _random_huber(generator, 2, 1 + number // 2 % 2, noise)
+    steps = ((1, 1), (1, 2), (2, 1), (2, 2))[int(generator.integers(4))]
+    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), steps, 1, 1 / RATIONAL.array(list(steps)))
