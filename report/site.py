@@ -17,6 +17,8 @@ from fedtheory.registry import all_sources, claims_of, find
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
 from report.pages import ClaimPage, claim_page
+from report.planning import CLAIMS as PLANNED
+from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, plan_page
 from verify.verdict import ClaimVerdict, verify
 
 if TYPE_CHECKING:
@@ -40,9 +42,10 @@ def write_site(
     folder.mkdir(parents=True, exist_ok=True)
     toy = _toy_page(environment) if any(claim.source == TOY_SOURCE for claim in claims) else {}
     errata = _errata_page(environment, claims)
-    index = _index(environment, pages, has_toy=bool(toy), has_errata=bool(errata))
+    plan = _plan_page(environment, claims)
+    index = _index(environment, pages, has_toy=bool(toy), has_errata=bool(errata), has_plan=bool(plan))
     contents = {"index.html": index, "verdicts.json": _verdicts_json(verdicts)}
-    contents |= _claim_pages(environment, pages) | errata | toy
+    contents |= _claim_pages(environment, pages) | errata | toy | plan
     return [_write(folder / name, text) for name, text in contents.items()]
 
 
@@ -68,7 +71,9 @@ def _environment() -> Environment:
     return environment
 
 
-def _index(environment: Environment, pages: Sequence[ClaimPage], has_toy: bool, has_errata: bool) -> str:
+def _index(
+    environment: Environment, pages: Sequence[ClaimPage], has_toy: bool, has_errata: bool, has_plan: bool
+) -> str:
     by_source = {
         source: [page for page in pages if page.claim.source == source.key] for source in all_sources().values()
     }
@@ -79,6 +84,7 @@ def _index(environment: Environment, pages: Sequence[ClaimPage], has_toy: bool, 
         counts=counts,
         toy=(TOY_SOURCE, TOY_PAGE) if has_toy else None,
         errata=ERRATA_PAGE if has_errata else None,
+        plan=PLAN_PAGE if has_plan else None,
     )
 
 
@@ -110,6 +116,18 @@ def _toy_page(environment: Environment) -> dict[str, str]:
         return {TOY_PAGE: environment.get_template("toy.html").render(toy=toy_page())}
     except MissingExtra:
         return {}
+
+
+def _plan_page(environment: Environment, claims: Sequence[Claim]) -> dict[str, str]:
+    """The page of plans, which compares claims of several sources; none without them or scikit-learn's data."""
+    if not {claim.id for claim in claims} >= set(PLANNED):
+        return {}
+    try:
+        page = plan_page()
+    except MissingExtra:
+        return {}
+    template = environment.get_template("plan.html")
+    return {PLAN_PAGE: template.render(plan=page, columns=COLUMNS, family_columns=FAMILY_COLUMNS)}
 
 
 def _verdicts_json(verdicts: Sequence[ClaimVerdict]) -> str:

@@ -10,7 +10,21 @@ from typing import Annotated
 
 import typer
 
-from fedtheory.cli import budget, check, claims, errata, falsify, prove, report, show, simulate, verify, worst_case
+from fedtheory.cli import (
+    budget,
+    check,
+    claims,
+    course,
+    errata,
+    falsify,
+    plan,
+    prove,
+    report,
+    show,
+    simulate,
+    verify,
+    worst_case,
+)
 from fedtheory.errors import FedtheoryError
 
 app = typer.Typer(
@@ -39,8 +53,9 @@ def front_door(version: Version = False) -> None:
     """Proof desk and test bench for the theory of federated optimisation."""
 
 
-for command in (claims, show, simulate, budget, check, verify, falsify, prove, errata, report, worst_case):
+for command in (claims, show, simulate, plan, budget, check, verify, falsify, prove, errata, report, worst_case):
     app.command(command.NAME)(command.run)
+app.add_typer(course.app)
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,45 @@
+"""What the theory recommends for a run: step sizes, local steps, rounds, clients, and how far from the exact optimum.
+
+    >>> from fedtheory import planner
+    >>> found = planner.plan(run, accuracy=0.1)
+    >>> found.recommended.optimum.step_size
+
+All numbers are floats: a plan is advice.  Formulas are SymPy expressions.
+"""
+
+from fedtheory.planner.admissible import Edge, largest
+from fedtheory.planner.advice import ClaimPlan, Comparison, Plan
+from fedtheory.planner.bound import Bound, Slack, bound_of_numbers, bound_of_run
+from fedtheory.planner.coverage import covering_claims, refuted_bounds, repair_of
+from fedtheory.planner.exact import ExactErrors, ExactOptimum
+from fedtheory.planner.measured import compare
+from fedtheory.planner.optimum import Optimum, StepSizes
+from fedtheory.planner.planning import plan, plan_numbers
+from fedtheory.planner.regimes import RegimeMap, regime_map
+from fedtheory.planner.target import RoundCost, Target
+
+__all__ = [
+    "Bound",
+    "ClaimPlan",
+    "Comparison",
+    "Edge",
+    "ExactErrors",
+    "ExactOptimum",
+    "Optimum",
+    "Plan",
+    "RegimeMap",
+    "RoundCost",
+    "Slack",
+    "StepSizes",
+    "Target",
+    "bound_of_numbers",
+    "bound_of_run",
+    "compare",
+    "covering_claims",
+    "largest",
+    "plan",
+    "plan_numbers",
+    "refuted_bounds",
+    "regime_map",
+    "repair_of",
+]

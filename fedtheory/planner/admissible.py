@@ -1,0 +1,113 @@
+"""The largest value of a step size or a number of local steps under the conditions of a bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import sympy as sp
+
+from fedtheory.arithmetic import NEAR_TIE
+from fedtheory.expressions import Expr
+from fedtheory.planner.bound import Bound
+
+_DOUBLINGS = 60
+_START = 2.0**-30
+"""Where a search starts, as a part of the present value."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """How far a number may grow before a condition fails."""
+
+    value: float
+    """Infinite without a limit; zero where the condition fails however small the number is."""
+    condition: Expr | None
+    """The condition that fails first; None without a limit."""
+    formula: Expr | None
+    """The value in the symbols of the bound, where the condition can be solved for it."""
+
+
+UNLIMITED = Edge(math.inf, None, None)
+
+
+def largest(bound: Bound, name: str) -> Edge:
+    """The largest value of the number of that name at which all conditions hold, all other numbers as they are.
+
+    A condition is solved by SymPy where the number stands alone on one side or
+    occurs as a polynomial of degree two at most, and by bisection otherwise.
+    """
+    concerned = [condition for condition in bound.conditions if bound.depends_on(condition, name)]
+    edges = [_edge(bound, condition, name) for condition in concerned]
+    return min(edges, key=lambda edge: edge.value, default=UNLIMITED)
+
+
+def largest_count(bound: Bound, name: str) -> Edge:
+    """The same for a whole number: rounded down, at least zero."""
+    edge = largest(bound, name)
+    if math.isinf(edge.value):
+        return edge
+    return Edge(float(math.floor(edge.value * (1 + NEAR_TIE))), edge.condition, edge.formula)
+
+
+def _edge(bound: Bound, condition: Expr, name: str) -> Edge:
+    formula = _solved(bound, condition, name)
+    if formula is None:
+        return Edge(_searched(bound, condition, name), condition, None)
+    return Edge(bound.number(formula), condition, formula)
+
+
+def _solved(bound: Bound, condition: Expr, name: str) -> Expr | None:
+    """The edge in closed form; only where the number has one symbol, and the condition holds up to the edge."""
+    symbols = [symbol for symbol in bound.symbols(name) if symbol in condition.free_symbols]
+    if len(symbols) != 1 or bound.names[symbols[0]] != name:
+        return None
+    candidates = [formula for formula in _candidates(condition, symbols[0]) if formula.is_real is not False]
+    known = [(bound.number(formula), formula) for formula in candidates]
+    positive = sorted((pair for pair in known if pair[0] > 0), key=lambda pair: pair[0])
+    if not positive:
+        return None
+    value, formula = positive[0]
+    inside, outside = (bound.slack(condition, {name: value * factor}).holds for factor in (0.5, 1 + 1e-6))
+    return formula if inside and not outside else None
+
+
+@cache
+def _candidates(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
+    """Values of a symbol at which the sides of a condition are equal."""
+    for side, other in ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs)):
+        if side == symbol and symbol not in other.free_symbols:
+            return [other]
+    numerator = sp.numer(sp.together(condition.lhs - condition.rhs))
+    polynomial = sp.Poly(numerator, symbol) if numerator.is_polynomial(symbol) else None
+    if polynomial is None or not 1 <= polynomial.degree() <= 2:
+        return []
+    return [sp.factor_terms(root) for root in sp.roots(polynomial)]
+
+
+def _searched(bound: Bound, condition: Expr, name: str) -> float:
+    return search(lambda value: bound.slack(condition, {name: value}).holds, _START * bound.values.get(name, 1.0))
+
+
+def search(holds: Callable[[float], bool], start: float) -> float:
+    """The end of the interval from `start` on in which something holds, by doubling and bisection.
+
+    Zero where it does not hold at the start; infinite where it never ends.
+    """
+    if not holds(start):
+        return 0.0
+    low, high = start, 2 * start
+    for _ in range(2 * _DOUBLINGS):
+        if not holds(high):
+            break
+        low, high = high, 2 * high
+    else:
+        return math.inf
+    while high - low > 1e-14 * high:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -1,0 +1,250 @@
+"""A bound as a function of numbers: the right side of a claim, and the numbers that its symbols stand for.
+
+Numbers are floats: a plan is advice, not a certificate.  Formulas stay symbolic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.arithmetic import NEAR_TIE, plain_float, plain_floats
+from fedtheory.claim import Claim
+from fedtheory.errors import NotApplicable
+from fedtheory.evaluation import compile_expression, whole_run
+from fedtheory.expressions import Average, ClientSum, Expr, latex
+from fedtheory.planner.coverage import error_of
+from fedtheory.quantities import Quantity
+from fedtheory.run import Run
+
+STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
+    "local_step_size",
+    "server_step_size",
+    "local_steps",
+    "rounds",
+    "clients",
+)
+"""What a plan chooses, by the names of the vocabulary."""
+
+COUNTS = (STEPS, ROUNDS, CLIENTS, "iterations", "participants")
+"""Quantities that are whole numbers, from one on."""
+
+_PRODUCTS = {"iterations": (ROUNDS, STEPS), "effective_step_size": (STEP, STEPS)}
+"""Quantities that follow from others."""
+
+
+@dataclass(frozen=True)
+class Slack:
+    """A condition at some numbers; `slack` is how far it is from failing, in the units of its sides."""
+
+    condition: Expr
+    holds: bool
+    slack: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """An upper bound on an error, with a value for every symbol."""
+
+    claim: Claim
+    terms: tuple[Expr, ...]
+    """Of the right side, divided by the factor of the error on the left side; means over clients are symbols."""
+    conditions: tuple[Expr, ...]
+    """Those whose symbols are numbers."""
+    names: Mapping[sp.Symbol, str]
+    """For each symbol the name of its number."""
+    values: Mapping[str, float]
+    """Numbers by name; a step size or a number of rounds that is still to be chosen has none."""
+
+    @cached_property
+    def expression(self) -> Expr:
+        """The whole right side."""
+        return sp.Add(*self.terms)
+
+    def symbols(self, name: str) -> list[sp.Symbol]:
+        """The symbols whose number depends on that of a name."""
+        return [symbol for symbol, other in self.names.items() if name in (other, *_PRODUCTS.get(other, ()))]
+
+    def depends_on(self, expression: Expr, name: str) -> bool:
+        """Whether an expression changes with the number of a name."""
+        return not expression.free_symbols.isdisjoint(self.symbols(name))
+
+    def at(self, changes: Mapping[str, float]) -> Bound:
+        """The bound with other numbers, and what follows from them."""
+        return replace(self, values=completed({**self.values, **changes}, frozenset(changes)))
+
+    def value(self, changes: Mapping[str, float] | None = None) -> float:
+        """The value of the bound, infinite where it is undefined or negative: there it promises nothing."""
+        value = self._compiled(self.expression)(self._arguments(changes))
+        return value if value >= 0 else math.inf
+
+    def term_values(self, changes: Mapping[str, float] | None = None) -> list[float]:
+        """The value of each term."""
+        arguments = self._arguments(changes)
+        return [self._compiled(term)(arguments) for term in self.terms]
+
+    def number(self, expression: Expr, changes: Mapping[str, float] | None = None) -> float:
+        """The value of an expression in the symbols of the bound; NaN where it is undefined."""
+        return self._compiled(expression)(self._arguments(changes))
+
+    def slack(self, condition: Expr, changes: Mapping[str, float] | None = None) -> Slack:
+        """A condition at the numbers of the bound, or others; within a near tie of its edge it holds."""
+        left, right = (self.number(side, changes) for side in (condition.lhs, condition.rhs))
+        slack = left - right if condition.rel_op in (">=", ">") else right - left
+        strict = condition.rel_op in ("<", ">")
+        near = 0.0 if strict else NEAR_TIE * (abs(left) + abs(right))
+        return Slack(condition, bool(slack > 0 if strict else slack >= -near), slack)
+
+    def slacks(self, changes: Mapping[str, float] | None = None) -> list[Slack]:
+        """All conditions."""
+        return [self.slack(condition, changes) for condition in self.conditions]
+
+    def _arguments(self, changes: Mapping[str, float] | None) -> list[float]:
+        values = self.values if not changes else completed({**self.values, **changes}, frozenset(changes))
+        return [values.get(name, math.nan) for name in self.names.values()]
+
+    def _compiled(self, expression: Expr) -> Callable[[list[float]], float]:
+        return compiled(expression, tuple(self.names))
+
+
+@cache
+def compiled(expression: Expr, symbols: tuple[sp.Symbol, ...]) -> Callable[[list[float]], float]:
+    """An expression as a function of the numbers of its symbols; NaN where it has no real value."""
+    function = sp.lambdify(symbols, expression, modules="math", dummify=True)
+
+    def evaluate(numbers: list[float]) -> float:
+        try:
+            value = function(*numbers)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return math.nan
+        return math.nan if isinstance(value, complex) else float(value)
+
+    return evaluate
+
+
+def completed(values: Mapping[str, float], given: frozenset[str] = frozenset()) -> dict[str, float]:
+    """Numbers with the products that follow from them, and factors that follow from products.
+
+    A product that is itself `given` stays; otherwise it follows from its factors.
+    """
+    found = dict(values)
+    for product, (first, second) in _PRODUCTS.items():
+        if product in given or (product in found and first not in found):
+            if product in found and second in found and first not in given:
+                found[first] = found[product] / found[second]
+        elif first in found and second in found:
+            found[product] = found[first] * found[second]
+    return found
+
+
+def bound_of_run(claim: Claim, run: Run) -> Bound:
+    """The bound of a claim with the numbers of a run; `NotApplicable` where one of them does not exist."""
+    terms, conditions = _sides(claim)
+    means = _means((*terms, *conditions))
+    named = {node: sp.Symbol(latex(node), real=True) for node in means}
+    values = {symbol.name: _mean_on(claim, node, run) for node, symbol in named.items()}
+    terms = tuple(term.xreplace(named) for term in terms)
+    numbers = {symbol: number for symbol in _symbols(terms, conditions) if (number := _on(claim, symbol, run))}
+    scalars = {symbol: number[0] for symbol, number in numbers.items() if len(number) == 1}
+    for symbol in _symbols(terms, ()):
+        if symbol not in scalars and symbol not in named.values():
+            raise NotApplicable(f"{claim.notation[symbol].name} is not one number")
+    names = {symbol: claim.notation[symbol].name for symbol in scalars} | {s: s.name for s in named.values()}
+    values |= {names[symbol]: number for symbol, number in scalars.items()} | _settings(run)
+    known = tuple(condition for condition in conditions if condition.free_symbols <= names.keys())
+    return Bound(claim, terms, known, names, completed(values))
+
+
+def _settings(run: Run) -> dict[str, float]:
+    """What products such as the number of iterations follow from."""
+    work = run.algorithm.work
+    found: dict[str, float | None] = {ROUNDS: run.algorithm.rounds, STEPS: work.common_steps}
+    found[STEP] = None if work.common_step_size is None else plain_float(work.common_step_size)
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def bound_of_numbers(claim: Claim, given: Mapping[str, float]) -> Bound:
+    """The bound of a claim with given numbers, by symbol or by the name of a quantity.
+
+    Raises `NotApplicable`, with their names, where numbers are missing.  The
+    local step size and the rounds may be missing: a plan finds them.  Where a
+    claim counts iterations and no local steps, a round is one iteration.
+    """
+    terms, conditions = _sides(claim)
+    if _means((*terms, *conditions)):
+        raise NotApplicable("a mean over clients needs the numbers of each client")
+    symbols = _symbols(terms, conditions)
+    names = {symbol: claim.notation[symbol].name for symbol in symbols}
+    letters = {str(symbol): name for symbol, name in names.items()}
+    # A name says more than a letter, which sources use for different things.
+    values = {letters[key]: value for key, value in given.items() if key in letters}
+    values |= {key: value for key, value in given.items() if key not in letters}
+    if STEPS not in names.values():
+        values = {STEPS: 1.0, **values}
+    small = [name for name in COUNTS if values.get(name, 1) < 1]
+    if small:
+        raise NotApplicable(f"expected at least 1: {', '.join(small)}")
+    values = completed(values)
+    missing = [_called(symbol, name) for symbol, name in names.items() if name not in values and name not in _CHOSEN]
+    if missing:
+        raise NotApplicable(f"{NOT_GIVEN}: {', '.join(missing)}")
+    return Bound(claim, terms, conditions, names, values)
+
+
+NOT_GIVEN = "not given"
+_CHOSEN = (STEP, ROUNDS, *_PRODUCTS)
+
+
+def _called(symbol: sp.Symbol, name: str) -> str:
+    """A quantity's name, with the letter of the claim where it is one."""
+    return f"{symbol} ({name})" if symbol.name.isidentifier() else name
+
+
+def _sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """The terms of the right side over the factor of the error, and the conditions."""
+    error, main = error_of(claim), claim.relations[0]
+    assert error is not None
+    symbol = next(s for s in main.left.free_symbols if claim.notation.get(s) == error)
+    factor = main.left / symbol
+    return tuple(term / factor for term in _terms(main.right)), tuple(map(sp.sympify, claim.conditions))
+
+
+def _terms(right: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; a product is split over its first factor that is a sum without differences."""
+    if isinstance(right, sp.Mul):
+        sums = (factor for factor in right.args if isinstance(factor, sp.Add))
+        plain = next((s for s in sums if not any(term.could_extract_minus_sign() for term in s.args)), None)
+        return (right,) if plain is None else tuple(right / plain * term for term in plain.args)
+    return tuple(sp.Add.make_args(right))
+
+
+def _means(expressions: tuple[Expr, ...]) -> list[Expr]:
+    """Means and sums over clients, in a fixed order."""
+    found: set[Expr] = set().union(*(expression.atoms(Average, ClientSum) for expression in expressions))
+    return sorted(found, key=sp.default_sort_key)
+
+
+def _symbols(terms: tuple[Expr, ...], conditions: tuple[Expr, ...]) -> list[sp.Symbol]:
+    found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in (*terms, *conditions)))
+    return sorted(found, key=str)
+
+
+def _mean_on(claim: Claim, node: Expr, run: Run) -> float:
+    values = compile_expression(node, claim.notation)(whole_run(run))
+    return float(plain_floats(values).ravel()[0])
+
+
+def _on(claim: Claim, symbol: sp.Symbol, run: Run) -> list[float]:
+    """The numbers of a symbol on a run; several for a quantity of each client; none for a mean over clients."""
+    quantity = claim.notation.get(symbol)
+    if not isinstance(quantity, Quantity):
+        return []
+    values: Any = quantity.on(run)
+    flat = plain_floats(values).ravel() if isinstance(values, np.ndarray) else np.array([plain_float(values)])
+    return [float(value) for value in (np.sqrt(flat) if quantity.root else flat)]

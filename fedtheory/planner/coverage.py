@@ -1,0 +1,65 @@
+"""Which claims a plan can use: true bounds on an error of a run as a whole."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.quantities import Quantity
+from fedtheory.registry import all_claims
+
+ERRORS: tuple[Quantity, ...] = (
+    q.average_suboptimality,
+    q.final_suboptimality,
+    q.best_aggregated_suboptimality,
+    q.average_gradient_sq,
+    q.average_local_gradient_sq,
+    q.final_distance_sq,
+    q.mean_virtual_suboptimality,
+    q.mean_virtual_gradient_sq,
+    q.mean_surrogate_suboptimality,
+    q.mean_surrogate_gap,
+    q.mean_round_gap,
+    q.limiting_suboptimality,
+    q.limiting_distance_sq,
+    q.leading_limiting_distance_sq,
+    q.average_round_drift,
+    q.max_drift,
+)
+"""Left sides of bounds that are errors of a run."""
+
+TRUE = ("proved", "supported")
+"""Recorded verdicts of claims that a plan relies on."""
+
+
+def error_of(claim: Claim) -> Quantity | None:
+    """The error that a claim bounds, or None where it is no bound on an error of a run.
+
+    The left side is the error, or the error times a factor.
+    """
+    if claim.kind not in ("bound", "inequality") or claim.place != "run" or claim.for_all or not claim.relations:
+        return None
+    main = claim.relations[0]
+    if main.operator != "<=":
+        return None
+    meant = [claim.notation.get(symbol) for symbol in main.left.free_symbols]
+    found = [notion for notion in meant if isinstance(notion, Quantity) and notion in ERRORS]
+    return found[0] if len(found) == 1 else None
+
+
+@cache
+def covering_claims() -> tuple[Claim, ...]:
+    """The true bounds on an error of a run, in the order of their sources."""
+    return tuple(claim for claim in all_claims().values() if claim.verdict in TRUE and error_of(claim) is not None)
+
+
+@cache
+def refuted_bounds() -> tuple[Claim, ...]:
+    """The bounds on an error of a run that are refuted: no plan uses them."""
+    return tuple(claim for claim in all_claims().values() if claim.verdict == "refuted" and error_of(claim) is not None)
+
+
+def repair_of(claim: Claim) -> Claim | None:
+    """A true bound that stands for a refuted one."""
+    return next((other for other in covering_claims() if other.corrects == claim.id), None)

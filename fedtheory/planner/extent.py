@@ -1,0 +1,65 @@
+"""How far more clients and more local steps help, by a bound at its best step sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.planner.bound import CLIENTS, STEPS
+from fedtheory.planner.optimum import StepSizes
+from fedtheory.planner.target import largest_count
+
+HALF_OF_LINEAR = 2.0**-0.25
+"""With linear speed-up twice the clients lower the error by sqrt(2): this is half of that, in logs."""
+MOST_CLIENTS = 10**9
+MOST_LOCAL_STEPS = 1024
+NEAR = 1.1
+
+
+@dataclass(frozen=True)
+class LocalSteps:
+    """The smallest number of local steps (a power of two) whose bound is near the smallest."""
+
+    steps: int
+    value: float
+    """The bound there."""
+    smallest: float
+    """The smallest bound over all numbers of local steps that are tried."""
+
+
+def value_at(sizes: StepSizes, name: str, number: float) -> float:
+    """The bound at its best step size, or at the planned one where no step size is best, with another number."""
+    at = sizes.bound.at({name: number})
+    found = sizes.best(at)
+    return at.value() if found is None else found[1]
+
+
+def linear_speed_up(sizes: StepSizes) -> float | None:
+    """The number of clients up to which the speed-up is linear; None where the clients do not enter.
+
+    Linear speed-up is an error that falls as ``1/sqrt(M T)``.  Up to the number
+    given, twice the clients bring at least half of it: the bound at its best
+    step size falls by ``2^(-1/4)``, all other numbers as they are.
+    """
+    if not sizes.bound.depends_on(sizes.bound.expression, CLIENTS) or sizes.best(sizes.bound) is None:
+        return None
+
+    def pays(clients: int) -> bool:
+        return value_at(sizes, CLIENTS, 2 * clients) <= HALF_OF_LINEAR * value_at(sizes, CLIENTS, clients)
+
+    return max(1.0, largest_count(pays, MOST_CLIENTS))
+
+
+def local_steps_that_pay(sizes: StepSizes) -> LocalSteps | None:
+    """The smallest number of local steps whose bound is within a tenth of the smallest, at the same rounds.
+
+    Powers of two up to `MOST_LOCAL_STEPS`, each at its own best step size;
+    None where local steps do not enter or no step size is best.
+    """
+    bound = sizes.bound
+    if not bound.depends_on(bound.expression, STEPS) or sizes.best(bound) is None:
+        return None
+    tried = [2**power for power in range(MOST_LOCAL_STEPS.bit_length())]
+    values = [value_at(sizes, STEPS, steps) for steps in tried]
+    smallest = min(values)
+    found = next(n for n, value in enumerate(values) if value <= NEAR * smallest)
+    return LocalSteps(tried[found], values[found], smallest)

@@ -1,0 +1,93 @@
+"""Bounds and errors of a run at other step sizes than the planned one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fedtheory.arithmetic import NEAR_TIE
+from fedtheory.claim import Claim
+from fedtheory.errors import Diverging, InputError, NotApplicable
+from fedtheory.planner.admissible import largest
+from fedtheory.planner.advice import Comparison, Remeasured
+from fedtheory.planner.bound import STEP, Bound, bound_of_run
+from fedtheory.planner.coverage import error_of
+from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.optimum import Optimum, StepSizes
+from fedtheory.quantities import Quantity
+from fedtheory.run import Run
+
+DRIFTS = ("average_round_drift", "max_drift")
+"""Errors that only grow with the step size."""
+
+
+def bounded_error(claim: Claim) -> Quantity:
+    """The error that a claim bounds; `InputError` where it bounds none."""
+    error = error_of(claim)
+    if error is None:
+        raise InputError(claim.id, "expected a bound on an error of a run as a whole")
+    return error
+
+
+def failures_on(claim: Claim, run: Run) -> list[str]:
+    """The assumptions that fail on a run, with the reasons."""
+    try:
+        return [f"{a.name}: {failure}" for a in claim.assumptions if (failure := a.failure(run)) is not None]
+    except Diverging as reason:
+        return [str(reason)]
+
+
+def remeasured(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErrors) -> Remeasured:
+    """The bound with the constants of the run at its best step size, and the best step size with such constants."""
+    best = optimum.step_size
+    there = _bound_at(claim, errors, best)
+    if there is None:
+        return Remeasured((), None, best, None)
+    expected, value = bound.at({STEP: best}).values, there.value()
+    changed = [n for n, v in there.values.items() if abs(v - expected[n]) > NEAR_TIE * (abs(v) + abs(expected[n]))]
+    if not changed:
+        return Remeasured((), value, best, value)
+    tried = {best: value, **_values_on_grid(claim, errors)}
+    smallest = min(tried, key=lambda step: tried[step])
+    return Remeasured(tuple(changed), value, smallest, tried[smallest])
+
+
+def _values_on_grid(claim: Claim, errors: ExactErrors) -> dict[float, float]:
+    """The bound at the step sizes of the search for the exact optimum at which the claim covers the run."""
+    bounds = ((step, _bound_at(claim, errors, step)) for step in errors.grid)
+    known = ((step, bound) for step, bound in bounds if bound is not None)
+    return {step: bound.value() for step, bound in known if all(slack.holds for slack in bound.slacks())}
+
+
+def _bound_at(claim: Claim, errors: ExactErrors, step: float) -> Bound | None:
+    """The bound with the constants of the run at a step size; None where the claim does not cover it."""
+    run = errors.at(step)
+    with np.errstate(all="ignore"):
+        if failures_on(claim, run):
+            return None
+        try:
+            return bound_of_run(claim, run)
+        except (NotApplicable, Diverging):
+            return None
+
+
+def compare(claim: Claim, errors: ExactErrors) -> Comparison | None:
+    """The best step size of one bound beside the exact optimum; None where the claim does not cover the run.
+
+    The constants are those of the run as planned.
+    """
+    bound = _bound_at(claim, errors, errors.planned)
+    optimum = None if bound is None else StepSizes(bound).optimum(largest(bound, STEP))
+    return None if optimum is None else compared(bounded_error(claim), optimum, errors)
+
+
+def compared(quantity: Quantity, optimum: Optimum, errors: ExactErrors) -> Comparison | None:
+    """The best step size of a bound beside that of an exact error; None where no step size is best for the error."""
+    exact = errors.best(quantity)
+    if exact is None:
+        return None
+    choice = errors.error(quantity, optimum.step_size)
+    return Comparison(
+        exact, choice, optimum.step_size / exact.step_size, choice / exact.error if exact.error > 0 else math.inf
+    )

@@ -1,0 +1,221 @@
+"""The step size that minimises a bound.
+
+The bounds of this field are sums of powers of the step size eta, most of them
+``a/eta + b eta + c eta^2 + d``.  Such a sum with coefficients that are not
+negative is convex in log eta, so that it falls up to one minimiser and grows
+beyond it; on an admissible interval the minimiser is that one or the edge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.expressions import Expr
+from fedtheory.planner.admissible import Edge, largest
+from fedtheory.planner.bound import STEP, Bound, compiled
+
+_WIDTH = 60.0
+"""The numeric search goes down to exp(-60) of the largest step size."""
+_GRID = 121
+_NEGLIGIBLE = 1e30
+"""From this value of `_h` on b changes the minimiser by less than a rounding error."""
+
+
+@dataclass(frozen=True)
+class Powers:
+    """A bound as a sum of powers of the step size, over a range of settings."""
+
+    symbol: sp.Symbol
+    coefficients: Mapping[int, Expr]
+    """By exponent; free of the step size."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The admissible step size at which a bound is smallest."""
+
+    step_size: float
+    value: float
+    """The bound there."""
+    formula: Expr | None
+    """The step size in the symbols of the bound, where there is a closed form."""
+    at_edge: bool
+    """Whether the largest admissible step size is the best."""
+    numeric: float
+    """What a numeric minimiser finds."""
+
+
+def powers(bound: Bound) -> Powers | None:
+    """The bound as a sum of whole powers of the step size; None where it is none."""
+    symbols = bound.symbols(STEP)
+    if len(symbols) != 1 or bound.names[symbols[0]] != STEP:
+        return None
+    step = symbols[0]
+    collected = sp.collect(sp.expand(bound.expression), step, evaluate=False)
+    found: dict[int, Expr] = {}
+    for power, coefficient in collected.items():
+        exponent = _exponent(power, step)
+        if exponent is None or step in coefficient.free_symbols:
+            return None
+        found[exponent] = sp.factor_terms(coefficient)
+    return Powers(step, dict(sorted(found.items())))
+
+
+def _exponent(power: Expr, step: sp.Symbol) -> int | None:
+    base, exponent = sp.sympify(power).as_base_exp()
+    if power == 1:
+        return 0
+    return int(exponent) if base == step and exponent.is_Integer else None
+
+
+def closed_form(coefficients: Mapping[int, Expr], values: Mapping[int, float]) -> Expr | None:
+    """The positive zero of the derivative of ``sum_p coefficient_p eta^p``; None where no formula is known.
+
+    `values` are the coefficients as numbers: those that are zero do not matter.
+    For ``a/eta + b eta^p`` it is ``(a / (p b))^(1/(p+1))``.  For ``a/eta + b eta
+    + c eta^2`` it is the reciprocal of the positive root of ``a y^3 - b y - 2
+    c``, by Viete's formula with cosines where all three roots are real, and
+    with hyperbolic ones where one is.
+    """
+    present = _present(values)
+    if present is None:
+        return None
+    a, rest = coefficients[-1], sorted(present.keys() - {-1})
+    if len(rest) == 1:
+        return sp.simplify(a / (rest[0] * coefficients[rest[0]])) ** sp.Rational(1, rest[0] + 1)
+    if rest != [1, 2]:
+        return None
+    b, c = coefficients[1], coefficients[2]
+    h = c * sp.sqrt(27 * a / b**3)
+    trisected = sp.cos(sp.acos(h) / 3) if _h(present) <= 1 else sp.cosh(sp.acosh(h) / 3)
+    return sp.sqrt(3 * a / b) / (2 * trisected)
+
+
+def root(coefficients: Mapping[int, float]) -> float | None:
+    """The value of `closed_form` in numbers, without loss where a coefficient is small; None where there is none."""
+    present = _present(coefficients)
+    if present is None:
+        return None
+    a, rest = present[-1], sorted(present.keys() - {-1})
+    if len(rest) == 1:
+        return float((a / rest[0] / present[rest[0]]) ** (1 / (rest[0] + 1)))
+    if rest != [1, 2]:
+        return None
+    h = _h(present)
+    cosine: float = math.cos(math.acos(h) / 3) if h <= 1 else math.cosh(math.acosh(h) / 3)
+    return math.sqrt(3 * a / present[1]) / (2 * cosine)
+
+
+def _present(coefficients: Mapping[int, float]) -> dict[int, float] | None:
+    """The coefficients that matter, where one power falls, others grow, and none is negative; else None.
+
+    A power that the others outweigh beyond double precision does not matter.
+    """
+    present = {power: value for power, value in coefficients.items() if value != 0 and power != 0}
+    growing = present.keys() - {-1}
+    if -1 not in present or not growing or min(growing) < 0 or min(present.values()) < 0:
+        return None
+    if growing == {1, 2} and _h(present) > _NEGLIGIBLE:
+        del present[1]
+    return present
+
+
+def _h(coefficients: Mapping[int, float]) -> float:
+    """``c sqrt(27 a / b^3)``: at most one where ``a y^3 - b y - 2 c`` has three real roots; infinite for tiny b."""
+    a, b, c = (coefficients[power] for power in (-1, 1, 2))
+    scale = b * math.sqrt(b)
+    return c * math.sqrt(27 * a) / scale if scale > 0 else math.inf
+
+
+def numeric_minimiser(function: Callable[[float], float], largest: float, smallest: float) -> float:
+    """Where a function is smallest on an interval of positive numbers: a grid, then Brent's method, both in logs."""
+    from scipy.optimize import minimize_scalar
+
+    grid = np.linspace(math.log(smallest), math.log(largest), _GRID)
+    values = [_finite(function(math.exp(x))) for x in grid]
+    best = int(np.argmin(values))
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
+    found = minimize_scalar(
+        lambda x: _finite(function(math.exp(x))), bounds=(low, high), method="bounded", options={"xatol": 1e-12}
+    )
+    inside = (float(found.fun), math.exp(float(found.x)))
+    return min(inside, (values[best], math.exp(float(grid[best]))))[1]
+
+
+def _finite(value: float) -> float:
+    return value if math.isfinite(value) else 1e300
+
+
+class StepSizes:
+    """The best step sizes of one bound, at its numbers and at others."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        self.powers = powers(bound)
+        self._coefficients = (
+            {}
+            if self.powers is None
+            else {p: compiled(c, tuple(bound.names)) for p, c in self.powers.coefficients.items()}
+        )
+
+    @property
+    def matters(self) -> bool:
+        """Whether the bound depends on the step size."""
+        return self.bound.depends_on(self.bound.expression, STEP)
+
+    def coefficients(self, at: Bound) -> dict[int, float]:
+        """The coefficients as numbers."""
+        arguments = [at.values.get(name, math.nan) for name in at.names.values()]
+        return {power: function(arguments) for power, function in self._coefficients.items()}
+
+    def minimiser(self, at: Bound, edge: Edge) -> float | None:
+        """The best admissible step size; None where the bound only grows with it, or is the same for all."""
+        if not self.matters or edge.value <= 0:
+            return None
+        coefficients = self.coefficients(at)
+        if coefficients and not any(power < 0 and value > 0 for power, value in coefficients.items()):
+            return None
+        free = root(coefficients)
+        if free is not None:
+            return min(free, edge.value)
+        if math.isinf(edge.value) and not any(power > 0 and value > 0 for power, value in coefficients.items()):
+            return None
+        return self.numeric(at, edge)
+
+    def numeric(self, at: Bound, edge: Edge) -> float:
+        """What a numeric minimiser finds on the admissible interval."""
+        top = edge.value if math.isfinite(edge.value) else _beyond(self.coefficients(at))
+        return numeric_minimiser(lambda step: at.value({STEP: step}), top, top * math.exp(-_WIDTH))
+
+    def best(self, at: Bound) -> tuple[float, float] | None:
+        """The best admissible step size at other numbers, and the bound there."""
+        step = self.minimiser(at, largest(at, STEP))
+        return None if step is None else (step, at.value({STEP: step}))
+
+    def optimum(self, edge: Edge) -> Optimum | None:
+        """The best admissible step size with its formula, checked against the numeric minimiser."""
+        step = self.minimiser(self.bound, edge)
+        if step is None:
+            return None
+        value, at_edge = self.bound.value({STEP: step}), step >= edge.value * (1 - 1e-9)
+        return Optimum(step, value, self._formula(edge, at_edge), at_edge, self.numeric(self.bound, edge))
+
+    def _formula(self, edge: Edge, at_edge: bool) -> Expr | None:
+        if at_edge:
+            return edge.formula
+        if self.powers is None:
+            return None
+        return closed_form(self.powers.coefficients, self.coefficients(self.bound))
+
+
+def _beyond(coefficients: Mapping[int, float]) -> float:
+    """A step size beyond the minimiser of a sum of powers: the largest at which two of its terms are equal."""
+    falling = {power: value for power, value in coefficients.items() if power < 0 and value > 0}
+    growing = {power: value for power, value in coefficients.items() if power > 0 and value > 0}
+    crossings = ((a / b) ** (1 / (q - p)) for p, a in falling.items() for q, b in growing.items())
+    return 2 * max(crossings, default=1.0)

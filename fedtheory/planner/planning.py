@@ -1,0 +1,237 @@
+"""A plan: what each true bound of the sources recommends for a run, or for constants alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fedtheory.arithmetic import plain_floats
+from fedtheory.assumptions import full_gradients, unit_server_step
+from fedtheory.claim import Claim
+from fedtheory.errors import Diverging, InputError, NotApplicable
+from fedtheory.evaluation import compile_expression, whole_run
+from fedtheory.expressions import Expr
+from fedtheory.planner import extent, target
+from fedtheory.planner.admissible import Edge, largest, largest_count
+from fedtheory.planner.advice import ClaimPlan, Plan
+from fedtheory.planner.bound import (
+    NOT_GIVEN,
+    ROUNDS,
+    SERVER_STEP,
+    STEP,
+    STEPS,
+    Bound,
+    Slack,
+    bound_of_numbers,
+    bound_of_run,
+)
+from fedtheory.planner.coverage import ERRORS, covering_claims, refuted_bounds
+from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.measured import DRIFTS, bounded_error, compared, failures_on, remeasured
+from fedtheory.planner.optimum import StepSizes
+from fedtheory.planner.target import Target, cost_of_a_round
+from fedtheory.run import Run
+
+_SMALLER = (1.0, 1 / 8, 1 / 64, 1 / 512)
+"""Parts of the planned step size at which assumptions are tried, where they fail because it is too large."""
+
+
+def plan(
+    run: Run,
+    accuracy: float | None = None,
+    claims: Sequence[Claim] | None = None,
+    *,
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Plan:
+    """Plan a run: every true bound on one of its errors, or the given ones, in floats.
+
+    Numbers are those of the run as planned; where a claim's assumptions hold at
+    smaller step sizes only, those of the run at a smaller one.
+    """
+    errors = ExactErrors(run.as_floats())
+    chosen = covering_claims() if claims is None else claims
+    planned = []
+    for claim in chosen:
+        planned.append(_claim_plan(claim, errors, accuracy))
+        on_progress(len(planned), len(chosen))
+    return Plan(tuple(planned), _recommended(planned, errors), refuted_bounds(), cost_of_a_round(errors.run))
+
+
+def _recommended(plans: Sequence[ClaimPlan], errors: ExactErrors) -> ClaimPlan | None:
+    """The claim at whose best step size one exact error is smallest.
+
+    That error is the first of `ERRORS` that is bounded and has a best step size;
+    without one the bounds decide.
+    """
+    usable = [plan for plan in plans if plan.attainable and plan.self_contained]
+    exact = [plan for plan in usable if plan.exact is not None]
+    if not exact:
+        return _smallest_bound(usable)
+    yardstick = min((plan.error for plan in exact), key=ERRORS.index)
+    return min(exact, key=lambda plan: errors.error(yardstick, _step_of(plan)))
+
+
+def _step_of(plan: ClaimPlan) -> float:
+    return math.nan if plan.optimum is None else plan.optimum.step_size
+
+
+def _smallest_bound(plans: Sequence[ClaimPlan]) -> ClaimPlan | None:
+    """The claim with the smallest bound on the first error of `ERRORS` that is bounded."""
+    bounds = [(ERRORS.index(p.error), p.optimum.value, n) for n, p in enumerate(plans) if p.optimum is not None]
+    return plans[min(bounds)[2]] if bounds else None
+
+
+def plan_numbers(
+    numbers: Mapping[str, float], accuracy: float | None = None, claims: Sequence[Claim] | None = None
+) -> Plan:
+    """Plan from constants alone, named by the symbols of the claims or by the names of their quantities.
+
+    A letter is read by each claim as its source writes it.  Bounds that need a
+    number that is neither given nor follows are left out; assumptions are taken
+    for granted.  Raises `InputError` for names that no bound knows.
+    """
+    chosen = covering_claims() if claims is None else claims
+    _require_known(numbers, chosen)
+    planned = [_plan_of_numbers(claim, numbers, accuracy) for claim in chosen]
+    return Plan(tuple(planned), _smallest_bound([p for p in planned if p.attainable]), refuted_bounds(), None)
+
+
+def _require_known(numbers: Mapping[str, float], claims: Sequence[Claim]) -> None:
+    asked = (*covering_claims(), *claims)
+    known = {name for claim in asked for s, notion in claim.where.items() for name in (str(s), notion.name)}
+    for name, value in numbers.items():
+        if name not in known:
+            raise InputError(name, "no bound has a symbol or a quantity of this name")
+        if not value >= 0:
+            raise InputError(name, f"expected a number that is not negative, got {value:g}")
+
+
+def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float | None) -> ClaimPlan:
+    contradiction = _contradiction(claim, numbers)
+    if contradiction is not None:
+        return ClaimPlan(claim, bounded_error(claim), False, contradiction)
+    try:
+        bound = _with_rounds(bound_of_numbers(claim, numbers), accuracy)
+    except NotApplicable as reason:
+        return ClaimPlan(claim, bounded_error(claim), False, str(reason))
+    conditions = tuple(bound.slacks()) if STEP in bound.values or not bound.symbols(STEP) else ()
+    failed = _failed_conditions(claim, conditions)
+    found = ClaimPlan(claim, bounded_error(claim), not failed, failed or None, conditions, bound)
+    found = _optimised(found, bound, accuracy)
+    if not bound.symbols(STEP) or found.bound is None or STEP in found.bound.values:
+        return found
+    return replace(found, applicable=False, reason=f"{NOT_GIVEN}: a step size, and none is best", conditions=())
+
+
+def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
+    """The assumption of a claim that the numbers contradict."""
+    named = {n.name: numbers[key] for s, n in claim.where.items() for key in (str(s), n.name) if key in numbers}
+    if full_gradients in claim.assumptions and named.get("noise_deviation", 0) > 0:
+        return f"{full_gradients.name}: the gradients are noisy"
+    server = numbers.get(SERVER_STEP, 1)
+    if unit_server_step in claim.assumptions and server != 1:
+        return f"{unit_server_step.name}: the server step size is {server:g}, not 1"
+    return None
+
+
+def _with_rounds(bound: Bound, accuracy: float | None) -> Bound:
+    """The bound with as many rounds as the accuracy takes, where their number is not given: at the given step size."""
+    if ROUNDS in bound.values or not bound.depends_on(bound.expression, ROUNDS):
+        return bound
+    if accuracy is None:
+        raise NotApplicable(f"{NOT_GIVEN}: the rounds, or a target accuracy from which they follow")
+    asked = target.at_step(bound, accuracy) if STEP in bound.values else target.at_best_step(StepSizes(bound), accuracy)
+    if asked.rounds is None:
+        raise NotApplicable(f"the accuracy {accuracy:g} is out of reach: {asked.reason}")
+    return bound.at({ROUNDS: asked.rounds})
+
+
+def _claim_plan(claim: Claim, errors: ExactErrors, accuracy: float | None) -> ClaimPlan:
+    """The plan of a claim on a run; assumptions that fail at all step sizes rule it out."""
+    failures = failures_on(claim, errors.run)
+    reasons = list(failures)
+    for part in _SMALLER if failures else _SMALLER[:1]:
+        run = errors.at(errors.planned * part)
+        if failures_on(claim, run):
+            continue
+        try:
+            return _planned(claim, errors, bound_of_run(claim, run), failures, accuracy)
+        except (NotApplicable, Diverging) as reason:
+            reasons = reasons or [str(reason)]
+    return ClaimPlan(claim, bounded_error(claim), False, "; ".join(reasons))
+
+
+def _planned(claim: Claim, errors: ExactErrors, bound: Bound, failures: list[str], accuracy: float | None) -> ClaimPlan:
+    planned = bound.at({STEP: errors.planned}) if bound.symbols(STEP) else bound
+    conditions = (*planned.slacks(), *_slacks_of_clients(claim, bound, errors.run))
+    reasons = [*failures, *filter(None, [_failed_conditions(claim, conditions)])]
+    found = ClaimPlan(claim, bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
+    found = _optimised(found, planned, accuracy)
+    if found.optimum is None:
+        return found
+    exact = None if found.error.name in DRIFTS else compared(found.error, found.optimum, errors)
+    return replace(found, remeasured=remeasured(found.claim, found.optimum, planned, errors), exact=exact)
+
+
+def _slacks_of_clients(claim: Claim, bound: Bound, run: Run) -> list[Slack]:
+    """Conditions on each client, at the client where they are closest to failing."""
+    found = []
+    for condition in claim.conditions:
+        if condition.free_symbols <= bound.names.keys():
+            continue
+        sides = [compile_expression(side, claim.notation)(whole_run(run)) for side in (condition.lhs, condition.rhs)]
+        gaps = plain_floats(sides[1] - sides[0]) * (-1 if condition.rel_op in (">", ">=") else 1)
+        slack = float(np.min(gaps))
+        found.append(Slack(condition, slack > 0 if condition.rel_op in ("<", ">") else slack >= 0, slack))
+    return found
+
+
+def _failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
+    failed = [claim.in_words(slack.condition) for slack in conditions if not slack.holds]
+    return "; ".join(f"the condition {words} does not hold" for words in failed)
+
+
+def _optimised(found: ClaimPlan, bound: Bound, accuracy: float | None) -> ClaimPlan:
+    """Everything that follows from the bound alone."""
+    sizes = StepSizes(bound)
+    edge = largest(bound, STEP)
+    if STEP not in bound.values and (best := sizes.minimiser(bound, edge)) is not None:
+        # Without a planned step size the best one is planned.
+        bound = bound.at({STEP: best})
+        sizes = StepSizes(bound)
+    optimum = sizes.optimum(edge)
+    return replace(
+        found,
+        bound=bound,
+        conditions=found.conditions or tuple(bound.slacks()),
+        step=edge if bound.symbols(STEP) else None,
+        server_step=_server_edge(found.claim, bound),
+        local_steps=largest_count(bound, STEPS) if bound.symbols(STEPS) else None,
+        optimum=optimum,
+        target=None if accuracy is None else _target_as_planned(found, bound, accuracy),
+        target_at_best=None if accuracy is None or optimum is None else target.at_best_step(sizes, accuracy),
+        linear_clients=extent.linear_speed_up(sizes),
+        paying_local_steps=extent.local_steps_that_pay(sizes),
+    )
+
+
+def _target_as_planned(found: ClaimPlan, bound: Bound, accuracy: float) -> Target:
+    """Rounds at the planned step size, where the claim promises anything there."""
+    if found.reason is not None:
+        return Target(accuracy, None, bound.values.get(STEP), math.inf, found.reason)
+    return target.at_step(bound, accuracy)
+
+
+def _server_edge(claim: Claim, bound: Bound) -> Edge | None:
+    """The largest server step size; one where the claim is about averaging only."""
+    if bound.symbols(SERVER_STEP):
+        return largest(bound, SERVER_STEP)
+    return Edge(1.0, None, None) if unit_server_step in claim.assumptions else None
+
+
+def terms_by_value(bound: Bound) -> list[tuple[Expr, float]]:
+    """The terms of a bound with their values, the dominating one first."""
+    return sorted(zip(bound.terms, bound.term_values(), strict=True), key=lambda pair: -pair[1])

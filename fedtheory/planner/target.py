@@ -1,0 +1,112 @@
+"""How many rounds a bound needs to promise an accuracy, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.planner.bound import ROUNDS, STEP, Bound
+from fedtheory.planner.optimum import StepSizes
+from fedtheory.run import Run
+
+MOST_ROUNDS = 10**15
+_FOREVER = 1e60
+_NOTHING = 1e-12
+"""A floor below this part of the bound after one round is zero, up to rounding."""
+
+
+@dataclass(frozen=True)
+class RoundCost:
+    """What a server update costs on average."""
+
+    time: float
+    """On the clock of the run."""
+    messages: float
+    """Models sent, to clients and back."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Rounds to an accuracy; at one step size, or at the best one for each number of rounds."""
+
+    accuracy: float
+    rounds: int | None
+    """The smallest number with bound <= accuracy; None where there is none."""
+    step_size: float | None
+    """The step size of these rounds."""
+    floor: float
+    """What the bound tends to for ever more rounds."""
+    reason: str | None
+    """Why there is no such number."""
+
+
+def cost_of_a_round(run: Run) -> RoundCost:
+    """Time and messages of a server update; for clients that report at their own pace the mean over the run."""
+    algorithm, rounds = run.algorithm, run.algorithm.rounds
+    time = plain_float(algorithm.times(run.problem.weights)[-1]) / rounds
+    if algorithm.clock.is_synchronous:
+        return RoundCost(time, 2.0 * algorithm.aggregation.participation.count(run.problem.clients))
+    return RoundCost(time, 2.0 * float(np.sum(algorithm.schedule.participates)) / rounds)
+
+
+def at_step(bound: Bound, accuracy: float) -> Target:
+    """Rounds to an accuracy at the step size of the bound's numbers."""
+    step = bound.values.get(STEP)
+
+    def promised(rounds: float) -> tuple[float | None, float]:
+        return step, bound.value({ROUNDS: rounds})
+
+    return _target(bound, accuracy, promised, "at this step size")
+
+
+def at_best_step(sizes: StepSizes, accuracy: float) -> Target:
+    """Rounds to an accuracy at the best step size for each number of rounds; none where no step size is best."""
+
+    def promised(rounds: float) -> tuple[float | None, float]:
+        return sizes.best(sizes.bound.at({ROUNDS: rounds})) or (None, math.inf)
+
+    return _target(sizes.bound, accuracy, promised, "at its best step size")
+
+
+def _target(
+    bound: Bound, accuracy: float, promised: Callable[[float], tuple[float | None, float]], where: str
+) -> Target:
+    """The smallest number of rounds by doubling and bisection: bounds fall with the rounds."""
+    floor = promised(_FOREVER)[1]
+    floor = 0.0 if floor <= _NOTHING * promised(1)[1] else floor
+    if not bound.depends_on(bound.expression, ROUNDS):
+        reason = None if floor <= accuracy else f"the bound does not depend on the rounds, and is {floor:.6g} {where}"
+        return Target(accuracy, 1 if reason is None else None, promised(1)[0], floor, reason)
+    rounds = None if floor >= accuracy else smallest_count(lambda count: promised(count)[1] <= accuracy, MOST_ROUNDS)
+    if rounds is not None:
+        return Target(accuracy, rounds, promised(rounds)[0], floor, None)
+    reason = (
+        f"{where} the bound stays above {floor:.6g}, however many rounds there are"
+        if floor >= accuracy
+        else f"more than {MOST_ROUNDS:.0e} rounds {where}"
+    )
+    return Target(accuracy, None, None, floor, reason)
+
+
+def smallest_count(holds: Callable[[int], bool], most: int) -> int | None:
+    """The smallest positive count at which something holds that holds from there on; None if not up to `most`."""
+    high = 1
+    while not holds(high):
+        if high >= most:
+            return None
+        high = min(2 * high, most)
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def largest_count(holds: Callable[[int], bool], most: int) -> float:
+    """The largest count up to which something holds; zero where it never does, infinite where beyond `most`."""
+    first = smallest_count(lambda count: not holds(count), most)
+    return math.inf if first is None else float(first - 1)

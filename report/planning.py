@@ -1,0 +1,237 @@
+"""The step size of theory beside the one that is best, over data sets and families, and maps of dominating terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT
+from fedtheory.claim import Claim
+from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.expressions import latex
+from fedtheory.planner import Comparison, ExactErrors, RegimeMap, bound_of_numbers, compare, regime_map
+from fedtheory.registry import find
+from fedtheory.run import Run
+from fedtheory.runfile import parse_run
+from report.figures.style import CYCLE, Figure, drawing, finish
+from report.numbers import decimal
+from verify.instances import FAMILIES, Instance
+
+PLAN_PAGE = "plan.html"
+CLAIMS = (
+    "renard2022:thm-2.1",
+    "renard2022:thm-2.1.sharp",
+    "renard2022:thm-2.1.quiet",
+    "liu2022:thm-1",
+    "liu2022:thm-1.sharp",
+    "liu2022:thm-3.sharp",
+)
+"""Bounds whose step sizes the page compares."""
+
+_LOCAL_STEPS, _ROUNDS, _CLIENTS, _BATCH = 5, 50, 10, 8
+_SHARE_OF_LIMIT = 1 / 8
+"""Planned step size, as a part of 1/L."""
+_DATA = (("digits:3-8", None), ("breast_cancer", None), ("diabetes", None), ("diabetes", _BATCH))
+_FAMILY_MEMBERS = {"by hand": 16, "small quadratics": 24, "small data": 24, "wide quadratics": 10}
+"""How many members of each family are planned, from the first on."""
+_ZERO = 1e-12
+"""Best errors below this part of the error at theory's step size are zero, up to rounding."""
+_MAPS = (("eta", "tau"), ("eta", "M"))
+_CONSTANTS = {"eta": 0.003, "L": 1, "M": 10, "tau": 5, "T": 100_000, "D": 2, "sigma": 1, "zeta": 0.1}
+"""What the maps are drawn about."""
+
+RUN_FILE = f"""[problem]
+kind = "least-squares"
+data = "diabetes"
+clients = {_CLIENTS}
+start = "zeros"
+
+[algorithm]
+local_step_size = 0.02
+local_steps = {_LOCAL_STEPS}
+rounds = {_ROUNDS}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run, and for each claim that covers it the two step sizes."""
+
+    name: str
+    compared: dict[str, Comparison]
+    """By claim."""
+
+
+@dataclass(frozen=True)
+class FamilyRow:
+    """The ratios of one claim over the members of a family that it covers."""
+
+    family: str
+    claim: str
+    members: int
+    steps: tuple[float, float, float]
+    """Smallest, median and largest ratio of the step sizes."""
+    errors: tuple[float, float, float]
+    """The same of the exact errors."""
+
+
+@dataclass(frozen=True)
+class PlanPage:
+    """Everything on the page of plans."""
+
+    setting: str
+    rows: Sequence[tuple[str, str, Sequence[str]]]
+    """Run, claim, and the numbers of `COLUMNS`."""
+    families: Sequence[tuple[str, str, Sequence[str]]]
+    figures: Sequence[Figure]
+    run_file: str
+    constants: str
+    """What the maps are drawn about, as the command line takes it."""
+
+
+COLUMNS = ("theory's $\\eta$", "best $\\eta$", "ratio", "error at theory's", "best error", "ratio")
+FAMILY_COLUMNS = (
+    "members",
+    "ratio of step sizes: smallest",
+    "median",
+    "largest",
+    "of errors: smallest",
+    "median",
+    "largest",
+)
+
+
+def plan_page() -> PlanPage:
+    """Plan runs on data and on families; `MissingExtra` without scikit-learn."""
+    cases = data_cases()
+    return PlanPage(
+        setting=(
+            rf"Least squares, {_CLIENTS} clients, $\tau={_LOCAL_STEPS}$ local steps, $T={_ROUNDS}$ rounds from zero; "
+            r"constants are those of the run at $\eta=1/(8L)$, full gradients unless batches are named."
+        ),
+        rows=[(case.name, claim, _numbers(found)) for case in cases for claim, found in case.compared.items()],
+        families=[(row.family, row.claim, _family_numbers(row)) for row in family_rows()],
+        figures=[ratio_figure(cases), *maps()],
+        run_file=RUN_FILE,
+        constants=" ".join(f"{name}={value}" for name, value in _CONSTANTS.items()),
+    )
+
+
+def _numbers(found: Comparison) -> list[str]:
+    chosen = found.ratio * found.exact.step_size
+    pairs = (chosen, found.exact.step_size, found.ratio, found.error_at_choice, found.exact.error, found.error_ratio)
+    return [decimal(value, 3) for value in pairs]
+
+
+def _family_numbers(row: FamilyRow) -> list[str]:
+    return [str(row.members), *(decimal(value, 3) for value in (*row.steps, *row.errors))]
+
+
+@cache
+def data_cases() -> tuple[Case, ...]:
+    """Each data set in both splits."""
+    return tuple(
+        Case(_case_name(data, split, batch), compared(data_run(data, split, batch)))
+        for data, batch in _DATA
+        for split in ("iid", "dirichlet")
+    )
+
+
+def _case_name(data: str, split: str, batch: int | None) -> str:
+    return ", ".join([data.replace("_", " "), split] + ([] if batch is None else [f"batches of {batch}"]))
+
+
+def data_run(data: str, split: str, batch: int | None) -> Run:
+    """Least squares on a data set, FedAvg at a part of 1/L."""
+    problem = {"kind": "least-squares", "data": data, "clients": _CLIENTS, "split": split, "start": "zeros"}
+    algorithm = {"local_step_size": 1, "local_steps": _LOCAL_STEPS, "rounds": _ROUNDS}
+    batches = {} if batch is None else {"batch": batch}
+    run = parse_run({"problem": problem | batches, "algorithm": algorithm}, FLOAT)
+    return run.with_step_factor(_SHARE_OF_LIMIT / run.smoothness)
+
+
+def compared(run: Run) -> dict[str, Comparison]:
+    """For each claim that covers a run its best step size beside the exact one, in floats."""
+    errors = ExactErrors(run.as_floats())
+    found = {claim_id: compare(find(claim_id), errors) for claim_id in CLAIMS}
+    return {claim_id: comparison for claim_id, comparison in found.items() if comparison is not None}
+
+
+@cache
+def family_rows() -> tuple[FamilyRow, ...]:
+    """The ratios over the members of each family; members whose best exact error is zero have no ratio."""
+    return tuple(row for name, count in _FAMILY_MEMBERS.items() for row in _rows_of(name, count))
+
+
+def _rows_of(family: str, count: int) -> Iterator[FamilyRow]:
+    members = [_compared_member(family, number) for number in range(min(count, FAMILIES[family].size))]
+    for claim_id in CLAIMS:
+        found = [member[claim_id] for member in members if claim_id in member]
+        known = [comparison for comparison in found if comparison.exact.error > _ZERO * comparison.error_at_choice]
+        if known:
+            steps = _spread([comparison.ratio for comparison in known])
+            yield FamilyRow(family, claim_id, len(known), steps, _spread([c.error_ratio for c in known]))
+
+
+def _compared_member(family: str, number: int) -> dict[str, Comparison]:
+    try:
+        return compared(Instance(family, number).run())
+    except (NotApplicable, Diverging):
+        return {}
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float, float]:
+    return min(values), float(np.median(values)), max(values)
+
+
+def ratio_figure(cases: Sequence[Case]) -> Figure:
+    """Step size of theory over the best one, for each run and claim."""
+    with drawing() as (canvas, axes):
+        for number, claim_id in enumerate(CLAIMS):
+            places = [place for place, case in enumerate(cases) if claim_id in case.compared]
+            ratios = [cases[place].compared[claim_id].ratio for place in places]
+            axes.plot(ratios, places, "o", color=CYCLE[number % len(CYCLE)], label=claim_id)
+        axes.axvline(1, color="k", linewidth=1)
+        axes.set(xscale="log", xlabel="theory's step size / best step size")
+        axes.set_yticks(range(len(cases)), [case.name for case in cases], fontsize=8)
+        axes.invert_yaxis()
+        axes.legend(loc="upper center", bbox_to_anchor=(0.3, -0.2), ncols=2, fontsize=7)
+    caption = "Step size that minimises each bound over the one that minimises the exact error of the same run."
+    return finish(canvas, "plan-ratios", caption)
+
+
+def maps() -> list[Figure]:
+    """Dominating terms of the first claim, for given constants."""
+    claim = find(CLAIMS[0])
+    bound = bound_of_numbers(claim, _CONSTANTS)
+    return [regime_figure(claim, regime_map(bound, *symbols), name="-".join(symbols)) for symbols in _MAPS]
+
+
+def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure:
+    """The dominating term of a bound over two of its numbers; pale where a condition fails."""
+    from matplotlib.colors import to_rgba
+
+    shown = sorted(set(regimes.dominating.ravel().tolist()) - {-1})
+    painted = np.zeros((*regimes.dominating.shape, 4))
+    for number in shown:
+        for part, opacity in ((regimes.admissible, 1.0), (~regimes.admissible, 0.3)):
+            painted[(regimes.dominating == number) & part] = to_rgba(CYCLE[number % len(CYCLE)], opacity)
+    with drawing() as (canvas, axes):
+        axes.grid(visible=False)
+        axes.pcolormesh(
+            regimes.across_values, regimes.up_values, painted, shading="nearest", edgecolors="face", linewidth=0.4
+        )
+        for number in shown:
+            axes.plot([], [], "s", color=CYCLE[number % len(CYCLE)], label=f"term {number + 1}")
+        axes.set(xscale="log", yscale="log", xlabel=_words(regimes.across), ylabel=_words(regimes.up))
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=4)
+    named = "; ".join(f"term {number + 1} is ${latex(regimes.terms[number])}$" for number in shown)
+    caption = f"The dominating term of the bound of {claim.id}, pale where a condition fails: {named}."
+    return finish(canvas, f"{claim.slug}-regimes-{name}", caption)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,71 @@
+"""`fedtheory course`: from the list of assignments to points."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+ASSIGNMENT = "polarization"
+
+
+def test_the_list(command) -> None:
+    """At least ten assignments, each with claims, questions and points; the table names them all."""
+    document = command("course", "list", "--json").document
+    assert len(document) >= 10
+    assert all(d["claims"] and d["questions"] >= 4 and d["points"] >= 10 for d in document)
+    assert ASSIGNMENT in command("course", "list").out
+
+
+def test_new_writes_for_both_sides(command, tmp_path: Path) -> None:
+    """A notebook and a Python file for the student, a notebook with solutions and a rubric for the instructor."""
+    document = command("course", "new", ASSIGNMENT, "-o", tmp_path, "--student", "ana", "--json").document
+    names = {Path(file).relative_to(tmp_path / ASSIGNMENT / "ana").as_posix() for file in document["files"]}
+    assert names == {"ana.ipynb", "ana.py", f"instructor/{ASSIGNMENT}.ipynb", "instructor/rubric.md"}
+    for file in document["files"]:
+        if file.endswith(".ipynb"):
+            assert json.loads(Path(file).read_text(encoding="utf-8"))["nbformat"] == 4
+
+
+def test_from_new_to_points(command, tmp_path: Path) -> None:
+    """What `new` writes for the instructor earns all points when it is handed in, what it writes for students none."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for student in ("ana", "bob"):
+        assert command("course", "new", ASSIGNMENT, "-o", tmp_path / "new", "--student", student).code == 0
+    written = tmp_path / "new" / ASSIGNMENT
+    (written / "ana" / "instructor" / f"{ASSIGNMENT}.ipynb").rename(folder / "ana.ipynb")
+    (written / "bob" / "bob.ipynb").rename(folder / "bob.ipynb")
+    document = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1", "--json").document
+    assert [(r["student"], r["points"], r["pending"], r["of"]) for r in document["results"]] == [
+        ("ana", 10, 4, 14),
+        ("bob", 0, 4, 14),
+    ]
+    assert Path(document["points"]).is_file()
+    printed = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1").out
+    assert "points.csv" in "".join(printed.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["new", "nothing"], "expected one of"),
+        (["new", ASSIGNMENT, "--student", "a/b"], "student"),
+        (["grade", "missing"], "expected a folder"),
+        (["grade", "missing", "--jobs", "0"], "processes"),
+        (["unknown"], "unknown"),
+    ],
+)
+def test_mistakes_are_one_line(
+    command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], complaint: str
+) -> None:
+    """What makes no sense is answered with exit code 2 and one line."""
+    monkeypatch.chdir(tmp_path)
+    assert complaint in command("course", *arguments).complaint()
+
+
+def test_no_folder_to_write_to(command, tmp_path: Path) -> None:
+    """An output that cannot be a folder is one line."""
+    (tmp_path / "file").write_text("")
+    assert "--output" in command("course", "new", ASSIGNMENT, "-o", tmp_path / "file").complaint()

@@ -1,0 +1,171 @@
+"""`fedtheory plan`: the document, the tables, constants and data instead of a run file, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_support import ROWS, Changes
+
+THEOREM = "renard2022:thm-2.1"
+CONSTANTS = ("L=1", "M=10", "tau=5", "T=100", "D=2", "sigma=1", "zeta=0.5")
+KEYS = {
+    "id", "title", "applicable", "reason", "conditions", "largest_local_step_size", "largest_server_step_size",
+    "largest_local_steps", "bound", "terms", "dominating", "best_step_size", "best_step_size_formula", "bound_at_best",
+    "target", "target_at_best", "linear_speed_up_clients", "local_steps_that_pay", "exact",
+}  # fmt: skip
+
+
+def plan_of(document, claim_id: str):
+    """The plan of one claim in a document."""
+    return next(plan for plan in document["claims"] if plan["id"] == claim_id)
+
+
+def test_document(command, write_run) -> None:
+    """One document with the plan of every covering claim; the numbers of one claim agree with `fedtheory check`."""
+    path = write_run()
+    outcome = command("plan", path, "--source", "renard2022", "--target", "1/2", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    document = outcome.document
+    assert all(plan.keys() >= KEYS for plan in document["claims"])
+    plan, checked = plan_of(document, THEOREM), command("check", THEOREM, path, "--json").document
+    assert plan["applicable"] == checked["applicable"]
+    assert plan["conditions"] == checked["conditions"]
+    assert plan["bound"] == pytest.approx(checked["rhs"])
+    assert {term["term"]: pytest.approx(term["value"]) for term in checked["terms"]} == {
+        term["term"]: term["value"] for term in plan["terms"]
+    }
+    assert plan["dominating"] == max(plan["terms"], key=lambda term: term["value"])["term"]
+    assert plan["largest_local_step_size"] == 0.125
+    assert plan["largest_local_step_size_formula"] == r"\frac{1}{4 L}"
+    assert plan["best_step_size"] <= plan["largest_local_step_size"]
+    assert plan["bound_at_best"] <= plan["bound"]
+    assert plan["target_at_best"]["rounds"] > 0
+    assert plan["target_at_best"]["messages"] == 4 * plan["target_at_best"]["rounds"]
+    assert plan_of(document, "renard2022:thm-2.1.quiet")["reason"] == "full gradients: the gradients are noisy"
+    best = plan_of(document, document["recommended"])
+    assert document["exact"] == best["exact"]
+    assert best["exact"]["ratio"] == pytest.approx(best["best_step_size"] / best["exact"]["best_step_size"])
+    assert best["exact"]["error"] <= best["exact"]["error_at_choice"] <= best["bound_at_best"]
+
+
+def test_the_best_step_size_passes_a_check(command, write_run) -> None:
+    """At the recommended step size the claim applies and its bound is the one the plan shows."""
+    plan = plan_of(command("plan", write_run(), "--claim", THEOREM, "--json").document, THEOREM)
+    tuned = write_run({"algorithm.local_step_size": repr(plan["best_step_size"])}, name="tuned.toml")
+    checked = command("check", THEOREM, tuned, "--json").document
+    assert checked["applicable"]
+    assert checked["holds"]
+    assert checked["rhs"] == pytest.approx(plan["bound_at_best"])
+
+
+def test_an_impossible_target(command, write_run) -> None:
+    """An accuracy below the floor is answered with the reason and the floor."""
+    target = plan_of(command("plan", write_run(), "--claim", THEOREM, "--target", "1e-6", "--json").document, THEOREM)[
+        "target"
+    ]
+    assert target["rounds"] is None
+    assert target["floor"] > 1e-6
+    assert "however many rounds" in target["reason"]
+
+
+def test_constants(command) -> None:
+    """Constants after one --set, after several, or alone mean the same; no run is needed."""
+    once = command("plan", "--set", *CONSTANTS, "--claim", THEOREM, "--json").document
+    each = [part for constant in CONSTANTS for part in ("--set", constant)]
+    assert once == command("plan", *each, "--claim", THEOREM, "--json").document
+    assert once == command("plan", *CONSTANTS, "--claim", THEOREM, "--json").document
+    plan = plan_of(once, THEOREM)
+    assert plan["largest_local_step_size"] == 0.25
+    assert plan["exact"] is None
+    assert once["recommended"] == THEOREM
+
+
+def test_constants_out_of_range(command) -> None:
+    """Counts below one leave the bounds out that read them so; zeros elsewhere are no reason for an error."""
+    plan = plan_of(command("plan", "--set", *CONSTANTS, "tau=0", "--json").document, THEOREM)
+    assert plan["reason"] == "expected at least 1: local_steps"
+    zeros = ("L=0", "M=1", "tau=1", "T=1", "D=0", "sigma=0", "zeta=0")
+    assert plan_of(command("plan", *zeros, "--target", "1", "--json").document, THEOREM)["best_step_size"] is None
+
+
+def test_constants_for_people(command) -> None:
+    """Bounds that lack numbers are counted, the others shown."""
+    outcome = command("plan", "--set", *CONSTANTS)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "bounds need numbers that are not given" in outcome.out
+    assert "renard2022:thm-2.1.sharp" in outcome.out
+
+
+def test_for_people(command, write_run) -> None:
+    """A table of the bounds, why others do not apply, and the recommended one in detail."""
+    outcome = command("plan", write_run(), "--target", "1/2")
+    assert (outcome.code, outcome.err) == (0, "")
+    for expected in ("recommended", "largest step size", "exact: best step size", "the gradients are noisy", "refuted"):
+        assert expected in " ".join(outcome.out.split())
+
+
+def test_data_alone(command, write_run, data_folder) -> None:
+    """A data file with a client column is planned like the run file that names it."""
+    file = data_folder / "good.npz"
+    settings = ("rounds=4", "local_steps=3", "local_step_size=1/100")
+    alone = command("plan", file, *settings, "--claim", THEOREM, "--json").document
+    path = data_folder / "run.toml"
+    path.write_text(write_run(base=ROWS).read_text(), encoding="utf-8")
+    assert alone == command("plan", path, "--claim", THEOREM, "--json").document
+
+
+def test_a_claim_of_the_user(command, write_run, tmp_path: Path) -> None:
+    """A bound in the user's own file is planned like the others: here a/eta + b eta, best at sqrt(a/b)."""
+    (tmp_path / "mine.py").write_text(
+        "import sympy as sp\n"
+        "from fedtheory import Claim, quantities as q\n"
+        'eta, T = sp.symbols("eta T", positive=True)\n'
+        "bound = Claim(id='mine:bound', lhs=q.final_suboptimality, rhs=8 / (eta * T) + 4 * eta,\n"
+        "              where={eta: q.local_step_size, T: q.rounds})\n"
+    )
+    document = command(
+        "plan", write_run(), "--claim", f"{tmp_path / 'mine.py'}:bound", "--target", "0.5", "--json"
+    ).document
+    plan = plan_of(document, "mine:bound")
+    assert plan["best_step_size"] == pytest.approx(0.5)  # sqrt(2 / T) at 8 rounds
+    assert plan["best_step_size_formula"] == r"\frac{\sqrt{2}}{\sqrt{T}}"
+    assert plan["largest_local_step_size"] is None
+    assert plan["target_at_best"]["rounds"] == 512
+
+
+def test_map(command, write_run, tmp_path: Path) -> None:
+    """The regime map is an SVG file over the two symbols that were named."""
+    target = tmp_path / "map.svg"
+    outcome = command("plan", write_run(), "--claim", THEOREM, "--map", "eta,T", "-o", target, "--json")
+    assert outcome.document["files"] == [str(target)]
+    assert target.read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "RUN"),
+        (("--set", "speed=1"), "speed"),
+        (("--set", "L"), "NAME=VALUE"),
+        (("--set", "L=much"), "L"),
+        (("--set", "L=-1"), "not negative"),
+        (("--set", *CONSTANTS, "--target", "0"), "positive"),
+        (("--set", *CONSTANTS, "--claim", "renard2022:lemma-2.2"), "bound on an error"),
+        (("--set", *CONSTANTS, "--claim", THEOREM, "--map", "eta"), "two symbols"),
+        (("--set", *CONSTANTS, "--claim", THEOREM, "--map", "eta,speed"), "speed"),
+        (("--source", "nobody"), "source"),
+        (("missing.toml",), "missing.toml"),
+        (("missing.npz",), "missing.npz"),
+        (("one.toml", "two.toml"), "one file"),
+    ],
+)
+def test_bad_arguments(command, arguments: tuple[str, ...], complaint: str) -> None:
+    """One line for every mistake."""
+    assert complaint in command("plan", *arguments).complaint()
+
+
+@pytest.mark.parametrize("changes", [{}, {"problem.noise": None}])
+def test_run_file_and_constants(command, write_run, changes: Changes) -> None:
+    """A run file has its own constants; others beside it are refused."""
+    assert "got both" in command("plan", write_run(changes), "--set", "L=1").complaint()

@@ -1,0 +1,167 @@
+"""Whole plans: of runs, constants and data, beside the exact optimum."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from planned_runs import LECTURE, SHARP, THEOREM, a_run
+
+from fedtheory import FLOAT, InputError, Run, fedavg, planner, quadratic
+from fedtheory import quantities as q
+from fedtheory.planner.bound import STEP
+from fedtheory.planner.data import run_of_data
+from fedtheory.planner.target import cost_of_a_round
+from fedtheory.registry import find
+from verify.check import check
+
+
+def test_exact_optimum() -> None:
+    """No step size of a fine grid has a smaller exact error than the optimum found."""
+    run = a_run(rounds=20)
+    errors = planner.ExactErrors(run)
+    found = errors.best(q.average_suboptimality)
+    assert found is not None
+    assert found.error == float(q.average_suboptimality.on(errors.at(found.step_size)))
+    assert found.error <= min(errors.error(q.average_suboptimality, step) for step in np.geomspace(0.01, 1, 120)) * (
+        1 + 1e-4
+    )
+    assert errors.error(q.average_suboptimality, 1e6) == math.inf
+
+
+def test_exact_optimum_of_a_known_problem() -> None:
+    """Without noise, |x^1 - x*| of one full step is smallest at the step size 1/h."""
+    setting = quadratic(FLOAT.array([[[4.0]]]), FLOAT.array([[0.0]]), FLOAT.array([1.0]))
+    run = Run(setting, fedavg(setting, rounds=1, local_step_size=0.01))
+    found = planner.ExactErrors(run).best(q.final_distance_sq)
+    assert found.step_size == pytest.approx(0.25, rel=1e-3)
+
+
+def test_plan_of_a_run() -> None:
+    """The plan of a run: what covers it, what does not and why, and a recommendation that is admissible and exact."""
+    found = planner.plan(a_run(), accuracy=0.2, claims=[THEOREM, SHARP, LECTURE])
+    by_id = {plan.claim.id: plan for plan in found.claims}
+    assert by_id[LECTURE.id].reason == "full gradients: the gradients are noisy"
+    assert by_id[LECTURE.id].bound is None
+    best = found.recommended
+    assert best is by_id[SHARP.id]
+    assert best.optimum.step_size <= best.step.value == 0.25
+    assert best.remeasured.value == pytest.approx(best.optimum.value)
+    assert best.exact.error_at_choice <= best.optimum.value
+    assert best.exact.error_ratio >= 1
+    assert found.cost == cost_of_a_round(a_run())
+    assert (found.cost.time, found.cost.messages) == (1, 4)
+    assert [claim.verdict for claim in found.refuted] == ["refuted"] * len(found.refuted)
+
+
+def test_a_step_size_that_is_too_large() -> None:
+    """Where only the planned step size breaks an assumption, the plan is made for smaller ones."""
+    claim = find("fraboni2022:cor-1.fixed")
+    plan = planner.plan(a_run(step_size=0.05), claims=[claim]).claims[0]
+    assert not plan.applicable
+    assert "larger than (98) allows" in plan.reason
+    assert plan.optimum.step_size == pytest.approx(1 / (48 * 5 * 2 * 3), rel=1e-12)
+    checked = check(claim, a_run(step_size=plan.optimum.step_size))
+    assert checked.applicable
+    assert checked.comparisons[0].holds
+
+
+def test_targets_where_nothing_is_promised() -> None:
+    """At a step size that breaks a condition no number of rounds is promised; at the best ones it may be."""
+    plan = planner.plan(a_run(step_size=0.2), 0.5, claims=[THEOREM]).claims[0]
+    assert not plan.applicable
+    assert plan.target.rounds is None
+    assert plan.target.reason == plan.reason == "the condition eta <= 1/(4*L) does not hold"
+    assert plan.target_at_best.step_size <= 0.125
+    at_best = plan.bound.value({"rounds": plan.target_at_best.rounds, STEP: plan.target_at_best.step_size})
+    assert at_best <= 0.5
+
+
+def test_measurements_of_the_run_are_no_constants() -> None:
+    """A bound that contains what the run itself shows is not recommended."""
+    found = planner.plan(a_run(), claims=[find("liu2022:thm-1.mean")])
+    assert "total_descent" in found.claims[0].remeasured.changed
+    assert found.recommended is None
+
+
+def test_plan_of_numbers() -> None:
+    """Constants by letter or by name give the same plan; what is missing is named."""
+    letters = {"D": 2, "L": 1, "M": 10, "T": 100, "tau": 5, "sigma": 1, "zeta": 0.5}
+    names = [
+        THEOREM.notation[symbol].name for letter in letters for symbol in THEOREM.notation if str(symbol) == letter
+    ]
+    plans = [
+        planner.plan_numbers(numbers, claims=[THEOREM]).claims[0]
+        for numbers in (letters, dict(zip(names, letters.values(), strict=True)))
+    ]
+    assert plans[0].optimum.step_size == plans[1].optimum.step_size
+    assert plans[0].applicable
+    del letters["zeta"]
+    missing = planner.plan_numbers(letters, claims=[THEOREM]).claims[0]
+    assert missing.reason == "not given: zeta (gradient_dissimilarity)"
+
+
+def test_without_a_best_step_size() -> None:
+    """A bound that only grows with the step size needs one; its largest step size does not."""
+    lemma = find("renard2022:lemma-2.3")
+    letters = {"L": 1.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
+    plan = planner.plan_numbers(letters, claims=[lemma]).claims[0]
+    assert (plan.applicable, plan.reason) == (False, "not given: a step size, and none is best")
+    assert plan.step.value == 0.25
+    assert planner.plan_numbers({**letters, "eta": 0.1}, claims=[lemma]).claims[0].applicable
+
+
+def test_rounds_follow_from_the_target() -> None:
+    """Without rounds the plan takes as many as the accuracy asks for; an accuracy out of reach is said so."""
+    letters = {"D": 2.0, "L": 1.0, "M": 10.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
+    plan = planner.plan_numbers(letters, 0.1, claims=[THEOREM]).claims[0]
+    assert plan.bound.values["rounds"] == plan.target_at_best.rounds
+    assert plan.bound.value() <= 0.1
+    assert "rounds" in planner.plan_numbers(letters, claims=[THEOREM]).claims[0].reason
+    fixed = planner.plan_numbers({**letters, "eta": 0.25, "T": 10}, 1e-3, claims=[THEOREM]).claims[0]
+    assert fixed.target.rounds is None
+    assert fixed.target.floor > 1e-3
+
+
+def test_numbers_that_contradict_an_assumption() -> None:
+    """A bound for full gradients is not used with noise, nor an averaging one with another server step."""
+    letters = {"D": 2.0, "L": 1.0, "M": 10.0, "T": 9.0, "tau": 5.0, "sigma": 1.0, "zeta": 0.5}
+    quiet = find("renard2022:thm-2.1.quiet")
+    assert "noisy" in planner.plan_numbers(letters, claims=[quiet]).claims[0].reason
+    assert planner.plan_numbers({**letters, "sigma": 0}, claims=[quiet]).claims[0].applicable
+    served = planner.plan_numbers({**letters, "server_step_size": 2}, claims=[find("fraboni2022:cor-1.fixed"), THEOREM])
+    assert "the server step size is 2, not 1" in served.claims[1].reason
+
+
+def test_unknown_numbers() -> None:
+    """A name that no bound knows, and a negative number, are refused."""
+    with pytest.raises(InputError, match="speed"):
+        planner.plan_numbers({"speed": 1.0})
+    with pytest.raises(InputError, match="not negative"):
+        planner.plan_numbers({"zeta": -1.0})
+
+
+def test_every_covering_claim_bounds_an_error() -> None:
+    """Claims that plans use are true statements about a whole run; refuted ones stand apart, each with its repair."""
+    covering, refuted = planner.covering_claims(), planner.refuted_bounds()
+    assert {claim.verdict for claim in covering} == {"proved", "supported"}
+    assert {claim.id for claim in covering} >= {"renard2022:thm-2.1", "liu2022:thm-1", "lecture27:thm-2"}
+    assert not {claim.id for claim in covering} & {claim.id for claim in refuted}
+    assert all(planner.repair_of(claim) is not None for claim in refuted)
+
+
+def test_run_of_data(tmp_path: Path) -> None:
+    """A data file alone is a run: its step size is 1/(4L) unless it is given."""
+    generator = np.random.default_rng(2)
+    rows = generator.normal(size=(30, 3))
+    np.savez(tmp_path / "mine.npz", X=rows, y=rows @ [1.0, -1.0, 2.0], client=np.repeat([0, 1, 2], 10))
+    run = run_of_data(str(tmp_path / "mine.npz"), {"rounds": 7, "local_steps": 2})
+    assert (run.problem.clients, run.algorithm.rounds, run.algorithm.work.steps) == (3, 7, (2, 2, 2))
+    assert run.algorithm.work.step_sizes[0] == pytest.approx(1 / (4 * run.smoothness))
+    assert run_of_data(str(tmp_path / "mine.npz"), {"local_step_size": 0.01}).algorithm.work.step_sizes[0] == 0.01
+    with pytest.raises(InputError, match="whole"):
+        run_of_data(str(tmp_path / "mine.npz"), {"rounds": 7.5})
+    with pytest.raises(InputError, match="expected one of"):
+        run_of_data(str(tmp_path / "mine.npz"), {"zeta": 1})

@@ -1,0 +1,76 @@
+"""The page of plans: its numbers are those of the planner, its figures and links are complete."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fedtheory.planner import bound_of_numbers, regime_map
+from fedtheory.registry import all_claims, find
+from report import planning, site
+from report.pages import page_name
+from verify.check import check
+
+
+@pytest.fixture(scope="module")
+def page() -> planning.PlanPage:
+    """The page with one small data set and a few members of one family."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "_DATA", (("diabetes", None),))
+        patch.setattr(planning, "_FAMILY_MEMBERS", {"small quadratics": 4})
+        for cached in (planning.data_cases, planning.family_rows):
+            cached.cache_clear()
+        made = planning.plan_page()
+        for cached in (planning.data_cases, planning.family_rows):
+            cached.cache_clear()
+    return made
+
+
+def test_rows(page: planning.PlanPage) -> None:
+    """Every claim has a row for each split; ratios are those of the numbers beside them, of errors at least one."""
+    assert [(name, claim) for name, claim, _ in page.rows] == [
+        (f"diabetes, {split}", claim) for split in ("iid", "dirichlet") for claim in planning.CLAIMS
+    ]
+    for _, _, values in page.rows:
+        assert len(values) == len(planning.COLUMNS)
+        step, best, ratio, error, smallest, error_ratio = map(float, values)
+        assert ratio == pytest.approx(step / best, rel=0.01)
+        assert error_ratio == pytest.approx(error / smallest, rel=0.01)
+        assert error_ratio >= 1
+    for _, _, values in page.families:
+        members, *ratios = map(float, values)
+        assert 1 <= members <= 4
+        assert ratios[:3] == sorted(ratios[:3])
+        assert 1 <= ratios[3] <= ratios[4] <= ratios[5]
+
+
+@pytest.mark.parametrize("claim_id", planning.CLAIMS)
+def test_claims_hold_at_their_best_step_sizes(claim_id: str) -> None:
+    """At the step size of the page each claim covers the run of the data, and holds."""
+    run = planning.data_run("diabetes", "iid", None)
+    found = planning.compared(run)[claim_id]
+    checked = check(find(claim_id), run.with_step_factor(found.ratio * found.exact.step_size * 8 * run.smoothness))
+    assert checked.holds
+    assert checked.worst.lhs == pytest.approx(found.error_at_choice, rel=1e-9)
+
+
+def test_rendered(page: planning.PlanPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page stands on its own and links to the claims; a site without those claims has none."""
+    monkeypatch.setattr(site, "plan_page", lambda: page)
+    environment = site._environment()
+    text = site._plan_page(environment, list(all_claims().values()))[planning.PLAN_PAGE]
+    assert set(re.findall(r'href="([^"#]+\.html)"', text)) >= {page_name(find(claim)) for claim in planning.CLAIMS}
+    assert text.count("<svg") == len(page.figures) == 3
+    assert "src=" not in text
+    assert "$" not in re.sub(r"<svg.*?</svg>|<pre>.*?</pre>", "", text, flags=re.DOTALL)
+    assert site._plan_page(environment, [find(planning.CLAIMS[0])]) == {}
+
+
+def test_map_names_the_terms_it_shows() -> None:
+    """The caption of a map names each dominating term, and no other."""
+    claim = find("renard2022:thm-2.1")
+    regimes = regime_map(bound_of_numbers(claim, planning._CONSTANTS), "eta", "tau", points=9)
+    caption = planning.regime_figure(claim, regimes).caption
+    shown = {int(number) for number in re.findall(r"term (\d) is", caption)}
+    assert shown == set((regimes.dominating.ravel() + 1).tolist())

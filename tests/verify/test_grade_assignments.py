@@ -1,0 +1,209 @@
+"""Every assignment: its solutions earn all points, its copies differ, its notebooks carry the marks of nbgrader."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.registry import find
+from verify.grade import Assignment, Submission, assignments, find_assignment, mark_submission, points, read_submission
+from verify.grade import notebooks as n
+from verify.grade.assignments.a06_problem_5_1 import limiting_point
+from verify.grade.assignments.a07_problem_5_2 import sampled_variance
+from verify.grade.assignments.a10_budget import best_steps
+from verify.grade.assignments.a12_examples import even, first, odd, phi, second
+from verify.grade.assignments.a13_find_the_error import printed_lines
+from verify.grade.draw import Draw
+from verify.grade.in_notebook import names_the_grader
+from verify.grade.questions import BoundQuestion, ChoiceQuestion, Given, ManualQuestion, Question
+
+ALL = pytest.mark.parametrize("assignment", assignments().values(), ids=list(assignments()))
+
+
+def write(folder: Path, text: str, name: str = "ana.ipynb") -> Path:
+    """A file of a folder."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@ALL
+@pytest.mark.parametrize("student", ["class", "ana"])
+def test_the_solution_earns_all_points(assignment: Assignment, student: str, tmp_path: Path) -> None:
+    """The instructor's notebook, handed in, has all points that no person gives."""
+    copy = assignment.copy(student)
+    path = write(tmp_path, n.notebook_text(n.instructor_notebook(assignment, copy)))
+    result = mark_submission(assignment.id, copy, read_submission(path, student))
+    assert result.troubles == ()
+    assert [row.points for row in result.rows if row.points is not None] == [
+        question.points for question in copy.questions if not isinstance(question, ManualQuestion)
+    ]
+    assert result.points + result.pending == result.of == copy.points
+
+
+@ALL
+def test_an_empty_copy_earns_nothing(assignment: Assignment, tmp_path: Path) -> None:
+    """The student's notebook as it is given out has no points and no troubles, as has the Python file."""
+    copy = assignment.copy("ana")
+    files = {
+        "ana.ipynb": n.notebook_text(n.student_notebook(assignment, copy)),
+        "ana.py": n.python_template(assignment, copy),
+    }
+    for name, text in files.items():
+        result = mark_submission(assignment.id, copy, read_submission(write(tmp_path, text, name), "ana"))
+        assert (result.points, result.troubles) == (0, ())
+
+
+@ALL
+def test_copies_differ_and_stay(assignment: Assignment) -> None:
+    """Two students have different copies, and each the same one again."""
+    texts = {
+        s: json.dumps(n.student_notebook(assignment, assignment.copy(s))["cells"][2:]) for s in ("ana", "bob", "eve")
+    }
+    assert len(set(texts.values())) == 3
+    assert json.dumps(n.student_notebook(assignment, assignment.copy("ana"))["cells"][2:]) == texts["ana"]
+
+
+@ALL
+def test_the_claims_exist(assignment: Assignment) -> None:
+    """An assignment is about claims of the sources."""
+    assert assignment.claims
+    assert all(find(claim) for claim in assignment.claims)
+
+
+@ALL
+def test_marks_of_nbgrader(assignment: Assignment) -> None:
+    """Every cell has its marks, ids are unique, and points stand where they are counted or read."""
+    copy = assignment.copy("ana")
+    for notebook in (n.student_notebook(assignment, copy), n.instructor_notebook(assignment, copy)):
+        marks = [cell["metadata"]["nbgrader"] for cell in notebook["cells"]]
+        ids = [mark["grade_id"] for mark in marks]
+        assert len(set(ids)) == len(ids)
+        assert all(
+            mark["schema_version"] == 3 and mark["cell_type"] == cell["cell_type"]
+            for mark, cell in zip(marks, notebook["cells"], strict=True)
+        )
+        assert sum(mark.get("points", 0) for mark in marks) == copy.points
+        assert all(("points" in mark) == mark["grade"] for mark in marks)
+
+
+@ALL
+def test_the_students_notebook_has_no_solution(assignment: Assignment) -> None:
+    """Neither solutions nor the cells that count points are given out."""
+    copy = assignment.copy("ana")
+    text = n.notebook_text(n.student_notebook(assignment, copy))
+    assert "verify" not in text
+    assert "SOLUTION" not in text
+    for question in copy.questions:
+        assert json.dumps(question.solution_cell, ensure_ascii=False)[1:-1] not in text
+
+
+@ALL
+def test_points_in_a_notebook(assignment: Assignment) -> None:
+    """What a counting cell returns for the solution are the points of the question."""
+    for question in assignment.copy("ana").questions:
+        if not isinstance(question, ManualQuestion):
+            space: dict[str, object] = {}
+            exec(question.solution_cell, space)
+            assert points(assignment.id, "ana", question.name, space[question.name]) == question.points
+
+
+@ALL
+def test_the_rubric_has_everything(assignment: Assignment) -> None:
+    """The rubric names each question with its points, its rule and its solution."""
+    copy = assignment.copy("ana")
+    text = n.rubric(assignment, copy)
+    assert all(q.rule in text and q.solution_cell in text and f"{q.points} points" in text for q in copy.questions)
+
+
+def questions_of(kind: type[Question]) -> list[Question]:
+    """All questions of a kind, of one copy."""
+    return [q for assignment in assignments().values() for q in assignment.copy("ana").questions if isinstance(q, kind)]
+
+
+def test_bounds_refer_to_claims_that_stand() -> None:
+    """The reference of a bound is proved or supported, and there are several."""
+    asked = [q for q in questions_of(BoundQuestion) if isinstance(q, BoundQuestion)]
+    assert len(asked) >= 4
+    assert all(q.claim.verdict in ("proved", "supported") for q in asked)
+
+
+def test_wrong_choices_earn_nothing() -> None:
+    """Of all letters, one is right; others, and what is no letter, are not."""
+    for question in questions_of(ChoiceQuestion):
+        assert isinstance(question, ChoiceQuestion)
+        shares = [question.mark(Given(letter)).share for letter in "abcdefgh"]
+        assert sum(filter(None, shares)) == 1
+        assert shares["abcdefgh".index(question.letter)] == 1
+
+
+def test_limiting_point_is_a_fixed_point() -> None:
+    """At the limiting point of problem 5.1 the summed gradients vanish."""
+    steps, curvatures, optima = [2, 5, 1], [1, 3, 4], [-2, 6, 5]
+    w = limiting_point(steps, curvatures, optima)
+    assert sum(e * h * (w - o) for e, h, o in zip(steps, curvatures, optima, strict=True)) == 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_sampled_variance_is_the_formula(size: int) -> None:
+    """Enumeration agrees with (K - L) / (L (K - 1)) times the spread."""
+    values = [3, -1, 4, 1]
+    middle = Fraction(sum(values), 4)
+    spread = sum((v - middle) ** 2 for v in values) / 4
+    assert sampled_variance(values, size) == Fraction(4 - size, size * 3) * spread
+    assert len(list(combinations(values, size))) > 0
+
+
+def test_the_cycle_is_one() -> None:
+    """The two updates of Example 2 carry its points into each other."""
+    assert sp.simplify(odd + second * phi * (1 - even) - even) == 0
+    assert sp.simplify(even - first * phi * odd - odd) == 0
+
+
+def test_free_communication_asks_for_one_step() -> None:
+    """Where an aggregation costs nothing, one local step is best; where it is dear, more are."""
+    constants = (0.05, 1.0, 0.1, 1.0, 0.5)
+    assert best_steps((1, 0, 1000), constants) == 1
+    assert best_steps((1, 500, 100_000), constants) > 1
+
+
+def test_the_printed_lines_have_an_error() -> None:
+    """Every copy has a refuted line, in the order of the print."""
+    for student in ("ana", "bob", "eve", "class"):
+        lines = printed_lines(Draw("find-the-error", student))
+        assert len({line.id for line in lines}) == 4
+        assert any(line.verdict == "refuted" for line in lines)
+
+
+def test_a_copied_file_is_told() -> None:
+    """A file that says it is another student's copy is marked, and this is told."""
+    assignment = find_assignment("polarization")
+    handed_in = Submission("bob", "polarization", (), copy_of="ana")
+    assert "copy of ana" in mark_submission("polarization", assignment.copy("bob"), handed_in).troubles[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import verify.grade", True),
+        ("from verify.grade import points\npoints = 3", True),
+        ("from verify.grade import points\n\npoints('a', STUDENT, 'b', b)", False),
+        ("# I verified it\nx = 1", False),
+    ],
+)
+def test_cells_that_name_the_grader(source: str, expected: bool) -> None:
+    """Only where points are counted may the grader be named."""
+    assert names_the_grader(source) is expected
+
+
+@pytest.mark.parametrize("student", ["", "a/b", "..\\x", "a b", "<b>"])
+def test_ids_name_files(student: str) -> None:
+    """An id that could not name a file is refused."""
+    with pytest.raises(InputError, match="student"):
+        find_assignment("polarization").copy(student)

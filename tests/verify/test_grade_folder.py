@@ -1,0 +1,163 @@
+"""A folder of submissions: points, feedback, and no computation twice."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.errors import InputError
+from fedtheory.registry import find
+from fedtheory.runfile import read_run
+from verify.check import check
+from verify.grade import assignments, grade_folder
+from verify.grade import notebooks as n
+from verify.grade.submission import header
+
+DRIFT = assignments()["drift-recursion"]
+
+
+def solution(student: str, **other: str) -> str:
+    """A Python file with the solutions of a student's copy, some of them replaced."""
+    cells = {q.name: q.solution_cell for q in DRIFT.copy(student).questions} | other
+    return "\n".join([header(DRIFT.id, student), *cells.values()]) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Submissions of every kind."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "ana.py").write_text(solution("ana"))
+    (folder / "bob.py").write_text(solution("bob", drift='drift = "0"', last='last = "=1+1"'))
+    (folder / "eve.py").write_text(solution("eve", solved="import verify.grade.assignments\nopen('/etc/passwd')"))
+    (folder / "max.ipynb").write_text(n.notebook_text(n.instructor_notebook(DRIFT, DRIFT.copy("max"))))
+    (folder / "kim" / DRIFT.id).mkdir(parents=True)
+    (folder / "kim" / DRIFT.id / "answers.py").write_text(solution("kim"))
+    (folder / "notes.txt").write_text("not a submission")
+    return folder
+
+
+def table(output: Path) -> dict[str, dict[str, str]]:
+    """The points by student."""
+    with (output / "points.csv").open(newline="", encoding="utf-8") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def test_points_and_feedback(folder: Path, tmp_path: Path) -> None:
+    """Right answers have their points beside hostile and wrong ones, and everyone gets a page."""
+    output = tmp_path / "out"
+    seen: list[tuple[int, int]] = []
+    grade_folder(folder, output, on_progress=lambda done, whole: seen.append((done, whole)))
+    rows = table(output)
+    assert seen == [(done, 5) for done in range(1, 6)]
+    assert {student: row["points"] for student, row in rows.items()} == {
+        "ana": "15",
+        "bob": "7",
+        "eve": "11",
+        "kim": "15",
+        "max": "15",
+    }
+    assert "imports the grader" in rows["eve"]["troubles"]
+    assert {path.name for path in (output / "feedback").iterdir()} == {
+        *(f"{student}.html" for student in rows),
+        "bob-drift.toml",
+    }
+    page = (output / "feedback" / "bob.html").read_text()
+    assert "not a bound" in page
+    assert "&#x27;" not in (output / "feedback" / "ana.html").read_text()
+
+
+def test_the_counterexample_is_a_run_file(folder: Path, tmp_path: Path) -> None:
+    """The run that refutes an answer can be read and executed."""
+    output = tmp_path / "out"
+    grade_folder(folder, output)
+    run = read_run(str(output / "feedback" / "bob-drift.toml"), RATIONAL)
+    bound = replace(find("renard2022:lemma-2.3"), id="answer", rhs=0)
+    assert check(bound, run).holds is False
+    (folder / "bob.py").write_text(solution("bob"))
+    grade_folder(folder, output)
+    assert not (output / "feedback" / "bob-drift.toml").exists()
+
+
+def test_resuming_reads_what_is_stored(folder: Path, tmp_path: Path) -> None:
+    """A stored result counts while the file is the same, and is computed again when the file changes."""
+    output = tmp_path / "out"
+    grade_folder(folder, output)
+    stored = output / "results" / "ana.json"
+    document = json.loads(stored.read_text())
+    document["rows"][0]["points"] = 1.5
+    stored.write_text(json.dumps(document))
+    assert {r.student: r.points for r in grade_folder(folder, output)}["ana"] == 12.5
+    (folder / "ana.py").write_text(solution("ana") + "\n# late\n")
+    assert {r.student: r.points for r in grade_folder(folder, output)}["ana"] == 15
+
+
+@pytest.mark.parametrize("text", ["", "{]", "[]", '{"digest": 1}'])
+def test_a_broken_result_is_computed_again(folder: Path, tmp_path: Path, text: str) -> None:
+    """A result file that was cut off does no harm."""
+    output = tmp_path / "out"
+    (output / "results").mkdir(parents=True)
+    (output / "results" / "ana.json").write_text(text)
+    assert {r.student: r.points for r in grade_folder(folder, output)}["ana"] == 15
+
+
+def test_processes_agree(folder: Path, tmp_path: Path) -> None:
+    """Two processes give the same table as one."""
+    grade_folder(folder, tmp_path / "one", jobs=1)
+    grade_folder(folder, tmp_path / "two", jobs=2)
+    assert table(tmp_path / "one") == table(tmp_path / "two")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("zoe.ipynb", b"this is no notebook"),
+        ("zoe.ipynb", b'{"cells": 3}'),
+        ("zoe.ipynb", b'{"cells": [{"cell_type": "code"}]}'),
+        ("zoe.ipynb", b"[" * 100_000),
+        ("zoe.py", b"\xff\xfe\x00"),
+        ("zoe.py", b"def broken(:\n"),
+        ("zoe.py", b"drift = '\\ud800'\nraise ValueError('\\ud800')"),
+        ("zoe.ipynb", b'{"cells": [{"cell_type": "code", "source": "\\ud800"}]}'),
+        ("zoe.py", b""),
+    ],
+)
+def test_a_broken_file_is_told(folder: Path, tmp_path: Path, name: str, content: bytes) -> None:
+    """A file that is no submission gets no points, and costs no one else theirs."""
+    (folder / name).write_bytes(content)
+    points = {r.student: r.points for r in grade_folder(folder, tmp_path / "out", assignment=DRIFT.id)}
+    assert (points["zoe"], points["ana"]) == (0, 15)
+
+
+def test_a_shared_copy(folder: Path, tmp_path: Path) -> None:
+    """With one copy for the class, its solution is right for everyone; another copy's is told."""
+    (folder / "ana.py").write_text(solution("class"))
+    found = {r.student: r for r in grade_folder(folder, tmp_path / "out", copy="class")}
+    assert (found["ana"].points, found["ana"].troubles) == (15, ())
+    assert "copy of kim" in found["kim"].troubles[0]
+
+
+def test_mistakes_of_the_instructor(folder: Path, tmp_path: Path) -> None:
+    """Folders and files that make no sense are named."""
+    output = tmp_path / "out"
+    with pytest.raises(InputError, match="expected a folder"):
+        grade_folder(folder / "missing", output)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="found none"):
+        grade_folder(tmp_path / "empty", output)
+    with pytest.raises(InputError, match="number of processes"):
+        grade_folder(folder, output, jobs=0)
+    with pytest.raises(InputError, match="expected one of"):
+        grade_folder(folder, output, assignment="nothing")
+    (folder / "ana.ipynb").write_text("{}")
+    with pytest.raises(InputError, match="one file for ana"):
+        grade_folder(folder, output)
+    (folder / "ana.ipynb").unlink()
+    (folder / "ana.py").write_text("x = 1\n")
+    with pytest.raises(InputError, match="fedtheory assignment"):
+        grade_folder(folder, output)

@@ -1,0 +1,142 @@
+"""Answers are read by a whitelist: formulas in two notations, and nothing that could run or take long."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from verify.grade import Unreadable, read_answer
+
+eta, tau, sigma, M, q_1 = sp.symbols("eta tau sigma M q_1", positive=True)
+NAMES = {"eta": eta, "tau": tau, "sigma": sigma, "M": M, "q_1": q_1}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("4*tau*eta**2*sigma**2", 4 * tau * eta**2 * sigma**2),
+        (" -eta + 0.25/M ", sp.Rational(1, 4) / M - eta),
+        ("sqrt(2*eta)**3", sp.sqrt(2 * eta) ** 3),
+        ("Max(eta, tau, 1)", sp.Max(eta, tau, 1)),
+        ("ceil(tau/M)*eta", sp.ceiling(tau / M) * eta),
+        ("(eta*M + 1)**(tau - 1)", (eta * M + 1) ** (tau - 1)),
+        ("exp(-eta) + log(M)", sp.exp(-eta) + sp.log(M)),
+        ("q_1*2", 2 * q_1),
+        ("1/3", sp.Rational(1, 3)),
+    ],
+)
+def test_python(text: str, expected: sp.Expr) -> None:
+    """Python's notation gives the expression, with exact numbers."""
+    assert read_answer(text, NAMES) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\frac{\eta\sigma^2}{M}", eta * sigma**2 / M),
+        (r"$4\tau\,\eta^2 \cdot \sigma^{2}$", 4 * tau * eta**2 * sigma**2),
+        (r"\frac12 \eta", eta / 2),
+        (r"\tfrac{1}{2}\left(\eta+\tau\right)", (eta + tau) / 2),
+        (r"\sqrt{2\eta} \sqrt[3]{M}", sp.sqrt(2 * eta) * M ** sp.Rational(1, 3)),
+        (r"-\eta^{-1}", -1 / eta),
+        (r"\max\{\eta, \tau\}", sp.Max(eta, tau)),
+        (r"\lceil \tau/M \rceil \eta", sp.ceiling(tau / M) * eta),
+        (r"q_1^2 q_{1}", q_1**3),
+        (r"M^{3/4}", M ** sp.Rational(3, 4)),
+        (r"\eta^12", eta * 2),
+        (r"2(1-\frac1M)^2", 2 * (1 - 1 / M) ** 2),
+        (r"$2M/3M$", sp.Rational(2, 3) * M**2),
+    ],
+)
+def test_latex(text: str, expected: sp.Expr) -> None:
+    """LaTeX gives the expression, with arguments and digits as TeX takes them."""
+    assert sp.simplify(read_answer(text, NAMES) - expected) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "().__class__.__bases__[0].__subclasses__()",
+        "eta.__class__",
+        "eta.free_symbols",
+        "eta[0]",
+        "[eta for eta in (1,)]",
+        "lambda: 1",
+        "(lambda: 1)()",
+        "eval('1')",
+        "open('/etc/passwd')",
+        "f'{eta}'",
+        "'eta'",
+        "b'eta'",
+        "True",
+        "1j",
+        "eta if eta else tau",
+        "eta < tau",
+        "eta or tau",
+        "eta // 2",
+        "eta % 2",
+        "eta @ tau",
+        "sqrt(x=2)",
+        "sqrt(*[1])",
+        "(eta := 1)",
+        "eta; tau",
+        "import os",
+        "unknown",
+        "sqrt()",
+        "sqrt(1, 2)",
+        r"\input{/etc/passwd}",
+        r"\def\x{1}\x",
+        r"\frac{1}",
+        r"\frac{1}{0}",
+        r"\eta^",
+        r"\begin{matrix}1\end{matrix}",
+        r"(\eta",
+        r"\eta)",
+        r"\write18{ls}",
+        "",
+        "   ",
+        "1/0",
+        "eta/(tau - tau)",
+        "0**-1",
+        "log(0)",
+    ],
+)
+def test_everything_else_is_refused(text: str) -> None:
+    """What is no formula with the given names is refused with a reason."""
+    with pytest.raises(Unreadable, match=r"\w+ \w+"):
+        read_answer(text, NAMES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9**9**9",
+        "9**9**9**9",
+        "2**1000000",
+        "eta**1000000",
+        "(((2**16)**16)**16)**16",
+        "((eta**16)**16)**16",
+        "((2*eta)**16)**16",
+        "eta**(tau**tau)",
+        "(eta**tau)**tau",
+        "exp(exp(exp(9)))",
+        "1" * 400,
+        "1e999999999",
+        "0x" + "f" * 1000,
+        "(" * 900 + "eta" + ")" * 900,
+        "-" * 1500 + "eta",
+        "sqrt(" * 300 + "eta" + ")" * 300,
+        "+".join(["eta"] * 500),
+        "eta+" * 100_000 + "eta",
+        r"\frac" * 390 + "1",
+        r"\sqrt" * 390 + "1",
+        "{" * 900 + r"\eta" + "}" * 900,
+        r"\eta^{" * 300 + "2" + "}" * 300,
+        r"9^{9^{9}}",
+    ],
+)
+def test_large_answers_are_refused_at_once(text: str) -> None:
+    """Neither towers of powers nor deep or long texts are built."""
+    with pytest.raises(Unreadable):
+        read_answer(text, NAMES)

@@ -1,0 +1,36 @@
+"""Grading: assignments whose answers are bounds, and what becomes of a student's answer.
+
+`grade_bound` compares a bound with a claim; `mark_submission` marks a whole
+submission; `grade_folder` all of a course.  `points` is what the cells of a
+notebook call.
+"""
+
+from verify.grade.answer import read_answer
+from verify.grade.assignment import Assignment, Copy
+from verify.grade.assignments import assignments, find_assignment
+from verify.grade.bound import BoundFinding, grade_bound
+from verify.grade.folder import grade_folder
+from verify.grade.guarded import Unreadable
+from verify.grade.in_notebook import points
+from verify.grade.marking import Result, mark_submission
+from verify.grade.sandbox import Limits, run_code
+from verify.grade.submission import Submission, read_submission
+
+__all__ = [
+    "Assignment",
+    "BoundFinding",
+    "Copy",
+    "Limits",
+    "Result",
+    "Submission",
+    "Unreadable",
+    "assignments",
+    "find_assignment",
+    "grade_bound",
+    "grade_folder",
+    "mark_submission",
+    "points",
+    "read_answer",
+    "read_submission",
+    "run_code",
+]

@@ -1,0 +1,87 @@
+"""The polarization identity: its proof, the slip of the print, and its use in a progress step."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from verify.grade.assignment import Assignment
+from verify.grade.draw import Draw
+from verify.grade.questions import ExpressionQuestion, ManualQuestion, NumberQuestion, Question, tex
+
+_LETTERS = (("A", "B", "C", "D"), ("P", "Q", "R", "S"), ("U", "V", "W", "Z"), ("X", "Y", "G", "H"))
+first, second, plus, minus = sp.symbols("first second plus minus", positive=True)
+
+
+def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+    letters = draw.choice("letters", _LETTERS)
+    names = dict(zip(letters, (first, second, plus, minus), strict=True))
+    a, b, c, d = map(tex, letters)
+    u = [draw.integer(f"u{place}", -6, 6) for place in range(3)]
+    v = [draw.integer(f"v{place}", 1, 7) for place in range(3)]
+    of_u, of_v = (sum(x * x for x in vector) for vector in (u, v))
+    of_sum = sum((x + y) ** 2 for x, y in zip(u, v, strict=True))
+    introduction = (
+        rf"Let $a,b\in\mathbb R^d$. Write ${a}=\|a\|^2$, ${b}=\|b\|^2$, ${c}=\|a+b\|^2$ and ${d}=\|a-b\|^2$. The "
+        r"polarization identity expresses $\langle a,b\rangle$ by squares; Property 2.4 of Renard 2022 prints it as "
+        r"$\langle a,b\rangle=\frac12\|a+b\|^2-\|a\|^2-\|b\|^2=\frac12\|a\|^2+\|b\|^2-\|a-b\|^2$."
+    )
+    worked = rf"Expand one square: ${c}=\|a+b\|^2={a}+2\langle a,b\rangle+{b}$."
+    questions: tuple[Question, ...] = (
+        ManualQuestion(
+            name="proof",
+            title="Prove the identity",
+            text=r"Prove both forms of the identity, with the brackets that the print has lost.",
+            points=4,
+            solution=(
+                rf"From ${c}={a}+2\langle a,b\rangle+{b}$: $\langle a,b\rangle=\frac12({c}-{a}-{b})$. "
+                rf"From ${d}={a}-2\langle a,b\rangle+{b}$: $\langle a,b\rangle=\frac12({a}+{b}-{d})$."
+            ),
+            criteria=("each square is expanded (2)", "both forms are solved for the inner product (2)"),
+        ),
+        ExpressionQuestion(
+            name="by_difference",
+            title="By the difference",
+            text=rf"Give $\langle a,b\rangle$ in terms of ${a}$, ${b}$ and ${d}$.",
+            points=2,
+            solution=(first + second - minus) / 2,
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="slip",
+            title="What the print misses by",
+            text=(
+                r"The first form as printed is $\frac12\|a+b\|^2-\|a\|^2-\|b\|^2$. What is it minus "
+                rf"$\langle a,b\rangle$, in terms of ${a}$ and ${b}$?"
+            ),
+            points=3,
+            solution=-(first + second) / 2,
+            names=names,
+        ),
+        NumberQuestion(
+            name="product",
+            title="Squares to a product",
+            text=rf"Let ${a}={of_u}$, ${b}={of_v}$ and ${c}={of_sum}$. What is $\langle a,b\rangle$?",
+            points=2,
+            solution=sp.Rational(of_sum - of_u - of_v, 2),
+        ),
+        ExpressionQuestion(
+            name="step",
+            title="One local step",
+            text=(
+                rf"Now ${a}=\|\bar x-x^*\|^2$ before a step, ${b}=\|\bar x'-x^*\|^2$ after it, and "
+                rf"${d}=\|\bar x-\bar x'\|^2$. Give $\langle\bar x-\bar x',\ \bar x'-x^*\rangle$ in these three."
+            ),
+            points=3,
+            solution=(first - second - minus) / 2,
+            names=names,
+        ),
+    )
+    return introduction, worked, questions
+
+
+ASSIGNMENT = Assignment(
+    "polarization",
+    "Prove the polarization identity",
+    ("renard2022:property-2.4", "renard2022:lemma-2.2.proof.polarize"),
+    _draw,
+)

@@ -1,0 +1,94 @@
+"""From the lemmas to the theorem, and the step size that the theorem suggests."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.registry import find
+from fedtheory.sources.renard2022.notation import D, L, M, T, eta, sigma, tau, zeta
+from verify.grade.assignment import Assignment
+from verify.grade.assignments.a03_drift import LETTERS
+from verify.grade.draw import Draw
+from verify.grade.questions import BoundQuestion, ChoiceQuestion, ExpressionQuestion, NumberQuestion, Question, tex
+
+
+def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+    step, steps = draw.choice("letters", LETTERS)
+    names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M, "T": T, "D": D}
+    letter, count = tex(step), tex(steps)
+    clients, rounds, local, factor = (
+        draw.integer("clients", 2, 6),
+        draw.integer("rounds", 10, 60),
+        draw.integer("local", 2, 8),
+        draw.integer("factor", 2, 5),
+    )
+    best = D * sp.sqrt(M) / (sigma * sp.sqrt(2 * tau * T))
+    value = {D: factor, sigma: 1, M: clients, tau: local, T: rounds}
+    stays = "it tends to a positive number that depends on the step size"
+    introduction = (
+        f"FedAvg, $T$ rounds of ${count}$ local steps of size ${letter}\\le\\frac1{{4L}}$; $D=\\|x^{{(0)}}-x^*\\|$. "
+        rf"The left side is $\mathbb E\left[\frac1{{{count} T}}\sum_{{t=0}}^{{T-1}}\sum_{{k=1}}^{count}"
+        r"F(\bar x^{(t,k)})-F(x^*)\right]$, as in Theorem 2.1 of Renard 2022."
+    )
+    worked = (
+        rf"Average the progress of all rounds: the distances telescope to $\frac{{D^2}}{{2{letter}{count} T}}$, the "
+        rf"noise stays $\frac{{{letter}\sigma^2}}M$, and the drift of a round enters with the factor $L$."
+    )
+    questions: tuple[Question, ...] = (
+        BoundQuestion(
+            name="bound",
+            title="Assemble the theorem",
+            text=rf"Put the pieces together: give a bound for all ${letter}\le\frac1{{4L}}$.",
+            points=6,
+            claim=find("renard2022:thm-2.1"),
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="best_step",
+            title="Choose the step size",
+            text=(rf"Which ${letter}$ makes $\frac{{D^2}}{{2{letter}{count} T}}+\frac{{{letter}\sigma^2}}M$ smallest?"),
+            points=3,
+            solution=best,
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="best_value",
+            title="What it gives",
+            text="What are these two terms together at that step size?",
+            points=2,
+            solution=D * sigma * sp.sqrt(2) / sp.sqrt(M * tau * T),
+            names=names,
+        ),
+        NumberQuestion(
+            name="step_size",
+            title="In numbers",
+            text=(
+                rf"What is that step size for $D={factor}$, $\sigma=1$, $M={clients}$, ${count}={local}$ and "
+                f"$T={rounds}$?"
+            ),
+            points=2,
+            solution=best.subs(value),
+            tolerance=sp.Rational(1, 1000),
+        ),
+        ChoiceQuestion(
+            name="limit",
+            title="More rounds",
+            text=r"What becomes of the bound as $T\to\infty$ at a constant step size, where $\sigma>0$?",
+            points=2,
+            options=draw.shuffled(
+                "limit",
+                ("it tends to zero like $1/T$", r"it tends to zero like $1/\sqrt T$", stays, "it grows without bound"),
+            ),
+            solution=stays,
+            why="only the first term depends on T; the others are a floor",
+        ),
+    )
+    return introduction, worked, questions
+
+
+ASSIGNMENT = Assignment(
+    "theorem-and-step-size",
+    "Assemble the theorem and choose the step size",
+    ("renard2022:thm-2.1", "renard2022:thm-2.1.rate"),
+    _draw,
+)

@@ -1,0 +1,103 @@
+"""Linear speed-up: the step size, the limit on local steps, and what it costs in rounds."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.registry import find
+from fedtheory.sources.liu2022.notation import G, K, L, N, T, gap, s, sigma
+from verify.grade.assignment import Assignment
+from verify.grade.draw import Draw
+from verify.grade.questions import BoundQuestion, ChoiceQuestion, ExpressionQuestion, NumberQuestion, Question, tex
+
+_LETTERS = (("s", "K"), ("eta", "H"), ("gamma", "E"), ("alpha", "Q"))
+
+
+def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+    step, steps = draw.choice("letters", _LETTERS)
+    names = {step: s, steps: K, "N": N, "T": T, "L": L, "G": G, "sigma": sigma, "gap": gap}
+    letter, count = tex(step), tex(steps)
+    clients, most = draw.integer("clients", 2, 6), draw.integer("most", 2, 5)
+    iterations = clients**3 * most**4 + draw.integer("more", 0, clients**3)
+    quarter, three = sp.Rational(1, 4), sp.Rational(3, 4)
+    right = "half as many"
+    introduction = (
+        f"FedAvg: $N$ clients, an average after every ${count}$ local steps, $T$ iterations in all (Theorem 1 and "
+        r"Corollary 2 of Liu 2022): $L$-smooth functions, unbiased gradients with variance at most $\sigma^2$ and "
+        r"second moment at most $G^2$. The left side is $\frac1T\sum_{t=1}^T\mathbb E\|\nabla f(\bar x^{t-1})\|^2$, "
+        r"and `gap` is $f(\bar x^0)-f^*$."
+    )
+    worked = (
+        r"The descent lemma for $\bar x^t$ gives $\mathbb E f(\bar x^t)\le\mathbb E f(\bar x^{t-1})-\frac"
+        rf"{letter}2\mathbb E\|\nabla f(\bar x^{{t-1}})\|^2+\frac{{{letter} L^2}}2\,(\text{{drift}})+"
+        rf"\frac{{L{letter}^2\sigma^2}}{{2N}}$ for ${letter}\le\frac1L$, and no client is further from the mean than "
+        rf"${count}$ steps bring it: the drift is at most $4{letter}^2{count}^2G^2$."
+    )
+    questions: tuple[Question, ...] = (
+        BoundQuestion(
+            name="bound",
+            title="The theorem",
+            text=rf"Divide, sum over $t$, and give a bound for all ${letter}\le\frac1L$.",
+            points=5,
+            claim=find("liu2022:thm-1"),
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="tuned",
+            title="The bound at the step size of the corollary",
+            text=rf"Insert ${letter}=\frac{{\sqrt N}}{{L\sqrt T}}$ into $\frac2{{{letter} T}}\,$`gap`$+4{letter}^2"
+            rf"{count}^2G^2L^2+\frac LN{letter}\sigma^2$.",
+            points=2,
+            solution=2 * L * gap / sp.sqrt(N * T) + 4 * N * K**2 * G**2 / T + sigma**2 / sp.sqrt(N * T),
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="most_steps",
+            title="The limit on local steps",
+            text=rf"Up to which ${count}$ is the middle term at most $\frac{{4G^2}}{{\sqrt{{NT}}}}$?",
+            points=3,
+            solution=T**quarter / N**three,
+            names=names,
+        ),
+        NumberQuestion(
+            name="whole",
+            title="In numbers",
+            text=rf"What is the largest whole ${count}$ for $N={clients}$ and $T={iterations}$?",
+            points=2,
+            solution=sp.Integer(_largest(iterations, clients)),
+        ),
+        ExpressionQuestion(
+            name="fewest_rounds",
+            title="Rounds",
+            text="How many rounds does a run of $T$ iterations take at that limit?",
+            points=2,
+            solution=T**three * N**three,
+            names=names,
+        ),
+        ChoiceQuestion(
+            name="speedup",
+            title="Twice the clients",
+            text=r"As long as the limit is kept, how many iterations reach the same accuracy with twice the clients?",
+            points=1,
+            options=draw.shuffled("speedup", ("as many", right, r"$1/\sqrt2$ times as many", "a quarter")),
+            solution=right,
+            why="the bound depends on N and T by NT only",
+        ),
+    )
+    return introduction, worked, questions
+
+
+def _largest(iterations: int, clients: int) -> int:
+    """The largest K with K^4 N^3 <= T."""
+    found = 0
+    while (found + 1) ** 4 * clients**3 <= iterations:
+        found += 1
+    return found
+
+
+ASSIGNMENT = Assignment(
+    "linear-speedup",
+    "Linear speed-up: the limit on local steps",
+    ("liu2022:thm-1", "liu2022:cor-2.step", "liu2022:cor-2.K"),
+    _draw,
+)

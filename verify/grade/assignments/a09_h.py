@@ -1,0 +1,112 @@
+"""The drift function h(x) of distributed gradient descent, and its properties."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from verify.grade.assignment import Assignment
+from verify.grade.draw import Draw
+from verify.grade.questions import (
+    ChoiceQuestion,
+    CodeQuestion,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
+
+_LETTERS = (("eta", "beta", "delta"), ("gamma", "L", "zeta"), ("s", "L", "delta"), ("alpha", "beta", "kappa"))
+x, eta, beta, delta = sp.symbols("x eta beta delta", positive=True)
+h = delta / beta * ((eta * beta + 1) ** x - 1) - eta * delta * x
+
+
+def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+    letters = draw.choice("letters", _LETTERS)
+    names = {"x": x, **dict(zip(letters, (eta, beta, delta), strict=True))}
+    step, smooth, apart = map(tex, letters)
+    local = draw.integer("local", 3, 6)
+    data = {
+        eta: sp.Rational(1, draw.integer("fraction", 3, 12)),
+        beta: draw.integer("smoothness", 1, 3),
+        delta: draw.integer("divergence", 1, 5),
+    }
+    numbers = tuple(str(data[symbol]) for symbol in (eta, beta, delta))
+    tried = tuple((str(at), *numbers) for at in (0, 1, 2, local, local + 3))
+    expected = tuple(str(h.subs({**data, x: int(case[0])})) for case in tried)
+    zero = "$h(0)=h(1)=0$"
+    introduction = (
+        f"Distributed gradient descent with step size ${step}$ on ${smooth}$-smooth losses whose gradients differ from "
+        f"that of the average by at most ${apart}$. Theorem 1 of lecture 27: after $x$ local steps the average is no "
+        "further than $h(x)$ from centralised gradient descent, and $h$ comes from a geometric sum."
+    )
+    worked = (
+        rf"One client: $g(x)=\frac{apart}{smooth}\left[({step}{smooth}+1)^x-1\right]$ solves "
+        rf"$g(x+1)=({step}{smooth}+1)g(x)+{step}{apart}$, $g(0)=0$. For the average the offset falls away and the "
+        rf"distances of the clients drive it: $h(x+1)=h(x)+{step}{smooth}\,g(x)$, $h(0)=0$."
+    )
+    questions: tuple[Question, ...] = (
+        ExpressionQuestion(
+            name="closed",
+            title="The closed form",
+            text="Give $h(x)$ in closed form.",
+            points=4,
+            solution=h,
+            names=names,
+        ),
+        CodeQuestion(
+            name="sum_up",
+            title="As a sum",
+            text=(
+                f"Write a function that returns $h(x)$ from the recursion, for given $x$, ${step}$, "
+                f"${smooth}$, ${apart}$."
+            ),
+            points=3,
+            arguments=("x", "step", "smoothness", "divergence"),
+            tried=tried,
+            expected=expected,
+            body=(
+                "    g = h = 0\n    for _ in range(int(x)):\n        h += step * smoothness * g\n"
+                "        g = (step * smoothness + 1) * g + step * divergence\n    return h"
+            ),
+        ),
+        ExpressionQuestion(
+            name="increase",
+            title="How fast it grows",
+            text="Give $h(x+1)-h(x)$ in closed form.",
+            points=2,
+            solution=eta * delta * ((eta * beta + 1) ** x - 1),
+            names=names,
+        ),
+        NumberQuestion(
+            name="value",
+            title="In numbers",
+            text=f"What is $h({local})$ for ${step}={data[eta]}$, ${smooth}={data[beta]}$ and ${apart}={data[delta]}$?",
+            points=2,
+            solution=h.subs({**data, x: local}),
+        ),
+        ChoiceQuestion(
+            name="zeros",
+            title="One local step",
+            text="Why does nothing drift apart with one local step?",
+            points=1,
+            options=draw.shuffled("zeros", (zero, "$h(0)=0<h(1)$", "$h$ is concave", f"${apart}=0$")),
+            solution=zero,
+            why="the average of the clients after one step is the centralised step",
+        ),
+        ManualQuestion(
+            name="shape",
+            title="Its shape",
+            text=r"Prove that $h(x)\ge0$, and that $h$ does not decrease and is convex over whole $x\ge0$.",
+            points=3,
+            solution=(
+                rf"$h(x+1)-h(x)={step}{apart}\left[({step}{smooth}+1)^x-1\right]\ge0$ grows with $x$: so $h$ does not "
+                "decrease and is convex, and $h(0)=0$ makes it non-negative."
+            ),
+            criteria=("the difference is computed (1)", "its sign (1)", "its growth (1)"),
+        ),
+    )
+    return introduction, worked, questions
+
+
+ASSIGNMENT = Assignment("drift-function", "h(x) and its properties", ("lecture27:h", "lecture27:thm-1"), _draw)

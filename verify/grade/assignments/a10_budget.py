@@ -1,0 +1,113 @@
+"""How many local steps under a budget of computation and communication."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import sympy as sp
+
+from verify.grade.assignment import Assignment
+from verify.grade.draw import Draw
+from verify.grade.questions import ChoiceQuestion, ExpressionQuestion, NumberQuestion, Question, tex
+
+_LETTERS = (("tau", "c", "b", "R"), ("K", "a", "m", "B"), ("E", "u", "v", "W"), ("H", "p", "q", "R"))
+_MOST = 40
+tau, c, b, R = sp.symbols("tau c b R", positive=True)
+
+
+def drift(steps: int, size: float, smoothness: float, divergence: float) -> float:
+    """h(tau) in floats."""
+    return divergence / smoothness * ((size * smoothness + 1) ** steps - 1) - size * divergence * steps
+
+
+def best_steps(costs: tuple[int, int, int], constants: tuple[float, float, float, float, float]) -> int:
+    """The whole tau up to 40 with the smallest bound, for costs (c, b, R) and (eta, beta, delta, rho, phi)."""
+    step_cost, round_cost, budget = costs
+    size, smoothness, divergence, lipschitz, progress = constants
+
+    def bound(steps: int) -> float:
+        iterations = budget * steps / (step_cost * steps + round_cost)
+        lost = lipschitz * drift(steps, size, smoothness, divergence)
+        first = 1 / (2 * size * progress * iterations)
+        return first + sqrt(first**2 + lost / (size * progress * steps)) + lost
+
+    return min(range(1, _MOST + 1), key=bound)
+
+
+def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+    letters = draw.choice("letters", _LETTERS)
+    names = dict(zip(letters, (tau, c, b, R), strict=True))
+    count, local, global_, budget = map(tex, letters)
+    costs = (draw.integer("c", 1, 4), draw.integer("b", 10, 90), draw.integer("R", 20, 90) * 1000)
+    size, divergence = sp.Rational(1, draw.integer("size", 20, 60)), sp.Rational(1, draw.integer("divergence", 5, 30))
+    constants = (float(size), 1.0, float(divergence), 1.0, 0.5)
+    local_steps = draw.integer("steps", 2, 9)
+    spent = R * tau / (c * tau + b)
+    one = "one local step"
+    introduction = (
+        f"A local step costs ${local}$, an aggregation ${global_}$, and the budget is ${budget}$ "
+        f"(lecture 27 and Wang et "
+        f"al. 2019). There is an aggregation after every ${count}$ local steps; $T$ counts local "
+        f"steps. The bound on the "
+        r"best aggregated model is $\frac1{2\eta\varphi T}+\sqrt{\frac1{4\eta^2\varphi^2T^2}+"
+        rf"\frac{{\rho h({count})}}{{\eta\varphi{count}}}}}+\rho h({count})$ with "
+        r"$h(x)=\frac\delta\beta[(\eta\beta+1)^x-1]-\eta\delta x$."
+    )
+    worked = rf"A run of $T$ local steps has $T/{count}$ aggregations, so that it costs $T({local}+{global_}/{count})$."
+    questions: tuple[Question, ...] = (
+        ExpressionQuestion(
+            name="iterations",
+            title="What the budget buys",
+            text="How many local steps $T$ does the whole budget buy?",
+            points=3,
+            solution=spent,
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="aggregations",
+            title="Aggregations",
+            text="And how many aggregations?",
+            points=2,
+            solution=R / (c * tau + b),
+            names=names,
+        ),
+        NumberQuestion(
+            name="number",
+            title="In numbers",
+            text=(
+                f"What is $T$, as a fraction, for ${local}={costs[0]}$, ${global_}={costs[1]}$, "
+                f"${budget}={costs[2]}$ and "
+                f"${count}={local_steps}$?"
+            ),
+            points=2,
+            solution=spent.subs({c: costs[0], b: costs[1], R: costs[2], tau: local_steps}),
+        ),
+        NumberQuestion(
+            name="best",
+            title="The best number of local steps",
+            text=(
+                rf"With these costs, $\eta={size}$, $\beta=1$, $\delta={divergence}$, $\rho=1$ and $\varphi=\frac12$: "
+                rf"which whole ${count}$ from 1 to {_MOST} makes the bound smallest?"
+            ),
+            points=5,
+            solution=sp.Integer(best_steps(costs, constants)),
+        ),
+        ChoiceQuestion(
+            name="free",
+            title="Free communication",
+            text=f"Which ${count}$ is best where an aggregation costs nothing?",
+            points=1,
+            options=draw.shuffled("free", (one, "as many as possible", "it does not matter", "two local steps")),
+            solution=one,
+            why="then T does not depend on the number of local steps, and h(1) = 0",
+        ),
+    )
+    return introduction, worked, questions
+
+
+ASSIGNMENT = Assignment(
+    "tau-under-a-budget",
+    "Choose the number of local steps under a budget",
+    ("lecture27:resource", "lecture27:thm-2.explicit", "lecture27:tau-choice"),
+    _draw,
+)

@@ -1,0 +1,121 @@
+"""The weights of FedFix and of asynchronous FedAvg, from the condition that every client counts as it should."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import sympy as sp
+
+from verify.grade.assignment import Assignment
+from verify.grade.draw import Draw
+from verify.grade.questions import (
+    ChoiceQuestion,
+    CodeQuestion,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
+
+_LETTERS = (("t", "D", "p"), ("tau", "Delta", "p"), ("s", "W", "r"), ("u", "I", "q"))
+time, interval, importance, total = sp.symbols("time interval importance total", positive=True)
+
+
+def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+    letters = draw.choice("letters", _LETTERS)
+    names = {**dict(zip(letters, (time, interval, importance), strict=True)), "total": total}
+    t, wait, p = map(tex, letters)
+    times = [draw.integer(f"t{i}", 1, 12) for i in range(3)]
+    each = draw.integer("interval", 2, 5)
+    parts = [draw.integer(f"p{i}", 1, 6) for i in range(3)]
+    shares = [sp.Rational(part, sum(parts)) for part in parts]
+    client = draw.integer("client", 0, 2)
+    tried = tuple((str(own), str(each), str(share)) for own, share in zip(times, shares, strict=True))
+    expected = tuple(str(ceil(own / each) * share) for own, share in zip(times, shares, strict=True))
+    rate = sum((sp.Rational(1, own) for own in times), sp.Integer(0))
+    told = ", ".join(
+        f"${t}_{i}={own}$, ${p}_{i}={share}$" for i, (own, share) in enumerate(zip(times, shares, strict=True), 1)
+    )
+    synchronous = f"when ${wait}\\ge\\max_i{t}_i$"
+    introduction = (
+        f"Client $i$ needs the time ${t}_i$ for its local work and has the importance ${p}_i$. In FedFix the server "
+        f"updates after every interval of ${wait}$ and takes in who is done; a client that is done "
+        f"waits for the end of "
+        "the interval. In asynchronous FedAvg it updates whenever a client is done, one report at a "
+        "time. What a client "
+        "reports is multiplied by its weight $d_i$ (Section 4 of Fraboni et al. 2022)."
+    )
+    worked = (
+        "Over a long time the steps of client $i$ add up to its number of reports times $d_i$. The "
+        "surrogate problem is "
+        f"the true one if, per server update, that is ${p}_i$ for FedFix and for asynchronous FedAvg alike."
+    )
+    questions: tuple[Question, ...] = (
+        ExpressionQuestion(
+            name="fedfix",
+            title="FedFix",
+            text=f"Which $d_i$ does that ask for in FedFix, with `{letters[0]}`, `{letters[1]}`, `{letters[2]}` for "
+            f"${t}_i$, ${wait}$, ${p}_i$? Rounding up is `ceil`, in LaTeX `\\lceil ... \\rceil`.",
+            points=4,
+            solution=sp.ceiling(time / interval) * importance,
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="asynchronous",
+            title="Asynchronous FedAvg",
+            text=rf"And in asynchronous FedAvg, with `total` for $\sum_j1/{t}_j$?",
+            points=3,
+            solution=total * time * importance,
+            names=names,
+        ),
+        CodeQuestion(
+            name="weight",
+            title="As a function",
+            text="Write a function that returns the weight of a client in FedFix.",
+            points=2,
+            arguments=("time", "interval", "importance"),
+            tried=tried,
+            expected=expected,
+            body="    rounds = -(-time // interval)\n    return rounds * importance",
+        ),
+        NumberQuestion(
+            name="number",
+            title="In numbers",
+            text=f"Let {told}. What is $d_{client + 1}$ in asynchronous FedAvg?",
+            points=2,
+            solution=rate * times[client] * shares[client],
+        ),
+        ChoiceQuestion(
+            name="regime",
+            title="Between the two",
+            text="When is FedFix synchronous FedAvg?",
+            points=1,
+            options=draw.shuffled(
+                "regime", (synchronous, f"when ${wait}\\le\\min_i{t}_i$", "for identical data", "for small step sizes")
+            ),
+            solution=synchronous,
+            why="then everyone reports in every update, and all weights are the importances",
+        ),
+        ManualQuestion(
+            name="derive",
+            title="Derive them",
+            text="Derive both weights from how often a client reports.",
+            points=3,
+            solution=(
+                rf"In FedFix client $i$ reports in every $\lceil{t}_i/{wait}\rceil$-th update; its weight makes up for "
+                rf"that. In asynchronous FedAvg there are $\sum_j1/{t}_j$ updates per unit of time, of which $1/{t}_i$ "
+                "are of client $i$."
+            ),
+            criteria=("how often a client reports (2)", "per server update (1)"),
+        ),
+    )
+    return introduction, worked, questions
+
+
+ASSIGNMENT = Assignment(
+    "fedfix-weights",
+    "Derive the weights of FedFix",
+    ("fraboni2022:eq-40", "fraboni2022:eq-36.fixed"),
+    _draw,
+)

@@ -1,0 +1,117 @@
+"""Examples 1 and 2 of Fraboni et al.: does the model converge, or go round in a cycle?"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from verify.grade.assignment import Assignment
+from verify.grade.draw import Draw
+from verify.grade.questions import ChoiceQuestion, ExpressionQuestion, ManualQuestion, NumberQuestion, Question
+
+_LETTERS = (("q_1", "q_2", "phi"), ("a", "b", "s"), ("u", "v", "c"), ("w_1", "w_2", "r"))
+first, second, phi, eta, K = sp.symbols("first second phi eta K", positive=True)
+odd = second / (first + second + first * second * phi)
+even = odd * (1 + first * phi)
+
+
+def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+    letters = draw.choice("letters", _LETTERS)
+    names = {**dict(zip(letters, (first, second, phi), strict=True)), "eta": eta, "K": K}
+    q_1, q_2, part = ({"phi": r"\phi"}.get(letter, letter) for letter in letters)
+    data = {
+        first: sp.Rational(draw.integer("q1", 1, 4), 4),
+        second: sp.Rational(draw.integer("q2", 1, 4), 5),
+        phi: sp.Rational(draw.integer("phi", 1, 5), 6),
+    }
+    given = ", ".join(f"${name}={data[s]}$" for name, s in zip((q_1, q_2, part), (first, second, phi), strict=True))
+    cycle, point = "a cycle of two different points", r"the point $\bar\theta$"
+    both = f"if and only if $0<{part}<1$"
+    introduction = (
+        r"Clients have $\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$ and take $K$ local steps of size $\eta$, "
+        rf"which move the model a part ${part}$ of the way to $\theta_i^*$. In **Example 1** two pairs "
+        rf"of clients report "
+        rf"in turn, and the errors obey $e_{{n+2}}-e_{{n+1}}+{part}e_n=0$. In **Example 2** two single "
+        rf"clients report in "
+        rf"turn, with weights ${q_1}$ and ${q_2}$, each from a model that is one update old."
+    )
+    worked = (
+        rf"In Example 2, at even updates $\theta^{{n+1}}=\theta^n+{q_1}{part}(\theta_1^*-\theta^{{n-1}})$, at odd ones "
+        rf"the same with ${q_2}$ and $\theta_2^*$. In a cycle the models at even updates are all the same point $a$, "
+        r"those at odd updates all the same point $b$."
+    )
+    questions: tuple[Question, ...] = (
+        ExpressionQuestion(
+            name="moved",
+            title="A part of the way",
+            text=rf"What is ${part}$ in terms of $\eta$ (`eta`) and $K$?",
+            points=2,
+            solution=1 - (1 - eta) ** K,
+            names=names,
+        ),
+        ChoiceQuestion(
+            name="example_1",
+            title="Example 1",
+            text="When do the errors of Example 1 vanish for every start?",
+            points=2,
+            options=draw.shuffled(
+                "example_1", (both, "always", f"if and only if $0<{part}<2$", "never: there is a cycle")
+            ),
+            solution=both,
+            why="the roots of r^2 - r + phi lie inside the unit circle exactly then",
+        ),
+        ChoiceQuestion(
+            name="example_2",
+            title="Example 2: limit or cycle?",
+            text=(
+                rf"Let $\bar\theta=\frac{{{q_1}\theta_1^*+{q_2}\theta_2^*}}{{{q_1}+{q_2}}}$. Where the "
+                rf"models of Example 2 "
+                r"stay bounded, what do they tend to if $\theta_1^*\neq\theta_2^*$?"
+            ),
+            points=2,
+            options=draw.shuffled(
+                "example_2", (cycle, point, r"the optimum $\frac12(\theta_1^*+\theta_2^*)$", "nothing")
+            ),
+            solution=cycle,
+            why="a client's update at its own turn does not vanish at the weighted mean",
+        ),
+        ExpressionQuestion(
+            name="at_odd",
+            title="The point of odd updates",
+            text=r"Let $\theta_1^*=0$ and $\theta_2^*=1$ on the line. What is $b$?",
+            points=4,
+            solution=odd,
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="at_even",
+            title="The point of even updates",
+            text="And what is $a$?",
+            points=2,
+            solution=even,
+            names=names,
+        ),
+        NumberQuestion(
+            name="jump",
+            title="In numbers",
+            text=f"What is $|a-b|$ for {given}?",
+            points=2,
+            solution=(even - odd).subs(data),
+        ),
+        ManualQuestion(
+            name="why",
+            title="Small steps",
+            text=rf"Both points tend to $\bar\theta$ as ${part}\to0$. Show it, and say how fast.",
+            points=2,
+            solution=rf"$b-\bar\theta$ and $a-\bar\theta$ have the factor ${part}$: the distance is $O({part})$.",
+            criteria=("the difference is computed (1)", "the order (1)"),
+        ),
+    )
+    return introduction, worked, questions
+
+
+ASSIGNMENT = Assignment(
+    "limit-or-cycle",
+    "Examples 1 and 2: limit or cycle?",
+    ("fraboni2022:example-1", "fraboni2022:example-2", "fraboni2022:example-2.fixed"),
+    _draw,
+)

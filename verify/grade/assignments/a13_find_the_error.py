@@ -1,0 +1,103 @@
+"""A printed proof with errors: which line is the first that fails, and what has to stand there?"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.claim import Claim
+from fedtheory.proofs.printed import printed_steps
+from fedtheory.registry import find
+from fedtheory.sources.renard2022.notation import L, M, distance_after, distance_before, eta, round_drift, sigma, tau
+from verify.grade.assignment import Assignment
+from verify.grade.draw import Draw
+from verify.grade.questions import BoundQuestion, ChoiceQuestion, ExpressionQuestion, ManualQuestion, Question
+
+_PROOF = "renard2022:lemma-2.2"
+_LINES = 4
+move, way = sp.symbols("move way", positive=True)
+
+
+def printed_lines(draw: Draw) -> list[Claim]:
+    """Some lines of the printed proof in their order, of which at least one is refuted."""
+    lines = [find(step) for step in printed_steps(_PROOF)]
+    false = draw.choice("false", [line for line in lines if line.verdict == "refuted"])
+    others = draw.shuffled("others", [line for line in lines if line is not false])[: _LINES - 1]
+    return sorted((false, *others), key=lines.index)
+
+
+def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+    lines = printed_lines(draw)
+    options = tuple(f"{line.title}: ${line.statement}$" for line in lines)
+    first = next(place for place, line in enumerate(lines) if line.verdict == "refuted")
+    names = {"eta": eta, "tau": tau, "sigma": sigma, "L": L, "M": M}
+    round_names = {**names, "before": distance_before, "after": distance_after, "drift": round_drift}
+    introduction = (
+        "Some lines from the printed proof of Lemma 2.2 of Renard 2022, in their order. The lemma is about FedAvg with "
+        r"$M$ clients and step size $\eta\le\frac1{4L}$ on convex, $L$-smooth functions. Not every line is true. The "
+        r"lemma bounds $\mathbb E[\frac1\tau\sum_kF(\bar x^{(t,k)})-F(x^*)]$; its print ends with the drift "
+        r"$\frac1{M\tau}\sum_i\sum_k\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2$ (`drift`), without a factor."
+    )
+    worked = (
+        "Look at the units first: if the loss is measured in other units, or the model, both sides of a line have to "
+        "change alike. Then try the line on one client with one local step and no noise."
+    )
+    questions: tuple[Question, ...] = (
+        ChoiceQuestion(
+            name="line",
+            title="The first false line",
+            text="Which of these lines is the first that is false as it stands?",
+            points=4,
+            options=options,
+            solution=options[first],
+            why=lines[first].note.replace("\n", " ") or "exact runs refute it",
+        ),
+        ManualQuestion(
+            name="counterexample",
+            title="Why it is false",
+            text="Give a run, or vectors, for which the line fails, and say what has to stand in its place.",
+            points=4,
+            solution=f"{lines[first].note} A run that refutes it is shown by `fedtheory errata`: {lines[first].id}.",
+            criteria=("the example violates the line (2)", "the repaired line is true and serves the proof (2)"),
+        ),
+        ExpressionQuestion(
+            name="factor",
+            title="The factor of the drift",
+            text="Which factor does the drift of the lemma lack?",
+            points=2,
+            solution=L,
+            names=names,
+        ),
+        ExpressionQuestion(
+            name="regrouped",
+            title="Regrouping",
+            text=(
+                r"The proof regroups $\frac1{2\eta}$`way`$-\frac1{2\eta}$`move`$+L\,$`move`, with `way` for "
+                r"$\mathbb E\|\bar x-x^*\|^2$ and `move` for $\mathbb E\|\bar x'-\bar x\|^2$. Write "
+                r"it as one multiple of "
+                "`way` minus one of `move`."
+            ),
+            points=2,
+            solution=way / (2 * eta) - (1 / (2 * eta) - L) * move,
+            names={**names, "way": way, "move": move},
+        ),
+        BoundQuestion(
+            name="repaired",
+            title="The lemma, repaired",
+            text=(
+                "Give a true upper bound for the left side of the lemma, with `before` and `after` for the expected "
+                "squared distances of the average from the optimum before and after the round."
+            ),
+            points=4,
+            claim=find("renard2022:lemma-2.2.fixed"),
+            names=round_names,
+        ),
+    )
+    return introduction, worked, questions
+
+
+ASSIGNMENT = Assignment(
+    "find-the-error",
+    "Find the error in a printed proof",
+    (_PROOF, "renard2022:lemma-2.2.fixed"),
+    _draw,
+)

@@ -1,0 +1,32 @@
+"""What differs from copy to copy: drawn from the student's id, the same whenever it is drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The draws of one student's copy of one assignment; each has a name, so that their order does not matter."""
+
+    assignment: str
+    student: str
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        """A whole number from `low` to `high`, both included."""
+        seen = sha256("\n".join((self.assignment, self.student, name)).encode()).digest()
+        return low + int.from_bytes(seen[:8], "big") % (high - low + 1)
+
+    def choice(self, name: str, options: Sequence[_T]) -> _T:
+        """One of some options."""
+        return options[self.integer(name, 0, len(options) - 1)]
+
+    def shuffled(self, name: str, options: Sequence[_T]) -> tuple[_T, ...]:
+        """The options in another order."""
+        keys = [self.integer(f"{name}:{place}", 0, 10**9) for place in range(len(options))]
+        return tuple(option for _, _, option in sorted(zip(keys, range(len(options)), options, strict=True)))

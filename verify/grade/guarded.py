@@ -1,0 +1,118 @@
+"""Arithmetic for answers: everything that is built stays small, so that no answer can keep the grader busy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import sympy as sp
+
+from fedtheory.expressions import Expr
+
+LONGEST_TEXT, DEEPEST, MOST_PARTS = 2_000, 40, 400
+_LARGEST_EXPONENT, _LARGEST_POWER, _MOST_BITS = 16, 64, 4_096
+_NUMBER = re.compile(r"\d{1,15}(\.\d{1,15})?")
+
+
+class Unreadable(ValueError):
+    """An answer that is outside the language of answers; the message says where."""
+
+
+class Guarded:
+    """Builds the expression of one answer, from the names it may use.
+
+    Both readers of answers use it, so that both have the same limits.
+    """
+
+    def __init__(self, names: Mapping[str, Expr]) -> None:
+        self._names = names
+        self._depth = self._parts = 0
+
+    def enter(self) -> None:
+        """Go one level deeper, and count a part."""
+        self._depth += 1
+        self._parts += 1
+        if self._depth > DEEPEST:
+            raise Unreadable(f"the answer is nested more than {DEEPEST} levels deep")
+        if self._parts > MOST_PARTS:
+            raise Unreadable(f"the answer has more than {MOST_PARTS} parts")
+
+    def leave(self) -> None:
+        """Go one level up."""
+        self._depth -= 1
+
+    def number(self, text: str) -> Expr:
+        """A decimal number, exactly."""
+        if not _NUMBER.fullmatch(text):
+            raise Unreadable(f"expected a number of at most 15 digits, got {text[:20]}")
+        return sp.Rational(text)
+
+    def name(self, text: str) -> Expr:
+        """What a name stands for."""
+        if text not in self._names:
+            raise Unreadable(f"{text} is not a symbol of this question; it has {', '.join(sorted(self._names))}")
+        return self._names[text]
+
+    def knows(self, text: str) -> bool:
+        """Whether a name stands for something."""
+        return text in self._names
+
+    def quotient(self, left: Expr, right: Expr) -> Expr:
+        """One part over another."""
+        if right == 0:
+            raise Unreadable("the answer divides by zero")
+        return left / right
+
+    def power(self, base: Expr, exponent: Expr) -> Expr:
+        """A power: a small number as exponent, or symbols such as x - 1."""
+        if base == 0 and not exponent.is_positive:
+            raise Unreadable("the answer divides by zero")
+        if exponent.is_Rational:
+            _require_small_exponent(base, exponent)
+        else:
+            _require_linear_exponent(base, exponent)
+        return base**exponent
+
+    def apply(self, function: str, arguments: list[Expr]) -> Expr:
+        """One of the named functions."""
+        if function not in FUNCTIONS:
+            raise Unreadable(f"{function} is not a function of answers; they are {', '.join(sorted(FUNCTIONS))}")
+        fewest, most, build = FUNCTIONS[function]
+        if not fewest <= len(arguments) <= most:
+            raise Unreadable(f"{function} takes {fewest} argument{'s' * (fewest > 1)}, got {len(arguments)}")
+        if function == "exp" and arguments[0].has(sp.exp):
+            raise Unreadable("an exponential stands inside an exponential")
+        if function == "log" and arguments[0] == 0:
+            raise Unreadable("the answer takes the logarithm of zero")
+        return build(*arguments)
+
+
+FUNCTIONS: dict[str, tuple[int, int, Callable[..., Expr]]] = {
+    "sqrt": (1, 1, sp.sqrt),
+    "exp": (1, 1, sp.exp),
+    "log": (1, 1, sp.log),
+    "Max": (2, 6, sp.Max),
+    "Min": (2, 6, sp.Min),
+    "ceil": (1, 1, sp.ceiling),
+}
+"""What an answer may apply: the smallest and the largest number of arguments, and what it means."""
+
+
+def _require_small_exponent(base: Expr, exponent: sp.Rational) -> None:
+    if abs(exponent) > _LARGEST_EXPONENT or exponent.q > _LARGEST_EXPONENT:
+        raise Unreadable(f"an exponent is larger than {_LARGEST_EXPONENT}")
+    inside = max((abs(p.exp) for p in base.atoms(sp.Pow) if p.exp.is_Rational), default=1)
+    if abs(exponent) * inside > _LARGEST_POWER:
+        raise Unreadable(f"powers of powers add up to more than {_LARGEST_POWER}")
+    bits = max((n.p.bit_length() + n.q.bit_length() for n in base.atoms(sp.Rational)), default=1)
+    if bits * abs(exponent) > _MOST_BITS:
+        raise Unreadable("a power of a number is too large")
+
+
+def _require_linear_exponent(base: Expr, exponent: Expr) -> None:
+    symbols = sorted(exponent.free_symbols, key=str)
+    is_linear = symbols and exponent.is_polynomial(*symbols) and sp.Poly(exponent, *symbols).total_degree() == 1
+    if not is_linear or any(abs(n) > _LARGEST_EXPONENT for n in exponent.atoms(sp.Rational)):
+        raise Unreadable(f"an exponent is a number or a sum of symbols, such as x - 1, not {str(exponent)[:40]}")
+    if any(not p.exp.is_Rational for p in base.atoms(sp.Pow)):
+        raise Unreadable("a power with symbols as exponent stands inside another one")

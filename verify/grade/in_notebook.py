@@ -1,0 +1,64 @@
+"""What the cells of a notebook call where points are counted."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from fedtheory.errors import InputError
+from verify.grade.assignments import find_assignment
+from verify.grade.questions import Given, Question
+
+
+def points(assignment: str, student: str, name: str, answer: Any) -> float:
+    """The points of an answer in a notebook; prints the comment.
+
+    As the last value of an nbgrader test cell it is the partial credit.  A
+    function is called here, in the notebook's own process, where nbgrader's
+    limits hold.  A notebook whose own cells name the grader gets no points.
+    """
+    if any(map(names_the_grader, _executed())):
+        print("a cell of this notebook uses the grader or its solutions, which answers must not do")
+        return 0.0
+    question = _question(assignment, student, name)
+    mark = question.mark(_given(question, answer))
+    print(mark.comment)
+    if mark.run_file is not None:
+        print(mark.run_file)
+    return 0.0 if mark.share is None else round(4 * float(mark.share * question.points)) / 4
+
+
+def _question(assignment: str, student: str, name: str) -> Question:
+    for question in find_assignment(assignment).copy(student).questions:
+        if question.name == name:
+            return question
+    raise InputError("name", f"{assignment} has no question {name!r}")
+
+
+def _given(question: Question, answer: Any) -> Given:
+    if question.cases is None:
+        return Given(str(answer))
+    outputs: list[str] = []
+    try:
+        for case in question.cases:
+            outputs.append(str(answer(*map(Fraction, case))))
+    except Exception as error:
+        return Given(outputs=tuple(outputs), trouble=f"{type(error).__name__}: {error}")
+    return Given(outputs=tuple(outputs))
+
+
+_COUNTING = re.compile(r"^from verify\.grade import points\n\npoints\(.*\)$", re.MULTILINE)
+
+
+def names_the_grader(source: str) -> bool:
+    """Whether a cell names the grader, other than where points are counted."""
+    return re.search(r"\bverify\b", _COUNTING.sub("", source)) is not None
+
+
+def _executed() -> Iterable[str]:
+    """The cells that the notebook has executed; none outside a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return [] if shell is None else list(shell.user_ns.get("In", []))

@@ -1,0 +1,168 @@
+r"""Answers written as LaTeX: ``\frac{\eta \sigma^2}{M}``, read by descent, without a macro being expanded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from fedtheory.expressions import Expr
+from verify.grade.guarded import Guarded, Unreadable
+
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[A-Za-z]|\S")
+_SPACES = {r"\left", r"\right", r"\,", r"\;", r"\:", r"\!", r"\ ", r"\quad", r"\displaystyle", "$", "~", "&"}
+_TIMES = {"*", r"\cdot", r"\times"}
+_CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lceil": r"\rceil"}
+_FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac"}
+_FUNCTIONS = {r"\exp": "exp", r"\log": "log", r"\ln": "log", r"\max": "Max", r"\min": "Min"}
+_GREEK = {rf"\var{letter}": rf"\{letter}" for letter in ("epsilon", "rho", "phi", "theta", "sigma")}
+_END = ""
+
+
+def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
+    """The expression of a LaTeX formula; `Unreadable` for anything else."""
+    reader = _Reader(text, names)
+    found = reader.total()
+    reader.expect(_END)
+    return found
+
+
+class _Reader:
+    def __init__(self, text: str, names: Mapping[str, Expr]) -> None:
+        found = (_GREEK.get(token, token) for token in _TOKEN.findall(text))
+        self._tokens = [token for token in found if token not in _SPACES]
+        self._at, self._build = 0, Guarded(names)
+
+    @property
+    def _next(self) -> str:
+        return self._tokens[self._at] if self._at < len(self._tokens) else _END
+
+    def _take(self) -> str:
+        token = self._next
+        self._at += 1
+        return token
+
+    def expect(self, token: str) -> None:
+        """Take a token; `Unreadable` for another one."""
+        if self._next != token:
+            raise Unreadable(f"expected {token or 'the end'}, got {self._next or 'the end'} in the formula")
+        self._at += 1
+
+    def total(self) -> Expr:
+        """A sum of products."""
+        found = self._product()
+        while self._next in ("+", "-"):
+            sign = self._take()
+            term = self._product()
+            found = found + term if sign == "+" else found - term
+        return found
+
+    def _product(self) -> Expr:
+        if self._next in ("+", "-"):
+            self._build.enter()
+            sign = self._take()
+            found = self._product()
+            self._build.leave()
+            return -found if sign == "-" else found
+        found = self._power()
+        while True:
+            if self._next == "/":
+                self._take()
+                found = self._build.quotient(found, self._power())
+            elif self._next in _TIMES:
+                self._take()
+                found = found * self._power()
+            elif self._starts_factor():
+                found = found * self._power()
+            else:
+                return found
+
+    def _starts_factor(self) -> bool:
+        token = self._next
+        return token in _CLOSING or token[:1].isalnum() or (_is_command(token) and token not in _CLOSING.values())
+
+    def _power(self) -> Expr:
+        base = self._atom()
+        if self._next != "^":
+            return base
+        self._take()
+        return self._build.power(base, self._argument())
+
+    def _argument(self) -> Expr:
+        """A group, or the single token that TeX takes in its place."""
+        if self._next == "{":
+            return self._group()
+        if self._next[:1].isdigit():
+            return self._build.number(self._digit())
+        return self._atom()
+
+    def _digit(self) -> str:
+        """The first digit of a number, as TeX takes it: 12 under a fraction bar is 1 over 2."""
+        token = self._next
+        self._tokens[self._at : self._at + 1] = [token[0], *([token[1:]] if token[1:] else [])]
+        return self._take()
+
+    def _group(self) -> Expr:
+        closing = _CLOSING[self._take()]
+        found = self.total()
+        self.expect(closing)
+        return found
+
+    def _atom(self) -> Expr:
+        self._build.enter()
+        found = self._single()
+        self._build.leave()
+        return found
+
+    def _single(self) -> Expr:
+        token = self._next
+        if token in _FRACTIONS:
+            self._take()
+            above = self._argument()
+            return self._build.quotient(above, self._argument())
+        if token == r"\sqrt":
+            return self._root()
+        if token in _FUNCTIONS:
+            return self._function()
+        if token in _CLOSING:
+            found = self._group()
+            return self._build.apply("ceil", [found]) if token == r"\lceil" else found
+        if token[:1].isdigit():
+            return self._build.number(self._take())
+        if token[:1].isalpha() or _is_command(token):
+            return self._build.name(self._name())
+        raise Unreadable(f"expected a number or a symbol, got {token or 'the end'} in the formula")
+
+    def _root(self) -> Expr:
+        self._take()
+        degree = self._group() if self._next == "[" else self._build.number("2")
+        return self._build.power(self._argument(), self._build.quotient(self._build.number("1"), degree))
+
+    def _function(self) -> Expr:
+        name = _FUNCTIONS[self._take()]
+        if self._next not in _CLOSING:
+            return self._build.apply(name, [self._power()])
+        closing = _CLOSING[self._take()]
+        arguments = [self.total()]
+        while self._next == ",":
+            self._take()
+            arguments.append(self.total())
+        self.expect(closing)
+        return self._build.apply(name, arguments)
+
+    def _name(self) -> str:
+        name = self._take().lstrip("\\")
+        if self._next != "_":
+            return name
+        self._take()
+        if self._next != "{":
+            return f"{name}_{self._take().lstrip(chr(92))}"
+        self._take()
+        below = ""
+        while self._next not in ("}", _END):
+            below += self._take().lstrip("\\")
+        self.expect("}")
+        return f"{name}_{below}"
+
+
+def _is_command(token: str) -> bool:
+    return token[:1] == "\\" and token[1:].isalpha()

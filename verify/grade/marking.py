@@ -1,0 +1,139 @@
+"""From a submission to points and comments."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from types import FrameType
+from typing import Any
+
+from verify.grade.assignment import Copy
+from verify.grade.questions import Given, ManualQuestion, Mark, Question
+from verify.grade.sandbox import Answers, run_code
+from verify.grade.submission import Submission
+
+_LONGEST_MARKING = 60.0
+"""Seconds for one answer, after which it is left to a person."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One answer in the result of a submission."""
+
+    name: str
+    title: str
+    points: float | None
+    """None where a person has to read the answer."""
+    of: int
+    comment: str
+    run_file: str | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The grade of one submission."""
+
+    student: str
+    assignment: str
+    rows: tuple[Row, ...]
+    troubles: tuple[str, ...]
+    """What went wrong when the submission was read and run."""
+
+    @property
+    def points(self) -> float:
+        """The points that are certain so far."""
+        return sum(row.points or 0 for row in self.rows)
+
+    @property
+    def of(self) -> int:
+        """The points that could be had."""
+        return sum(row.of for row in self.rows)
+
+    @property
+    def pending(self) -> int:
+        """The points that a person has still to give."""
+        return sum(row.of for row in self.rows if row.points is None)
+
+    def document(self) -> dict[str, Any]:
+        """The result as JSON."""
+        return {**asdict(self), "points": self.points, "of": self.of, "pending": self.pending}
+
+
+def result_of(document: Mapping[str, Any]) -> Result:
+    """The result that a JSON document holds."""
+    rows = tuple(Row(**row) for row in document["rows"])
+    return Result(document["student"], document["assignment"], rows, tuple(document["troubles"]))
+
+
+def mark_submission(assignment: str, copy: Copy, submission: Submission) -> Result:
+    """Run the code of a submission apart, and mark its answers one by one.
+
+    Whatever goes wrong with one answer costs no other one its points.
+    """
+    if submission.trouble is not None:
+        found = Answers({}, {}, (submission.trouble,))
+    else:
+        found = _run(copy.questions, submission)
+    troubles = found.troubles
+    if submission.copy_of not in (None, copy.student):
+        troubles = (f"the file is the copy of {submission.copy_of}, marked as that of {copy.student}", *troubles)
+    rows = tuple(_row(question, _given(question, submission, found)) for question in copy.questions)
+    return Result(submission.student, assignment, rows, troubles)
+
+
+def _run(questions: Sequence[Question], submission: Submission) -> Answers:
+    calls = {q.name: [list(case) for case in q.cases] for q in questions if q.cases is not None}
+    wanted = [q.name for q in questions if q.cases is None and not isinstance(q, ManualQuestion)]
+    return run_code(submission.units, wanted, calls)
+
+
+def _given(question: Question, submission: Submission, found: Answers) -> Given:
+    if isinstance(question, ManualQuestion):
+        return Given(submission.texts.get(question.name, ""))
+    trouble = found.troubles_of.get(question.name)
+    return Given(found.values.get(question.name, ""), found.calls.get(question.name, ()), trouble)
+
+
+def _row(question: Question, given: Given) -> Row:
+    try:
+        with _at_most(_LONGEST_MARKING):
+            mark = question.mark(given)
+    except _TooLong:
+        mark = Mark(None, "marking took too long, so that a person has to look at this answer")
+    except Exception as error:
+        mark = Mark(None, f"marking failed, so that a person has to look at this answer ({type(error).__name__})")
+    return Row(
+        question.name, question.title, _points(mark.share, question), question.points, mark.comment, mark.run_file
+    )
+
+
+def _points(share: Fraction | None, question: Question) -> float | None:
+    """The points of a share, in quarters."""
+    return None if share is None else round(4 * float(share * question.points)) / 4
+
+
+class _TooLong(Exception):
+    """An answer takes longer to mark than any should."""
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Bound the time of a block, where this is the thread that receives signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,79 @@
+"""Answers written as Python: read from the syntax tree by a whitelist, never evaluated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fedtheory.expressions import Expr
+from verify.grade.guarded import Guarded, Unreadable
+
+_OPERATIONS: dict[type[ast.operator], Callable[[Guarded, Expr, Expr], Expr]] = {
+    ast.Add: lambda _build, left, right: left + right,
+    ast.Sub: lambda _build, left, right: left - right,
+    ast.Mult: lambda _build, left, right: left * right,
+    ast.Div: lambda build, left, right: build.quotient(left, right),
+    ast.Pow: lambda build, left, right: build.power(left, right),
+}
+_SYNONYMS = {"max": "Max", "min": "Min", "ceiling": "ceil", "ln": "log"}
+
+
+def read_python(text: str, names: Mapping[str, Expr]) -> Expr:
+    """The expression of a text such as ``4*tau*eta**2``; `Unreadable` for anything else."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise Unreadable("this is not an expression in Python's notation") from None
+    return _Reader(text.strip(), names).read(tree.body)
+
+
+class _Reader:
+    def __init__(self, text: str, names: Mapping[str, Expr]) -> None:
+        self._text, self._build = text, Guarded(names)
+
+    def read(self, node: ast.AST) -> Expr:
+        """One node; those without a method of their own are refused."""
+        self._build.enter()
+        found = self._READERS.get(type(node), _Reader._refuse)(self, node)
+        self._build.leave()
+        return found
+
+    def _refuse(self, node: ast.AST) -> Expr:
+        what = ast.get_source_segment(self._text, node) or type(node).__name__
+        raise Unreadable(f"an answer has numbers, symbols, + - * / ** and functions only, not {what[:40]}")
+
+    def _number(self, node: Any) -> Expr:
+        if type(node.value) not in (int, float):
+            self._refuse(node)
+        return self._build.number(ast.get_source_segment(self._text, node) or "")
+
+    def _name(self, node: Any) -> Expr:
+        return self._build.name(node.id)
+
+    def _signed(self, node: Any) -> Expr:
+        if not isinstance(node.op, ast.USub | ast.UAdd):
+            self._refuse(node)
+        operand = self.read(node.operand)
+        return -operand if isinstance(node.op, ast.USub) else operand
+
+    def _binary(self, node: Any) -> Expr:
+        operation = _OPERATIONS.get(type(node.op))
+        if operation is None:
+            self._refuse(node)
+            raise AssertionError
+        return operation(self._build, self.read(node.left), self.read(node.right))
+
+    def _call(self, node: Any) -> Expr:
+        if not isinstance(node.func, ast.Name) or node.keywords:
+            self._refuse(node)
+        function = _SYNONYMS.get(node.func.id, node.func.id)
+        return self._build.apply(function, [self.read(argument) for argument in node.args])
+
+    _READERS: Mapping[type[ast.AST], Callable[[_Reader, Any], Expr]] = {
+        ast.Constant: _number,
+        ast.Name: _name,
+        ast.UnaryOp: _signed,
+        ast.BinOp: _binary,
+        ast.Call: _call,
+    }

@@ -1,0 +1,30 @@
+"""The rule of partial credit for bounds, in one place: what is graded by it and what is printed in the rubric."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+Standing = Literal["equal", "proved", "not refuted", "refuted", "not applicable"]
+
+CLOSE = 2
+"""A valid bound counts in full while it is nowhere more than this many times the reference."""
+LOOSE_SHARE, UNITS_SHARE = Fraction(1, 2), Fraction(1, 4)
+
+BOUND_RULE = (
+    "All points: the answer equals the reference, or it is valid and on no tried run more than "
+    f"{CLOSE} times the reference. "
+    f"{LOOSE_SHARE} of the points: it is valid and looser. "
+    f"{UNITS_SHARE} of the points: a run refutes it, and its terms have the right units. "
+    "No points: a run refutes it and its units are wrong, or it cannot be read. "
+    "Valid means: a certificate, or no run that violates it was found."
+)
+
+
+def share(standing: Standing, excess: float | None, right_units: bool) -> Fraction:
+    """The share of the points of a bound; `excess` is the largest factor by which it is above the reference."""
+    if standing == "equal":
+        return Fraction(1)
+    if standing in ("proved", "not refuted"):
+        return Fraction(1) if excess is not None and excess <= CLOSE else LOOSE_SHARE
+    return UNITS_SHARE if right_units else Fraction(0)

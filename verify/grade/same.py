@@ -1,0 +1,97 @@
+"""Are two expressions the same number for all values of their symbols, and do their terms have the same units?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+
+import sympy as sp
+
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Expr
+
+_POINTS, _DIGITS = 12, 40
+_SMALL = 60
+"""Operations up to which SymPy is asked for a proof that two expressions are the same."""
+_VALUES = tuple(sp.Rational(p, n) for p in (2, 3, 5, 7, 11, 13, 17, 19) for n in (4, 9, 23, 1))
+
+# Units of the loss, and of the model's length.
+_UNITS: Mapping[str, tuple[int, int]] = {
+    q.clients.name: (0, 0),
+    q.rounds.name: (0, 0),
+    q.iterations.name: (0, 0),
+    q.local_steps.name: (0, 0),
+    q.local_step_size.name: (-1, 2),
+    q.server_step_size.name: (0, 0),
+    q.smoothness.name: (1, -2),
+    q.strong_convexity.name: (1, -2),
+    q.noise_deviation.name: (1, -1),
+    q.gradient_dissimilarity.name: (1, -1),
+    q.initial_distance.name: (0, 1),
+    q.initial_gap.name: (1, 0),
+    q.second_moment.name: (1, -1),
+    q.max_drift.name: (0, 2),
+    q.round_drift.name: (0, 2),
+    q.average_round_drift.name: (0, 2),
+    q.total_progress.name: (0, 2),
+    q.server_distance_sq.name: (0, 2),
+    q.next_server_distance_sq.name: (0, 2),
+    q.final_distance_sq.name: (0, 2),
+}
+
+
+def are_equal(left: Expr, right: Expr) -> bool:
+    """Whether two expressions agree: at many points, and symbolically where they are small."""
+    symbols = sorted(left.free_symbols | right.free_symbols, key=str)
+    if not all(_agree(left, right, point) for point in _points(symbols)):
+        return False
+    difference = left - right
+    # Agreement at rational points without structure is beyond chance; the proof is for the record of small ones.
+    return difference.count_ops() > _SMALL or sp.simplify(difference).is_zero is not False
+
+
+def _points(symbols: list[sp.Symbol]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+    generator = random.Random(0)
+    for _ in range(_POINTS):
+        yield {symbol: generator.choice(_VALUES) for symbol in symbols}
+
+
+def _agree(left: Expr, right: Expr, point: Mapping[sp.Symbol, sp.Rational]) -> bool:
+    a, b = number_at(left, point), number_at(right, point)
+    if a is None or b is None:
+        return a is b
+    return bool(abs(a - b) <= sp.Float(10) ** (5 - _DIGITS) * (abs(a) + abs(b)))
+
+
+def number_at(expression: Expr, point: Mapping[sp.Symbol, Expr]) -> sp.Float | None:
+    """The value of an expression at a point to many digits; None where it is no real number."""
+    value = expression.xreplace(dict(point))
+    number = sp.Float(value, _DIGITS) if value.is_Rational else value.evalf(_DIGITS)
+    return number if number.is_Float else None
+
+
+def has_units_of(answer: Expr, reference: Expr, claim: Claim) -> bool | None:
+    """Whether an answer scales as the reference when the loss and the model change their units; None if unknown."""
+    symbols = sorted(answer.free_symbols | reference.free_symbols, key=str)
+    if not all(s in claim.where and claim.where[s].name in _UNITS for s in symbols):
+        return None
+    point = next(_points(symbols))
+    scalings = ((sp.Rational(3), sp.Rational(1)), (sp.Rational(1), sp.Rational(5)))
+    return all(_scale_alike(answer, reference, claim, point, scales) for scales in scalings)
+
+
+def _scale_alike(
+    answer: Expr, reference: Expr, claim: Claim, point: Mapping[sp.Symbol, Expr], scales: tuple[Expr, Expr]
+) -> bool:
+    scaled = {symbol: value * _unit(claim, symbol, scales) for symbol, value in point.items()}
+    before, after = number_at(answer, point), number_at(answer, scaled)
+    known, known_after = number_at(reference, point), number_at(reference, scaled)
+    if before is None or after is None or known is None or known_after is None or before.is_zero:
+        return False
+    return bool(abs(after * known - before * known_after) <= abs(before * known_after) / 10**20)
+
+
+def _unit(claim: Claim, symbol: sp.Symbol, scales: tuple[Expr, Expr]) -> Expr:
+    of_loss, of_length = _UNITS[claim.where[symbol].name]
+    return scales[0] ** of_loss * scales[1] ** of_length

@@ -1,0 +1,106 @@
+"""A submission as it was handed in: a Python file or a notebook, as units of code and texts."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+KINDS = (".py", ".ipynb")
+_LARGEST = 5_000_000
+_HEADER = re.compile(r"^# fedtheory assignment: (\S+) \(copy of (\S+)\)", re.MULTILINE)
+METADATA = "fedtheory"
+"""The key of a notebook's metadata under which its assignment is named."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student has handed in."""
+
+    student: str
+    assignment: str | None
+    """What the file says that it answers."""
+    units: tuple[str, ...]
+    """The code, in pieces that are executed one after the other."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Answers for people, by the name of the question."""
+    copy_of: str | None = None
+    """Whose copy the file says that it is."""
+    trouble: str | None = None
+    """Why the file cannot be read."""
+
+
+def read_submission(path: Path, student: str) -> Submission:
+    """A file as a student's submission; one that cannot be read is a submission in trouble."""
+    try:
+        text = _text_of(path)
+        return (_read_notebook if path.suffix == ".ipynb" else _read_python)(student, text)
+    except (ValueError, OSError, LookupError, RecursionError, AttributeError, TypeError) as error:
+        return Submission(student, None, (), trouble=f"the file cannot be read: {error}"[:300])
+
+
+def header(assignment: str, student: str) -> str:
+    """The line of a Python file that says what it answers."""
+    return f"# fedtheory assignment: {assignment} (copy of {student})"
+
+
+def digest(path: Path, *further: str) -> str:
+    """A fingerprint of a file and of what else its grade depends on."""
+    return sha256(b"\n".join([path.read_bytes(), *(part.encode() for part in further)])).hexdigest()
+
+
+def _text_of(path: Path) -> str:
+    if path.stat().st_size > _LARGEST:
+        raise ValueError(f"it is larger than {_LARGEST // 1_000_000} MB")
+    return path.read_text(encoding="utf-8")
+
+
+def _read_python(student: str, text: str) -> Submission:
+    """A Python file, statement by statement; a file that is no Python is one unit, which then fails."""
+    named = _HEADER.search(text)
+    try:
+        lines = text.splitlines(keepends=True)
+        statements = ast.parse(text).body
+        units = tuple("".join(lines[_first_line(s) - 1 : s.end_lineno]) for s in statements)
+    except (SyntaxError, RecursionError, MemoryError):
+        units = (text,)
+    assignment, copy_of = named.groups() if named else (None, None)
+    return Submission(student, assignment, units, copy_of=copy_of)
+
+
+def _first_line(statement: ast.stmt) -> int:
+    """A function begins with its decorators, which have lines of their own."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _read_notebook(student: str, text: str) -> Submission:
+    notebook = json.loads(text)
+    about = notebook.get("metadata", {}).get(METADATA, {})
+    units, texts = [], {}
+    for cell in notebook["cells"]:
+        source = _source(cell)
+        marked = cell.get("metadata", {}).get("nbgrader", {})
+        if cell["cell_type"] == "markdown" and marked.get("solution"):
+            texts[str(marked["grade_id"])] = source
+        if cell["cell_type"] == "code" and not marked.get("locked"):
+            units.append(_without_magics(source))
+    assignment, copy_of = (about.get(key) for key in ("assignment", "student"))
+    return Submission(student, assignment and str(assignment), tuple(units), texts, copy_of and str(copy_of))
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    """The text of a cell, without halves of characters, which no file can hold."""
+    source = cell["source"]
+    text = source if isinstance(source, str) else "".join(source)
+    return text.encode("utf-8", "replace").decode()
+
+
+def _without_magics(source: str) -> str:
+    """A cell without the lines that only IPython understands."""
+    return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!")))
