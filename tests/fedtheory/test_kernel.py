@@ -136,9 +136,9 @@ def test_reasons(name: str) -> None:
 def test_reasons_that_the_theory_does_not_give(reason: Any) -> None:
     """Convexity, smoothness and assumptions have to be known."""
     with pytest.raises(Rejected):
-        reason(THEORY)
+        reason.in_theory(THEORY)
     with pytest.raises(Rejected):
-        optimality(F_i, a)(THEORY)
+        optimality(F_i, a).in_theory(THEORY)
 
 
 FOLLOW = [
