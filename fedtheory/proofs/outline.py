@@ -64,8 +64,11 @@ def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
     found = []
     for term in terms:
         reason = term.reason.in_theory(theory)
-        factor = replace(term, coefficient=sp.S.One).whole(reason)
-        found.append(Entry(sp.sympify(term.coefficient), reason.name, factor))
+        # A client's own number stays inside the mean.
+        alone = replace(term, coefficient=sp.S.One)
+        stays = term.averaged and theory.numbers.differs(sp.sympify(term.coefficient))
+        shown = (sp.S.One, term) if stays else (sp.sympify(term.coefficient), alone)
+        found.append(Entry(shown[0], reason.name, shown[1].whole(reason)))
     return tuple(found)
 
 

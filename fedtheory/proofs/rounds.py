@@ -58,7 +58,7 @@ def _random(claim: Claim) -> set[Expr]:
 def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
     """What the round's vectors are in terms of its noise, which is a vector like any other here."""
     theory = theory_of(replace(claim, place="path"))
-    local, noise, at_server = letter(q.local_iterate), letter(q.gradient_noise), _letter("noise at the server's model")
+    local, noise, at_server = letter(q.local_iterate), letter(q.gradient_noise), _letter(r"\xi_k(w)")
     objective, server, size = letter(q.client_objective), letter(q.server_model), step_size(claim)
     gradient = Gradient(objective, local) + noise
     defined = {
@@ -147,7 +147,7 @@ def _outside_expectations(expression: Expr) -> set[Expr]:
 
 
 def _in_expectation(letter: Letters, theory: Theory, used: set[Expr]) -> Theory:
-    noise, at_server = letter(q.gradient_noise), _letter("noise at the server's model")
+    noise, at_server = letter(q.gradient_noise), _letter(r"\xi_k(w)")
     drawn = replace(
         theory,
         noise=frozenset({noise, at_server}),
@@ -162,7 +162,7 @@ def _in_expectation(letter: Letters, theory: Theory, used: set[Expr]) -> Theory:
 
 def _with_opaque_results(letter: Letters, theory: Theory) -> Theory:
     """Where nothing else is random, what a client ends with is a mean and a fluctuation of its own."""
-    mean, fluctuation = _letter("mean of a client's result"), _letter("fluctuation of a client's result")
+    mean, fluctuation = _letter(r"\bar\psi_k"), _letter(r"\tilde\psi_k")
     return replace(
         theory,
         client_vectors=theory.client_vectors | {mean, fluctuation},

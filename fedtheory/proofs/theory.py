@@ -51,8 +51,8 @@ _OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_V
 
 
 @cache
-def _letter_of(notion: str) -> sp.Dummy:
-    return sp.Dummy(notion, real=True)
+def _letter_of(_name: str, latex: str) -> sp.Dummy:
+    return sp.Dummy(latex, real=True)
 
 
 class Letters:
@@ -75,7 +75,7 @@ class Letters:
     def __call__(self, notion: Notion) -> sp.Symbol:
         if self._notions.get(notion.name, notion) is not notion:
             raise Rejected(f"the claim calls something else {notion.name}")
-        return self.known.setdefault(notion.name, _letter_of(notion.name))
+        return self.known.setdefault(notion.name, _letter_of(notion.name, notion.latex))
 
     def has(self, notion: Notion) -> bool:
         """Whether the claim has a symbol for a notion."""
