@@ -22,7 +22,7 @@ def run(
     run_file: RunFile,
     arithmetic: ArithmeticName = "float",
     schedules: Annotated[int, typer.Option(help="Sampled schedules, where update times are random.")] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the sampled schedules.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sampled schedules.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""

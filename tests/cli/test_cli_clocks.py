@@ -264,3 +264,10 @@ def test_random_clocks(name: str, command, write_run) -> None:
         assert first["times"] == pytest.approx([0.5, 1, 1.5])
     complaint = command("simulate", path, "--json", "--arithmetic", "rational").complaint()
     assert "algorithm.clock.law" in complaint
+
+
+def test_a_negative_seed_is_a_mistake(command, write_run) -> None:
+    """One line, not a traceback, where the generator of the schedules cannot take the seed."""
+    clock = '{ policy = "async", law = "exponential", times = [1, 2] }'
+    path = write_run({"algorithm.clock": clock}, base=HAND)
+    assert "--seed" in command("simulate", path, "--seed", "-1").complaint()
