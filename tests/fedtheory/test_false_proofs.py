@@ -23,7 +23,7 @@ from fedtheory.registry import find
 
 eta, L, sigma, G = sp.symbols("eta L sigma G", positive=True)
 M, T, tau, P = sp.symbols("M T tau P", positive=True)
-E_i = sp.Symbol("E_i", positive=True)
+E_i, mu_i = sp.symbols("E_i mu_i", positive=True)
 k = sp.Symbol("k", nonnegative=True, integer=True)
 S = sp.Symbol("S", positive=True, integer=True)
 x, w, w_next, x_i, x_next, xi, xbar, psi, g, F, F_i = sp.symbols("x w w_next x_i x_next xi xbar psi g F F_i", real=True)
@@ -48,6 +48,7 @@ ROUND: dict[sp.Symbol, Any] = {
     M: q.clients,
     P: q.participants,
     E_i: q.client_local_steps,
+    mu_i: q.client_step_size,
     k: q.local_step_index,
     w: q.server_model,
     w_next: q.next_server_model,
@@ -62,18 +63,20 @@ SAMPLED = (a.uniform_sampling, a.unit_server_step, a.uniform_shares, a.several_c
 LINKS = {"links": [[]]}
 
 
-def verdict(kind: Any, parts: dict[str, Any], prover: Any = None, **stated: Any) -> str:
-    """What the kernel says of a claim and a certificate of some kind."""
+def verdict(kind: Any, parts: dict[str, Any], prover: Any = None, because: str = "", **stated: Any) -> str:
+    """What the kernel says of a claim and a certificate of some kind; what fails has to name the given cause."""
     claim = Claim(id="t:false", **{"where": WHERE, **stated})
     certificate = kind(claim=claim.id, **parts)
-    return (examine(claim, certificate) if prover is None else examine(claim, certificate, prover)).verdict
+    proof = examine(claim, certificate) if prover is None else examine(claim, certificate, prover)
+    assert not because or any(because in step.text for step in proof.steps if not step.holds), proof.steps
+    return proof.verdict
 
 
-def about_a_round(left: Any, right: Any, terms: Any = (), where: Any = None, assumptions: Any = SAMPLED) -> str:
+def about_a_round(left: Any, right: Any, terms: Any = (), **stated: Any) -> str:
     """What the kernel says of an equation, or with terms of an inequality, about a round."""
     relation = "<=" if terms else "=="
-    stated = {"lhs": left, "relation": relation, "rhs": right, "place": "round", "assumptions": assumptions}
-    return verdict(Certificate, {"links": [terms]}, where=ROUND if where is None else where, **stated)
+    given = {"where": ROUND, "assumptions": SAMPLED, "place": "round", **stated}
+    return verdict(Certificate, {"links": [terms]}, lhs=left, relation=relation, rhs=right, **given)
 
 
 def test_both_readings_of_a_condition_are_kept_apart() -> None:
@@ -81,7 +84,7 @@ def test_both_readings_of_a_condition_are_kept_apart() -> None:
     wrong = eta * L - L + eta
     assert not is_nonnegative(wrong, Numbers(letters=frozenset({eta, L})), [eta <= L])
     sides = {"lhs": L - eta, "rhs": eta * L, "conditions": [eta <= L]}
-    assert verdict(Combination, {"links": [[Part(wrong, facts.ONE)]]}, **sides) == "broken"
+    assert verdict(Combination, {"links": [[Part(wrong, facts.ONE)]]}, because="may multiply", **sides) == "broken"
 
 
 @pytest.mark.parametrize("missing", [a.uniform_shares, a.uniform_sampling])
@@ -89,9 +92,9 @@ def test_weights_of_those_that_are_drawn(missing: Any) -> None:
     """They sum to one for equal shares and uniform sampling only."""
     fewer = tuple(assumption for assumption in SAMPLED if assumption is not missing)
     for left, right in ((norm_sq(Selected(w) - w), 0), (norm_sq(Expectation(Selected(psi)) - Average(psi)), 0)):
-        assert about_a_round(left, right, assumptions=fewer) == "broken"
+        assert about_a_round(left, right, assumptions=fewer, because="drawn uniformly") == "broken"
     at_step = {"lhs": Expectation(norm_sq(Selected(w) - w)), "relation": "==", "rhs": 0, "place": "step"}
-    assert verdict(Certificate, LINKS, **at_step) == "broken"
+    assert verdict(Certificate, LINKS, because="for a round only", **at_step) == "broken"
 
 
 def test_chosen_weights_are_no_uniform_sampling() -> None:
@@ -109,40 +112,39 @@ def test_chosen_weights_are_no_uniform_sampling() -> None:
 
 def test_what_depends_on_the_draw_is_not_independent_of_it() -> None:
     """A gradient at the drawn mean is correlated with it."""
-    drawn = Gradient(F, Selected(psi))
-    assert about_a_round(Expectation(inner(Selected(psi), drawn)), Expectation(inner(Average(psi), drawn))) == "broken"
-    moved = Gradient(F, w_next)
-    assert about_a_round(Expectation(inner(w_next, moved)), Expectation(inner(Average(psi), moved))) == "broken"
+    for drawn, at in ((Selected(psi), Selected(psi)), (w_next, w_next)):
+        sides = (Expectation(inner(vector, Gradient(F, at))) for vector in (drawn, Average(psi)))
+        assert about_a_round(*sides, because="depends on who is drawn") == "broken"
 
 
 @pytest.mark.parametrize(
-    ("left", "right"),
+    ("left", "right", "because"),
     [
-        (inner(xi, w), Expectation(inner(xi, w))),
-        (norm_sq(xbar - w), Expectation(norm_sq(xbar - w))),
-        (Expectation(inner(psi, xbar)), inner(Expectation(psi), Expectation(xbar))),
-        (Expectation(norm_sq(xi)), sp.S.Zero),
+        (inner(xi, w), Expectation(inner(xi, w)), "is random, and stands outside"),
+        (norm_sq(xbar - w), Expectation(norm_sq(xbar - w)), "is random, and stands outside"),
+        (Expectation(inner(psi, xbar)), inner(Expectation(psi), Expectation(xbar)), "the mean of"),
+        (Expectation(norm_sq(xi)), sp.S.Zero, "left over"),
     ],
 )
-def test_every_vector_of_a_round_is_random_unless_it_is_given(left: Any, right: Any) -> None:
+def test_every_vector_of_a_round_is_random_unless_it_is_given(left: Any, right: Any, because: str) -> None:
     """Noise and averages are; what a client ends with is not independent of them."""
-    assert about_a_round(left, sp.sympify(right)) == "broken"
+    assert about_a_round(left, sp.sympify(right), because=because) == "broken"
 
 
 def test_the_number_of_a_step() -> None:
     """It changes under a sum over the steps, a mean has some clients that take fewer, and no mean is taken of it."""
-    assert about_a_round(LocalSum(k * norm_sq(w)), k * E_i * norm_sq(w)) == "broken"
+    assert about_a_round(LocalSum(k * norm_sq(w)), k * E_i * norm_sq(w), because="under a sum") == "broken"
     taken = [Term(E_i - k - 1, one(), averaged=True)]
-    assert about_a_round(k + 1, Average(E_i), taken) == "broken"
+    assert about_a_round(k + 1, Average(E_i), taken, because="(E_i - k - 1) >= 0") == "broken"
     without_letter = {symbol: notion for symbol, notion in ROUND.items() if symbol != E_i}
     differs = norm_sq(Average(LocalSum(w)) - LocalSum(w))
-    assert about_a_round(differs, 0, where=without_letter) == "broken"
+    assert about_a_round(differs, 0, where=without_letter, because="left over") == "broken"
 
 
 def test_means_of_a_vector_at_a_step() -> None:
     """At a local step, in expectation over everything, a vector has no mean that is known."""
     sides = {"lhs": Expectation(norm_sq(x_i - Expectation(x_i))), "relation": "==", "rhs": 0, "place": "step"}
-    assert verdict(Certificate, LINKS, **sides) == "broken"
+    assert verdict(Certificate, LINKS, because="for a round only", **sides) == "broken"
 
 
 MOMENT = assumption("bounded second moment")
@@ -171,13 +173,14 @@ def test_inductions() -> None:
     """The honest one is proved; with stale models, an odd base, or a letter that means something else it is not."""
     assert induction_verdict({}) == "proved"
     fewer = tuple(assumption for assumption in TRAVEL["assumptions"] if assumption is not a.full_participation)
-    assert induction_verdict({}, assumptions=fewer) == "broken"
-    assert induction_verdict({"base": sp.Rational(2, 3)}) == "broken"
-    assert induction_verdict({"base": 1 + eta, "bound": TRAVELLED["bound"] * POWER / POWER + 0 * POWER}) == "proved"
-    assert induction_verdict({"base": 1 + eta, "bound": TRAVELLED["bound"] + POWER - 1}) == "broken"
-    assert induction_verdict({"measured": norm_sq(g)}) == "broken"
+    assert induction_verdict({}, assumptions=fewer, because="at the server's model") == "broken"
+    assert induction_verdict({"base": sp.Rational(2, 3)}, because="2/3 >= 1") == "broken"
+    assert induction_verdict({"base": 1 + eta}) == "proved"
+    larger = {"base": 1 + eta, "bound": TRAVELLED["bound"] + POWER - 1}
+    assert induction_verdict(larger, because="the power itself") == "broken"
+    assert induction_verdict({"measured": norm_sq(g)}, because="not a distance of iterates") == "broken"
     renamed = {POWER if symbol == eta else symbol: notion for symbol, notion in WHERE.items()}
-    assert induction_verdict({}, where=renamed) == "broken"
+    assert induction_verdict({}, where=renamed, because="a letter that certificates use") == "broken"
 
 
 def test_lecture_27_with_stale_models() -> None:
@@ -190,12 +193,14 @@ def test_lecture_27_with_stale_models() -> None:
 def test_a_mean_of_what_is_bounded_by_the_number_of_its_step() -> None:
     """The mean over the steps is not below the bound of every single one."""
     drift = sp.Symbol("d", real=True)
-    step = Claim(id="t:step", where=WHERE, **{**TRAVEL, "lhs": Expectation(Average(norm_sq(x_i - w)))})
-    proof = replace(examine(step, Certificate(claim=step.id, links=[[]])), steps=())
+    step = Claim(id="t:step", where=WHERE, **TRAVEL)
+    proof = examine(step, Certificate(claim=step.id, links=[Induction(**TRAVELLED)]))
+    assert proof.verdict == "proved"
     found = verdict(
         MeanCertificate,
         {"step": step.id, "span": "run"},
         lambda _id: proof,
+        because="no number of a step",
         lhs=drift,
         rhs=k**2 * eta**2 * G**2,
         where={**WHERE, drift: q.average_round_drift},
@@ -208,16 +213,17 @@ def test_zeros_are_not_divided_by() -> None:
     """What is zero may be multiplied by what is finite only."""
     quiet = {"assumptions": (a.full_gradients,)}
     by_zero = {"links": [[Part(-1 / sigma, facts.QUIET)]]}
-    assert verdict(Combination, by_zero, lhs=sp.S.One, rhs=sp.S.Zero, **quiet) == "broken"
+    assert verdict(Combination, by_zero, lhs=sp.S.One, rhs=sp.S.Zero, because="may multiply", **quiet) == "broken"
     equation = Claim(id="t:equation", lhs=M * (M - 1), relation="==", rhs=M**2 - M, where=WHERE)
     proof = examine(equation, Combination(claim=equation.id, links=[[]]))
     assert proof.verdict == "proved"
     gap = equation.relations[0].right - equation.relations[0].left
     hidden = {"links": [[Part(-M / gap, equation.id)]]}
-    assert verdict(Combination, hidden, lambda _id: proof, lhs=M, rhs=sp.S.Zero) == "broken"
+    assert verdict(Combination, hidden, lambda _id: proof, "not finite", lhs=M, rhs=sp.S.Zero) == "broken"
     step = eta - sp.sqrt(M) / sp.sqrt(T)
     tuned = {"links": [[Part(-M / step, facts.PLAIN_SPEEDUP_STEP)]]}
-    assert verdict(Combination, tuned, lhs=M, rhs=sp.S.Zero, assumptions=(a.plain_speedup_step,)) == "broken"
+    plain = {"assumptions": (a.plain_speedup_step,), "because": "may multiply"}
+    assert verdict(Combination, tuned, lhs=M, rhs=sp.S.Zero, **plain) == "broken"
 
 
 def test_letters_under_quantifiers() -> None:
@@ -229,10 +235,11 @@ def test_letters_under_quantifiers() -> None:
     assert proof.verdict == "proved"
     use = {"links": [[Part(1, premise.id)]]}
     as_noise = {"where": {D: q.initial_distance, S: q.noise_deviation}}
-    assert verdict(Combination, use, lambda _id: proof, lhs=D, rhs=S * D, **as_noise) == "broken"
+    assert verdict(Combination, use, lambda _id: proof, "the notation of", lhs=D, rhs=S * D, **as_noise) == "broken"
     both = {"where": {x: q.point, S: q.noise_deviation}, "for_all": {S: [1, 2]}, "place": "points"}
     more = {"links": [[Term(S - 1, square(x))]]}
-    assert verdict(Certificate, more, lhs=norm_sq(x), rhs=S * norm_sq(x), **both) == "broken"
+    sides = {"lhs": norm_sq(x), "rhs": S * norm_sq(x), "because": "under a quantifier as well"}
+    assert verdict(Certificate, more, **sides, **both) == "broken"
 
 
 def test_the_counter_of_a_recursion_is_its_own() -> None:
@@ -249,33 +256,36 @@ def test_the_counter_of_a_recursion_is_its_own() -> None:
 )
 def test_rounded_numbers(lhs: Any, rhs: Any) -> None:
     """A float is a number that is not what it says."""
-    assert verdict(Combination, LINKS, lhs=lhs, rhs=rhs) == "broken"
+    assert verdict(Combination, LINKS, because="is not exact", lhs=lhs, rhs=rhs) == "broken"
 
 
 def test_declarations_are_not_statements() -> None:
     """What SymPy is told of a letter proves nothing of what it stands for."""
     zero, progress = sp.Symbol("z", zero=True), sp.Symbol("p", positive=True)
     as_step = {"where": {zero: q.local_step_size, sigma: q.noise_deviation}}
-    assert verdict(Combination, LINKS, lhs=zero * sigma, relation="==", rhs=0, **as_step) == "broken"
-    positive = {"where": {progress: q.total_progress}}
-    assert verdict(Combination, {"links": [[Part(1, progress >= 0)]]}, lhs=0, rhs=progress, **positive) == "broken"
+    assert verdict(Combination, LINKS, lhs=zero * sigma, rhs=0, because="more is declared", **as_step) == "broken"
+    positive = {"links": [[Part(1, sp.Ge(progress, 0, evaluate=False))]]}
+    sides = {"lhs": 0, "rhs": progress, "because": "is not a number of the theory"}
+    assert verdict(Combination, positive, where={progress: q.total_progress}, **sides) == "broken"
 
 
 @pytest.mark.parametrize("operator", ["!=", "approximately", "<"])
 def test_unknown_relations(operator: Any) -> None:
     """Only <=, == and >= are proved."""
-    assert verdict(Combination, LINKS, lhs=M, relation=operator, rhs=M) == "broken"
-    assert verdict(Certificate, LINKS, lhs=norm_sq(x), relation=operator, rhs=norm_sq(x), place="points") == "broken"
+    shows = {"relation": operator, "because": "shows that a side is not larger"}
+    assert verdict(Combination, LINKS, lhs=M, rhs=M, **shows) == "broken"
+    assert verdict(Certificate, LINKS, lhs=norm_sq(x), rhs=norm_sq(x), place="points", **shows) == "broken"
 
 
 def test_reasons_and_facts_of_ones_own() -> None:
     """Certificates choose among the kernel's reasons and the known facts; notions are not told by their names."""
     luck = Fact("luck", lambda _letter: -sp.S.One)
-    assert verdict(Combination, {"links": [[Part(1, luck)]]}, lhs=1, rhs=0) == "broken"
+    assert verdict(Combination, {"links": [[Part(1, luck)]]}, because="no fact that is known", lhs=1, rhs=0) == "broken"
     term: Any = Term(1, lambda _theory: None)  # type: ignore[arg-type,return-value]
-    assert verdict(Certificate, {"links": [[term]]}, lhs=norm_sq(x), rhs=0, place="points") == "broken"
+    made_up = {"because": "no reason of the kernel", "place": "points"}
+    assert verdict(Certificate, {"links": [[term]]}, lhs=norm_sq(x), rhs=0, **made_up) == "broken"
     imposter = Quantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
-    named = {"where": {sigma: imposter}, "assumptions": (a.full_gradients,)}
+    named = {"where": {sigma: imposter}, "assumptions": (a.full_gradients,), "because": "calls something else"}
     assert verdict(Combination, {"links": [[Part(-1, facts.QUIET)]]}, lhs=sigma, rhs=0, **named) == "broken"
 
 
@@ -284,10 +294,11 @@ def test_more_are_drawn_than_there_are() -> None:
     drawn = {"where": {x: q.point, P: q.participants, M: q.clients}, "place": "points"}
     fewer = {"links": [[Term(M - P, square(x))]]}
     sides = {"lhs": P * norm_sq(x), "rhs": M * norm_sq(x)}
-    assert verdict(Certificate, fewer, **sides, **drawn) == "broken"
+    assert verdict(Certificate, fewer, because="(M - P) >= 0", **sides, **drawn) == "broken"
     assert verdict(Certificate, fewer, assumptions=(a.uniform_sampling,), **sides, **drawn) == "proved"
 
 
 def test_a_claim_that_says_nothing() -> None:
     """Without a relation there is nothing to prove, whatever conditions are relaxed."""
-    assert verdict(Combination, {"links": [], "relaxed": [eta <= 1]}, conditions=[eta <= 1]) == "broken"
+    nothing = {"links": [], "relaxed": [eta <= 1]}
+    assert verdict(Combination, nothing, because="has no relation", conditions=[eta <= 1]) == "broken"
