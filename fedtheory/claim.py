@@ -52,6 +52,17 @@ class Relation:
     right: Expr
 
     @property
+    def ordered(self) -> tuple[Expr, Expr]:
+        """The side that is claimed to be smaller, and the other one; of an equation as they stand."""
+        return (self.right, self.left) if self.operator in (">=", ">") else (self.left, self.right)
+
+    @property
+    def slack(self) -> Expr:
+        """What the statement says is not negative: the larger side minus the smaller one."""
+        smaller, larger = self.ordered
+        return larger - smaller
+
+    @property
     def latex(self) -> str:
         """The link, typeset."""
         return rf"{latex(self.left)} {_OPERATOR_LATEX[self.operator]} {latex(self.right)}"

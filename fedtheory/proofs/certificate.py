@@ -10,7 +10,7 @@ from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
 from fedtheory.proofs.induction import Induction, induct
-from fedtheory.proofs.proof import Prover, relaxation, reliance
+from fedtheory.proofs.proof import Prover, conditions_of, named, relaxation, reliance
 from fedtheory.proofs.rounds import step_size, theory_of_round, without_indicators
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
 from fedtheory.registry import find
@@ -36,7 +36,7 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         raise Rejected(f"the kernel knows relations at {', '.join(PROVABLE_PLACES)}, not a claim about {claim.place}")
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
-    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    conditions = conditions_of(claim, certificate.relaxed)
     yield from relaxation(claim, certificate.relaxed)
     if certificate.drift is not None:
         lemma = prove(certificate.drift)
@@ -46,14 +46,13 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
     for number, (relation, terms) in enumerate(zip(relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(relations) > 1 else ""
         theory = theory_of_link(claim, certificate, relation)
-        for step in _link(claim, relation, terms, theory, (*conditions, *known_conditions(claim))):
-            yield Step(link + step.text, step.holds)
+        yield from named(link, _link(claim, relation, terms, theory, (*conditions, *known_conditions(claim))))
 
 
 def _link(
     claim: Claim, relation: Relation, terms: Sequence[Term] | Induction, theory: Theory, conditions: Sequence[Expr]
 ) -> Iterator[Step]:
-    smaller, larger = _sides(relation)
+    smaller, larger = relation.ordered
     try:
         require_meaning(smaller, claim.place)
         require_meaning(larger, claim.place)
@@ -76,11 +75,6 @@ def _written_out(claim: Claim, relation: Relation) -> Relation:
     size = {letters_of(claim)(q.client_step_size): step_size(claim)}
     left, right = (without_indicators(claim, side.xreplace(size)) for side in (relation.left, relation.right))
     return Relation(left, relation.operator, right)
-
-
-def _sides(relation: Relation) -> tuple[Expr, Expr]:
-    """The side that is claimed to be smaller, and the other one."""
-    return (relation.right, relation.left) if relation.operator == ">=" else (relation.left, relation.right)
 
 
 def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -> Theory:

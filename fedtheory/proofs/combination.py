@@ -18,8 +18,8 @@ from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
 from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering, slack
-from fedtheory.proofs.proof import Prover, follows, relaxation, reliance
-from fedtheory.proofs.theory import Letters, letters_of, numbers_of
+from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, relaxation, reliance
+from fedtheory.proofs.theory import ROUNDS, Letters, letters_of, numbers_of
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,12 @@ class Fact:
     is_zero: bool = False
 
 
-_ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
-
 ONE = Fact("1 >= 0", lambda _letter: sp.S.One)
 FINAL_DISTANCE = Fact("a squared distance is not negative", lambda letter: letter(q.final_distance_sq))
 TELESCOPED_PROGRESS = Fact(
     "the progress of the rounds telescopes",
     lambda letter: letter(q.total_progress) - (letter(q.initial_distance) ** 2 - letter(q.final_distance_sq)),
-    _ROUNDS,
+    ROUNDS,
     is_zero=True,
 )
 DESCENT = Fact(
@@ -49,12 +47,12 @@ DESCENT = Fact(
 MEAN_DRIFT = Fact(
     "a mean is at most the largest",
     lambda letter: letter(q.max_drift) - letter(q.average_round_drift),
-    _ROUNDS,
+    ROUNDS,
 )
 ROUND_DRIFT = Fact(
     "a mean over one round is at most the largest",
     lambda letter: letter(q.max_drift) - letter(q.round_drift),
-    _ROUNDS,
+    ROUNDS,
 )
 QUIET = Fact("without noise its variance is zero", lambda letter: letter(q.noise_deviation), (a.full_gradients,), True)
 SPEEDUP_STEP = Fact(
@@ -124,9 +122,7 @@ def _link(
 ) -> Iterator[Step]:
     if relation.operator not in ("<=", "==", ">="):
         raise Rejected("a combination shows that a side is not larger, not that it is smaller")
-    rest = relation.right - relation.left
-    rest = -rest if relation.operator == ">=" else rest
-    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    rest, conditions = relation.slack, conditions_of(claim, certificate.relaxed)
     for part in parts:
         factor, is_zero = yield from _premise(claim, part, conditions, prove)
         coefficient = numbers_of(claim).plain(part.coefficient)
@@ -158,8 +154,7 @@ def _premise(
     if isinstance(part.premise, Fact):
         if part.premise not in FACTS:
             raise Rejected(f"{part.premise.name} is no fact that is known")
-        missing = [assumption.name for assumption in part.premise.needs if assumption not in claim.assumptions]
-        yield Step(part.premise.name + (f"; missing: {', '.join(missing)}" if missing else ""), not missing)
+        yield assumed(claim, part.premise.needs, part.premise.name)
         return part.premise.slack(letters_of(claim)), part.premise.is_zero
     if not isinstance(part.premise, str):
         if not is_ordering(part.premise):
@@ -170,5 +165,4 @@ def _premise(
     relation = proof.claim.relations[part.link]
     yield from reliance(claim, proof, conditions)
     yield Step(f"{part.premise} is about the whole run", proof.claim.place == "run")
-    gap = relation.right - relation.left
-    return (-gap if relation.operator == ">=" else gap), relation.operator == "=="
+    return relation.slack, relation.operator == "=="

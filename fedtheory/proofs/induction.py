@@ -19,6 +19,7 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, Gradient
 from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, remainder, scalar
+from fedtheory.proofs.proof import named
 from fedtheory.proofs.theory import letters_of, steps_taken
 
 POWER = sp.Dummy("R^k", positive=True)
@@ -91,16 +92,16 @@ def induct(
         yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, theory.numbers, conditions))
     measured, moved, bound = induction.measured, moved_on(claim, induction.measured), course.written(induction.bound)
     rhs = course.written(induction.factor) * measured + course.written(induction.offset)
-    yield from _named("one step: ", check(moved, rhs, induction.terms, later, known))
+    yield from named("one step: ", check(moved, rhs, induction.terms, later, known))
     begun = _at_start(claim, theory, course)
-    yield from _named("at the start: ", check(measured, course.at_start(induction.bound), (), begun, conditions))
+    yield from named("at the start: ", check(measured, course.at_start(induction.bound), (), begun, conditions))
     if induction.first is not None:
         once = course.at_start(induction.bound.subs(course.index, course.index + 1))
-        yield from _named("first step: ", check(moved, once, induction.first, begun, conditions))
+        yield from named("first step: ", check(moved, once, induction.first, begun, conditions))
     factor = course.written(induction.factor)
     yield Step(f"({factor}) >= 0", is_nonnegative(factor, later.numbers, known))
     grown = factor * bound + course.written(induction.offset)
-    yield from _named("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
+    yield from named("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
     yield from _conclusion(course, relation, _from(course, theory, 0), (*conditions, *_conditions(course, 0)))
 
 
@@ -137,12 +138,7 @@ def _conclusion(course: _Course, relation: Relation, theory: Theory, conditions:
     shown = [bound for squared, bound in bounds.items() if not remainder(scalar(relation.left - squared, theory))]
     if relation.operator != "<=" or not shown:
         raise Rejected("the link is not an upper bound on what the induction is about")
-    yield from _named("the link: ", check(shown[0], course.written(relation.right), (), theory, conditions))
-
-
-def _named(prefix: str, steps: Sequence[Step]) -> Iterator[Step]:
-    for step in steps:
-        yield Step(prefix + step.text, step.holds)
+    yield from named("the link: ", check(shown[0], course.written(relation.right), (), theory, conditions))
 
 
 def _from(course: _Course, theory: Theory, start: int) -> Theory:

@@ -13,13 +13,12 @@ from typing import Literal
 
 import sympy as sp
 
-from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, Expr, Gradient, Value, norm_sq
 from fedtheory.kernel import Form, Rejected, Step, added, composed, remainder, scalar, scaled
-from fedtheory.proofs.proof import Prover, relaxation, reliance
-from fedtheory.proofs.theory import Letters, letters_of, theory_of
+from fedtheory.proofs.proof import Prover, assumed, conditions_of, relaxation, reliance
+from fedtheory.proofs.theory import ROUNDS, Letters, letters_of, theory_of
 
 Span = Literal["round", "run"]
 
@@ -67,10 +66,6 @@ def _of_a_run(letter: Letters) -> list[Mean]:
 _TABLES: dict[Span, Callable[[Letters], list[Mean]]] = {"round": _of_a_round, "run": _of_a_run}
 
 
-_ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
-"""What makes a round end where the average of its clients ends."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class MeanCertificate:
     """A claim about rounds or a run that is the mean, over the local steps, of a proved claim about each of them."""
@@ -92,12 +87,9 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
         raise Rejected("a mean is taken of one inequality, and is one")
     if any(q.local_step_index in c.notation.values() for c in (claim, step)):
         raise Rejected("a mean over the local steps has no number of a step")
-    missing = [assumption.name for assumption in _ROUNDS if assumption not in claim.assumptions]
     yield from relaxation(claim, certificate.relaxed)
-    yield from reliance(claim, of_step, claim.conditions if certificate.relaxed is None else certificate.relaxed)
-    yield Step(
-        "a round ends where its average ends" + (f"; missing: {', '.join(missing)}" if missing else ""), not missing
-    )
+    yield from reliance(claim, of_step, conditions_of(claim, certificate.relaxed))
+    yield assumed(claim, ROUNDS, "a round ends where its average ends")
     yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
     left = _left_over(claim, step, certificate.span)
     yield Step("the mean over the steps" + (f"; what is left over is {composed(left)}" if left else ""), not left)
@@ -106,8 +98,7 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
 def _left_over(claim: Claim, step: Claim, span: Span) -> Form:
     """What a claim's slack has beyond the mean of its step's; the claim says how much of each mean to take."""
     theory, letter = theory_of(step), letters_of(claim)
-    relation, at_step = claim.relations[0], step.relations[0]
-    rest, form = relation.right - relation.left, scalar(at_step.right - at_step.left, theory)
+    rest, form = claim.relations[0].slack, scalar(step.relations[0].slack, theory)
     for entry in _TABLES[span](letter):
         factor = theory.numbers.plain(sp.diff(rest, entry.quantity) / sp.diff(entry.mean, entry.quantity))
         rest = sp.expand(rest - factor * entry.mean)

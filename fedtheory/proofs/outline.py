@@ -103,7 +103,7 @@ _ABOUT_INDUCTION = (
 
 def _mean(claim: Claim, certificate: MeanCertificate) -> Iterator[Group]:
     (at_step,) = find(certificate.step).relations
-    entry = Entry(sp.S.One, "the slack at each local step", at_step.right - at_step.left, certificate.step)
+    entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
     yield Group(claim.relations[0].latex, (entry,))
 
 
@@ -127,8 +127,7 @@ def _part(claim: Claim, part: Part) -> Entry:
     if not isinstance(part.premise, str):
         return Entry(coefficient, "a condition", slack(part.premise))
     relation = find(part.premise).relations[part.link]
-    gap = relation.right - relation.left
-    return Entry(coefficient, "a proved claim", -gap if relation.operator == ">=" else gap, part.premise)
+    return Entry(coefficient, "a proved claim", relation.slack, part.premise)
 
 
 def _about_sums(_claim: Claim, _certificate: Combination) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim
 from fedtheory.expressions import Expr
 from fedtheory.kernel import Step, is_nonnegative, is_ordering, slack
@@ -51,6 +52,22 @@ def follows(condition: Expr, claim: Claim, conditions: Sequence[Expr] | None = N
     return condition.rel_op in ("<=", ">=") and is_nonnegative(numbers.known(slack(condition)), numbers, given)
 
 
+def conditions_of(claim: Claim, relaxed: Sequence[Expr] | None) -> Sequence[Expr]:
+    """The conditions under which a claim is being proved: weaker ones where a certificate has them."""
+    return claim.conditions if relaxed is None else relaxed
+
+
+def assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step:
+    """That a claim makes the assumptions that something needs."""
+    missing = [assumption.name for assumption in needed if assumption not in claim.assumptions]
+    return Step(what + _listed("missing", missing), not missing)
+
+
+def named(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:
+    """Steps with what they are part of."""
+    return (Step(prefix + step.text, step.holds) for step in steps)
+
+
 def relaxation(claim: Claim, relaxed: Sequence[Expr] | None) -> Iterator[Step]:
     """That weaker conditions are weaker: they follow from the claim's own."""
     for condition in relaxed or ():
@@ -63,12 +80,10 @@ def reliance(claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None) 
     `conditions` are those under which the claim is being proved, its own unless given.
     """
     premise = on.claim
-    needed = premise.conditions if on.relaxed is None else on.relaxed
-    missing = [assumption.name for assumption in premise.assumptions if assumption not in claim.assumptions]
-    unmet = [condition for condition in needed if not follows(condition, claim, conditions)]
+    unmet = [condition for condition in conditions_of(premise, on.relaxed) if not follows(condition, claim, conditions)]
     yield Step(f"{premise.id} is proved", on.verdict == "proved")
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
-    yield Step(f"the assumptions of {premise.id}" + _listed("missing", missing), not missing)
+    yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
 
 

@@ -21,7 +21,7 @@ from fedtheory.claim import Claim
 from fedtheory.expressions import Expr
 from fedtheory.kernel import Numbers, Rejected, Step, Term, Theory, check, is_nonnegative
 from fedtheory.proofs.distances import MEASURES, Measure
-from fedtheory.proofs.proof import Prover, relaxation
+from fedtheory.proofs.proof import Prover, assumed, conditions_of, named, relaxation
 from fedtheory.proofs.theory import letters_of, numbers_of
 
 k = sp.Dummy("k", nonnegative=True)
@@ -63,8 +63,7 @@ class Setting:
     @property
     def conditions(self) -> tuple[Expr, ...]:
         """Those of the certificate, if it has weaker ones."""
-        relaxed = self.certificate.relaxed
-        return tuple(self.claim.conditions if relaxed is None else relaxed)
+        return tuple(conditions_of(self.claim, self.certificate.relaxed))
 
     @property
     def steps(self) -> sp.Symbol:
@@ -102,8 +101,7 @@ def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> I
         raise Rejected("a recursion is about one upper bound on the drift of a whole run")
     if certificate.measure not in MEASURES:
         raise Rejected(f"{certificate.measure.words} is no measure that is known")
-    missing = [assumption.name for assumption in _NEEDS if assumption not in claim.assumptions]
-    yield Step("all clients take the same steps" + (f"; missing: {', '.join(missing)}" if missing else ""), not missing)
+    yield assumed(claim, _NEEDS, "all clients take the same steps")
     yield from relaxation(claim, certificate.relaxed)
     at = Setting(claim, certificate)
     yield from _induction(at)
@@ -116,20 +114,15 @@ def _induction(at: Setting) -> Iterator[Step]:
     bound, theory, earlier = certificate.bound, at.theory, k + 1 <= at.steps
     rhs = certificate.factor * measure.before(claim) + certificate.offset
     found = check(measure.after(claim), rhs, certificate.terms, theory, (*at.conditions, earlier))
-    yield from _named("one step: ", found)
+    yield from named("one step: ", found)
     yield Step("at the start nobody is apart", at.is_nonnegative(bound.subs(k, 0), 0))
     if certificate.first is not None:
         together = measure.together(claim, theory)
         found = check(measure.after(claim), bound.subs(k, 1), certificate.first, together, at.conditions)
-        yield from _named("first step: ", found)
+        yield from named("first step: ", found)
     grown = bound.subs(k, k + 1) - certificate.factor * bound - certificate.offset
     yield Step(f"({certificate.factor}) >= 0", at.is_nonnegative(certificate.factor, at.first, earlier))
     yield Step(f"{bound} satisfies the recursion", at.is_nonnegative(grown, at.first, earlier))
-
-
-def _named(prefix: str, steps: Sequence[Step]) -> Iterator[Step]:
-    for step in steps:
-        yield Step(prefix + step.text, step.holds)
 
 
 def _largest(at: Setting, right: Expr) -> Iterator[Step]:

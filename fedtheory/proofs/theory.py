@@ -168,6 +168,8 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     return (*drawn, *steps_taken(claim)) if is_numbered and of_each else drawn
 
 
+ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
+"""What makes a round end where the average of its clients ends."""
 MEANS = (Average, Selected, ClientSum)
 
 

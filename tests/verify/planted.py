@@ -94,7 +94,7 @@ def _largest_ratio(claim: Claim) -> sp.Rational | None:
 
 
 def _larger(relation: Relation) -> Expr:
-    return relation.left if relation.operator in (">=", ">") else relation.right
+    return relation.ordered[1]
 
 
 def _mutant(claim: Claim, relation: Relation, larger: Expr, change: str) -> Mutant:
@@ -103,7 +103,7 @@ def _mutant(claim: Claim, relation: Relation, larger: Expr, change: str) -> Muta
 
 def _with(claim: Claim, relation: Relation, larger: Expr) -> Claim:
     """The claim with this relation only, and another larger side."""
-    smaller = relation.right if relation.operator in (">=", ">") else relation.left
+    smaller, _ = relation.ordered
     operator: Operator = "<" if relation.operator in ("<", ">") else "<="
     return replace(
         claim,
