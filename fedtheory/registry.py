@@ -49,6 +49,11 @@ def find(claim_id: str) -> Claim:
     raise InputError("id", f"no claim is called {claim_id!r}{hint}")
 
 
+def repairs_of(claim: Claim) -> tuple[Claim, ...]:
+    """The claims that correct a claim, in the order of their source."""
+    return tuple(other for other in all_claims().values() if other.corrects == claim.id)
+
+
 def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
     """The claims whose bounds improve that of a claim, in the order of their source."""
     return tuple(other for other in all_claims().values() if other.sharpens == claim.id)

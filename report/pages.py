@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from fedtheory.claim import Claim, Verdict
 from fedtheory.expressions import latex
-from fedtheory.registry import sharper_claims
+from fedtheory.registry import repairs_of, sharper_claims
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence
 from report.experiments import Experiment, experiments_for
@@ -68,7 +68,7 @@ def page_name(claim: Claim) -> str:
     return f"{claim.slug}.html"
 
 
-def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: Sequence[str]) -> ClaimPage:
+def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure]) -> ClaimPage:
     """The page of a claim with its verdict."""
     claim = verdict.claim
     return ClaimPage(
@@ -85,7 +85,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], corrected_by: S
         evidence=evidence(verdict),
         figures=figures,
         experiments=experiments_for(claim),
-        corrected_by=corrected_by,
+        corrected_by=[repair.id for repair in repairs_of(claim)],
         sharpened_by=[_sharper(other) for other in sharper_claims(claim)],
         certificate=certificate_section(claim),
         printed_proof=printed_proof(claim),

@@ -37,7 +37,7 @@ def write_site(
     """Verify the claims of a source (or of all) and write their pages; the files written."""
     claims = claims_of(source)
     verdicts = verify([claim.id for claim in claims], jobs=jobs, on_progress=on_progress)
-    pages = [claim_page(v, figures_for(v), _repairs(v.claim, claims)) for v in verdicts]
+    pages = [claim_page(v, figures_for(v)) for v in verdicts]
     environment = _environment()
     folder.mkdir(parents=True, exist_ok=True)
     toy = _toy_page(environment) if any(claim.source == TOY_SOURCE for claim in claims) else {}
@@ -52,10 +52,6 @@ def write_site(
 def _write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def _repairs(claim: Claim, claims: Sequence[Claim]) -> list[str]:
-    return [other.id for other in claims if other.corrects == claim.id]
 
 
 def _environment() -> Environment:

@@ -17,7 +17,7 @@ import sympy as sp
 from fedtheory.arithmetic import RATIONAL, Number
 from fedtheory.claim import Claim, Fault
 from fedtheory.evaluation import whole_run
-from fedtheory.registry import all_claims
+from fedtheory.registry import repairs_of
 from fedtheory.run import Run
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
@@ -88,8 +88,3 @@ def _sides(found: Check, run: Run) -> tuple[Number, Number] | None:
     stated = compile_side(found.claim, sp.sympify(found.claim.rate.constant), "run")(whole_run(run)).item()
     promised = ((rung.measured, stated * rung.order) for rung in found.rate.rungs)
     return next(((measured, bound) for measured, bound in promised if measured > bound), None)
-
-
-def repairs_of(claim: Claim) -> tuple[Claim, ...]:
-    """The claims that correct a claim, in the order of their source."""
-    return tuple(other for other in all_claims().values() if other.corrects == claim.id)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
 from fedtheory.proofs import prove
 from fedtheory.proofs.printed import printed_steps
 from fedtheory.registry import find
-from fedtheory.runfile import parse_run
-from verify.check import check
-from verify.counterexamples import counterexample
+from verify.counterexamples import counterexample, refutes
 
 StepVerdict = Literal["proved", "fails", "not certified"]
 
@@ -51,5 +48,4 @@ def _verdict(step: Claim) -> StepVerdict:
     if prove(step).verdict == "proved":
         return "proved"
     run = counterexample(step)
-    fails = run is not None and check(step, parse_run(run, RATIONAL)).holds is False
-    return "fails" if fails else "not certified"
+    return "fails" if run is not None and refutes(step, run) else "not certified"

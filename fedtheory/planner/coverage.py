@@ -7,7 +7,7 @@ from functools import cache
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.quantities import Quantity
-from fedtheory.registry import all_claims
+from fedtheory.registry import all_claims, repairs_of
 
 ERRORS: tuple[Quantity, ...] = (
     q.average_suboptimality,
@@ -62,4 +62,4 @@ def refuted_bounds() -> tuple[Claim, ...]:
 
 def repair_of(claim: Claim) -> Claim | None:
     """A true bound that stands for a refuted one."""
-    return next((other for other in covering_claims() if other.corrects == claim.id), None)
+    return next((other for other in repairs_of(claim) if other in covering_claims()), None)

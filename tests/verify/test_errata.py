@@ -13,8 +13,8 @@ from fedtheory.registry import all_claims, find
 from fedtheory.runfile import run_table
 from verify import counterexamples
 from verify import errata as ledger_module
-from verify.counterexamples import counterexample, counterexample_file, stored_files
-from verify.counterexamples.search import refutes, regenerate, remove_stale
+from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
+from verify.counterexamples.search import regenerate, remove_stale
 from verify.errata import Erratum, errata
 from verify.instances import Instance
 

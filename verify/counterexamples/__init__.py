@@ -10,7 +10,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
+from fedtheory.runfile import parse_run
+from verify.check import check
 
 FOLDER = Path(__file__).parent
 
@@ -19,6 +22,11 @@ def counterexample(claim: Claim) -> dict[str, Any] | None:
     """The stored counterexample as the table of a run file; None where there is none."""
     file = counterexample_file(claim)
     return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+
+
+def refutes(claim: Claim, table: dict[str, Any]) -> bool:
+    """Whether a run violates a claim, in rationals."""
+    return check(claim, parse_run(table, RATIONAL)).holds is False
 
 
 def counterexample_file(claim: Claim) -> Path:

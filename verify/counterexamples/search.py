@@ -6,18 +6,13 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
 from fedtheory.registry import all_claims, find
-from fedtheory.runfile import parse_run, run_toml
-from verify.check import check
-from verify.counterexamples import counterexample, counterexample_file, stored_files
+from fedtheory.runfile import run_toml
+from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
 from verify.verdict import verify
 
 RunTable = dict[str, Any]
-
-_STEP = 10
-"""Characters that a reader takes in with the effort of one multiplication."""
 
 
 def refuted_claims() -> list[Claim]:
@@ -52,9 +47,11 @@ def remove_stale() -> None:
 
 
 def _smallest(claim_id: str, found: RunTable | None, seconds: float) -> RunTable | None:
+    from verify.falsify.shrink import burden
+
     claim = find(claim_id)
     starts = [start for start in (counterexample(claim), found) if start is not None]
-    return min(_shrunk(claim, starts, seconds), key=lambda table: _effort(claim, table), default=None)
+    return min(_shrunk(claim, starts, seconds), key=lambda table: burden(claim, table) or (), default=None)
 
 
 def _shrunk(claim: Claim, starts: Iterable[RunTable], seconds: float) -> Iterable[RunTable]:
@@ -65,15 +62,3 @@ def _shrunk(claim: Claim, starts: Iterable[RunTable], seconds: float) -> Iterabl
             yield start
             # The search may trade constants on all of space for ones on a ball, so that the start stays in the race.
             yield shrink(claim, start, perf_counter() + seconds)
-
-
-def refutes(claim: Claim, table: RunTable) -> bool:
-    """Whether a run violates a claim, in rationals."""
-    return check(claim, parse_run(table, RATIONAL)).holds is False
-
-
-def _effort(claim: Claim, table: RunTable) -> tuple[bool, int]:
-    """What a reader has to compute and to read; constants on all of space come first, as they are plain to see."""
-    run = parse_run(table, RATIONAL)
-    products = run.problem.clients * run.problem.dimension**2 * max(run.algorithm.work.steps) * run.algorithm.rounds
-    return not check(claim, run).everywhere, _STEP * products + len(run_toml(table))
