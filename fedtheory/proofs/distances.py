@@ -117,27 +117,31 @@ def _all_together(claim: Claim, theory: Theory) -> Theory:
     return replace(theory, client_vectors=others, definitions={**theory.definitions, local: server})
 
 
-SPREAD = Measure(
+def _mean_square(latex: tuple[str, str], words: str, centre: q.Notion, next_centre: q.Notion) -> Measure:
+    """The mean over clients of the squared distance from a model, before and after a step."""
+    return Measure(
+        latex,
+        words,
+        before=lambda claim: _spread(claim, q.local_iterate, centre),
+        after=lambda claim: _spread(claim, q.next_local_iterate, next_centre),
+        theory=_theory_of_all,
+        together=_all_together,
+        largest_drift=None,
+        # From no point is the mean squared distance smaller than from the average.
+        mean_drift=lambda _clients: sp.S.One,
+    )
+
+
+SPREAD = _mean_square(
     (r"\frac1M\sum_i\mathbb E\|x_i-\bar x\|^2", r"\frac1M\sum_i\mathbb E\|x_i'-\bar x'\|^2"),
     "the mean squared distance from the average",
-    before=lambda claim: _spread(claim, q.local_iterate, q.average_iterate),
-    after=lambda claim: _spread(claim, q.next_local_iterate, q.next_average_iterate),
-    theory=_theory_of_all,
-    together=_all_together,
-    largest_drift=None,
-    mean_drift=lambda _clients: sp.S.One,
+    q.average_iterate,
+    q.next_average_iterate,
 )
-
-DISPLACEMENT = Measure(
+DISPLACEMENT = _mean_square(
     (r"\frac1M\sum_i\mathbb E\|x_i-y\|^2", r"\frac1M\sum_i\mathbb E\|x_i'-y\|^2"),
     "the mean squared distance from the model $y$ of the round's start",
-    before=lambda claim: _spread(claim, q.local_iterate, q.server_model),
-    after=lambda claim: _spread(claim, q.next_local_iterate, q.server_model),
-    theory=_theory_of_all,
-    together=_all_together,
-    largest_drift=None,
-    # From no point is the mean squared distance smaller than from the average.
-    mean_drift=lambda _clients: sp.S.One,
+    q.server_model,
+    q.server_model,
 )
-
 MEASURES = (PAIR, SPREAD, DISPLACEMENT)
