@@ -6,7 +6,16 @@ behind the claim that it corrects.
 """
 
 from fedtheory.claim import Source
-from fedtheory.sources.liu2022 import algorithms, corollary_2, non_iid, setting, theorem_1, theorem_1_proof
+from fedtheory.sources.liu2022 import (
+    algorithms,
+    corollary_2,
+    lemma_1,
+    non_iid,
+    setting,
+    theorem_1,
+    theorem_1_descent,
+    theorem_1_proof,
+)
 
 SOURCE = Source(
     key="liu2022",
@@ -18,6 +27,8 @@ SOURCE = Source(
         *setting.CLAIMS,
         *theorem_1.CLAIMS,
         *corollary_2.CLAIMS,
+        *theorem_1_descent.CLAIMS,
+        *lemma_1.CLAIMS,
         *theorem_1_proof.CLAIMS,
         *non_iid.CLAIMS,
     ),
