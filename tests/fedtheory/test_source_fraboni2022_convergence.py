@@ -17,11 +17,12 @@ from fedtheory.problem import quadratic
 from fedtheory.quantities import bounded_gradients, examples
 from fedtheory.registry import find
 from fedtheory.sources.fraboni2022.assumptions import model_free_noise, theorem_step_size
-from fedtheory.sources.fraboni2022.convergence import EPSILON_F, fair_types, one_type
+from fedtheory.sources.fraboni2022.convergence import fair_types, one_type
 from fedtheory.sources.fraboni2022.examples import EXAMPLES, STABLE, odd_offset, turns_of_clients, turns_of_pairs
 from fedtheory.sources.fraboni2022.examples import step as phi_of_steps
 from fedtheory.sources.fraboni2022.notation import N, W, eta_l, rho, tau, theta0_distance
 from fedtheory.sources.fraboni2022.relaxed import BOUND, EPSILON_W, B_g
+from fedtheory.sources.fraboni2022.theorem_1 import EPSILON_F
 from verify.check import check
 from verify.instances import alternating
 from verify.instances.asynchronous import one_of_two

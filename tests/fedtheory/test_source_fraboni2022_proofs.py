@@ -27,6 +27,7 @@ from fedtheory.sources.fraboni2022 import (
     gradient_lemmas,
     inequalities,
     step_size_conditions,
+    theorem_1_bound,
     theorem_1_proof,
     theorem_2_proof,
     weights_lemmas,
@@ -35,7 +36,15 @@ from fedtheory.sources.fraboni2022 import notation as letters
 from verify.check import check
 from verify.instances.asynchronous import one_of_two, rare_sample
 
-PROOFS = (weights_lemmas, drift_lemmas, gradient_lemmas, theorem_1_proof, step_size_conditions, theorem_2_proof)
+PROOFS = (
+    weights_lemmas,
+    drift_lemmas,
+    gradient_lemmas,
+    theorem_1_proof,
+    theorem_1_bound,
+    step_size_conditions,
+    theorem_2_proof,
+)
 MODULES = (inequalities, *PROOFS)
 CLAIMS = {claim.id.partition(":")[2]: claim for module in MODULES for claim in module.CLAIMS}
 
@@ -339,7 +348,7 @@ def test_the_end_of_the_proof_of_theorem_1(one: Any, mean: Any, inserted: Any, m
 def test_the_gap_is_solved_for() -> None:
     """(93) is (90) with (91), less the part that (92) leaves to the left side."""
     substituted = theorem_1_proof.eq_90.subs(letters.Z_bar, letters.Xi_bar + letters.R_L)
-    assert same(2 * letters.Xi_bar - substituted, step_size_conditions.margin * letters.Xi_bar - theorem_1_proof.eq_93)
+    assert same(2 * letters.Xi_bar - substituted, step_size_conditions.margin * letters.Xi_bar - theorem_1_bound.eq_93)
 
 
 a, b, c, weight_pairing, weight_excess, r = sp.symbols("a b c alpha beta r", nonnegative=True)

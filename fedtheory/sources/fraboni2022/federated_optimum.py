@@ -9,7 +9,6 @@ from fedtheory.claim import Relation
 from fedtheory.sources.fraboni2022.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.convergence import (
     CONVERGENCE,
-    EPSILON_F,
     Z_n,
     absences,
     apart,
@@ -17,7 +16,6 @@ from fedtheory.sources.fraboni2022.convergence import (
     biased_n,
     chi_max,
     chi_n,
-    explicit_terms,
     fair_types,
     gradient_n,
     gradients,
@@ -43,6 +41,7 @@ from fedtheory.sources.fraboni2022.notation import (
     q_n,
     qt_in,
 )
+from fedtheory.sources.fraboni2022.theorem_1 import EPSILON_F, explicit_terms
 
 THEOREM_2 = (
     (8 * L * chi_max + 4 * L) / least_q * (R_L + EPSILON_F + explicit_terms()) + 8 * L * biased + 8 * L * missing

@@ -11,7 +11,7 @@ from fedtheory.claim import Relation
 from fedtheory.expressions import ClientSum, Expectation, Expr, Gradient, Value, inner, norm_sq
 from fedtheory.quantities import bounded_gradients as b
 from fedtheory.quantities import setting as s
-from fedtheory.sources.fraboni2022.convergence import EPSILON_F, explicit_terms, one_type
+from fedtheory.sources.fraboni2022.convergence import one_type
 from fedtheory.sources.fraboni2022.notation import (
     SCHEME,
     WHERE,
@@ -29,6 +29,7 @@ from fedtheory.sources.fraboni2022.notation import (
     tilde_eta,
 )
 from fedtheory.sources.fraboni2022.setting import fixed_reports
+from fedtheory.sources.fraboni2022.theorem_1 import EPSILON_F, explicit_terms
 
 window = Assumption(
     "window",
