@@ -19,19 +19,24 @@ the residual must vanish, and decides the sign of each coefficient.
 """
 
 from fedtheory.kernel.check import Step, Term, check, remainder
-from fedtheory.kernel.forms import Form, added, composed, scalar, scaled, vector
+from fedtheory.kernel.forms import Form, added, composed, is_length, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers, Rejected
 from fedtheory.kernel.reasons import (
     Reason,
     assumption,
     cocoercivity,
     convexity,
+    length_of_mean,
+    lipschitz,
     lipschitz_gradient,
+    lipschitz_gradient_length,
     one,
     optimality,
+    root,
     smoothness,
     square,
     strong_convexity,
+    triangle,
 )
 from fedtheory.kernel.signs import is_nonnegative, is_ordering, slack
 from fedtheory.kernel.theory import Theory
@@ -50,17 +55,23 @@ __all__ = [
     "cocoercivity",
     "composed",
     "convexity",
+    "is_length",
     "is_nonnegative",
     "is_ordering",
+    "length_of_mean",
+    "lipschitz",
     "lipschitz_gradient",
+    "lipschitz_gradient_length",
     "one",
     "optimality",
     "remainder",
+    "root",
     "scalar",
     "scaled",
     "slack",
     "smoothness",
     "square",
     "strong_convexity",
+    "triangle",
     "vector",
 ]

@@ -50,6 +50,9 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         residual = added([residual, scaled(scalar(term.whole(reason), theory), sp.S.NegativeOne)])
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
         steps.append(Step(f"({coefficient}) >= 0, for: {reason.name}", is_positive))
+        if reason.requires != 0:
+            required = theory.numbers.known(reason.requires)
+            steps.append(Step(f"({required}) >= 0", is_nonnegative(required, theory.numbers, conditions)))
     left = remainder(residual)
     text = "the identity" if not left else f"the identity; what is left over is {composed(left)}"
     return [*steps, Step(text, not left)]

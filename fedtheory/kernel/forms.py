@@ -82,6 +82,8 @@ def scalar(expression: Expr, theory: Theory) -> Form:
     rule = next((rules[kind] for kind in rules if isinstance(expression, kind)), None)
     if rule is not None:
         return rule()
+    if is_length(expression):
+        return _length(vector(expression.base.args[0], theory), theory)
     if not _is_random(expression, theory):
         return {sp.S.One: theory.numbers.known(expression)} if expression != 0 else {}
     if not isinstance(expression, sp.Mul):
@@ -135,8 +137,16 @@ def _over_steps(form: Form, theory: Theory) -> Form:
     """The sum of a vector over a client's local steps."""
     steps = _number_of_steps(theory)
     _require_no_step_number(form, theory)
-    sums = [{LocalSum(b): c} if indices.changes(b, theory) else {b: steps * c} for b, c in form.items()]
+    sums = [{_sum(b, theory): c} if indices.changes(b, theory) else {b: steps * c} for b, c in form.items()]
     return added(sums)
+
+
+def _sum(content: Expr, theory: Theory) -> Expr:
+    """A sum over local steps; of a mean over clients that all take the same number of them, the mean of the sums."""
+    if not isinstance(content, Average) or theory.numbers.differs(_number_of_steps(theory)):
+        return LocalSum(content)
+    own, inside = indices.taken_apart(content, theory)
+    return Average(own * LocalSum(inside))
 
 
 def _require_no_step_number(form: Form, theory: Theory) -> None:
@@ -180,6 +190,8 @@ def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
             (inside,) = (side for side in monomial.args if indices.differs(side, theory))
             mean = _over(Average, {inside: own}, theory)
             return added(scaled(_inner(b, apart[0], theory), c) for b, c in mean.items())
+    if isinstance(monomial, LocalSum) and not theory.numbers.differs(_number_of_steps(theory)):
+        return _sum_of_scalars(_mean_of_scalar(own, monomial.args[0], theory), theory)
     return {Average(own * monomial): sp.S.One}
 
 
@@ -195,11 +207,34 @@ def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:
         fixed = [side for side in monomial.args if not indices.changes(side, theory)]
         if fixed:
             (inside,) = (side for side in monomial.args if indices.changes(side, theory))
-            return _inner(LocalSum(inside), fixed[0], theory)
-    return {LocalSum(monomial): sp.S.One}
+            return _inner(_sum(inside, theory), fixed[0], theory)
+    return {_sum(monomial, theory): sp.S.One}
 
 
-# Inner products, gradients, values.
+# Inner products, lengths, gradients, values.
+
+
+def length(of: Expr) -> Expr:
+    """``|v|``."""
+    return sp.sqrt(Inner(of, of))
+
+
+def is_length(expression: Expr) -> bool:
+    """Whether a scalar is the length of a vector."""
+    is_root = expression.is_Pow and expression.exp == sp.Rational(1, 2) and isinstance(expression.base, Inner)
+    return bool(is_root and expression.base.args[0] == expression.base.args[1])
+
+
+def _length(form: Form, theory: Theory) -> Form:
+    """The length of a vector, which is a multiple of that of a vector with one as its first coefficient."""
+    if theory.noise or theory.random:
+        raise Rejected("lengths are known where nothing is random")
+    if not form:
+        return {}
+    first = sp.cancel(form[min(form, key=sp.default_sort_key)])
+    is_signed = first.is_extended_nonzero and not first.free_symbols & theory.numbers.may_vanish
+    factor = first if is_signed and (first.is_positive or first.is_negative) else sp.S.One
+    return {length(composed(scaled(form, 1 / factor))): sp.Abs(factor)}
 
 
 def _inner_product(expression: Expr, theory: Theory) -> Form:

@@ -32,3 +32,15 @@ def is_mean_gradient_at_minimiser(basis: Expr, theory: Theory) -> bool:
 def sorted_inner(left: Expr, right: Expr) -> Expr:
     """An inner product, whose sides may be interchanged."""
     return Inner(*sorted((left, right), key=sp.default_sort_key))
+
+
+def taken_apart(basis: Expr, theory: Theory) -> tuple[Expr, Expr]:
+    """The number, and the vector or scalar, inside a mean over clients; one and the vector itself elsewhere."""
+    if not isinstance(basis, Average):
+        return sp.S.One, basis
+    numbers = theory.numbers.letters | theory.numbers.of_clients
+    own: list[Expr] = []
+    inside: list[Expr] = []
+    for factor in sp.Mul.make_args(basis.args[0]):
+        (own if factor.free_symbols <= numbers else inside).append(factor)
+    return sp.Mul(*own), sp.Mul(*inside)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
 from fedtheory.expressions import Average, Expr, LocalSum
-from fedtheory.kernel.indices import sorted_inner
+from fedtheory.kernel.indices import sorted_inner, taken_apart
 from fedtheory.kernel.numbers import Rejected
 from fedtheory.kernel.theory import Theory
 
 
 def is_noise(basis: Expr, theory: Theory) -> bool:
     """Whether a basis vector is noise: of a client's step, summed over steps, or a mean of it over clients."""
-    return _letter(_taken_apart(basis, theory)[1]) in theory.noise
+    return _letter(taken_apart(basis, theory)[1]) in theory.noise
 
 
 def inner_of_random(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr] | None:
@@ -24,18 +22,6 @@ def inner_of_random(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr]
         noise, other = (left, right) if noises[0] else (right, left)
         return {} if _is_past(other, noise, theory) else None
     return None
-
-
-def _taken_apart(basis: Expr, theory: Theory) -> tuple[Expr, Expr]:
-    """The number and the vector inside a mean over clients; one and the vector itself elsewhere."""
-    if not isinstance(basis, Average):
-        return sp.S.One, basis
-    numbers = theory.numbers.letters | theory.numbers.of_clients
-    own: list[Expr] = []
-    inside: list[Expr] = []
-    for factor in sp.Mul.make_args(basis.args[0]):
-        (own if factor.free_symbols <= numbers else inside).append(factor)
-    return sp.Mul(*own), sp.Mul(*inside)
 
 
 def _letter(inside: Expr) -> Expr:
@@ -53,7 +39,7 @@ def _is_past(other: Expr, noise: Expr, theory: Theory) -> bool:
 
 def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr]:
     """Noises of other letters, clients or steps are independent: a mean over M of them has 1/M of the variance."""
-    sides = [_taken_apart(side, theory) for side in (left, right)]
+    sides = [taken_apart(side, theory) for side in (left, right)]
     letters = frozenset(_letter(inside) for _, inside in sides)
     if len(letters) == 2 and letters not in theory.one_draw:
         return {}

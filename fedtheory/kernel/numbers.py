@@ -26,6 +26,8 @@ class Numbers:
     """Of all these, the ones with a lower bound: there is at least one client."""
     may_vanish: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
+    definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    """Numbers that stand for an expression in others: for a mean over clients."""
 
     def plain(self, number: Expr) -> Expr:
         """A number that all clients share, so that it may leave a mean over them; means over clients are such."""
@@ -37,7 +39,7 @@ class Numbers:
 
     def known(self, number: Expr) -> Expr:
         """A number, shared or of a client; means of it over clients are written as sums of means of products."""
-        number = sp.sympify(number)
+        number = sp.sympify(number).xreplace(dict(self.definitions))
         unknown = number.free_symbols - self.letters - self.of_clients
         if unknown:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")

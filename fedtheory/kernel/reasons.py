@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.expressions import Expr, Gradient, Inner, Value
+from fedtheory.expressions import Average, Expr, Gradient, Inner, Value
+from fedtheory.kernel.forms import length
 from fedtheory.kernel.numbers import Rejected
 from fedtheory.kernel.theory import Theory
 
@@ -18,6 +19,8 @@ class Reason:
 
     name: str
     expression: Expr
+    requires: Expr = sp.S.Zero
+    """A number for which this holds only if it is not negative."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,52 @@ def lipschitz_gradient(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
         apart = Gradient(objective, at) - Gradient(objective, around)
         bound = _smoothness(objective, theory) ** 2 * Inner(at - around, at - around)
         return Reason("Lipschitz gradient", bound - Inner(apart, apart))
+
+    return Because(reason)
+
+
+def triangle(*vectors: Expr) -> Because:
+    """``|u| + |v| + ... - |u + v + ...|``."""
+    lengths = sp.Add(*map(length, vectors))
+    return Because(lambda _theory: Reason("triangle inequality", lengths - length(sp.Add(*vectors))))
+
+
+def length_of_mean(of: Expr) -> Because:
+    """The mean of ``|v_i|`` over the clients, minus the length of the mean of ``v_i``."""
+    apart = Average(length(of)) - length(Average(of))
+    return Because(lambda _theory: Reason("a mean is not longer than its members in the mean", apart))
+
+
+def lipschitz_gradient_length(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
+    """``L |y - x| - |grad f(y) - grad f(x)|`` of an L-smooth f."""
+
+    def reason(theory: Theory) -> Reason:
+        apart = Gradient(objective, at) - Gradient(objective, around)
+        return Reason("Lipschitz gradient", _smoothness(objective, theory) * length(at - around) - length(apart))
+
+    return Because(reason)
+
+
+def lipschitz(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
+    """``rho |y - x| - (f(y) - f(x))`` of a rho-Lipschitz f."""
+
+    def reason(theory: Theory) -> Reason:
+        if objective not in theory.lipschitz:
+            raise Rejected(f"{objective} is not known to be Lipschitz")
+        apart = Value(objective, at) - Value(objective, around)
+        return Reason("Lipschitz objective", theory.lipschitz[objective] * length(at - around) - apart)
+
+    return Because(reason)
+
+
+def root(name: str, bound: Expr, of: Expr) -> Because:
+    """``c - |v|`` for a number c that is not negative, where ``c^2 - |v|^2`` is the slack of an assumption."""
+
+    def reason(theory: Theory) -> Reason:
+        slack = assumption(name).in_theory(theory).expression
+        if sp.expand(theory.numbers.known(sp.expand(slack + Inner(of, of))) - theory.numbers.known(bound) ** 2) != 0:
+            raise Rejected(f"{name!r} does not bound the length of {of} by {bound}")
+        return Reason(f"the root of: {name}", bound - length(of), requires=bound)
 
     return Because(reason)
 

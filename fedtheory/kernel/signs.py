@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import permutations
 
 import sympy as sp
@@ -75,6 +76,7 @@ def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
     if not all(symbol.is_nonnegative for symbol in coefficient.free_symbols):
         return False
     bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}
+    coefficient = _with_powers_from_one(coefficient, numbers)
     for letter in _under_square_roots(coefficient):
         # A root is zero only where its square is.
         positive = numbers.at_least.get(letter, 0) > 0 or _is_positive(letter, numbers)
@@ -89,6 +91,22 @@ def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
         above, below = ({m: -c for m, c in part.items()} for part in (above, below))
     positive = any(all(_is_positive(s, numbers) for s in monomial.free_symbols) for monomial in below)
     return positive and all(c >= 0 for c in (*above.values(), *below.values()))
+
+
+def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
+    """Powers of numbers from one on, with letters that are not negative as exponents, are from one on."""
+    for power in sorted(coefficient.atoms(sp.Pow), key=sp.default_sort_key):
+        known, letters = power.exp.as_coeff_Add()
+        from_one = letters.is_Symbol and letters.is_nonnegative and known.is_Integer
+        if from_one and _is_plainly_nonnegative(power.base - 1, numbers):
+            grown = 1 + _excess(power.base, letters)
+            coefficient = coefficient.xreplace({power: power.base**known * grown})
+    return coefficient
+
+
+@cache
+def _excess(base: Expr, exponent: sp.Symbol) -> sp.Dummy:
+    return sp.Dummy(f"{base}^{exponent} - 1", nonnegative=True)
 
 
 def _under_square_roots(expression: Expr) -> list[sp.Symbol]:

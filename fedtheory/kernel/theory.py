@@ -52,6 +52,8 @@ class Theory:
     """Objectives that are strongly convex, and the constants."""
     smooth: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Objectives with Lipschitz gradients, and the constants."""
+    lipschitz: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    """Objectives that are Lipschitz themselves, and the constants."""
     minimisers: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
     """Objectives with a minimiser, where the gradient vanishes."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fedtheory import quantities as q
@@ -10,10 +10,15 @@ from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
 from fedtheory.proofs.induction import Induction, induct
+from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.proof import Prover, conditions_of, named, relaxation, reliance
 from fedtheory.proofs.rounds import step_size, theory_of_round, without_indicators
+from fedtheory.proofs.squares import Squared, examine_square
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
 from fedtheory.registry import find
+
+Link = Sequence[Term] | Induction | Squared | PastTotal
+"""Why a relation holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +27,12 @@ class Certificate:
 
     claim: str
     """Its id."""
-    links: Sequence[Sequence[Term] | Induction]
-    """For each relation the terms that add up to its slack, none for an identity; or an induction over local steps."""
+    links: Sequence[Link]
+    """For each relation why it holds: the terms that add up to its slack, none for an identity; or something else."""
     relaxed: Sequence[Expr] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
-    drift: str | None = None
-    """Id of a proved bound on the drift, which a term may name as its reason."""
+    lemmas: Sequence[str] = ()
+    """Ids of proved claims whose slacks a term may name as its reason: of the same place, or on the largest drift."""
 
 
 def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
@@ -38,40 +43,47 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
     conditions = conditions_of(claim, certificate.relaxed)
     yield from relaxation(claim, certificate.relaxed)
-    if certificate.drift is not None:
-        lemma = prove(certificate.drift)
+    for name in certificate.lemmas:
+        lemma = prove(name)
         yield from reliance(claim, lemma, conditions)
-        yield Step(f"{certificate.drift} is the one on record", lemma.claim is find(certificate.drift))
-    relations = [_written_out(claim, relation) for relation in claim.relations]
-    for number, (relation, terms) in enumerate(zip(relations, certificate.links, strict=True), start=1):
-        link = f"link {number}: " if len(relations) > 1 else ""
-        theory = theory_of_link(claim, certificate, relation)
-        yield from named(link, _link(claim, relation, terms, theory, (*conditions, *known_conditions(claim))))
+        yield Step(f"{name} is the one on record", lemma.claim is find(name))
+    known = (*conditions, *known_conditions(claim))
+    for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
+        link = f"link {number}: " if len(claim.relations) > 1 else ""
+        yield from named(link, _link(claim, certificate, relation, why, known))
 
 
 def _link(
-    claim: Claim, relation: Relation, terms: Sequence[Term] | Induction, theory: Theory, conditions: Sequence[Expr]
+    claim: Claim, certificate: Certificate, relation: Relation, why: Link, conditions: Sequence[Expr]
 ) -> Iterator[Step]:
-    smaller, larger = relation.ordered
+    smaller, larger = _written_out(claim, relation).ordered
     try:
         require_meaning(smaller, claim.place)
         require_meaning(larger, claim.place)
     except ValueError as reason:
         raise Rejected(str(reason)) from None
-    if isinstance(terms, Induction):
-        yield from induct(claim, relation, terms, theory, conditions)
-    elif relation.operator == "==" and terms:
+    if isinstance(why, PastTotal):
+        yield from total_of_past(claim, relation)
+        return
+    theory = theory_of_link(claim, certificate, relation)
+    if isinstance(why, Induction):
+        yield from induct(claim, relation, why, theory, conditions)
+    elif relation.operator == "==" and why:
         yield Step("an equation has no terms", False)
     elif relation.operator not in ("<=", "==", ">="):
         yield Step("a certificate shows that a side is not larger, not that it is smaller", False)
+    elif isinstance(why, Squared):
+        yield from examine_square(relation, why, theory, conditions)
     else:
-        yield from check(smaller, larger, terms, theory, conditions)
+        yield from check(smaller, larger, why, theory, conditions)
 
 
 def _written_out(claim: Claim, relation: Relation) -> Relation:
     """A relation about a round with its step sizes and participants in terms of the round's numbers."""
     if claim.place != "round":
         return relation
+    if is_about_past(relation):
+        return over_shorter_round(relation)
     size = {letters_of(claim)(q.client_step_size): step_size(claim)}
     left, right = (without_indicators(claim, side.xreplace(size)) for side in (relation.left, relation.right))
     return Relation(left, relation.operator, right)
@@ -79,20 +91,32 @@ def _written_out(claim: Claim, relation: Relation) -> Relation:
 
 def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -> Theory:
     """The theory in which one link is checked."""
+    if is_about_past(relation):
+        return theory_of_past(claim, relation)
     if claim.place == "round":
         return theory_of_round(claim, relation)
-    return _theory_with_drift(claim, certificate.drift)
+    return _with_lemmas(theory_of(claim), claim, map(find, certificate.lemmas))
 
 
-def _theory_with_drift(claim: Claim, drift: str | None) -> Theory:
-    """The theory of a claim, with a bound on the largest drift of a run: it holds for every client at every step."""
-    theory = theory_of(claim)
-    if drift is None:
-        return theory
-    lemma = find(drift)
+def _with_lemmas(theory: Theory, claim: Claim, lemmas: Iterable[Claim]) -> Theory:
+    """The theory of a claim in which other claims are known."""
+    slacks = dict(theory.assumed)
+    for lemma in lemmas:
+        slacks |= _slacks(lemma) if lemma.place == claim.place else {lemma.id: _drift_slack(lemma, claim)}
+    return replace(theory, assumed=slacks)
+
+
+def _slacks(lemma: Claim) -> dict[str, Expr]:
+    """What a claim says is not negative wherever it is said, relation by relation."""
+    relations = enumerate(lemma.relations, start=1)
+    return {f"{lemma.id}, relation {number}": relation.slack for number, relation in relations}
+
+
+def _drift_slack(lemma: Claim, claim: Claim) -> Expr:
+    """A bound on the largest drift of a run holds for every client at every step."""
     letter, relation = letters_of(lemma), lemma.relations[0]
     is_bound = lemma.place == "run" and len(lemma.relations) == 1 and relation.operator == "<="
     if claim.place != "step" or not is_bound or relation.left != letter(q.max_drift):
         raise Rejected(f"{lemma.id} does not bound the drift at a local step")
     apart = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))
-    return replace(theory, assumed={**theory.assumed, lemma.id: relation.right - apart})
+    return relation.right - apart

@@ -146,7 +146,9 @@ def _from(course: _Course, theory: Theory, start: int) -> Theory:
     numbers = theory.numbers
     letters = numbers.letters | {course.index, POWER}
     return replace(
-        theory, numbers=replace(numbers, letters=letters, at_least={**numbers.at_least, course.index: start})
+        theory,
+        numbers=replace(numbers, letters=letters, at_least={**numbers.at_least, course.index: start}),
+        assumed={name: course.written(slack) for name, slack in theory.assumed.items()},
     )
 
 

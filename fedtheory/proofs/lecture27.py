@@ -4,21 +4,43 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.expressions import Gradient, norm_sq
-from fedtheory.kernel import Term, assumption, cocoercivity, convexity, lipschitz_gradient, square
+from fedtheory.expressions import Average, Gradient, norm_sq
+from fedtheory.kernel import (
+    Term,
+    assumption,
+    cocoercivity,
+    convexity,
+    length_of_mean,
+    lipschitz,
+    lipschitz_gradient,
+    lipschitz_gradient_length,
+    root,
+    square,
+    triangle,
+)
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, Induction
+from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.squares import Squared
 from fedtheory.sources.lecture27.notation import (
     F,
     F_i,
     beta,
     delta_i,
     eta,
+    g,
+    h,
+    norm,
+    rho,
     v,
+    v_next,
     w,
     w_i,
+    w_i_next,
     w_other,
     w_star,
+    w_t,
+    w_t_next,
     x,
 )
 
@@ -28,19 +50,19 @@ _ONE = sp.S.One
 # that, and because of the client's own objective.  Young's inequality with a weight that makes it an equation.
 _BASE = 1 + eta * beta
 _APART, _PULL = w_i - v, Gradient(F_i, w_i) - Gradient(F_i, v)
+_OWN = Gradient(F_i, v) - Gradient(F, v)
 _WEIGHT = eta * beta / (_BASE * (POWER - 1))
 _DIVERGENCE = "divergence at the centralised model"
 
 
 def _away(weight: sp.Expr) -> Induction:
     """At most (delta_i / beta)^2 ((1 + eta beta)^k - 1)^2 after k steps."""
-    own = Gradient(F_i, v) - Gradient(F, v)
     return Induction(
         measured=norm_sq(_APART),
         factor=(1 + weight) * _BASE**2,
         offset=(1 + 1 / weight) * eta**2 * delta_i**2,
         terms=[
-            Term(weight, square(_APART - eta * _PULL + eta / weight * own)),
+            Term(weight, square(_APART - eta * _PULL + eta / weight * _OWN)),
             Term((1 + weight) * 2 * eta * beta, square(_APART)),
             Term((1 + weight) * eta**2, lipschitz_gradient(F_i, w_i, v)),
             Term((1 + weight) * 2 * eta, convexity(F_i, w_i, v)),
@@ -52,6 +74,31 @@ def _away(weight: sp.Expr) -> Induction:
         base=_BASE,
     )
 
+
+# The mean of the clients and centralised gradient descent: their distance grows by no more than the clients' gradients
+# are pulled apart.
+_CLIENT, _MEAN = "lecture27:thm-1.g", "lecture27:thm-1"
+_TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(_PULL))), Term(eta, length_of_mean(_PULL))]
+
+
+def _pulled(distance: sp.Expr) -> list[Term]:
+    """One step of the mean, where each client is no farther away than this."""
+    return [
+        *_TRIANGLE,
+        Term(eta, lipschitz_gradient_length(F_i, w_i, v), averaged=True),
+        Term(eta * beta, root(f"{_CLIENT}, relation 2", distance, _APART), averaged=True),
+    ]
+
+
+_GROWN = delta_i / beta * (POWER - 1)
+_MEAN_AWAY = Induction(
+    measured=norm(w_t - v),
+    factor=_ONE,
+    offset=eta * beta * Average(_GROWN),
+    terms=_pulled(_GROWN),
+    bound=h(x),
+    base=_BASE,
+)
 
 CERTIFICATES = [
     Certificate(
@@ -71,4 +118,43 @@ CERTIFICATES = [
     ),
     Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]], relaxed=[]),
     Certificate(claim="lecture27:thm-1.g", links=[_away(_WEIGHT), _away(_WEIGHT)]),
+    Certificate(
+        claim="lecture27:thm-1.step",
+        links=[
+            _TRIANGLE,
+            [Term(_ONE, lipschitz_gradient(F_i, w_i, v))],
+            [Term(_ONE, assumption(f"{_CLIENT}, relation 2"))],
+            _pulled(g(x)),
+            _pulled(g(x)),
+        ],
+        lemmas=[_CLIENT],
+    ),
+    Certificate(
+        claim="lecture27:thm-1.g-step",
+        links=[
+            Squared(
+                length=norm(w_i_next - v_next),
+                bound=_BASE * norm(_APART) + eta * delta_i,
+                terms=[
+                    Term(_ONE, triangle(_APART, -eta * _PULL, -eta * _OWN)),
+                    Term(eta, lipschitz_gradient_length(F_i, w_i, v)),
+                    Term(eta, root(_DIVERGENCE, delta_i, _OWN)),
+                ],
+            ),
+            [Term(_BASE**2, assumption(f"{_CLIENT}, relation 2"))],
+            [],
+        ],
+        lemmas=[_CLIENT],
+    ),
+    Certificate(claim="lecture27:thm-1.sum", links=[PastTotal()]),
+    Certificate(claim=_MEAN, links=[_MEAN_AWAY, _MEAN_AWAY], lemmas=[_CLIENT]),
+    Certificate(
+        claim="lecture27:thm-1.loss",
+        links=[
+            [Term(_ONE, lipschitz(F, w_t_next, v_next))],
+            [Term(rho, assumption(f"{_MEAN}, relation 1"))],
+            [Term(_ONE, lipschitz(F, w_t, v)), Term(rho, assumption(f"{_MEAN}, relation 2"))],
+        ],
+        lemmas=[_MEAN],
+    ),
 ]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Gradient
-from fedtheory.kernel import Term, assumption, lipschitz_gradient, smoothness, square
+from fedtheory.expressions import Average, Gradient, LocalSum
+from fedtheory.kernel import Term, assumption, lipschitz_gradient, one, smoothness, square
 from fedtheory.proofs import combination as facts
 from fedtheory.proofs import distances as pair
 from fedtheory.proofs.certificate import Certificate
@@ -17,6 +17,7 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
 from fedtheory.sources.liu2022.corollary_2 import FEW_LOCAL_STEPS
 from fedtheory.sources.liu2022.notation import (
+    T_0,
     G,
     G_run,
     K,
@@ -134,7 +135,28 @@ _FEW = [
 ]
 _FOURTH = (1 + 6 * L * s * K) * (1 + (6 * L * s * K) ** 2)
 
+# Lemma 1 as it is printed: sums of gradients over the steps since the last aggregation, and three times Jensen.
+_SUM, _WORST = LocalSum(g_i), 2 * s**2 * T_0
+_MOMENT = assumption("bounded second moment")
+_PRINTED_LEMMA_1 = [
+    [],
+    [Term(s**2, square(_SUM + Average(_SUM)))],
+    [
+        Term(_WORST, square(Average(g_i) - Average(_SUM) / T_0), summed=True),
+        Term(_WORST, square(g_i - _SUM / T_0), summed=True),
+    ],
+    [Term(_WORST, square(g_i - Average(g_i)), averaged=True, summed=True)],
+    [
+        Term(_WORST, _MOMENT, averaged=True, summed=True),
+        Term(_WORST, _MOMENT, summed=True),
+        Term(4 * s**2 * G**2 * (K**2 - T_0**2), one()),
+    ],
+]
+
 CERTIFICATES = [
+    Certificate(claim="liu2022:eq-5", links=[[]]),
+    Certificate(claim="liu2022:eq-6", links=[[]]),
+    Certificate(claim="liu2022:lemma-1.proof", links=_PRINTED_LEMMA_1),
     Certificate(claim="liu2022:eq-1", links=[[_DESCENT]]),
     Certificate(claim="liu2022:eq-2", links=[[], []]),
     Certificate(claim="liu2022:eq-3.fixed", links=[[_variance(s**2 / N)]]),
@@ -162,14 +184,14 @@ CERTIFICATES = [
                 Term(s * L**2 / 2, assumption("liu2022:lemma-1"), averaged=True),
             ]
         ],
-        drift="liu2022:lemma-1",
+        lemmas=["liu2022:lemma-1"],
         relaxed=[],
     ),
     Combination(claim="liu2022:eq-8.condition.fixed", links=[[Part(s / 2 * (1 - s * L), facts.ONE)]]),
     Certificate(
         claim="liu2022:thm-1.divide.fixed",
         links=[[*_STEP, Term(L**2, assumption("liu2022:lemma-1"), averaged=True)]],
-        drift="liu2022:lemma-1",
+        lemmas=["liu2022:lemma-1"],
     ),
     Certificate(claim="liu2022:thm-1.step", links=[_STEP]),
     MeanCertificate(claim="liu2022:thm-1.mean", step="liu2022:thm-1.step", span="run"),

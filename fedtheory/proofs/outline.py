@@ -9,14 +9,16 @@ from typing import Any
 import sympy as sp
 
 from fedtheory import quantities as q
-from fedtheory.claim import Claim
+from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, latex
 from fedtheory.kernel import Term, Theory, slack
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
-from fedtheory.proofs.certificate import theory_of_link
+from fedtheory.proofs.certificate import Link, theory_of_link
 from fedtheory.proofs.combination import Fact, Part
 from fedtheory.proofs.induction import Induction, moved_on
+from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.recursion import Setting, k
+from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.theory import letters_of
 from fedtheory.registry import find
 
@@ -73,16 +75,22 @@ def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
 
 
 def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
-    for relation, terms in zip(claim.relations, certificate.links, strict=True):
-        theory = theory_of_link(claim, certificate, relation)
-        if isinstance(terms, Induction):
-            grown = terms.factor * terms.measured + terms.offset
-            yield Group(
-                rf"{relation.latex},\quad {latex(moved_on(claim, terms.measured))}\le {latex(grown)}",
-                _entries(terms.terms, theory),
-            )
-        else:
-            yield Group(relation.latex, _entries(terms, theory))
+    for relation, why in zip(claim.relations, certificate.links, strict=True):
+        yield _link(claim, certificate, relation, why)
+
+
+def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link) -> Group:
+    if isinstance(why, PastTotal):
+        return Group(relation.latex, ())
+    theory = theory_of_link(claim, certificate, relation)
+    if isinstance(why, Induction):
+        grown = why.factor * why.measured + why.offset
+        step = rf"{latex(moved_on(claim, why.measured))}\le {latex(grown)}"
+        return Group(rf"{relation.latex},\quad {step}", _entries(why.terms, theory))
+    if isinstance(why, Squared):
+        rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
+        return Group(rf"{relation.latex},\quad {rooted}", _entries(why.terms, theory))
+    return Group(relation.latex, _entries(why, theory))
 
 
 def _about_links(_claim: Claim, certificate: Certificate) -> str:
@@ -91,14 +99,24 @@ def _about_links(_claim: Claim, certificate: Certificate) -> str:
         "them; all expectations are over fresh, unbiased noise.  No coefficient is negative under the conditions, and "
         "neither is what it multiplies, for the reason given: so no link can fail, for any number of clients, "
         "dimensions and steps, and for any objectives that satisfy the assumptions, not only quadratics."
-        + (_ABOUT_INDUCTION if any(isinstance(link, Induction) for link in certificate.links) else "")
+        + "".join(words for kind, words in _ABOUT_KINDS.items() if any(isinstance(x, kind) for x in certificate.links))
     )
 
 
-_ABOUT_INDUCTION = (
-    "  Where two statements stand side by side, the first follows from the second by induction over the local steps, "
-    "and the coefficients are those of the second."
-)
+_ABOUT_KINDS: dict[type, str] = {
+    Induction: (
+        "  Where two statements stand side by side, the first follows from the second by induction over the local "
+        "steps, and the coefficients are those of the second."
+    ),
+    Squared: (
+        "  Where an inequality between lengths stands beside another one, the other one is its square, and the "
+        "coefficients are those of the inequality between lengths."
+    ),
+    PastTotal: (
+        "  Sums of numbers over past local steps are zero where there are none, and each step adds what the other side "
+        "grows by."
+    ),
+}
 
 
 def _mean(claim: Claim, certificate: MeanCertificate) -> Iterator[Group]:

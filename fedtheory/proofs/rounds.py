@@ -36,13 +36,20 @@ def theory_of_round(claim: Claim, relation: Relation) -> Theory:
     if any(assumption not in claim.assumptions for assumption in needed):
         raise Rejected("a round is known for participants that are drawn uniformly, and a unit server step")
     every_outcome = _of_every_outcome(claim, letter)
-    if not (relation.left.atoms(Expectation) or relation.right.atoms(Expectation)):
+    if not is_in_expectation(claim, relation):
         return every_outcome
-    for side in (relation.left, relation.right):
-        _require_expectations(side, _random(claim))
     return _in_expectation(
         letter, every_outcome, _random(claim) & (relation.left.free_symbols | relation.right.free_symbols)
     )
+
+
+def is_in_expectation(claim: Claim, relation: Relation) -> bool:
+    """Whether a relation is about expectations, and not about every outcome; `Rejected` where it mixes both."""
+    if not (relation.left.atoms(Expectation) or relation.right.atoms(Expectation)):
+        return False
+    for side in (relation.left, relation.right):
+        _require_expectations(side, _random(claim))
+    return True
 
 
 def _random(claim: Claim) -> set[Expr]:

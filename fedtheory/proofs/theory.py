@@ -34,6 +34,7 @@ _MAY_VANISH = (
     q.second_moment,
     q.gradient_dissimilarity,
     q.mean_dissimilarity,
+    q.lipschitz,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
@@ -113,6 +114,7 @@ def theory_of(claim: Claim) -> Theory:
         convex=both if is_convex else frozenset(),
         smooth=_own_constants(letter, "smooth") | (dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {}),
         strongly_convex=_own_constants(letter, "strongly convex"),
+        lipschitz=dict.fromkeys(both, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
         minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
         assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter),
@@ -152,7 +154,14 @@ def numbers_of(claim: Claim) -> Numbers:
         of_clients=frozenset(own),
         at_least=counts,
         may_vanish=frozenset(symbol for symbol, notion in (named | own).items() if notion in vanishing),
+        definitions=_means_of_numbers(letters_of(claim)),
     )
+
+
+def _means_of_numbers(letter: Letters) -> dict[sp.Symbol, Expr]:
+    """Numbers that are means of the clients' own, by what they stand for."""
+    both = letter.has(q.mean_divergence) and letter.has(q.client_dissimilarity)
+    return {letter(q.mean_divergence): Average(letter(q.client_dissimilarity))} if both else {}
 
 
 def known_conditions(claim: Claim) -> tuple[Expr, ...]:

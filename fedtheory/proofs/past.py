@@ -1,0 +1,86 @@
+"""Sums over the local steps of a round up to the present one.
+
+To the kernel they are sums over all local steps of a shorter round, in which
+a client's stochastic gradients are vectors of which no more is known than
+their second moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim, Relation
+from fedtheory.expressions import Average, Expr, LocalSum, PastSum, norm_sq
+from fedtheory.kernel import Rejected, Step, Theory
+from fedtheory.proofs.rounds import is_in_expectation
+from fedtheory.proofs.theory import ROUNDS, letters_of, numbers_of
+
+_NEEDS = (*ROUNDS, a.uniform_shares)
+
+
+@dataclass(frozen=True)
+class PastTotal:
+    """Why a sum of numbers over the past local steps is what it is: it begins with zero, and grows by its members."""
+
+
+def is_about_past(relation: Relation) -> bool:
+    """Whether a relation has a sum over the past local steps."""
+    return bool(relation.left.atoms(PastSum) or relation.right.atoms(PastSum))
+
+
+def over_shorter_round(relation: Relation) -> Relation:
+    """A relation with its sums over the past as sums over all local steps."""
+    left, right = (side.replace(PastSum, LocalSum) for side in (relation.left, relation.right))
+    return Relation(left, relation.operator, right)
+
+
+def theory_of_past(claim: Claim, relation: Relation) -> Theory:
+    """The theory in which a relation about the past local steps is to be proved."""
+    letter = letters_of(claim)
+    missing = [assumption.name for assumption in _NEEDS if assumption not in claim.assumptions]
+    if missing:
+        raise Rejected(f"sums over the past local steps need: {', '.join(missing)}")
+    if not letter.has(q.local_step_index):
+        raise Rejected("a sum over the past needs the letter of the local step")
+    gradient, server = letter(q.stochastic_gradient), letter(q.server_model)
+    moved = server - letter(q.local_step_size) * LocalSum(gradient)
+    known = is_in_expectation(claim, relation) and a.bounded_second_moment in claim.assumptions
+    return Theory(
+        numbers=numbers_of(claim),
+        vectors=frozenset({server}),
+        client_vectors=frozenset({gradient}),
+        step_vectors=frozenset({gradient}),
+        clients=letter(q.clients),
+        definitions={letter(q.next_local_iterate): moved, letter(q.next_average_iterate): Average(moved)},
+        local_steps=letter(q.local_step_index) + 1,
+        assumed={"bounded second moment": letter(q.second_moment) ** 2 - norm_sq(gradient)} if known else {},
+    )
+
+
+def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
+    """Check an equation between a multiple of a sum of numbers over the past, and what that is."""
+    letter = letters_of(claim)
+    if not letter.has(q.local_step_index) or relation.operator != "==":
+        raise Rejected("a total is an equation, and needs the letter of the local step")
+    index, numbers = letter(q.local_step_index), numbers_of(claim)
+    sums = relation.left.atoms(PastSum)
+    if len(sums) != 1:
+        raise Rejected("a total is a multiple of one sum over the past")
+    (past,) = sums
+    factor = numbers.plain(sp.cancel(relation.left / past))
+    if factor.has(index):
+        raise Rejected(f"{factor} changes from local step to local step")
+    member, total = numbers.plain(past.args[0]), numbers.plain(relation.right)
+    before = total.subs(index, index - 1)
+    yield _vanishes("the sum over no steps", total.subs(index, -1))
+    yield _vanishes("what a step adds", total - before - factor * member)
+
+
+def _vanishes(what: str, difference: Expr) -> Step:
+    left = sp.simplify(sp.expand(difference))
+    return Step(what + ("" if left == 0 else f"; what is left over is {left}"), left == 0)

@@ -1,0 +1,33 @@
+"""Squares of inequalities between lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.claim import Relation
+from fedtheory.expressions import Expr
+from fedtheory.kernel import Rejected, Step, Term, Theory, added, check, is_length, remainder, scalar, scaled
+from fedtheory.proofs.proof import named
+
+
+@dataclass(frozen=True, kw_only=True)
+class Squared:
+    """Why a relation holds: it says that the square of a length is not larger than that of a bound on it."""
+
+    length: Expr
+    bound: Expr
+    terms: Sequence[Term]
+    """What adds up to the slack of ``length <= bound``."""
+
+
+def examine_square(relation: Relation, squared: Squared, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """Check that a length is bounded, and that the relation is between the squares."""
+    if not is_length(squared.length):
+        raise Rejected(f"{squared.length} is not a length, and might be negative")
+    yield from named("before it is squared: ", check(squared.length, squared.bound, squared.terms, theory, conditions))
+    between = scalar(sp.expand(squared.bound**2 - squared.length**2), theory)
+    left = remainder(added([scalar(sp.expand(relation.slack), theory), scaled(between, sp.S.NegativeOne)]))
+    yield Step("the difference of the squares", not left)
