@@ -38,7 +38,7 @@ from fedtheory.kernel.reasons import (
     strong_convexity,
     triangle,
 )
-from fedtheory.kernel.signs import is_nonnegative, is_ordering, slack
+from fedtheory.kernel.signs import is_nonnegative, is_ordering, is_positive, slack
 from fedtheory.kernel.theory import Theory
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "is_length",
     "is_nonnegative",
     "is_ordering",
+    "is_positive",
     "length_of_mean",
     "lipschitz",
     "lipschitz_gradient",

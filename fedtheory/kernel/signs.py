@@ -28,6 +28,24 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
 
 
+def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
+    """Whether a rational function of numbers is shown to be finite and positive under conditions."""
+    orderings = [condition for condition in conditions if is_ordering(condition)]
+    found = [known for condition in orderings for known in _parametrised(condition, numbers)]
+    return any(_is_plainly_positive(rewritten, numbers) for rewritten in _rewritten(sp.sympify(number), found))
+
+
+def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:
+    """Whether no coefficient is negative, and one of letters that are positive is not zero."""
+    if not _is_plainly_nonnegative(number, numbers) or number.atoms(Average):
+        return False
+    bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}
+    above, below = (_coefficients(part) or {} for part in _fraction(number.xreplace(bounds)))
+    if any(c < 0 for c in below.values()):
+        above = {monomial: -c for monomial, c in above.items()}
+    return any(c > 0 and all(_is_positive(s, numbers) for s in monomial.free_symbols) for monomial, c in above.items())
+
+
 def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
     """Whether a coefficient is a non-negative multiple of how far a condition is from failing."""
     gap = slack(condition)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
@@ -11,13 +12,14 @@ from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
+from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
 from fedtheory.proofs.proof import Prover, conditions_of, named, relaxation, reliance
 from fedtheory.proofs.rounds import step_size, theory_of_round, without_indicators
 from fedtheory.proofs.squares import Squared, examine_square
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
 from fedtheory.registry import find
 
-Link = Sequence[Term] | Induction | Squared | PastTotal
+Link = Sequence[Term] | Induction | Squared | Products | Positive | PastTotal
 """Why a relation holds."""
 
 
@@ -68,14 +70,21 @@ def _link(
     theory = theory_of_link(claim, certificate, relation)
     if isinstance(why, Induction):
         yield from induct(claim, relation, why, theory, conditions)
+    elif isinstance(why, Positive | Squared | Products):
+        yield from _EXAMINERS[type(why)](relation, why, theory, conditions)
     elif relation.operator == "==" and why:
         yield Step("an equation has no terms", False)
     elif relation.operator not in ("<=", "==", ">="):
         yield Step("a certificate shows that a side is not larger, not that it is smaller", False)
-    elif isinstance(why, Squared):
-        yield from examine_square(relation, why, theory, conditions)
     else:
         yield from check(smaller, larger, why, theory, conditions)
+
+
+_EXAMINERS: dict[type, Callable[[Relation, Any, Theory, Sequence[Expr]], Iterator[Step]]] = {
+    Positive: examine_positive,
+    Squared: examine_square,
+    Products: examine_products,
+}
 
 
 def _written_out(claim: Claim, relation: Relation) -> Relation:

@@ -39,6 +39,8 @@ class Induction:
     bound: Expr
     first: Sequence[Term] | None = None
     """What adds up to the slack of ``D_1 <= bound(1)``, if the step is used from k = 1 on only."""
+    start: Sequence[Term] = ()
+    """What adds up to the slack of ``D_0 <= bound(0)``."""
     base: Expr | None = None
     """A number from one on, whose k-th power occurs in the bound; elsewhere that power is `POWER`."""
 
@@ -94,7 +96,9 @@ def induct(
     rhs = course.written(induction.factor) * measured + course.written(induction.offset)
     yield from named("one step: ", check(moved, rhs, induction.terms, later, known))
     begun = _at_start(claim, theory, course)
-    yield from named("at the start: ", check(measured, course.at_start(induction.bound), (), begun, conditions))
+    yield from named(
+        "at the start: ", check(measured, course.at_start(induction.bound), induction.start, begun, conditions)
+    )
     if induction.first is not None:
         once = course.at_start(induction.bound.subs(course.index, course.index + 1))
         yield from named("first step: ", check(moved, once, induction.first, begun, conditions))
@@ -103,6 +107,11 @@ def induct(
     grown = factor * bound + course.written(induction.offset)
     yield from named("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
     yield from _conclusion(course, relation, _from(course, theory, 0), (*conditions, *_conditions(course, 0)))
+
+
+def theory_of_step(claim: Claim, induction: Induction, theory: Theory) -> Theory:
+    """The theory in which the terms of one step are checked: it knows the powers of the base."""
+    return _from(_Course(claim, induction), theory, 0)
 
 
 _NEXT = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Gradient, norm_sq
+from fedtheory.expressions import Average, Gradient, inner, norm_sq
 from fedtheory.kernel import (
     Term,
     assumption,
@@ -14,14 +14,18 @@ from fedtheory.kernel import (
     lipschitz,
     lipschitz_gradient,
     lipschitz_gradient_length,
+    optimality,
     root,
+    smoothness,
     square,
     triangle,
 )
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared
+from fedtheory.sources.lecture27.lemmas import distance_sq, gradient, theta, theta_after
 from fedtheory.sources.lecture27.notation import (
     F,
     F_i,
@@ -31,6 +35,7 @@ from fedtheory.sources.lecture27.notation import (
     g,
     h,
     norm,
+    omega,
     rho,
     v,
     v_next,
@@ -100,6 +105,53 @@ _MEAN_AWAY = Induction(
     base=_BASE,
 )
 
+# Lemma 4: within an interval the optimum is no farther than at its start, and what a step gains is a share of the
+# squared gradient, which by convexity and Cauchy-Schwarz is at least theta^2 over the squared distance.
+_NOT_AWAY = [
+    Term(2 * eta, cocoercivity(F, w_star, v)),
+    Term(2 * eta, cocoercivity(F, v, w_star)),
+    Term(2 * eta / beta - eta**2, square(Gradient(F, v))),
+]
+_NEAR = Induction(
+    measured=distance_sq,
+    factor=_ONE,
+    offset=sp.S.Zero,
+    terms=_NOT_AWAY,
+    bound=1 / omega,
+    start=[Term(_ONE, assumption("nearest start"))],
+)
+_DISTANCE = "lecture27:lemma-4.distance"
+_SHARE = eta * (1 - beta * eta / 2)
+_theta, _theta_next, _slope_sq, _distance_sq, _product = sp.symbols("theta theta' G R a", real=True)
+_RECIPROCAL = Products(
+    scalars={
+        _theta: theta,
+        _theta_next: theta_after,
+        _slope_sq: norm_sq(gradient),
+        _distance_sq: distance_sq,
+        _product: inner(gradient, v - w_star),
+    },
+    facts={
+        "theta(t)": Shown(_theta, [Term(_ONE, optimality(F, v))]),
+        "theta(t+1)": Shown(_theta_next, [Term(_ONE, optimality(F, v_next))]),
+        "descent": Shown(_theta - _theta_next - _SHARE * _slope_sq, [Term(_ONE, smoothness(F, v_next, v))]),
+        "squared gradient": Shown(_slope_sq, [Term(_ONE, square(gradient))]),
+        "convexity": Shown(_product - _theta, [Term(_ONE, convexity(F, w_star, v))]),
+        "distance": Shown(1 - omega * _distance_sq, [Term(omega, assumption(f"{_DISTANCE}, relation 1"))]),
+        "Cauchy-Schwarz": CauchySchwarz(_slope_sq, _distance_sq, _product),
+    },
+    divided_by=["theta(t)", "theta(t+1)"],
+    parts=[
+        Product(_ONE, ["descent"]),
+        Product(_SHARE, ["squared gradient", "distance"]),
+        Product(_SHARE * omega, ["Cauchy-Schwarz"]),
+        Product(_SHARE * omega, ["convexity", "convexity"]),
+        Product(2 * _SHARE * omega, ["convexity", "theta(t)"]),
+        Product(_SHARE * omega, ["theta(t)", "descent"]),
+        Product(_SHARE**2 * omega, ["theta(t)", "squared gradient"]),
+    ],
+)
+
 CERTIFICATES = [
     Certificate(
         claim="lecture27:smooth-property-1",
@@ -107,13 +159,7 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="lecture27:lemma-3",
-        links=[
-            [
-                Term(2 * eta, cocoercivity(F, w_star, v)),
-                Term(2 * eta, cocoercivity(F, v, w_star)),
-                Term(2 * eta / beta - eta**2, square(Gradient(F, v))),
-            ]
-        ],
+        links=[_NOT_AWAY],
         relaxed=[eta <= 2 / beta],
     ),
     Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]], relaxed=[]),
@@ -146,6 +192,8 @@ CERTIFICATES = [
         ],
         lemmas=[_CLIENT],
     ),
+    Certificate(claim=_DISTANCE, links=[_NEAR, _NEAR], relaxed=[eta <= 2 / beta]),
+    Certificate(claim="lecture27:lemma-4", links=[_RECIPROCAL, Positive()], lemmas=[_DISTANCE]),
     Certificate(claim="lecture27:thm-1.sum", links=[PastTotal()]),
     Certificate(claim=_MEAN, links=[_MEAN_AWAY, _MEAN_AWAY], lemmas=[_CLIENT]),
     Certificate(

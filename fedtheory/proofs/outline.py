@@ -15,8 +15,9 @@ from fedtheory.kernel import Term, Theory, slack
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
 from fedtheory.proofs.certificate import Link, theory_of_link
 from fedtheory.proofs.combination import Fact, Part
-from fedtheory.proofs.induction import Induction, moved_on
+from fedtheory.proofs.induction import Induction, moved_on, theory_of_step
 from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recursion import Setting, k
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.theory import letters_of
@@ -80,17 +81,25 @@ def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
 
 
 def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link) -> Group:
-    if isinstance(why, PastTotal):
+    if isinstance(why, PastTotal | Positive):
         return Group(relation.latex, ())
+    if isinstance(why, Products):
+        return Group(relation.latex, tuple(_products(why)))
     theory = theory_of_link(claim, certificate, relation)
     if isinstance(why, Induction):
         grown = why.factor * why.measured + why.offset
         step = rf"{latex(moved_on(claim, why.measured))}\le {latex(grown)}"
-        return Group(rf"{relation.latex},\quad {step}", _entries(why.terms, theory))
+        return Group(rf"{relation.latex},\quad {step}", _entries(why.terms, theory_of_step(claim, why, theory)))
     if isinstance(why, Squared):
         rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
         return Group(rf"{relation.latex},\quad {rooted}", _entries(why.terms, theory))
     return Group(relation.latex, _entries(why, theory))
+
+
+def _products(why: Products) -> Iterator[Entry]:
+    for part in why.parts:
+        slacks = (why.facts[name].slack.subs(why.scalars) for name in part.facts)
+        yield Entry(sp.sympify(part.coefficient), ", ".join(part.facts), sp.Mul(*slacks))
 
 
 def _about_links(_claim: Claim, certificate: Certificate) -> str:
@@ -111,6 +120,10 @@ _ABOUT_KINDS: dict[type, str] = {
     Squared: (
         "  Where an inequality between lengths stands beside another one, the other one is its square, and the "
         "coefficients are those of the inequality between lengths."
+    ),
+    Products: (
+        "  A relation between quotients is multiplied by its denominators first; its slack is then a sum of products "
+        "of the facts that are named."
     ),
     PastTotal: (
         "  Sums of numbers over past local steps are zero where there are none, and each step adds what the other side "

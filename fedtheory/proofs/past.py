@@ -20,8 +20,6 @@ from fedtheory.kernel import Rejected, Step, Theory
 from fedtheory.proofs.rounds import is_in_expectation
 from fedtheory.proofs.theory import ROUNDS, letters_of, numbers_of
 
-_NEEDS = (*ROUNDS, a.uniform_shares)
-
 
 @dataclass(frozen=True)
 class PastTotal:
@@ -42,7 +40,7 @@ def over_shorter_round(relation: Relation) -> Relation:
 def theory_of_past(claim: Claim, relation: Relation) -> Theory:
     """The theory in which a relation about the past local steps is to be proved."""
     letter = letters_of(claim)
-    missing = [assumption.name for assumption in _NEEDS if assumption not in claim.assumptions]
+    missing = [assumption.name for assumption in ROUNDS if assumption not in claim.assumptions]
     if missing:
         raise Rejected(f"sums over the past local steps need: {', '.join(missing)}")
     if not letter.has(q.local_step_index):
@@ -55,7 +53,6 @@ def theory_of_past(claim: Claim, relation: Relation) -> Theory:
         vectors=frozenset({server}),
         client_vectors=frozenset({gradient}),
         step_vectors=frozenset({gradient}),
-        clients=letter(q.clients),
         definitions={letter(q.next_local_iterate): moved, letter(q.next_average_iterate): Average(moved)},
         local_steps=letter(q.local_step_index) + 1,
         assumed={"bounded second moment": letter(q.second_moment) ** 2 - norm_sq(gradient)} if known else {},

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedtheory.assumptions import Assumption
-from fedtheory.claim import Claim
+from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
-from fedtheory.kernel import Step, is_nonnegative, is_ordering, slack
+from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
 from fedtheory.proofs.theory import letters_of, numbers_of
 
 ProofVerdict = Literal["proved", "broken", "no certificate"]
@@ -61,6 +61,12 @@ def assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step:
     """That a claim makes the assumptions that something needs."""
     missing = [assumption.name for assumption in needed if assumption not in claim.assumptions]
     return Step(what + _listed("missing", missing), not missing)
+
+
+def require_ordering(relation: Relation) -> None:
+    """Raise `Rejected` where a relation is an equation or strict: that its slack is not negative is not enough."""
+    if relation.operator not in ("<=", ">="):
+        raise Rejected("that a side is not larger does not show an equation, nor that it is smaller")
 
 
 def named(prefix: str, steps: Iterable[Step]) -> Iterator[Step]:

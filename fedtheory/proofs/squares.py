@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.claim import Relation
 from fedtheory.expressions import Expr
 from fedtheory.kernel import Rejected, Step, Term, Theory, added, check, is_length, remainder, scalar, scaled
-from fedtheory.proofs.proof import named
+from fedtheory.proofs.proof import named, require_ordering
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,7 @@ class Squared:
 
 def examine_square(relation: Relation, squared: Squared, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check that a length is bounded, and that the relation is between the squares."""
+    require_ordering(relation)
     if not is_length(squared.length):
         raise Rejected(f"{squared.length} is not a length, and might be negative")
     yield from named("before it is squared: ", check(squared.length, squared.bound, squared.terms, theory, conditions))

@@ -22,7 +22,7 @@ _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
 _COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations)
-_POSITIVE = (q.local_step_size, q.server_step_size, q.effective_step_size, q.smoothness)
+_POSITIVE = (q.local_step_size, q.server_step_size, q.effective_step_size, q.smoothness, q.nearest_start)
 _MAY_VANISH = (
     q.initial_distance,
     q.initial_gap,
@@ -117,7 +117,7 @@ def theory_of(claim: Claim) -> Theory:
         lipschitz=dict.fromkeys(both, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
         minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
-        assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter),
+        assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(letter),
     )
 
 
@@ -246,6 +246,14 @@ def _distances(letter: Letters) -> dict[str, Expr]:
         return {}
     apart = norm_sq(letter(q.client_optimum) - letter(q.optimum))
     return {"distance of the minimisers": letter(q.client_optimum_distance) ** 2 - apart}
+
+
+def _nearest(letter: Letters) -> dict[str, Expr]:
+    """How far the models that rounds start from are from the optimum."""
+    if not letter.has(q.nearest_start):
+        return {}
+    apart = norm_sq(letter(q.server_model) - letter(q.optimum))
+    return {"nearest start": 1 / letter(q.nearest_start) - apart}
 
 
 def _divergences(claim: Claim, letter: Letters) -> dict[str, Expr]:

@@ -26,6 +26,9 @@ from fedtheory.proofs import (
     prove,
 )
 from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.products import Positive, Products, Shown
+from fedtheory.proofs.squares import Squared
 from fedtheory.registry import find
 
 IDS = sorted(certificates())
@@ -68,7 +71,7 @@ def mutants(certificate: Any) -> Iterator[Any]:
     """A certificate with one coefficient of one link changed."""
     for number, items in enumerate(certificate.links):
         others = certificate.links[:number], certificate.links[number + 1 :]
-        mutated = changed_inductions(items) if isinstance(items, Induction) else changed(items)
+        mutated = CHANGED.get(type(items), changed)(items)
         yield from (replace(certificate, links=[*others[0], found, *others[1]]) for found in mutated)
 
 
@@ -76,13 +79,43 @@ def changed_inductions(induction: Induction) -> Iterator[Induction]:
     """An induction with another coefficient in its steps, or another factor, offset or bound."""
     yield from (replace(induction, terms=terms) for terms in changed(induction.terms))
     yield from (replace(induction, first=terms) for terms in changed(induction.first or ()))
+    yield from (replace(induction, start=terms) for terms in changed(induction.start))
     for change in CHANGES:
         yield replace(induction, factor=change * induction.factor)
-        yield replace(induction, offset=change * induction.offset)
+        yield from [replace(induction, offset=change * induction.offset)] * (induction.offset != 0)
         yield replace(induction, bound=change * induction.bound)
     yield replace(induction, measured=2 * induction.measured)
     if induction.first is not None:
         yield replace(induction, first=None)
+
+
+def changed_squares(squared: Squared) -> Iterator[Squared]:
+    """A square with another coefficient before it is squared, or of something else."""
+    yield from (replace(squared, terms=terms) for terms in changed(squared.terms))
+    for change in CHANGES:
+        yield replace(squared, bound=change * squared.bound)
+        yield replace(squared, length=change * squared.length)
+
+
+def changed_products(products: Products) -> Iterator[Products]:
+    """Products with another coefficient, of other facts, or of facts with another reason."""
+    yield from (replace(products, parts=parts) for parts in changed(products.parts))
+    yield replace(products, divided_by=products.divided_by[1:])
+    for name, fact in products.facts.items():
+        if isinstance(fact, Shown):
+            mutated = [replace(fact, terms=terms) for terms in changed(fact.terms)]
+            mutated += [replace(fact, slack=change * fact.slack) for change in CHANGES]
+            yield from (replace(products, facts={**products.facts, name: other}) for other in mutated)
+
+
+CHANGED: dict[type, Any] = {
+    Induction: changed_inductions,
+    Squared: changed_squares,
+    Products: changed_products,
+    Positive: lambda _items: (),
+    PastTotal: lambda _items: (),
+}
+"""How the links of certificates that are no sums of terms are changed."""
 
 
 @pytest.mark.parametrize("claim_id", TERMS | SUMS)

@@ -154,7 +154,21 @@ CLAIMS = [
             "The proof is left out in the notes.  Runs on which a theta is zero are not covered: 1/theta means nothing "
             "there."
         ),
-        verdict="supported",
+        verdict="proved",
+    ),
+    claim(
+        id="lecture27:lemma-4.distance",
+        kind="inequality",
+        title="The distance from the optimum within an interval",
+        locator="Lemma 4, from Lemma 3 and the definition of omega",
+        lhs=distance_sq,
+        rhs=1 / omega,
+        also=(Relation(distance_after_sq, "<=", 1 / omega),),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        note="What the proof of Lemma 4 needs of Lemma 3; not printed, as that proof is left out in the notes.",
+        verdict="proved",
     ),
     claim(
         id="lecture27:lemma-4.consequence",

@@ -85,7 +85,7 @@ CLAIMS = [
             "Between aggregations w(t) is the mean of the clients' models, as in the proof.  Checked at every t; t at "
             "the end of an interval is its last t + 1."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:thm-1.loss",
@@ -103,7 +103,7 @@ CLAIMS = [
         place="path",
         assumptions=WITH_DIVERGENCE,
         printed=rf"F(w(t))-F(v_{{[k]}}(t))\le\rho{_APART}\le\rho\,h(t-(k-1)\tau)",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:thm-1.remark-zero",
@@ -170,7 +170,7 @@ CLAIMS = [
             "the cross term of the squared right side is left there; in the second, eta delta_i is taken off both "
             "sides; the last equation is for any divergence d."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:thm-1.step",
@@ -198,7 +198,7 @@ CLAIMS = [
             "checked client by client and squared, the others as they are; the equation at the end is the definition "
             "of delta, and the left side is compared with both of its members."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:thm-1.sum",
@@ -219,6 +219,6 @@ CLAIMS = [
             "For any divergence d, at every t of an interval; y - 1 - (k-1) tau counts the local steps before y.  "
             "With the step before it, this is Theorem 1."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
 ]

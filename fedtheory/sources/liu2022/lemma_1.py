@@ -90,7 +90,7 @@ CLAIMS = [
         place="round",
         assumptions=ASSUMPTIONS,
         printed=rf"x_i^t=\bar y-s{_SUM}g_i^\tau",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="liu2022:eq-6",
@@ -103,7 +103,7 @@ CLAIMS = [
         place="round",
         assumptions=ASSUMPTIONS,
         printed=rf"\bar x^t={_MEAN}\left(\bar y-s{_SUM}g_i^\tau\right)=\bar y-s{_SUM}{_MEAN}g_i^\tau",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="liu2022:lemma-1.proof",
@@ -132,6 +132,6 @@ CLAIMS = [
             rf"\le2s^2(t-t_0)\mathbb E\left[{_SUM}{_MEAN}\|G_i^\tau\|^2+{_SUM}\|G_i^\tau\|^2\right]\le4s^2K^2G^2"
         ),
         note="Expectations over all outcomes of a round, given the model that it starts from.",
-        verdict="supported",
+        verdict="proved",
     ),
 ]

@@ -1,0 +1,122 @@
+"""Relations between quotients: products of what is not negative add up to the slack times its denominators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory.claim import Relation
+from fedtheory.expressions import Expr, Inner
+from fedtheory.kernel import (
+    Rejected,
+    Step,
+    Term,
+    Theory,
+    added,
+    check,
+    is_nonnegative,
+    is_positive,
+    remainder,
+    scalar,
+    scaled,
+)
+from fedtheory.proofs.proof import named, require_ordering
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A polynomial in the letters of a proof that is not negative, linear in what they stand for."""
+
+    slack: Expr
+    terms: Sequence[Term]
+    """What adds up to it."""
+
+
+@dataclass(frozen=True)
+class CauchySchwarz:
+    """``|u|^2 |v|^2 - <u, v>^2``, by the letters of the three."""
+
+    left_sq: sp.Symbol
+    right_sq: sp.Symbol
+    inner: sp.Symbol
+
+    @property
+    def slack(self) -> Expr:
+        """What is not negative."""
+        return self.left_sq * self.right_sq - self.inner**2
+
+
+@dataclass(frozen=True)
+class Product:
+    """A number times facts, each of which is not negative."""
+
+    coefficient: Expr
+    facts: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Products:
+    """Why a relation holds: its slack, times facts that it is divided by, is a sum of products of facts."""
+
+    scalars: Mapping[sp.Symbol, Expr]
+    """What the letters of the proof stand for: inner products, lengths and differences of values."""
+    facts: Mapping[str, Shown | CauchySchwarz]
+    divided_by: Sequence[str] = ()
+    parts: Sequence[Product]
+
+
+def examine_products(relation: Relation, why: Products, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """Check every fact, every sign, and the identity between polynomials."""
+    require_ordering(relation)
+    for name, fact in why.facts.items():
+        yield from named(f"{name}: ", _fact(fact, why, theory, conditions))
+    slacks = {name: fact.slack for name, fact in why.facts.items()}
+    letters = {expression: letter for letter, expression in why.scalars.items()}
+    slack = sp.cancel(relation.slack.xreplace(letters))
+    # What else stands in the relation has to be a number.
+    replace(theory.numbers, letters=theory.numbers.letters | why.scalars.keys()).plain(slack)
+    below = sp.fraction(sp.together(slack))[1]
+    for name in why.divided_by:
+        yield Step(f"the relation divides by {name}", sp.rem(below, slacks[name], *why.scalars) == 0)
+    whole = slack * sp.Mul(*(slacks[name] for name in why.divided_by))
+    for part in why.parts:
+        coefficient = theory.numbers.plain(part.coefficient)
+        yield Step(f"({coefficient}) >= 0", is_nonnegative(coefficient, theory.numbers, conditions))
+        whole -= coefficient * sp.Mul(*(slacks[name] for name in part.facts))
+    left = sp.cancel(whole)
+    yield Step("the identity" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
+
+
+def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+    if isinstance(fact, Shown):
+        yield from check(sp.S.Zero, sp.expand(fact.slack).subs(why.scalars), fact.terms, theory, conditions)
+        return
+    if theory.noise or theory.random:
+        raise Rejected("products of expectations are not expectations of products")
+    left, right, product = (why.scalars[letter] for letter in (fact.left_sq, fact.right_sq, fact.inner))
+    if not all(isinstance(part, Inner) for part in (left, right, product)):
+        raise Rejected(f"{product} is no inner product")
+    lengths = [Inner(side, side) for side in product.args]
+    matches = any(
+        _same(left, one, theory) and _same(right, other, theory) for one, other in (lengths, reversed(lengths))
+    )
+    yield Step("Cauchy-Schwarz", matches)
+
+
+def _same(one: Expr, other: Expr, theory: Theory) -> bool:
+    return not remainder(added([scalar(one, theory), scaled(scalar(other, theory), sp.S.NegativeOne)]))
+
+
+@dataclass(frozen=True)
+class Positive:
+    """Why a number is larger than another one: the difference is positive by the signs of its letters."""
+
+
+def examine_positive(relation: Relation, _why: Positive, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """Check a strict inequality between numbers."""
+    if relation.operator not in ("<", ">"):
+        raise Rejected("a positive difference shows a strict inequality")
+    gap = theory.numbers.plain(relation.slack)
+    yield Step(f"({gap}) > 0", is_positive(gap, theory.numbers, conditions))

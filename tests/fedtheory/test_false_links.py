@@ -1,0 +1,241 @@
+"""False relations with squares, products, sums over the past or lemmas as their proofs: none of them is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim, Relation
+from fedtheory.expressions import Average, Expectation, LocalSum, PastSum, inner, norm_sq
+from fedtheory.kernel import Step, Term, assumption, one, square, triangle
+from fedtheory.proofs import Certificate, examination, examine, prove
+from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.theory import ROUNDS
+from fedtheory.registry import find
+
+eta, L, G, tau = sp.symbols("eta L G tau", positive=True)
+k = sp.Symbol("k", nonnegative=True, integer=True)
+x, y, w, x_i, x_next, g = sp.symbols("x y w x_i x_next g", real=True)
+WHERE: dict[sp.Symbol, Any] = {
+    eta: q.local_step_size,
+    L: q.smoothness,
+    G: q.second_moment,
+    tau: q.local_steps,
+    k: q.local_step_index,
+    x: q.point,
+    y: q.second_point,
+    w: q.server_model,
+    x_i: q.local_iterate,
+    x_next: q.next_local_iterate,
+    g: q.stochastic_gradient,
+}
+ONE = sp.S.One
+s, t, u = sp.symbols("s t u", real=True)
+
+
+def failing(why: Any, left: Any, operator: Any, right: Any, lemmas: Any = (), **stated: Any) -> str:
+    """What fails in a certificate with one link; empty where the claim is proved."""
+    claim = Claim(id="t:false", lhs=left, relation=operator, rhs=right, **{"where": WHERE, "place": "points", **stated})
+    steps = list(examination(claim, Certificate(claim=claim.id, links=[why], lemmas=lemmas)))
+    return "; ".join(step.text for step in steps if not step.holds)
+
+
+# Squares.
+
+LENGTH, LENGTHS = sp.sqrt(norm_sq(x + y)), sp.sqrt(norm_sq(x)) + sp.sqrt(norm_sq(y))
+SQUARED = Squared(length=LENGTH, bound=LENGTHS, terms=[Term(ONE, triangle(x, y))])
+CROSSED = 2 * sp.sqrt(norm_sq(x)) * sp.sqrt(norm_sq(y))
+
+
+def test_a_square_of_lengths() -> None:
+    """2 <x, y> <= 2 |x| |y| is outside the kernel: a product of two lengths is not linear."""
+    assert "expected one vector or random factor" in failing(
+        SQUARED, norm_sq(x + y), "<=", norm_sq(x) + norm_sq(y) + CROSSED
+    )
+
+
+def test_squares_of_what_may_be_negative() -> None:
+    """From -|x| <= 0 does not follow |x|^2 <= 0."""
+    why = Squared(length=-sp.sqrt(norm_sq(x)), bound=sp.S.Zero, terms=[])
+    assert "might be negative" in failing(why, norm_sq(x), "<=", 0)
+
+
+@pytest.mark.parametrize("operator", ["==", "<", ">"])
+def test_squares_show_no_equation(operator: Any) -> None:
+    """That a length is bounded shows neither an equation nor a strict inequality."""
+    assert "does not show an equation" in failing(SQUARED, norm_sq(x + y), operator, norm_sq(x))
+
+
+def test_squares_of_other_lengths() -> None:
+    """The squares have to be those of the relation."""
+    why = Squared(length=sp.sqrt(norm_sq(x)), bound=sp.sqrt(norm_sq(x)), terms=[])
+    assert failing(why, norm_sq(x), "<=", norm_sq(x)) == ""
+    assert failing(why, 2 * norm_sq(x), "<=", norm_sq(x)) == "the difference of the squares"
+
+
+# Products.
+
+SCALARS = {s: norm_sq(x), t: norm_sq(y), u: inner(x, y)}
+SHOWN = {
+    "s": Shown(s, [Term(ONE, square(x))]),
+    "t": Shown(t, [Term(ONE, square(y))]),
+    "Cauchy-Schwarz": CauchySchwarz(s, t, u),
+}
+
+
+def products(*parts: Product, divided_by: Any = (), scalars: Any = SCALARS, **facts: Any) -> Products:
+    """Products of squared lengths and the Cauchy-Schwarz inequality."""
+    return Products(scalars=scalars, facts={**SHOWN, **facts}, divided_by=divided_by, parts=parts)
+
+
+def test_cauchy_schwarz() -> None:
+    """<x, y>^2 / |y|^2 <= |x|^2, and not with half of it."""
+    why = products(Product(ONE, ["Cauchy-Schwarz"]), divided_by=["t"])
+    assert failing(why, inner(x, y) ** 2 / norm_sq(y), "<=", norm_sq(x)) == ""
+    assert "left over" in failing(why, inner(x, y) ** 2 / norm_sq(y), "<=", norm_sq(x) / 2)
+
+
+def test_cauchy_schwarz_needs_both_lengths() -> None:
+    """<x, y>^2 <= |x|^4 is false."""
+    why = products(Product(ONE, ["false"]), false=CauchySchwarz(s, s, u))
+    assert "false: Cauchy-Schwarz" in failing(why, inner(x, y) ** 2, "<=", norm_sq(x) ** 2)
+
+
+def test_cauchy_schwarz_in_expectation_is_rejected() -> None:
+    """At a step products of expectations are not what the letters of the products stand for."""
+    scalars = {s: Expectation(norm_sq(x_i)), t: Expectation(norm_sq(w)), u: Expectation(inner(x_i, w))}
+    alone = Products(
+        scalars=scalars,
+        facts={"Cauchy-Schwarz": SHOWN["Cauchy-Schwarz"]},
+        parts=[Product(ONE, ["Cauchy-Schwarz"])],
+    )
+    found = failing(alone, scalars[u] ** 2, "<=", scalars[s] * scalars[t], place="step")
+    assert "not expectations of products" in found
+
+
+def test_a_slack_is_divided_by_its_denominators_only() -> None:
+    """x <= 0 does not follow from x t <= 0 with a t that may be zero."""
+    why = products(Product(ONE, ["s"]), divided_by=["s"])
+    assert "the relation divides by s" in failing(why, 0, "<=", ONE)
+
+
+def test_facts_have_to_be_shown() -> None:
+    """A letter is not positive by itself, and coefficients are not negative."""
+    bold = Shown(s - t, [Term(ONE, square(x))])
+    assert "bold" in failing(products(Product(ONE, ["bold"]), bold=bold), norm_sq(y), "<=", norm_sq(x))
+    assert "(-1) >= 0" in failing(products(Product(-ONE, ["s"])), norm_sq(x), "<=", 0)
+
+
+def test_other_things_than_numbers_and_letters_are_rejected() -> None:
+    """What a relation is about has to be among the letters of the proof."""
+    assert "not a number" in failing(products(Product(ONE, ["s"])), norm_sq(x - y), "<=", norm_sq(x))
+
+
+@pytest.mark.parametrize(("left", "right"), [(0, eta - L), (0, 0 * eta), (eta, L)])
+def test_numbers_that_are_not_positive(left: Any, right: Any) -> None:
+    """A difference whose sign is open, and zero, are not positive."""
+    assert ") > 0" in failing(Positive(), left, "<", right)
+    assert failing(Positive(), 0, "<", eta) == ""
+
+
+# Sums over the past.
+
+LOOP = {"place": "round", "assumptions": (*ROUNDS, a.bounded_second_moment)}
+
+
+def test_iterates_as_sums_over_the_past() -> None:
+    """x' = w - eta sum g: not with another step, and only where rounds begin at the server's model."""
+    assert failing([], norm_sq(x_next - w + eta * PastSum(g)), "==", 0, **LOOP) == ""
+    assert "left over" in failing([], norm_sq(x_next - w + 2 * eta * PastSum(g)), "==", 0, **LOOP)
+    alone = {**LOOP, "assumptions": ROUNDS[1:]}
+    assert ROUNDS[0].name in failing([], norm_sq(x_next - w + eta * PastSum(g)), "==", 0, **alone)
+
+
+def test_sums_have_as_many_members_as_steps_were_taken() -> None:
+    """|sum g|^2 <= n sum |g|^2 for n = k + 1 members, and for no fewer."""
+    total = LocalSum(g)
+    for count, expected in ((k + 1, True), (k, False), (sp.S.One, False)):
+        terms = [Term(k + 1, square(g - total / (k + 1)), summed=True)]
+        left, right = Expectation(norm_sq(PastSum(g))), count * Expectation(PastSum(norm_sq(g)))
+        assert (failing(terms, left, "<=", right, **LOOP) == "") is expected
+
+
+def test_second_moments_are_means() -> None:
+    """A bound in expectation says nothing of every outcome, and a mixture of both readings is rejected."""
+    terms = [Term(ONE, assumption("bounded second moment"), summed=True)]
+    total = PastSum(norm_sq(g))
+    assert failing(terms, Expectation(total), "<=", (k + 1) * G**2, **LOOP) == ""
+    assert "does not assume" in failing(terms, total, "<=", (k + 1) * G**2, **LOOP)
+    assert "outside of an expectation" in failing([], total, "==", Expectation(total), **LOOP)
+
+
+def test_means_over_clients_and_sums_over_steps() -> None:
+    """They may be interchanged, but the mean of squares is not the square of the mean."""
+    assert failing([], norm_sq(PastSum(Average(g)) - Average(PastSum(g))), "==", 0, **LOOP) == ""
+    assert "left over" in failing([], PastSum(norm_sq(Average(g))), "==", Average(PastSum(norm_sq(g))), **LOOP)
+
+
+TOTALS: dict[str, tuple[Any, Any, str]] = {
+    "whole numbers": (PastSum(k), k * (k + 1) / 2, ""),
+    "powers": (eta * PastSum((1 + eta) ** k), (1 + eta) ** (k + 1) - 1, ""),
+    "a wrong start": (PastSum(k), k * (k + 1) / 2 + 1, "over no steps"),
+    "a wrong step": (PastSum(k), k * (k + 1), "what a step adds"),
+    "a factor that changes": (k * PastSum(ONE), k * (k + 1), "changes from local step"),
+    "two sums": (PastSum(k) + PastSum(ONE), k * (k + 1) / 2 + k + 1, "one sum"),
+}
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_totals(name: str) -> None:
+    """A sum over the past begins with zero, and grows by its members."""
+    left, right, expected = TOTALS[name]
+    found = failing(PastTotal(), left, "==", right, **LOOP)
+    assert expected in found
+    assert (found == "") is (expected == "")
+
+
+# Lemmas.
+
+
+def test_lemmas_have_to_be_proved_and_their_assumptions_made() -> None:
+    """A claim that relies on another one is proved where that one is, and under its assumptions."""
+    claim = find("lecture27:thm-1.loss")
+    certificate = Certificate(
+        claim=claim.id,
+        links=[[Term(ONE, one())]] * len(claim.relations),
+        lemmas=["lecture27:thm-1"],
+    )
+    fewer = replace(claim, assumptions=tuple(x for x in claim.assumptions if x is not a.bounded_dissimilarity))
+    assert "the assumptions of lecture27:thm-1" in " ".join(
+        step.text for step in examination(fewer, certificate) if not step.holds
+    )
+
+    def unproved(name: str) -> Any:
+        return replace(prove(find(name)), steps=(Step("nothing", False),))
+
+    found = examine(claim, certificate, unproved)
+    assert any("lecture27:thm-1 is proved" in step.text for step in found.steps if not step.holds)
+
+
+def test_lemmas_of_another_place_say_nothing_of_a_step() -> None:
+    """A bound on the drift of a whole run is one at each step; another claim about the run is not."""
+    assert "does not bound the drift" in failing(
+        [Term(ONE, one())], 0, "<=", 1, lemmas=["liu2022:thm-1"], place="step", where=find("liu2022:thm-1").where
+    )
+
+
+def test_relations_of_lemmas_are_numbered() -> None:
+    """A term names the relation that it uses."""
+    claim = find("lecture27:thm-1.step")
+    link = Relation(norm_sq(claim.relations[2].left.args[0]), "<=", sp.S.Zero)
+    wrong = replace(claim, lhs=None, rhs=None, chain=(), also=(link,))
+    terms = [Term(ONE, assumption("lecture27:thm-1.g, relation 3"))]
+    found = examination(wrong, Certificate(claim=claim.id, links=[terms], lemmas=["lecture27:thm-1.g"]))
+    assert any("does not assume" in step.text for step in found)
