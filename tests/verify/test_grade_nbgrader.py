@@ -15,7 +15,6 @@ from verify.grade import find_assignment
 from verify.grade import notebooks as n
 
 pytest.importorskip("nbgrader")
-pytestmark = pytest.mark.slow
 
 NAME = "drift-recursion"
 CONFIG = """
