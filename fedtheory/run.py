@@ -12,7 +12,7 @@ from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.rule import same_for_all
-from fedtheory.moments import Trajectory
+from fedtheory.moments import Trajectory, trajectory_of
 from fedtheory.objectives import Objectives, QuadraticObjectives
 from fedtheory.problem import Problem
 from fedtheory.problem.quadratic import weighted_sum
@@ -85,7 +85,7 @@ class Run:
     @property
     def attempted_trajectory(self) -> Trajectory:
         """The same as far as it goes, with the reason where it diverges."""
-        return Trajectory(self.problem, self.algorithm)
+        return trajectory_of(self.problem, self.algorithm)
 
     @cached_property
     def client_objectives(self) -> Objectives:

@@ -14,7 +14,7 @@ from fedtheory.arithmetic import FLOAT, RATIONAL, Array, plain_float
 from fedtheory.clock import Clock, Policy, spread_times
 from fedtheory.federation import Algorithm, fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.moments import Trajectory
+from fedtheory.moments import Trajectory, trajectory_of
 from fedtheory.problem import Problem
 
 Weighting = Literal["Identical", "Time-based"]
@@ -124,7 +124,7 @@ class Scenario:
     def curve(self, step_size: float) -> Curve:
         """Expected losses at a local step size."""
         algorithm = self.algorithm(step_size)
-        trajectory = Trajectory(self.problem, algorithm)
+        trajectory = trajectory_of(self.problem, algorithm)
         times = [0.0, *(plain_float(time) for time in algorithm.times(self.problem.weights))]
         return Curve(
             step_size,

@@ -1,5 +1,20 @@
 """Exact expectations: first and second moments of every model of a run, in closed form."""
 
+from fedtheory.arithmetic import FLOAT
+from fedtheory.federation import Algorithm
+from fedtheory.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.moments.trajectory import Divergence, Trajectory
+from fedtheory.problem import Problem
 
-__all__ = ["Divergence", "Trajectory"]
+__all__ = ["Divergence", "SteadyTrajectory", "Trajectory", "trajectory_of"]
+
+
+def trajectory_of(problem: Problem, algorithm: Algorithm) -> Trajectory:
+    """The exact expectations of a run; of rounds that are all alike, in floats, only those that are asked for."""
+    is_steady = problem.arithmetic is FLOAT and algorithm.clock.is_synchronous and _repeats(problem, algorithm)
+    return SteadyTrajectory(problem, algorithm) if is_steady else Trajectory(problem, algorithm)
+
+
+def _repeats(problem: Problem, algorithm: Algorithm) -> bool:
+    """Whether weights are fixed, and noise is the same wherever the models are."""
+    return algorithm.aggregation.moments(problem.weights).is_fixed and not problem.oracle.depends_on_model

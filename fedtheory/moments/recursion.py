@@ -138,12 +138,6 @@ class Recursion:
                 server = server + weighted_sum(squares[finished], local.covariances[finished])
         return NoiseProfile(np.stack(average), np.stack(traces), server)
 
-    @property
-    def is_steady(self) -> bool:
-        """Whether all rounds are alike: fixed weights, and noise that is the same wherever the models are."""
-        always_the_same = self.is_synchronous and self._has_fixed_weights
-        return always_the_same and not self.problem.oracle.depends_on_model
-
     def advance(self, live: LiveModels, update: Update, noise: NoiseProfile) -> None:
         """Make the server's next model."""
         squared = self.server_step_size * self.server_step_size

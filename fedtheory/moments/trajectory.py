@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, plain_float, plain_floats
+from fedtheory.arithmetic import Array, plain_float, plain_floats
 from fedtheory.clock import Update
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
@@ -16,7 +17,6 @@ from fedtheory.moments.live import LiveModels
 from fedtheory.moments.local import homogeneous, unroll
 from fedtheory.moments.recursion import NoiseProfile, Recursion
 from fedtheory.moments.stale import StaleRounds
-from fedtheory.moments.steady import SteadyRounds
 from fedtheory.moments.virtual import virtual_moments
 from fedtheory.problem import Problem
 
@@ -49,25 +49,13 @@ class Trajectory:
         # Overflow is looked for and reported as divergence, not as a warning for each operation.
         with np.errstate(over="ignore", invalid="ignore"):
             self.recursion = Recursion(problem, algorithm)
-            run = self._run_in_blocks if self.recursion.is_steady and problem.arithmetic is FLOAT else self._run
-            self.moments, self.noise = run()
+            self._run()
         completed = len(self.noise)
         overflow = completed + 1 if completed < algorithm.rounds else None
         self.divergence: Divergence | None = self._divergence(overflow)
 
-    def _run_in_blocks(self) -> tuple[Array, list[NoiseProfile]]:
-        """The same for rounds that are all alike, many at once."""
-        noise = self.recursion.round_noise(self.recursion.start)
-        step = self.recursion.server_step_size
-        rounds = SteadyRounds(self.recursion.round_map, step * step * noise.server_moment, self.algorithm.rounds)
-        moments = rounds.moments(self.recursion.start)
-        largest = np.maximum(np.abs(moments[1:]).max(axis=(1, 2)), noise.largest)
-        fits = largest * self._curvature**2 < _OVERFLOW
-        count = len(fits) if fits.all() else int(fits.argmin())
-        return moments[: count + 1], [noise] * count
-
-    def _run(self) -> tuple[Array, list[NoiseProfile]]:
-        """Moments and noise of the updates whose numbers fit into the arithmetic."""
+    def _run(self) -> None:
+        """Find moments and noise of the updates whose numbers fit into the arithmetic."""
         live = LiveModels(self.recursion.start)
         moments: list[Array] = [live.newest_moment]
         noise: list[NoiseProfile] = []
@@ -78,7 +66,7 @@ class Trajectory:
                 break
             noise.append(profile)
             moments.append(live.newest_moment)
-        return np.stack(moments), noise
+        self.moments, self.noise = np.stack(moments), noise
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
         """Every update with the models that are live before it; the same object goes on to the next update."""
@@ -91,8 +79,11 @@ class Trajectory:
         """Whether the numbers of a round, or the functionals made of them, leave double precision."""
         if moment.dtype == object:
             return False
-        largest = max(float(np.abs(moment).max()), noise.largest)
-        return not largest * self._curvature**2 < _OVERFLOW
+        return not self._fits(np.maximum(np.abs(moment).max(), noise.largest))
+
+    def _fits(self, largest: Array) -> Any:
+        """Whether numbers of this size, and the functionals made of them, fit into double precision."""
+        return largest * self._curvature**2 < _OVERFLOW
 
     @cached_property
     def _curvature(self) -> float:
@@ -150,7 +141,7 @@ class Trajectory:
     @cached_property
     def server_suboptimality(self) -> Array:
         """E F(x^n) - F*, (T+1,)."""
-        return _functional(self.problem.hessian, self._covariances) / 2
+        return functional(self.problem.hessian, self._covariances) / 2
 
     @cached_property
     def server_distance_sq(self) -> Array:
@@ -161,7 +152,7 @@ class Trajectory:
     @cached_property
     def server_gradient_sq(self) -> Array:
         """E|grad F(x^n)|^2, (T+1,)."""
-        return _functional(self.problem.hessian @ self.problem.hessian, self._covariances)
+        return functional(self.problem.hessian @ self.problem.hessian, self._covariances)
 
     @cached_property
     def local_suboptimality(self) -> Array:
@@ -180,11 +171,14 @@ class Trajectory:
     def _local(self, form: Array) -> Array:
         """E (xbar^{n,k} - x*)' form (xbar^{n,k} - x*), (T, K+1)."""
         if not self.recursion.is_synchronous:
-            return _functional(form, self.stale.moments[:, :, 1:, 1:])
+            return functional(form, self.stale.moments[:, :, 1:, 1:])
+        return self._local_of(form, self.moments[:-1], self._noise_averages)
+
+    def _local_of(self, form: Array, moments: Array, averages: Array) -> Array:
+        """The same of rounds from models with moments (N, d+1, d+1), and noise (N, K+1, d, d) in their averages."""
         maps = self.recursion.average_maps[:, 1:, :]
         carried = maps.transpose(0, 2, 1) @ form @ maps
-        averages = np.stack([profile.average for profile in self.noise])
-        return np.stack([_functional(c, self.moments[:-1]) for c in carried], axis=1) + _functional(form, averages)
+        return np.stack([functional(c, moments) for c in carried], axis=1) + functional(form, averages)
 
     @cached_property
     def stale(self) -> StaleRounds:
@@ -200,6 +194,43 @@ class Trajectory:
     def local_gradient_sq(self) -> Array:
         """E|grad F(xbar^{n,k})|^2 of the virtual iterate, (T, K+1)."""
         return self._local(self.problem.hessian @ self.problem.hessian)
+
+    # The last model and means over rounds, which need no list of moments where all rounds are alike.
+
+    @cached_property
+    def final_suboptimality(self) -> Any:
+        """E F(x^T) - F*."""
+        return self.server_suboptimality[-1]
+
+    @cached_property
+    def final_distance_sq(self) -> Any:
+        """E|x^T - x*|^2."""
+        return self.server_distance_sq[-1]
+
+    @cached_property
+    def mean_server_suboptimality(self) -> Any:
+        """(1/T) sum_{n<T} E F(x^n) - F*."""
+        return _mean(self.server_suboptimality[:-1])
+
+    @cached_property
+    def mean_server_gradient_sq(self) -> Any:
+        """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
+        return _mean(self.server_gradient_sq[:-1])
+
+    @cached_property
+    def mean_local_suboptimality(self) -> Array:
+        """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
+        return np.asarray(_mean(self.local_suboptimality))
+
+    @cached_property
+    def mean_local_gradient_sq(self) -> Array:
+        """(1/T) sum_n of `local_gradient_sq`, (K+1,)."""
+        return np.asarray(_mean(self.local_gradient_sq))
+
+    @cached_property
+    def mean_drift(self) -> Array:
+        """(1/T) sum_n of `drift`, (K+1, M)."""
+        return np.asarray(_mean(self.drift))
 
     def local_second_moments(self, forms: Array) -> Array:
         """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
@@ -224,24 +255,41 @@ class Trajectory:
         """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
         if not self.recursion.is_synchronous:
             return self.stale.drift
-        traces = np.stack([profile.traces for profile in self.noise])
-        shared = np.stack([profile.average for profile in self.noise]).trace(axis1=2, axis2=3)
+        return self._drift_of(self.moments[:-1], self._noise_traces, self._noise_averages)
+
+    @property
+    def _noise_averages(self) -> Array:
+        """Of all rounds, (T, K+1, d, d)."""
+        return np.stack([profile.average for profile in self.noise])
+
+    @property
+    def _noise_traces(self) -> Array:
+        """Of all rounds, (T, K+1, M)."""
+        return np.stack([profile.traces for profile in self.noise])
+
+    def _drift_of(self, moments: Array, traces: Array, averages: Array) -> Array:
+        """The same of rounds from models with moments (N, d+1, d+1), and noise of traces (N, K+1, M)."""
+        shared = averages.trace(axis1=2, axis2=3)
         noise = traces * (1 - 2 * self.problem.weights) + shared[:, :, None]
         steps = unroll(self.recursion.centred, self.algorithm.work, self.recursion.start)
-        by_step = [self._mean_drift(local.maps, local.k) for local in steps]
+        by_step = [self._carried_drift(moments, local.maps, local.k) for local in steps]
         drift: Array = np.stack(by_step, axis=1) + noise
         return drift
 
-    def _mean_drift(self, maps: Array, k: int) -> Array:
-        """The part of the drift at local step k that the base model carries, (T, M)."""
+    def _carried_drift(self, moments: Array, maps: Array, k: int) -> Array:
+        """The part of the drift at local step k that the base models carry, (N, M)."""
         apart = (maps - self.recursion.average_maps[k])[:, 1:, :]
         forms = apart.transpose(0, 2, 1) @ apart
         size = forms.shape[-1] ** 2
-        carried: Array = self.moments[:-1].reshape(-1, size) @ forms.reshape(-1, size).T
+        carried: Array = moments.reshape(-1, size) @ forms.reshape(-1, size).T
         return carried
 
 
-def _functional(form: Array, moments: Array) -> Array:
+def _mean(values: Array) -> Any:
+    return values.sum(axis=0) / len(values)
+
+
+def functional(form: Array, moments: Array) -> Array:
     """``trace(form' moments[n])`` for each n: (N,) from (N, a, a), or (N, K) from (N, K, a, a)."""
     size = form.size
     return moments.reshape(*moments.shape[:-2], size) @ form.reshape(size)

@@ -31,25 +31,27 @@ def _round_suboptimality(run: Run) -> Array:
     return _per_round(after.sum(axis=1) / after.shape[1])
 
 
-def _round_drift(run: Run) -> Array:
-    inside = _local(run, run.trajectory.drift)[:, 1:-1]
+def _round_drift(run: Run, drift: Array) -> Array:
+    """(1/tau) sum_{k=1..tau-1} sum_i p_i of the drift, (N,) from (N, K+1, M)."""
+    inside = _local(run, drift)[:, 1:-1]
     averaged = inside @ run.problem.weights if inside.size else inside.sum(axis=2)
     total = averaged.sum(axis=1) + run.arithmetic.zeros(len(averaged))
-    return _per_round(total / run.algorithm.work.steps[0])
+    shares: Array = total / run.algorithm.work.steps[0]
+    return shares
 
 
 average_suboptimality = Quantity(
     "average_suboptimality",
     r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
-    lambda run: _mean(_local(run, run.trajectory.local_suboptimality)[:, 1:]),
+    lambda run: _mean(_local(run, run.trajectory.mean_local_suboptimality)[1:]),
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
 )
 average_local_gradient_sq = Quantity(
     "average_local_gradient_sq",
     r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=0}^{\tau-1}\mathbb E\|\nabla F(\bar x^{(t,k)})\|^2",
     "(1/(tau T)) sum_t sum_{k=0..tau-1} E|grad F(xbar^{t,k})|^2, the averaged iterate at every local step",
-    lambda run: _mean(_local(run, run.trajectory.local_gradient_sq)[:, :-1]),
+    lambda run: _mean(_local(run, run.trajectory.mean_local_gradient_sq)[:-1]),
 )
 max_drift = Quantity(
     "max_drift",
@@ -61,16 +63,16 @@ average_gradient_sq = Quantity(
     "average_gradient_sq",
     r"\frac1T\sum_{n=0}^{T-1}\mathbb E\|\nabla F(x^n)\|^2",
     "(1/T) sum_{n=0..T-1} E|grad F(x^n)|^2",
-    lambda run: _mean(run.trajectory.server_gradient_sq[:-1]),
+    lambda run: run.trajectory.mean_server_gradient_sq,
 )
 final_suboptimality = Quantity(
-    "final_suboptimality", r"\mathbb E F(x^T)-F^*", "E F(x^T) - F*", lambda run: run.trajectory.server_suboptimality[-1]
+    "final_suboptimality", r"\mathbb E F(x^T)-F^*", "E F(x^T) - F*", lambda run: run.trajectory.final_suboptimality
 )
 final_distance_sq = Quantity(
     "final_distance_sq",
     r"\mathbb E\|x^T-x^*\|^2",
     "E|x^T - x*|^2",
-    lambda run: run.trajectory.server_distance_sq[-1],
+    lambda run: run.trajectory.final_distance_sq,
 )
 round_suboptimality = Quantity(
     "round_suboptimality",
@@ -97,14 +99,14 @@ round_drift = Quantity(
     "round_drift",
     r"\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "for each round t: (1/tau) sum_{k=1..tau-1} sum_i p_i E|x_i^{t,k} - xbar^{t,k}|^2",
-    _round_drift,
+    lambda run: _per_round(_round_drift(run, run.trajectory.drift)),
     per_round=True,
 )
 average_round_drift = Quantity(
     "average_round_drift",
     r"\frac{1}{T}\sum_t\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "mean over t of round_drift",
-    lambda run: _mean(_round_drift(run)),
+    lambda run: _round_drift(run, run.trajectory.mean_drift[None])[0],
 )
 total_progress = Quantity(
     "total_progress",
@@ -136,5 +138,5 @@ total_descent = Quantity(
     "total_descent",
     r"F(x^0)-\mathbb E F(x^T)",
     "F(x^0) - E F(x^T)",
-    lambda run: run.initial_gap - run.trajectory.server_suboptimality[-1],
+    lambda run: run.initial_gap - run.trajectory.final_suboptimality,
 )

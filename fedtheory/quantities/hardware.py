@@ -115,5 +115,5 @@ mean_server_suboptimality = Quantity(
     "mean_server_suboptimality",
     r"\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*)",
     "(1/N) sum_{n=0..N-1} E F(theta^n) - F*, over the server's models",
-    lambda run: run.trajectory.server_suboptimality[:-1].sum() / run.algorithm.rounds,
+    lambda run: run.trajectory.mean_server_suboptimality,
 )
