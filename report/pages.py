@@ -13,6 +13,7 @@ from fedtheory.registry import repairs_of, sharper_claims
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence
 from report.experiments import Experiment, experiments_for
+from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
 from report.numbers import decimal
@@ -45,6 +46,9 @@ class ClaimPage:
     printed_proof: Sequence[PrintedStep]
     """The steps of the proof as printed; empty where the source has none."""
     worst_case: WorstCaseSection | None
+    explorer: ExplorerSection | None
+    no_explorer: str
+    """What in an inequality is no function of numbers, where there is no explorer for that reason."""
     instances: int
     ratio: str
 
@@ -90,6 +94,8 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure]) -> ClaimPage:
         certificate=certificate_section(claim),
         printed_proof=printed_proof(claim),
         worst_case=worst_case_section(verdict),
+        explorer=explorer_section(claim),
+        no_explorer=no_explorer(claim),
         instances=verdict.instances,
         ratio="" if verdict.worst_ratio is None or verdict.verdict == "refuted" else decimal(verdict.worst_ratio, 3),
     )

@@ -1,4 +1,4 @@
-"""The site: an index, a page for each claim, the errata, the toy problem, and the verdicts as JSON.
+"""The site: an index, a page for each claim, the errata, the toy problem, a script, and the verdicts as JSON.
 
 Pages carry no dates and no timings: the same claims give the same bytes.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -24,6 +25,7 @@ from verify.verdict import ClaimVerdict, verify
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+SCRIPT = "explorer.js"
 TOY_SOURCE, TOY_PAGE = "renard2022", "toy-problem.html"
 
 
@@ -45,7 +47,7 @@ def write_site(
     plan = _plan_page(environment, claims)
     index = _index(environment, pages, has_toy=bool(toy), has_errata=bool(errata), has_plan=bool(plan))
     contents = {"index.html": index, "verdicts.json": _verdicts_json(verdicts)}
-    contents |= _claim_pages(environment, pages) | errata | toy | plan
+    contents |= _claim_pages(environment, pages) | errata | toy | plan | _scripts(pages)
     return [_write(folder / name, text) for name, text in contents.items()]
 
 
@@ -96,6 +98,13 @@ def _claim_pages(environment: Environment, pages: Sequence[ClaimPage]) -> dict[s
         page.file: template.render(page=page, source=sources[page.claim.source], before=before, after=after)
         for before, page, after in neighbours
     }
+
+
+def _scripts(pages: Sequence[ClaimPage]) -> dict[str, str]:
+    """The script of the explorers, once for all pages that have one."""
+    if not any(page.explorer for page in pages):
+        return {}
+    return {SCRIPT: files("report").joinpath("templates", SCRIPT).read_text(encoding="utf-8")}
 
 
 def _errata_page(environment: Environment, claims: Sequence[Claim]) -> dict[str, str]:

@@ -212,10 +212,10 @@ def _sides(claim: Claim) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     assert error is not None
     symbol = next(s for s in main.left.free_symbols if claim.notation.get(s) == error)
     factor = main.left / symbol
-    return tuple(term / factor for term in _terms(main.right)), tuple(map(sp.sympify, claim.conditions))
+    return tuple(term / factor for term in terms_of(main.right)), tuple(map(sp.sympify, claim.conditions))
 
 
-def _terms(right: Expr) -> tuple[Expr, ...]:
+def terms_of(right: Expr) -> tuple[Expr, ...]:
     """The terms of a sum; a product is split over its first factor that is a sum without differences."""
     if isinstance(right, sp.Mul):
         sums = (factor for factor in right.args if isinstance(factor, sp.Add))

@@ -1,0 +1,76 @@
+"""Scalar expressions as JavaScript, printed by SymPy, and what stands in the way of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import sympy as sp
+
+from fedtheory.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Expr,
+    Gradient,
+    Inner,
+    LocalSum,
+    PastSum,
+    Selected,
+    Value,
+)
+from fedtheory.quantities.notion import Notion, Quantity, ScalarNotion
+
+_PRINTED = (
+    sp.Symbol,
+    sp.Number,
+    sp.NumberSymbol,
+    sp.Add,
+    sp.Mul,
+    sp.Pow,
+    sp.Min,
+    sp.Max,
+    sp.Abs,
+    sp.exp,
+    sp.log,
+    sp.ceiling,
+    sp.floor,
+)
+"""What JavaScript has a counterpart for, exact up to rounding."""
+
+_IN_WORDS: Mapping[type, str] = {
+    Average: "a mean over clients",
+    ClientSum: "a sum over clients",
+    LocalSum: "a sum over local steps",
+    PastSum: "a sum over past local steps",
+    Selected: "a sum over the selected clients",
+    Expectation: "an expectation",
+    Inner: "an inner product",
+    Gradient: "a gradient",
+    Value: "a function value",
+}
+
+
+def obstacle(expression: Expr, notation: Mapping[sp.Symbol, Notion]) -> str | None:
+    """What in an expression is no function of numbers, in words; None where nothing is.
+
+    A symbol without a notion stands for the values that a claim tries for it.
+    """
+    for node in sp.preorder_traversal(expression):
+        if type(node) in _IN_WORDS:
+            return _IN_WORDS[type(node)]
+        if not isinstance(node, _PRINTED):
+            return f"the function {node.func.__name__}"
+        if not isinstance(notation.get(node), Quantity | ScalarNotion | None):
+            return f"{notation[node].name.replace('_', ' ')}, which is no number"
+    return None
+
+
+def argument_names(symbols: Sequence[sp.Symbol]) -> dict[sp.Symbol, str]:
+    """A JavaScript name for each symbol: symbols of claims are LaTeX."""
+    return {symbol: f"v{number}" for number, symbol in enumerate(symbols)}
+
+
+def javascript(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+    """An arrow function of the numbers of all symbols, in the order of `names`."""
+    renamed = expression.xreplace({symbol: sp.Symbol(name, real=True) for symbol, name in names.items()})
+    return f"({', '.join(names.values())}) => {sp.jscode(renamed)}"

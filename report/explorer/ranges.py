@@ -1,0 +1,121 @@
+"""Where sliders start and how far they go: at numbers for which the conditions hold, three decades up and down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.arithmetic import NEAR_TIE
+from fedtheory.expressions import Expr
+from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, compiled
+from fedtheory.quantities.notion import Notion
+
+NOTCHES = 20
+"""Notches of a slider in one decade."""
+_REACH = 3 * NOTCHES
+
+STEP_SIZES = (STEP, "effective_step_size", "client_step_size", SERVER_STEP)
+_FIRST_NOTCHES = {STEP: -20, "effective_step_size": -20, "client_step_size": -20, ROUNDS: 60, "iterations": 60}
+_FIRST_NOTCHES |= {CLIENTS: 20, STEPS: 14, "client_local_steps": 14, "participants": 14}
+"""Where a search starts: 0.1, a thousand, ten and five; ten for what has no name, because a claim tries values for it;
+one for everything else."""
+
+WHOLE = (
+    *COUNTS,
+    "client_local_steps",
+    "largest_staleness",
+    "local_step_index",
+    "longest_report_interval",
+    "report_interval",
+    "window",
+)
+"""Quantities that are whole numbers."""
+
+_SHRINKING = 6 * NOTCHES
+"""How far step sizes are made smaller in search of a start."""
+_STRIDE = 5
+"""Notches between the places that a search tries."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers of one slider: powers of ten, of three digits or whole, and zero where the symbol may be zero."""
+
+    low: int
+    high: int
+    """First and last notch; notch n is 10^(n/20)."""
+    start: int
+    whole: bool
+    zero: bool
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All numbers, increasing."""
+        positive = (at_notch(notch, self.whole) for notch in range(self.low, self.high + 1))
+        return tuple(dict.fromkeys([0.0] * self.zero + list(positive)))
+
+    @property
+    def place(self) -> int:
+        """Place of the start among the numbers."""
+        return self.values.index(at_notch(self.start, self.whole))
+
+
+def at_notch(notch: int, whole: bool) -> float:
+    """The number at a notch: the same digits that are shown, so that a reader can use them."""
+    number = 10 ** (notch / NOTCHES)
+    return max(1.0, float(round(number))) if whole else float(f"{number:.3g}")
+
+
+def ranges(
+    symbols: Sequence[sp.Symbol], notation: Mapping[sp.Symbol, Notion], conditions: Sequence[Expr], right: Expr
+) -> tuple[Range, ...]:
+    """A range for each symbol.
+
+    It starts where all conditions hold and the right side is positive, or where
+    the conditions hold, if there is such a place among those that are tried.
+    """
+    names = [notation[symbol].name if symbol in notation else "" for symbol in symbols]
+    whole = [symbol.is_integer is True or name in WHOLE for symbol, name in zip(symbols, names, strict=True)]
+    evaluate = compiled(right, tuple(symbols))
+
+    def numbers(notches: Sequence[int]) -> list[float]:
+        return [at_notch(*pair) for pair in zip(notches, whole, strict=True)]
+
+    def inside(notches: Sequence[int]) -> bool:
+        return all(holds(condition, symbols, numbers(notches)) for condition in conditions)
+
+    first = [_FIRST_NOTCHES.get(name, 20 * (name == "")) for name in names]
+    is_step = [name in STEP_SIZES for name in names]
+    promising = (place for place in _places(first, is_step, whole) if inside(place))
+    best = next((place for place in promising if evaluate(numbers(place)) > 0), None)
+    best = best or next((place for place in _places(first, is_step, whole) if inside(place)), first)
+    return tuple(
+        Range(0 if count else notch - _REACH, notch + _REACH, notch, count, symbol.is_positive is not True)
+        for symbol, notch, count in zip(symbols, best, whole, strict=True)
+    )
+
+
+def holds(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:
+    """Whether a condition holds at some numbers; within a near tie of its edge it does, unless it is strict."""
+    left, right = (compiled(side, tuple(symbols))(list(numbers)) for side in (condition.lhs, condition.rhs))
+    near = NEAR_TIE * (abs(left) + abs(right))
+    gap = left - right if condition.rel_op in (">=", ">") else right - left
+    if condition.rel_op == "==":
+        return abs(gap) <= near
+    return gap > 0 if condition.rel_op in ("<", ">") else gap >= -near
+
+
+def _places(first: list[int], is_step: list[bool], is_count: list[bool]) -> Iterator[list[int]]:
+    """The first place, then smaller step sizes, then also one other symbol larger or smaller, then smaller counts."""
+    shrunk = [_moved(first, is_step, -less) for less in range(0, _SHRINKING + 1, _STRIDE)] if any(is_step) else [first]
+    yield from shrunk
+    others = [[number == at for number in range(len(first))] for at, step in enumerate(is_step) if not step]
+    for move in sorted(range(-2 * _REACH, 2 * _REACH + 1, 2 * _STRIDE), key=abs)[1:]:
+        yield from (_moved(place, other, move) for place in shrunk for other in others)
+    yield from (_moved(first, is_count, -less) for less in range(_STRIDE, _REACH + 1, _STRIDE))
+
+
+def _moved(place: list[int], chosen: list[bool], move: int) -> list[int]:
+    return [notch + move * is_chosen for notch, is_chosen in zip(place, chosen, strict=True)]
