@@ -69,32 +69,32 @@ def at_notch(notch: int, whole: bool) -> float:
 
 
 def ranges(
-    symbols: Sequence[sp.Symbol], notation: Mapping[sp.Symbol, Notion], conditions: Sequence[Expr], right: Expr
+    symbols: Sequence[sp.Symbol],
+    notation: Mapping[sp.Symbol, Notion],
+    conditions: Sequence[Expr],
+    wishes: Sequence[Expr] = (),
 ) -> tuple[Range, ...]:
-    """A range for each symbol.
+    """A range for each symbol, which starts where all conditions hold, and all wishes as well where that is possible.
 
-    It starts where all conditions hold and the right side is positive, or where
-    the conditions hold, if there is such a place among those that are tried.
+    Both are relations; places are tried in a fixed order, and without a success the first one is taken.
     """
     names = [notation[symbol].name if symbol in notation else "" for symbol in symbols]
     whole = [symbol.is_integer is True or name in WHOLE for symbol, name in zip(symbols, names, strict=True)]
-    evaluate = compiled(right, tuple(symbols))
-
-    def numbers(notches: Sequence[int]) -> list[float]:
-        return [at_notch(*pair) for pair in zip(notches, whole, strict=True)]
-
-    def inside(notches: Sequence[int]) -> bool:
-        return all(holds(condition, symbols, numbers(notches)) for condition in conditions)
-
     first = [_FIRST_NOTCHES.get(name, 20 * (name == "")) for name in names]
     is_step = [name in STEP_SIZES for name in names]
-    promising = (place for place in _places(first, is_step, whole) if inside(place))
-    best = next((place for place in promising if evaluate(numbers(place)) > 0), None)
-    best = best or next((place for place in _places(first, is_step, whole) if inside(place)), first)
-    return tuple(
-        Range(0 if count else notch - _REACH, notch + _REACH, notch, count, symbol.is_positive is not True)
-        for symbol, notch, count in zip(symbols, best, whole, strict=True)
-    )
+
+    def inside(place: Sequence[int], relations: Sequence[Expr]) -> bool:
+        numbers = [at_notch(*pair) for pair in zip(place, whole, strict=True)]
+        return all(holds(relation, symbols, numbers) for relation in relations)
+
+    best = next((place for place in _places(first, is_step, whole) if inside(place, [*conditions, *wishes])), None)
+    best = best or next((place for place in _places(first, is_step, whole) if inside(place, conditions)), first)
+    return tuple(_around(*chosen) for chosen in zip(symbols, best, whole, strict=True))
+
+
+def _around(symbol: sp.Symbol, notch: int, whole: bool) -> Range:
+    start = max(notch, 0) if whole else notch
+    return Range(0 if whole else start - _REACH, start + _REACH, start, whole, symbol.is_positive is not True)
 
 
 def holds(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:

@@ -223,6 +223,10 @@ function plot(numbers, value) {
     const look = { stroke: looks[n].colour, "stroke-dasharray": looks[n].dash };
     draw(curves, "path", { d: path(xs, over(term), x, y), class: "term", ...look });
   });
+  if (!bound.some((at) => at > 0 && Number.isFinite(at))) {
+    const middle = { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
+    draw(canvas, "text", middle, "not above zero: nothing to draw on this scale");
+  }
   shade(canvas, regions, x, box);
   if (numbers[place] > 0) {
     draw(canvas, "path", { d: `M${x(numbers[place])} ${box.top}V${box.bottom}`, class: "here" });

@@ -1,0 +1,146 @@
+"""What the explorer of a claim is about: one link of its statement, with its conditions, as functions of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.claim import Claim
+from fedtheory.expressions import Expr, latex
+from fedtheory.planner.bound import STEP, terms_of
+from report.explorer.javascript import obstacle
+from report.explorer.ranges import STEP_SIZES, Range, ranges
+
+_OPERATORS = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "="}
+_MIRRORED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+_FIRST = (*STEP_SIZES, "local_steps", "client_local_steps", "rounds", "iterations", "clients", "participants")
+"""Quantities that come first: what a run chooses."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """One inequality of a statement, or the order of a rate."""
+
+    left: Expr
+    relation: str
+    right: Expr
+    is_order: bool = False
+    """Whether the right side is an order of magnitude only."""
+
+    @property
+    def latex(self) -> str:
+        """The link, typeset."""
+        right = latex(self.right)
+        return rf"{latex(self.left)} {_OPERATORS[self.relation]} " + (
+            rf"O\left({right}\right)" if self.is_order else right
+        )
+
+    def is_explored(self, kind: str) -> bool:
+        """Whether there is something to explore: a bound by a formula, and in other claims a formula in two symbols."""
+        return not self.right.is_Atom and len(self.right.free_symbols) >= (1 if kind == "bound" else 2)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A link and what belongs to it, all of it in the same symbols."""
+
+    link: Link
+    has_left: bool
+    """Whether the left side is a formula in the same symbols."""
+    terms: Sequence[Expr]
+    """Of the right side; empty where it is one term."""
+    conditions: Sequence[Expr]
+    undecided: Sequence[Expr]
+    """Conditions that are no relations between numbers."""
+    symbols: Sequence[sp.Symbol]
+    ranges: Sequence[Range]
+    """Of each symbol."""
+    across: int
+    """Number of the symbol along the horizontal axis at first."""
+
+
+def subject_of(claim: Claim) -> Subject | None:
+    """The first link whose right side is a function of numbers; None where there is none."""
+    free = (link for link in _links(claim) if obstacle(link.right, claim.notation) is None)
+    link = next(free, None)
+    return None if link is None else _subject(claim, link)
+
+
+def no_explorer(claim: Claim) -> str:
+    """Why a claim with an inequality or a rate has no explorer; empty for all others."""
+    obstacles = [obstacle(link.right, claim.notation) for link in _links(claim)]
+    return "" if not obstacles or None in obstacles else str(obstacles[0])
+
+
+def _links(claim: Claim) -> list[Link]:
+    """The inequalities of a statement with the formula on the right, and the order of a rate."""
+    if claim.kind in ("assumption", "definition"):
+        return []
+    found = [Link(r.left, r.operator, r.right) for r in claim.relations if r.operator != "=="]
+    links = [Link(k.right, _MIRRORED[k.relation], k.left) if k.right.is_Symbol else k for k in found]
+    if claim.rate is not None:
+        constant = claim.rate.constant
+        if constant is None:
+            links.append(Link(claim.rate.measured, "==", claim.rate.order, is_order=True))
+        else:
+            links.append(Link(claim.rate.measured, "<=", constant * claim.rate.order))
+    return [link for link in links if link.is_explored(claim.kind)]
+
+
+def _subject(claim: Claim, link: Link) -> Subject:
+    conditions = [_as_chosen(claim, sp.sympify(condition)) for condition in claim.conditions]
+    decided = [c for c in conditions if all(obstacle(side, claim.notation) is None for side in c.args)]
+    symbols = _symbols([link.right, *decided], claim)
+    terms = terms_of(link.right)
+    # Lower bounds may be negative throughout.
+    wishes = [] if link.relation in (">=", ">") else [sp.Gt(link.right, 0, evaluate=False)]
+    return Subject(
+        link=link,
+        has_left=_is_formula_in(link, symbols, claim),
+        terms=terms if len(terms) > 1 else (),
+        conditions=decided,
+        undecided=[condition for condition in conditions if condition not in decided],
+        symbols=symbols,
+        ranges=ranges(symbols, claim.notation, decided, wishes),
+        across=_across(claim, symbols, link.right),
+    )
+
+
+def _is_formula_in(link: Link, symbols: Sequence[sp.Symbol], claim: Claim) -> bool:
+    """Whether the left side of an inequality is a formula in some symbols, instead of something measured."""
+    formula = not link.is_order and not link.left.is_Atom and obstacle(link.left, claim.notation) is None
+    return formula and link.left.free_symbols <= {*symbols}
+
+
+def _as_chosen(claim: Claim, condition: Expr) -> Expr:
+    """A condition, with a step size that a rate makes a function of its variable in place of the symbol."""
+    step = None if claim.rate is None else claim.rate.step_size
+    if step is None or obstacle(step, claim.notation) is not None:
+        return condition
+    chosen = {symbol: step for symbol in claim.notation if name_of(symbol, claim) == STEP}
+    return condition.func(*(side.xreplace(chosen) for side in condition.args), evaluate=False)
+
+
+def _symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
+    """What a run chooses first, then constants and all else, by name."""
+    found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions))
+
+    def place(symbol: sp.Symbol) -> tuple[int, str]:
+        name = name_of(symbol, claim)
+        return (_FIRST.index(name) if name in _FIRST else len(_FIRST), str(symbol).lower())
+
+    return sorted(found, key=place)
+
+
+def name_of(symbol: sp.Symbol, claim: Claim) -> str:
+    """What a symbol stands for; empty for one under a universal quantifier."""
+    return claim.notation[symbol].name if symbol in claim.notation else ""
+
+
+def _across(claim: Claim, symbols: Sequence[sp.Symbol], right: Expr) -> int:
+    """The variable of a rate, or the first symbol that the right side depends on."""
+    if claim.rate is not None and claim.rate.variable in symbols:
+        return symbols.index(claim.rate.variable)
+    return next(number for number, symbol in enumerate(symbols) if symbol in right.free_symbols)

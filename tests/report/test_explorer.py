@@ -1,0 +1,197 @@
+"""Explorers of bounds: compiled formulas are those of the claims, and sliders start where the conditions hold."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import quantities as q
+from fedtheory.claim import Claim, Rate
+from fedtheory.expressions import Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value
+from fedtheory.registry import all_claims, find
+from report.explorer import explorer_section, no_explorer
+from report.explorer.javascript import argument_names, javascript
+from report.explorer.ranges import Range
+from report.explorer.subject import Subject, subject_of
+
+NOT_NUMBERS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
+
+
+@cache
+def explored() -> dict[str, Subject]:
+    """The subject of each claim that has an explorer."""
+    found = {claim_id: subject_of(claim) for claim_id, claim in all_claims().items()}
+    return {claim_id: subject for claim_id, subject in found.items() if subject is not None}
+
+
+def expressions(subject: Subject) -> list[Any]:
+    """Everything of a subject that a page computes."""
+    sides = [side for condition in subject.conditions for side in condition.args]
+    return [subject.link.right, *subject.terms, *sides, *([subject.link.left] if subject.has_left else [])]
+
+
+def precise(expression: Any, symbols: Sequence[sp.Symbol], point: Sequence[float]) -> Any:
+    """An expression at a point, in sixty digits."""
+    return expression.xreplace({s: sp.Float(value, 60) for s, value in zip(symbols, point, strict=True)}).evalf(60)
+
+
+def random_point(subject: Subject, random: Random) -> list[float]:
+    """A number of each slider, within a decade of its start."""
+    return [random.choice(r.values[max(r.place - 20, 0) : r.place + 21]) for r in subject.ranges]
+
+
+def javascript_values(functions: Sequence[str], points: Sequence[Sequence[Sequence[float]]]) -> list[list[Any]]:
+    """The values of each function at its points, by Node.js; None for what is no finite number."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node.js is not installed")
+    calls = (f"{json.dumps(at)}.map((v) => ({code})(...v))" for code, at in zip(functions, points, strict=True))
+    program = f"console.log(JSON.stringify([{', '.join(calls)}]))"
+    done = subprocess.run([node, "-"], input=program, capture_output=True, text=True, check=True)
+    found: list[list[Any]] = json.loads(done.stdout)
+    return found
+
+
+def compare_with_sympy(points: int) -> None:
+    """Each formula of each explorer has the same value in JavaScript as in SymPy, at some random points."""
+    cases = [(subject, e) for subject in explored().values() for e in dict.fromkeys(expressions(subject))]
+    at = [[random_point(subject, Random(n)) for n in range(points)] for subject, _ in cases]
+    functions = [javascript(expression, argument_names(subject.symbols)) for subject, expression in cases]
+    assert len(cases) > 3 * len(explored())
+    for (subject, expression), places, values in zip(cases, at, javascript_values(functions, at), strict=True):
+        for place, value in zip(places, values, strict=True):
+            expected = precise(expression, subject.symbols, place)
+            known = expected.is_real and expected.is_finite
+            assert value == (pytest.approx(float(expected), rel=1e-9, abs=1e-300) if known else None), expression
+
+
+def test_compiled_formulas_agree_with_sympy() -> None:
+    """Right sides, terms and sides of conditions are the same numbers in JavaScript as in SymPy."""
+    compare_with_sympy(points=1)
+
+
+@pytest.mark.slow
+def test_compiled_formulas_agree_with_sympy_at_many_points() -> None:
+    """The same at eight points each."""
+    compare_with_sympy(points=8)
+
+
+def test_terms_add_up_to_the_right_side() -> None:
+    """To forty digits: no term is lost or counted twice."""
+    for claim_id, subject in explored().items():
+        point = random_point(subject, Random(1))
+        if subject.terms:
+            whole, parts = (precise(e, subject.symbols, point) for e in (subject.link.right, sp.Add(*subject.terms)))
+            assert abs(whole - parts) <= abs(whole) * sp.Float(10) ** -40, claim_id
+
+
+def test_sliders_start_where_all_conditions_hold() -> None:
+    """For every claim, by exact substitution; the right side has a value there, above zero for upper bounds."""
+    for claim_id, subject in explored().items():
+        start = [r.values[r.place] for r in subject.ranges]
+        for condition in subject.conditions:
+            at = condition.subs({s: sp.Rational(v) for s, v in zip(subject.symbols, start, strict=True)})
+            assert bool(at), f"{claim_id}: {condition}"
+        right = precise(subject.link.right, subject.symbols, start)
+        assert right.is_finite, claim_id
+        assert right > 0 or subject.link.relation in (">=", ">"), claim_id
+
+
+def test_numbers_of_sliders_increase() -> None:
+    """Counts are whole and start at one; zero is there exactly where the symbol may be zero."""
+    for claim_id, subject in explored().items():
+        for symbol, r in zip(subject.symbols, subject.ranges, strict=True):
+            assert list(r.values) == sorted(set(r.values)), claim_id
+            assert (r.values[0] == 0) == (symbol.is_positive is not True)
+            assert not r.whole or set(map(float.is_integer, r.values)) == {True}
+            assert not r.whole or 1.0 in r.values
+            assert r.values[-1] >= 900 * r.values[r.place]
+
+
+def test_numbers_are_what_is_shown() -> None:
+    """Three digits of powers of ten, or whole numbers without repetition."""
+    assert Range(-20, -18, -20, whole=False, zero=False).values == (0.1, 0.112, 0.126)
+    assert Range(0, 20, 14, whole=True, zero=True).values == (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+    assert Range(0, 20, 14, whole=True, zero=True).place == 5
+
+
+def inequalities(claim: Claim) -> list[Any]:
+    """The right sides of inequalities in two symbols or more, and the order of a rate."""
+    rights = [r.right for r in claim.relations if r.operator != "==" and not r.right.is_Symbol]
+    rates = [] if claim.rate is None else [claim.rate.order * (claim.rate.constant or 1)]
+    return [right for right in (*rights, *rates) if len(right.free_symbols) >= 2]
+
+
+def test_every_bound_on_numbers_has_an_explorer_and_every_other_says_why() -> None:
+    """A claim has one exactly where one of its inequalities has a right side without sums, means and vectors."""
+    claims = [c for c in all_claims().values() if c.kind not in ("assumption", "definition") and inequalities(c)]
+    reasons = set()
+    for claim in claims:
+        possible = any(not right.atoms(*NOT_NUMBERS) for right in inequalities(claim))
+        assert not possible or claim.id in explored(), claim.id
+        assert (claim.id in explored()) != bool(no_explorer(claim)), claim.id
+        reasons.add(no_explorer(claim))
+    assert reasons <= {
+        "",
+        "a function value",
+        "a mean over clients",
+        "a sum over clients",
+        "a sum over local steps",
+        "an expectation",
+        "an inner product",
+    }
+    share = sum(claim.id in explored() for claim in claims) / len(claims)
+    assert 0.6 < share < 0.7, f"{share:.0%} of the claims with an inequality have an explorer"
+
+
+def test_other_claims_have_neither_explorer_nor_reason() -> None:
+    """Algorithms, identities and assumptions are no bounds."""
+    for claim_id in ("renard2022:algorithm-1", "renard2022:assumption-1", "liu2022:noniid.bgd"):
+        assert explorer_section(find(claim_id)) is None
+        assert no_explorer(find(claim_id)) == ""
+
+
+def test_a_claim_of_a_user_gets_one() -> None:
+    """With its four letters, its step size below its limit, and a side that stands on the left moved to the right."""
+    eta, zeta, L, sigma = sp.symbols("eta zeta L sigma", positive=True)
+    where = {eta: q.local_step_size, zeta: q.gradient_dissimilarity, L: q.smoothness, sigma: q.noise_deviation}
+    claim = Claim(
+        id="mine:bound",
+        lhs=eta**2 * zeta**2 + eta * sigma,
+        relation=">=",
+        rhs=q.max_drift,
+        where=where,
+        conditions=[eta <= 1 / (4000 * L)],
+    )
+    subject = subject_of(claim)
+    assert subject is not None
+    assert (subject.link.left, subject.link.relation) == (q.max_drift.symbol, "<=")
+    assert set(subject.terms) == {eta**2 * zeta**2, eta * sigma}
+    assert [str(s) for s in subject.symbols] == ["eta", "L", "sigma", "zeta"]
+    assert subject.ranges[0].values[subject.ranges[0].place] == 0.000178
+
+
+def test_a_rate_with_a_step_size_of_its_own_is_asked_for_its_conditions_there() -> None:
+    """The condition is then one on the horizon, and there is no slider for the step size."""
+    eta, L, T, D = sp.symbols("eta L T D", positive=True)
+    claim = Claim(
+        id="mine:rate",
+        kind="rate",
+        rate=Rate(q.average_suboptimality.symbol, D / sp.sqrt(T), T, step_size=1 / sp.sqrt(T)),
+        where={eta: q.local_step_size, L: q.smoothness, T: q.rounds, D: q.initial_distance},
+        conditions=[eta <= 1 / L],
+    )
+    subject = subject_of(claim)
+    assert subject is not None
+    assert subject.link.is_order
+    assert subject.symbols[subject.across] == T
+    assert subject.conditions == [sp.Le(1 / sp.sqrt(T), 1 / L)]
+    assert eta not in subject.symbols

@@ -1,0 +1,228 @@
+"""Explorers as a reader meets them: pages opened from a file in Chromium, at a desk and on a phone, by keyboard."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.registry import all_claims, find
+from report import pages, site
+from report.explorer.subject import subject_of
+from report.pages import claim_page, page_name
+from verify.verdict import ClaimVerdict
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+SWITCHES = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESK, PHONE = (1280, 1000), (390, 844)
+SAID = "return [...document.querySelectorAll('.explorer .holds')].map((element) => element.textContent)"
+THEOREM = "renard2022:thm-2.1"
+EXPLORED = tuple(claim_id for claim_id, claim in all_claims().items() if subject_of(claim) is not None)
+SAMPLE = EXPLORED[::8]
+
+
+@contextmanager
+def chromium(profile: Path, size: tuple[int, int]) -> Iterator[Chrome]:
+    """A headless browser with a window of some size, or a phone's screen below 600 pixels; closed in the end."""
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("Chromium and its driver (commands chromium and chromedriver) are not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for switch in (*SWITCHES, f"--window-size={size[0]},{size[1]}", f"--user-data-dir={profile}"):
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    if size[0] < 600:
+        metrics = {"width": size[0], "height": size[1], "pixelRatio": 2}
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        yield browser
+    finally:
+        browser.quit()
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """A browser on a desk."""
+    with chromium(tmp_path_factory.mktemp("desk"), DESK) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """A browser on a phone held upright."""
+    with chromium(tmp_path_factory.mktemp("phone"), PHONE) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """The address of the page of a claim, without figures and worst cases, beside the script."""
+    folder, environment = Path(tmp_path_factory.mktemp("pages")), site._environment()
+
+    def write(claim_id: str) -> str:
+        verdict = ClaimVerdict(claim_id, find(claim_id), "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
+        page = claim_page(verdict, [])
+        for name, text in (site._claim_pages(environment, [page]) | site._scripts([page])).items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return (folder / page_name(find(claim_id))).as_uri()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "worst_case_section", lambda _verdict: None)
+        yield write
+
+
+def numbers(browser: Chrome) -> dict[str, float]:
+    """The numbers behind what is shown, by id, as the machine-readable values of the page have them."""
+    script = "return [...document.querySelectorAll('.explorer data')].map((element) => [element.id, element.value])"
+    return {name: float(value) for name, value in browser.execute_script(script)}
+
+
+def press(browser: Chrome, name: str, *keys: str) -> None:
+    """Keys pressed on an element that has the focus."""
+    element = browser.find_element("id", name)
+    browser.execute_script("arguments[0].focus()", element)
+    element.send_keys(*keys)
+
+
+def agrees(browser: Chrome, claim_id: str) -> float:
+    """The right side on a page, after a comparison of all its numbers with SymPy's at the sliders' numbers."""
+    subject = subject_of(find(claim_id))
+    assert subject is not None
+    shown, said = numbers(browser), browser.execute_script(SAID)
+    point = {s: sp.Rational(shown[f"value-{n}"]) for n, s in enumerate(subject.symbols)}
+    expected = {"bound": subject.link.right} | {f"term-{n}": term for n, term in enumerate(subject.terms)}
+    for n, condition in enumerate(subject.conditions):
+        gap = condition.rhs - condition.lhs
+        expected[f"slack-{n}"] = -gap if condition.rel_op in (">=", ">") else gap
+        assert said[n] == ("holds" if condition.subs(point) else "fails"), claim_id
+    for name, expression in expected.items():
+        precise = float(expression.xreplace(point).evalf(30))
+        assert shown[name] == pytest.approx(precise, rel=1e-9, abs=1e-15 * name.startswith("slack")), (
+            f"{claim_id}: {name}"
+        )
+    return shown["bound"]
+
+
+def test_sliders_move_by_keyboard_and_the_numbers_are_those_of_sympy(desk: Chrome, written: Any) -> None:
+    """Arrows, a page, and the ends: bound, terms and slack follow, and the term that dominates is named."""
+    from selenium.webdriver.common.keys import Keys
+
+    desk.get(written(THEOREM))
+    start = agrees(desk, THEOREM)
+    press(desk, "slider-0", Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    assert numbers(desk)["value-0"] == 0.0794
+    press(desk, "slider-1", Keys.PAGE_UP)
+    press(desk, "slider-6", Keys.HOME)
+    assert numbers(desk)["value-6"] == 0.001
+    moved = agrees(desk, THEOREM)
+    assert moved != start
+    dominating = [row.text for row in desk.find_elements("css selector", "tr.dominating")]
+    assert len(dominating) == 1
+    assert "dominates" in dominating[0]
+    desk.find_element("css selector", "button[type=reset]").click()
+    assert agrees(desk, THEOREM) == start
+    assert desk.get_log("browser") == []
+
+
+def test_outside_the_conditions_nothing_is_promised(desk: Chrome, written: Any) -> None:
+    """The value is marked as outside the claim where a condition fails, and the slack is negative."""
+    from selenium.webdriver.common.keys import Keys
+
+    desk.get(written(THEOREM))
+    assert "the conditions hold" in desk.find_element("id", "headline").text
+    press(desk, "slider-0", Keys.END)
+    agrees(desk, THEOREM)
+    headline = desk.find_element("id", "headline")
+    assert "outside the claim's conditions: it promises nothing here" in headline.text
+    assert headline.get_attribute("aria-live") == "polite"
+    assert numbers(desk)["slack-0"] < 0
+
+
+def test_the_drawing_marks_where_the_conditions_hold(desk: Chrome, written: Any) -> None:
+    """Over the step size up to 1/(4L), and so it is told to those who do not see it; over the rounds everywhere."""
+    from selenium.webdriver.support.ui import Select
+
+    desk.get(written(THEOREM))
+    plot = desk.find_element("id", "plot")
+    assert (plot.get_attribute("aria-label") or "").endswith("conditions hold from 0.0001 to 0.25")
+    assert len(desk.find_elements("css selector", "#plot .forbidden")) == 1
+    assert len(desk.find_elements("css selector", "#plot path.term")) == 4
+    Select(desk.find_element("id", "across")).select_by_index(2)
+    assert (plot.get_attribute("aria-label") or "").endswith(
+        "over T: rounds, from 1 to 1·10⁶; conditions hold from 1 to 1·10⁶"
+    )
+    assert desk.find_elements("css selector", "#plot .forbidden") == []
+    assert desk.find_element("id", "axis-symbol").text == "T"
+
+
+def test_a_refuted_inequality_of_formulas_fails_before_the_reader(desk: Chrome, written: Any) -> None:
+    """Where the left side is a formula too it is drawn and compared."""
+    desk.get(written("fraboni2022:eq-38"))
+    assert find("fraboni2022:eq-38").verdict == "refuted"
+    assert numbers(desk)["left"] > agrees(desk, "fraboni2022:eq-38")
+    assert desk.find_element("id", "left-part").text == "fails"
+    assert len(desk.find_elements("css selector", "#plot path.left")) == 1
+
+
+@pytest.mark.parametrize("claim_id", [THEOREM, "liu2022:thm-1", "fraboni2022:thm-3.loss"])
+def test_on_a_phone_nothing_scrolls_sideways_and_fingers_find_their_targets(
+    phone: Chrome, written: Any, claim_id: str
+) -> None:
+    """The page is as wide as the screen; sliders take its width; sliders, menu and button are 40 pixels high."""
+    phone.get(written(claim_id))
+    width, inner = phone.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    assert inner == PHONE[0]
+    assert width <= inner
+    sliders = phone.find_elements("css selector", "input[type=range]")
+    targets = [*sliders, phone.find_element("id", "across"), phone.find_element("css selector", "button[type=reset]")]
+    assert all(slider.size["width"] > 0.85 * inner for slider in sliders)
+    assert all(target.size["height"] >= 40 for target in targets)
+
+
+def without_errors(browser: Chrome, address: Callable[[str], str], claim_ids: tuple[str, ...]) -> None:
+    """Each page opens without a complaint of the browser, shows numbers of SymPy, and starts inside the conditions."""
+    for claim_id in claim_ids:
+        browser.get(address(claim_id))
+        assert browser.get_log("browser") == [], claim_id
+        agrees(browser, claim_id)
+        assert browser.find_element("id", "headline").get_attribute("class") == "inside", claim_id
+        assert browser.execute_script("return document.documentElement.scrollWidth <= window.innerWidth"), claim_id
+
+
+def test_pages_of_a_sample_open_without_errors(desk: Chrome, written: Any) -> None:
+    """Every eighth claim that has an explorer."""
+    without_errors(desk, written, SAMPLE)
+
+
+@pytest.mark.slow
+def test_all_pages_open_without_errors(desk: Chrome, phone: Chrome, written: Any) -> None:
+    """Every claim that has an explorer, on both screens."""
+    without_errors(desk, written, EXPLORED)
+    without_errors(phone, written, EXPLORED)
+
+
+def test_without_scripts_the_page_says_so(written: Any) -> None:
+    """The explorer is hidden until its script runs, and a line tells why."""
+    address = written(THEOREM)
+    text = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
+    assert "<noscript>" in text
+    assert 'id="explorer" aria-labelledby="explore" hidden>' in text
