@@ -86,17 +86,13 @@ function put(id, value) {
 
 function headline(value, all) {
   const inside = all.every(({ holds }) => holds);
-  const said = byId("headline");
-  said.className = inside ? "inside" : "outside";
-  said.replaceChildren();
-  const number = document.createElement("strong");
+  const [number, verdict] = ["strong", "span"].map((tag) => document.createElement(tag));
   number.textContent = shown(value);
-  const verdict = !Number.isFinite(value)
-    ? "the right side has no value here"
-    : inside
-      ? (all.length ? "the conditions hold" : "no conditions to meet")
-      : "outside the claim's conditions: it promises nothing here";
-  said.append(number, ` ${inside ? "✓" : "✗"} ${verdict}`);
+  if (!inside) verdict.textContent = "✗ outside the conditions: nothing is promised";
+  else if (!Number.isFinite(value)) verdict.textContent = "✗ the right side has no value here";
+  else verdict.textContent = all.length ? "✓ the conditions hold" : "✓ no conditions to meet";
+  byId("headline").className = inside && Number.isFinite(value) ? "inside" : "outside";
+  byId("headline").replaceChildren(number, " ", verdict);
 }
 
 function tables(numbers, value) {
@@ -223,11 +219,11 @@ function plot(numbers, value) {
     const look = { stroke: looks[n].colour, "stroke-dasharray": looks[n].dash };
     draw(curves, "path", { d: path(xs, over(term), x, y), class: "term", ...look });
   });
+  shade(canvas, regions, x, box);
   if (!bound.some((at) => at > 0 && Number.isFinite(at))) {
     const middle = { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
-    draw(canvas, "text", middle, "not above zero: nothing to draw on this scale");
+    draw(canvas, "text", { ...middle, class: "note" }, "not above zero: nothing to draw on this scale");
   }
-  shade(canvas, regions, x, box);
   if (numbers[place] > 0) {
     draw(canvas, "path", { d: `M${x(numbers[place])} ${box.top}V${box.bottom}`, class: "here" });
     if (value > 0 && Number.isFinite(value)) draw(canvas, "circle", { cx: x(numbers[place]), cy: y(value), r: 5, class: "here" });

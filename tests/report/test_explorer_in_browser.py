@@ -152,7 +152,7 @@ def test_outside_the_conditions_nothing_is_promised(desk: Chrome, written: Any) 
     press(desk, "slider-0", Keys.END)
     agrees(desk, THEOREM)
     headline = desk.find_element("id", "headline")
-    assert "outside the claim's conditions: it promises nothing here" in headline.text
+    assert "outside the conditions: nothing is promised" in headline.text
     assert headline.get_attribute("aria-live") == "polite"
     assert numbers(desk)["slack-0"] < 0
 
@@ -196,6 +196,20 @@ def test_on_a_phone_nothing_scrolls_sideways_and_fingers_find_their_targets(
     targets = [*sliders, phone.find_element("id", "across"), phone.find_element("css selector", "button[type=reset]")]
     assert all(slider.size["width"] > 0.85 * inner for slider in sliders)
     assert all(target.size["height"] >= 40 for target in targets)
+
+
+def test_a_slider_with_the_focus_is_not_hidden_on_a_phone(phone: Chrome, written: Any) -> None:
+    """The drawing stays in sight while sliders move, and whoever tabs to a slider sees it below the drawing."""
+    from selenium.webdriver.common.keys import Keys
+
+    phone.get(written(THEOREM))
+    press(phone, "slider-7", Keys.SHIFT + Keys.TAB)
+    focused = phone.execute_script(
+        "const box = document.activeElement.getBoundingClientRect();"
+        "const view = document.querySelector('.explorer .view').getBoundingClientRect();"
+        "return [document.activeElement.id, box.top >= view.bottom, box.bottom <= innerHeight, view.bottom > 0]"
+    )
+    assert focused == ["slider-6", True, True, True]
 
 
 def without_errors(browser: Chrome, address: Callable[[str], str], claim_ids: tuple[str, ...]) -> None:
