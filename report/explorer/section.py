@@ -112,6 +112,7 @@ def _data(subject: Subject) -> Markup:
         "sliders": [{"low": r.low, "high": r.high, "whole": r.whole, "zero": r.zero} for r in subject.ranges],
         "relation": subject.link.relation,
         "operators": [condition.rel_op for condition in subject.conditions],
+        "undecided": bool(subject.undecided),
         "nearTie": NEAR_TIE,
     }
     # The only characters with a meaning to HTML are those of the operators.

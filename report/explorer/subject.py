@@ -127,9 +127,9 @@ def _symbols(expressions: Sequence[Expr], claim: Claim) -> list[sp.Symbol]:
     """What a run chooses first, then constants and all else, by name."""
     found: set[sp.Symbol] = set().union(*(expression.free_symbols for expression in expressions))
 
-    def place(symbol: sp.Symbol) -> tuple[int, str]:
-        name = name_of(symbol, claim)
-        return (_FIRST.index(name) if name in _FIRST else len(_FIRST), str(symbol).lower())
+    def place(symbol: sp.Symbol) -> tuple[int, str, str]:
+        name, letters = name_of(symbol, claim), str(symbol)
+        return (_FIRST.index(name) if name in _FIRST else len(_FIRST), letters.lower(), letters)
 
     return sorted(found, key=place)
 

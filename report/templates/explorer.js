@@ -10,6 +10,7 @@ const looks = [...document.querySelectorAll("tr.term")].map((row) => row.dataset
 const start = sliders.map((slider) => Number(slider.defaultValue));
 const HEIGHT = { wide: 360, narrow: 230 };
 const MARGIN = { left: 60, right: 12, top: 10, bottom: 26 };
+const ALL_DIGITS = 15; // a slider's number is shown as it is
 const FINE = 40; // halvings in search of the edge of a region
 
 /* Numbers */
@@ -79,9 +80,9 @@ function shown(value, digits = 4) {
 const percent = (share) => (share > 0 && share < 0.001 ? "< 0.1 %" : `${shown(100 * share, 3)} %`);
 const raised = (power) => String(power).replace(/./g, (mark) => (mark === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[mark]));
 
-function put(id, value) {
+function put(id, value, digits) {
   byId(id).value = String(value);
-  byId(id).textContent = shown(value);
+  byId(id).textContent = shown(value, digits);
 }
 
 function headline(value, all) {
@@ -90,6 +91,7 @@ function headline(value, all) {
   number.textContent = shown(value);
   if (!inside) verdict.textContent = "✗ outside the conditions: nothing is promised";
   else if (!Number.isFinite(value)) verdict.textContent = "✗ the right side has no value here";
+  else if (data.undecided) verdict.textContent = "some conditions are not decided here";
   else verdict.textContent = all.length ? "✓ the conditions hold" : "✓ no conditions to meet";
   byId("headline").className = inside && Number.isFinite(value) ? "inside" : "outside";
   byId("headline").replaceChildren(number, " ", verdict);
@@ -170,7 +172,8 @@ function shade(canvas, regions, x, box) {
     const size = { x: edges[n], y: box.top, width: edges[n + 1] - edges[n], height: box.bottom - box.top };
     draw(canvas, "rect", { ...size, class: "forbidden" });
     draw(canvas, "rect", { ...size, fill: "url(#hatching)" });
-    if (size.width > 110) draw(canvas, "text", { x: size.x + size.width / 2, y: box.top + 16, class: "word" }, "a condition fails");
+    const word = size.width > 110 ? "a condition fails" : size.width > 40 ? "fails" : "";
+    draw(canvas, "text", { x: size.x + size.width / 2, y: box.top + 16, class: "word" }, word);
   }
 }
 
@@ -235,7 +238,7 @@ function described(place, xs, regions) {
   const name = byId("across").selectedOptions[0].textContent;
   const said = regions.map(([low, high]) => `from ${shown(low)} to ${shown(high)}`).join(" and ");
   const allowed = !data.operators.length ? "" : `; conditions hold ${said || "nowhere"}`;
-  return `The bound and its terms over ${name}, from ${shown(xs[0])} to ${shown(xs.at(-1))}${allowed}`;
+  return `${byId("vertical").textContent} over ${name}, from ${shown(xs[0])} to ${shown(xs.at(-1))}${allowed}`;
 }
 
 /* What a reader does */
@@ -243,8 +246,8 @@ function described(place, xs, regions) {
 function update() {
   const numbers = present();
   numbers.forEach((number, n) => {
-    put(`value-${n}`, number);
-    sliders[n].setAttribute("aria-valuetext", shown(number));
+    put(`value-${n}`, number, ALL_DIGITS);
+    sliders[n].setAttribute("aria-valuetext", shown(number, ALL_DIGITS));
   });
   const value = compiled.bound(...numbers);
   const all = decisions(numbers);
@@ -272,5 +275,6 @@ document.querySelector(".sliders").addEventListener("input", update);
 document.querySelector(".sliders").addEventListener("reset", () => setTimeout(update));
 byId("across").addEventListener("change", update);
 ["pointerdown", "pointermove"].forEach((kind) => byId("plot").addEventListener(kind, follow));
-window.addEventListener("resize", update);
+document.querySelector(".sliders").addEventListener("submit", (event) => event.preventDefault());
+window.addEventListener("resize", () => plot(present(), compiled.bound(...present())));
 update();

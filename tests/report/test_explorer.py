@@ -195,3 +195,13 @@ def test_a_rate_with_a_step_size_of_its_own_is_asked_for_its_conditions_there() 
     assert subject.symbols[subject.across] == T
     assert subject.conditions == [sp.Le(1 / sp.sqrt(T), 1 / L)]
     assert eta not in subject.symbols
+
+
+def test_conditions_on_clients_stay_undecided() -> None:
+    """A mean over clients in a condition leaves the explorer as it is, and the page says what is not decided."""
+    eta, L = sp.symbols("eta L", positive=True)
+    where = {eta: q.local_step_size, L: q.smoothness}
+    conditions = [Average(q.importance.symbol) <= 1, eta <= 1 / L]
+    subject = subject_of(Claim(id="mine:means", lhs=q.max_drift, rhs=eta**2 * L, where=where, conditions=conditions))
+    assert subject is not None
+    assert (subject.undecided, subject.conditions) == (conditions[:1], conditions[1:])

@@ -130,11 +130,12 @@ def test_sliders_move_by_keyboard_and_the_numbers_are_those_of_sympy(desk: Chrom
     start = agrees(desk, THEOREM)
     press(desk, "slider-0", Keys.ARROW_LEFT, Keys.ARROW_LEFT)
     assert numbers(desk)["value-0"] == 0.0794
-    press(desk, "slider-1", Keys.PAGE_UP)
+    press(desk, "slider-1", Keys.PAGE_UP, Keys.ENTER)
     press(desk, "slider-6", Keys.HOME)
     assert numbers(desk)["value-6"] == 0.001
     moved = agrees(desk, THEOREM)
     assert moved != start
+    assert desk.find_element("id", "value-0").text == "0.0794"
     dominating = [row.text for row in desk.find_elements("css selector", "tr.dominating")]
     assert len(dominating) == 1
     assert "dominates" in dominating[0]
@@ -163,6 +164,7 @@ def test_the_drawing_marks_where_the_conditions_hold(desk: Chrome, written: Any)
 
     desk.get(written(THEOREM))
     plot = desk.find_element("id", "plot")
+    assert (plot.get_attribute("aria-label") or "").startswith("right side and its terms over η: local step size")
     assert (plot.get_attribute("aria-label") or "").endswith("conditions hold from 0.0001 to 0.25")
     assert len(desk.find_elements("css selector", "#plot .forbidden")) == 1
     assert len(desk.find_elements("css selector", "#plot path.term")) == 4
