@@ -96,9 +96,11 @@ class Bound:
     def slack(self, condition: Expr, changes: Mapping[str, float] | None = None) -> Slack:
         """A condition at the numbers of the bound, or others; within a near tie of its edge it holds."""
         left, right = (self.number(side, changes) for side in (condition.lhs, condition.rhs))
-        slack = left - right if condition.rel_op in (">=", ">") else right - left
         strict = condition.rel_op in ("<", ">")
         near = 0.0 if strict else NEAR_TIE * (abs(left) + abs(right))
+        slack = left - right if condition.rel_op in (">=", ">") else right - left
+        # An equation fails on either side.
+        slack = -abs(slack) if condition.rel_op == "==" else slack
         return Slack(condition, bool(slack > 0 if strict else slack >= -near), slack)
 
     def slacks(self, changes: Mapping[str, float] | None = None) -> list[Slack]:

@@ -81,8 +81,10 @@ def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
 
 
 def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link) -> Group:
-    if isinstance(why, PastTotal | Positive):
+    if isinstance(why, PastTotal):
         return Group(relation.latex, ())
+    if isinstance(why, Positive):
+        return Group(relation.latex, (Entry(sp.S.One, "positive, by the signs of its letters", relation.slack),))
     if isinstance(why, Products):
         return Group(relation.latex, tuple(_products(why)))
     theory = theory_of_link(claim, certificate, relation)
