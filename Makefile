@@ -27,8 +27,10 @@ lint: $(READY)
 counterexamples: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m verify.counterexamples
 
+# Ratios of costs within one run; they become the README's table.
 bench: $(READY)
-	$(BIN)/python -m pytest tests/benchmarks -m slow -s
+	$(ONE_THREAD) $(BIN)/python -m pytest tests/benchmarks -m slow --benchmark-json .benchmarks.json
+	$(BIN)/python tests/benchmarks/table.py .benchmarks.json README.md
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -5,30 +5,28 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
+from typing import Any
 
 import pytest
+from conftest import Row
+from problems import best_of
 
+pytestmark = pytest.mark.slow
 COMMAND = str(Path(sys.executable).parent / "fedtheory")
 
 
-def best_of(command: list[str], runs: int = 7) -> float:
-    """Shortest wall time of a command, in seconds."""
-    timings = []
-    for _ in range(runs):
-        begin = perf_counter()
-        subprocess.run(command, check=True, capture_output=True)
-        timings.append(perf_counter() - begin)
-    return min(timings)
+def typed(*command: str) -> None:
+    """Run a command in a process of its own."""
+    subprocess.run(command, check=True, capture_output=True)
 
 
-@pytest.mark.slow
-def test_start_up_is_quicker_than_importing_sympy() -> None:
+def test_start_up_is_quicker_than_importing_sympy(benchmark: Any, row: Row) -> None:
     """`import fedtheory` takes at most 1.3 times `import sympy`, and `fedtheory --help` less than it."""
-    sympy = best_of([sys.executable, "-c", "import sympy"])
-    package = best_of([sys.executable, "-c", "import fedtheory"])
-    help_page = best_of([COMMAND, "--help"])
-    ratios = f"import fedtheory {package / sympy:.2f}, --help {help_page / sympy:.2f}"
-    print(f"\nimport sympy {sympy:.3f} s; of it: {ratios}")
+    sympy = best_of(lambda: typed(sys.executable, "-c", "import sympy"), 7)
+    package = best_of(lambda: typed(sys.executable, "-c", "import fedtheory"), 7)
+    help_page = best_of(lambda: typed(COMMAND, "--help"), 7)
+    benchmark.pedantic(typed, args=(COMMAND, "--help"), rounds=3)
+    row("import fedtheory", "import of SymPy", package / sympy, "times the cost")
+    row("fedtheory --help", "import of SymPy", help_page / sympy, "times the cost")
     assert package <= 1.3 * sympy
     assert help_page < sympy

@@ -1,0 +1,37 @@
+"""Problems and timings that the benchmarks share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+
+import numpy as np
+
+from fedtheory.problem import Problem, quadratic
+
+
+def random_problem(clients: int, dimension: int = 10) -> Problem:
+    """Random positive definite Hessians with eigenvalues up to about one, nearby minimisers, noise variance one."""
+    generator = np.random.default_rng(clients)
+    factors = generator.standard_normal((clients, dimension, dimension)) / np.sqrt(dimension)
+    hessians = factors @ factors.transpose(0, 2, 1) / 4 + 0.05 * np.eye(dimension)
+    hessians = (hessians + hessians.transpose(0, 2, 1)) / 2
+    minimisers = 1 + 0.1 * generator.standard_normal((clients, dimension))
+    linear = (hessians @ minimisers[..., None])[..., 0]
+    return quadratic(hessians, linear, 2 * np.ones(dimension), noise=np.ones(clients))
+
+
+def best_of(task: Callable[[], object], runs: int = 5) -> float:
+    """Shortest of several wall times, in seconds."""
+    timings = []
+    for _ in range(runs):
+        begin = perf_counter()
+        task()
+        timings.append(perf_counter() - begin)
+    return min(timings)
+
+
+def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Slope of a straight line through the logarithms of costs against those of sizes."""
+    slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
+    return float(slope)

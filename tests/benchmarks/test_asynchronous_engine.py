@@ -1,0 +1,78 @@
+"""What asynchronous runs cost: fifty clients, each on a model of its own."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Row
+from flint import fmpq
+from problems import best_of, random_problem
+
+from fedtheory.arithmetic import Array
+from fedtheory.clock import Asynchronous, Clock
+from fedtheory.federation import Algorithm, fedavg
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.moments import Trajectory
+from fedtheory.moments.local import homogeneous
+from fedtheory.moments.recursion import Recursion
+from fedtheory.problem import Problem
+
+pytestmark = pytest.mark.slow
+CLIENTS, DIMENSION, UPDATES = 50, 20, 10_000
+
+
+def asynchronous(problem: Problem, updates: int, ties: str = "one-by-one") -> Algorithm:
+    """One client after another reports, with times from 1 to about 2.5."""
+    policy = Asynchronous("one-by-one" if ties == "one-by-one" else "together")
+    clock = Clock(policy, tuple(fmpq(100 + 3 * client) for client in range(problem.clients)))
+    weights = time_based_weights(clock, np.array([fmpq(1, problem.clients)] * problem.clients))
+    return fedavg(problem, rounds=updates, local_step_size=0.005, local_steps=5, clock=clock, aggregation=weights)
+
+
+@pytest.mark.parametrize("ties", ["one-by-one", "together"])
+def test_ten_thousand_asynchronous_updates(ties: str, benchmark: Any, row: Row) -> None:
+    """The joint moments of fifty stale models in twenty dimensions, against as many rounds that wait for all."""
+    problem = random_problem(CLIENTS, DIMENSION)
+    waiting = fedavg(problem, rounds=UPDATES, local_step_size=0.005, local_steps=5)
+    begin = perf_counter()
+    trajectory = benchmark.pedantic(Trajectory, args=(problem, asynchronous(problem, UPDATES, ties)), rounds=1)
+    seconds = perf_counter() - begin
+    assert np.isfinite(trajectory.server_suboptimality).all()
+    ratio = seconds / best_of(lambda: Trajectory(problem, waiting), 1)
+    row(f"10,000 asynchronous updates, ties {ties}", "as many synchronous rounds", ratio, "times the cost")
+
+
+def dense_suboptimality(problem: Problem, algorithm: Algorithm) -> Array:
+    """E F - F* of the server's model from one linear map of all models, the server's and every client's."""
+    recursion = Recursion(problem, algorithm)
+    size, clients = problem.dimension + 1, problem.clients
+    state = np.tile(recursion.start, (clients + 1, clients + 1))
+    values = []
+    for update in algorithm.updates():
+        linear, noise = np.eye(len(state)), np.zeros_like(state)
+        for client in update.reports:
+            weight, place = recursion.iterate_weights[client], slice((client + 1) * size, (client + 2) * size)
+            linear[:size, place] += weight * recursion._displacements[client]
+        noise[:size, :size] = homogeneous(recursion.noise(None, update).server)  # type: ignore[arg-type]
+        state = linear @ state @ linear.T + noise
+        for client in update.reports:
+            place = slice((client + 1) * size, (client + 2) * size)
+            state[place] = state[:size]
+            state[:, place] = state[:, :size]
+        values.append((problem.hessian * state[1:size, 1:size]).sum() / 2)
+    return np.array(values)
+
+
+def test_live_models_against_the_dense_recursion(benchmark: Any, row: Row) -> None:
+    """The live models give what one matrix for all models gives, and quicker."""
+    problem = random_problem(20, 10)
+    algorithm = asynchronous(problem, 60)
+    dense = dense_suboptimality(problem, algorithm)
+    trajectory = benchmark.pedantic(Trajectory, args=(problem, algorithm), rounds=3)
+    assert np.allclose(trajectory.server_suboptimality[1:], dense, rtol=1e-9)
+    quick, slow = (best_of(lambda f=f: f(problem, algorithm), 3) for f in (Trajectory, dense_suboptimality))
+    row("asynchronous engine, M = 20, d = 10", "dense joint recursion", slow / quick, "times faster")
+    assert slow > 2 * quick

@@ -1,0 +1,57 @@
+"""What it costs to prove and to verify: certificates against semidefinite programs, and all claims at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Row
+from problems import best_of
+
+from fedtheory.proofs import certificates, prove
+from fedtheory.registry import find
+from verify.worst_case import worst_case
+
+pytestmark = pytest.mark.slow
+COMMAND = str(Path(sys.executable).parent / "fedtheory")
+DRIFT = "renard2022:lemma-2.3"
+
+
+def test_a_certificate_against_a_semidefinite_program(benchmark: Any, row: Row) -> None:
+    """The drift lemma: the certificate is for all M and tau, the program for two clients and three steps."""
+    pytest.importorskip("PEPit")
+    claim = find(DRIFT)
+    prove(claim)
+    benchmark.pedantic(prove, args=(claim,), rounds=3)
+    ratio = best_of(lambda: prove(claim), 3) / best_of(lambda: worst_case(claim, 2, 3), 1)
+    row("certificate of the drift lemma, any M and tau", "PEPit, M = 2 and tau = 3", ratio, "times the cost")
+
+
+def test_all_certificates(benchmark: Any, row: Row) -> None:
+    """All of them together, in units of the import of SymPy."""
+
+    def all_of_them() -> None:
+        assert all(prove(find(name)).verdict == "proved" for name in certificates())
+
+    benchmark.pedantic(all_of_them, rounds=1)
+    ratio = best_of(all_of_them, 1) / seconds_of_sympy()
+    row(f"all {len(certificates())} certificates", "import of SymPy", ratio, "times the cost")
+
+
+def test_the_whole_of_verify(benchmark: Any, row: Row) -> None:
+    """Every claim on all its instances, in units of the import of SymPy."""
+
+    def verify() -> None:
+        subprocess.run([COMMAND, "verify", "--json"], check=True, capture_output=True)
+
+    benchmark.pedantic(verify, rounds=1)
+    ratio = benchmark.stats.stats.min / seconds_of_sympy()
+    row("fedtheory verify, every claim", "import of SymPy", ratio, "times the cost")
+
+
+def seconds_of_sympy() -> float:
+    """A new process that imports SymPy."""
+    return best_of(lambda: subprocess.run([sys.executable, "-c", "import sympy"], check=True), 3)

@@ -1,0 +1,91 @@
+"""What exact expectations cost: against Monte-Carlo, and against the sizes of a run. Ratios within one run only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Row
+from problems import best_of, exponent, random_problem
+
+from fedtheory import quantities as q
+from fedtheory import sampling
+from fedtheory.federation import fedavg
+from fedtheory.moments.recursion import Recursion
+from fedtheory.problem import Problem, quadratic
+from fedtheory.run import Run
+
+pytestmark = pytest.mark.slow
+LOCAL_STEPS, ROUNDS, STEP_SIZE = 5, 200, 0.05
+TARGET_ERROR = 1e-3
+"""Relative standard error that Monte-Carlo is asked for, on the last round's suboptimality."""
+REPETITIONS = 100
+
+
+@pytest.mark.parametrize("clients", [10, 100])
+def test_monte_carlo_costs_ten_thousand_times_more(clients: int, benchmark: Any, row: Row) -> None:
+    """Vectorised Monte-Carlo, extrapolated to 0.1 % standard error, takes at least 10,000 times the exact run."""
+    problem = random_problem(clients)
+    algorithm = fedavg(problem, rounds=ROUNDS, local_step_size=STEP_SIZE, local_steps=LOCAL_STEPS)
+
+    def exact() -> Any:
+        fresh = quadratic(problem.hessians, problem.linear, problem.start, noise=np.ones(clients))
+        return Run(fresh, algorithm).trajectory.server_suboptimality[-1]
+
+    def sampled() -> None:
+        nonlocal estimate
+        estimate = sampling.estimate(
+            problem, algorithm, sampling.suboptimality(problem), replicas=100_000 // clients, seed=0
+        )
+
+    estimate: Any = None
+    seconds = best_of(sampled, 1)
+    reached = estimate.standard_error[-1] / estimate.mean[-1]
+    ratio = seconds * (reached / TARGET_ERROR) ** 2 / best_of(exact)
+    benchmark.pedantic(exact, rounds=5)
+    row(f"exact run, M = {clients}", "Monte-Carlo to 0.1 % standard error", ratio, "times faster")
+    assert ratio >= 10_000
+
+
+def seconds_of_a_round(problem: Problem, local_steps: int = LOCAL_STEPS) -> float:
+    """One round, after set-up."""
+    algorithm = fedavg(problem, rounds=ROUNDS, local_step_size=STEP_SIZE, local_steps=local_steps)
+    recursion = Recursion(problem, algorithm)
+    moment = recursion.start
+    recursion.round_noise(moment)
+
+    def rounds() -> None:
+        state = moment
+        for _ in range(REPETITIONS):
+            state = recursion.after_round(state, recursion.round_noise(state))
+
+    return best_of(rounds, 7) / REPETITIONS
+
+
+def seconds_of_a_run(problem: Problem, rounds: int = ROUNDS, local_steps: int = LOCAL_STEPS) -> float:
+    """A run from its constants to its average suboptimality, with set-up."""
+    algorithm = fedavg(problem, rounds=rounds, local_step_size=STEP_SIZE, local_steps=local_steps)
+    return best_of(lambda: q.average_suboptimality.on(Run(problem, algorithm)))
+
+
+SCALES: dict[str, tuple[Sequence[int], Callable[[int], float], float]] = {
+    "a round over M": ((10, 100, 1000, 10_000), lambda size: seconds_of_a_round(random_problem(size)), 0.1),
+    "a round over d": ((16, 32, 64, 128), lambda size: seconds_of_a_round(random_problem(10, size)), 3.2),
+    "a round over tau": ((2, 8, 32, 128), lambda size: seconds_of_a_round(random_problem(10), size), 0.1),
+    "a run over T": ((10**3, 10**4, 10**5, 10**6), lambda size: seconds_of_a_run(random_problem(10), size), 0.1),
+    "a run over M": ((100, 300, 1000, 3000), lambda size: seconds_of_a_run(random_problem(size)), 1.2),
+    "a run over tau": ((8, 32, 128, 512), lambda size: seconds_of_a_run(random_problem(10), 200, size), 1.2),
+}
+"""For each cost the sizes, the seconds, and the largest exponent that is expected."""
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_costs_grow_as_expected(name: str, benchmark: Any, row: Row) -> None:
+    """The exponent of a fitted power of the size is no larger than expected."""
+    sizes, seconds, largest = SCALES[name]
+    found = exponent(sizes, [seconds(size) for size in sizes])
+    benchmark.pedantic(seconds, args=(sizes[0],), rounds=1)
+    row(f"cost of {name}", f"{sizes[0]:,} to {sizes[-1]:,}", found, "exponent")
+    assert found <= largest

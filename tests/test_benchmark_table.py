@@ -1,0 +1,52 @@
+"""The table of benchmarks in the README is what a run of them writes."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def writer() -> ModuleType:
+    """The script that writes the table."""
+    spec = importlib.util.spec_from_file_location("table", ROOT / "tests/benchmarks/table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+RESULTS = {
+    "benchmarks": [
+        {"extra_info": {"rows": [["one", "another", 12345.6, "times faster"], ["cost", "1 to 9", -0.031, "exponent"]]}},
+        {"extra_info": {}},
+    ]
+}
+
+
+def test_rows() -> None:
+    """Ratios have two digits, exponents two places; a benchmark without rows adds none."""
+    assert writer().table(RESULTS).splitlines()[2:] == [
+        "| one | another | 12,000 times faster |",
+        "| cost | 1 to 9 | exponent -0.03 |",
+    ]
+
+
+def test_the_readme_has_a_place_for_them() -> None:
+    """Writing a table twice leaves one, and nothing else is changed."""
+    readme, module = (ROOT / "README.md").read_text(encoding="utf-8"), writer()
+    once = module.written(readme, "| rows |")
+    assert module.written(once, "| rows |") == once
+    assert once.startswith(readme.partition(module.BEGIN)[0])
+    assert once.endswith(readme.partition(module.END)[2])
+
+
+def test_a_readme_without_marks() -> None:
+    """There the table has no place."""
+    with pytest.raises(ValueError, match="expected the lines"):
+        writer().written("nothing", "| rows |")
