@@ -26,6 +26,8 @@ class Numbers:
     """Of all these, the ones with a lower bound: there is at least one client."""
     may_vanish: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
+    divisors: frozenset[sp.Symbol] = frozenset()
+    """Of all these, the ones that are not zero because the statement divides by them."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Numbers that stand for an expression in others: for a mean over clients."""
 
@@ -39,7 +41,7 @@ class Numbers:
 
     def known(self, number: Expr) -> Expr:
         """A number, shared or of a client; means of it over clients are written as sums of means of products."""
-        number = sp.sympify(number).xreplace(dict(self.definitions))
+        number = self.written_out(number)
         unknown = number.free_symbols - self.letters - self.of_clients
         if unknown:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")
@@ -49,6 +51,10 @@ class Numbers:
 
     def _expanded(self, mean: Expr) -> Expr:
         return sp.Add(*(shared * (Average(own) if own != 1 else own) for shared, own in self.parts(mean.args[0])))
+
+    def written_out(self, expression: Expr) -> Expr:
+        """An expression with numbers that stand for others replaced by these."""
+        return sp.sympify(expression).xreplace(dict(self.definitions))
 
     def differs(self, number: Expr) -> bool:
         """Whether a number differs from client to client."""

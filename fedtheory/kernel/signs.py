@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import permutations
 
 import sympy as sp
 
 from fedtheory.expressions import Average, Expr
 from fedtheory.kernel.numbers import Numbers
+from fedtheory.kernel.samples import is_negative_somewhere
 
 
 def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
@@ -21,18 +21,23 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     non-negative, and the denominator must not vanish.
     Conditions other than <, <=, > and >= say nothing here.
     """
-    coefficient, orderings = sp.sympify(coefficient), [condition for condition in conditions if is_ordering(condition)]
+    coefficient, orderings = numbers.written_out(coefficient), _orderings(conditions, numbers)
     if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
         return True
+    if is_negative_somewhere(coefficient, numbers, orderings):
+        return False
     found = [known for condition in orderings for known in _parametrised(condition, numbers)]
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
 
 
 def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
     """Whether a rational function of numbers is shown to be finite and positive under conditions."""
-    orderings = [condition for condition in conditions if is_ordering(condition)]
-    found = [known for condition in orderings for known in _parametrised(condition, numbers)]
-    return any(_is_plainly_positive(rewritten, numbers) for rewritten in _rewritten(sp.sympify(number), found))
+    found = [known for condition in _orderings(conditions, numbers) for known in _parametrised(condition, numbers)]
+    return any(_is_plainly_positive(rewritten, numbers) for rewritten in _rewritten(numbers.written_out(number), found))
+
+
+def _orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
+    return [condition for condition in map(numbers.written_out, conditions) if is_ordering(condition)]
 
 
 def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:
@@ -47,9 +52,16 @@ def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:
 
 
 def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
-    """Whether a coefficient is a non-negative multiple of how far a condition is from failing."""
+    """Whether a coefficient is a multiple, not negative, of how far a condition is from failing.
+
+    Under a strict condition it may be a multiple of the reciprocal.
+    """
     gap = slack(condition)
-    return bool(gap != 0) and _is_plainly_nonnegative(sp.cancel(coefficient / gap), numbers)
+    if gap == 0:
+        return False
+    is_strict = isinstance(condition, sp.Lt | sp.Gt)
+    factors = (sp.cancel(coefficient / gap), *((sp.cancel(coefficient * gap),) if is_strict else ()))
+    return any(_is_plainly_nonnegative(factor, numbers) for factor in factors)
 
 
 def slack(condition: Expr) -> Expr:
@@ -69,13 +81,17 @@ def _ends(condition: Expr) -> tuple[Expr, Expr]:
 
 
 def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
-    """The coefficient with conditions built in: every choice, in every order; each covers the whole domain."""
-    for size in range(len(known) + 1):
-        for chosen in permutations(known, size):
-            expression = coefficient
-            for substitution in chosen:
-                expression = expression.xreplace(substitution)
-            yield expression
+    """The coefficient with conditions built in, one after the other, in any order; each covers the whole domain."""
+    found, todo = {coefficient}, [(coefficient, frozenset(range(len(known))))]
+    while todo:
+        expression, unused = todo.pop(0)
+        yield expression
+        for number in sorted(unused):
+            if expression.free_symbols & known[number].keys():
+                rewritten = expression.xreplace(known[number])
+                if rewritten not in found:
+                    found.add(rewritten)
+                    todo.append((rewritten, unused - {number}))
 
 
 def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
@@ -112,19 +128,20 @@ def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
 
 
 def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
-    """Powers of numbers from one on, with letters that are not negative as exponents, are from one on."""
+    """Powers of 1 + a with a >= 0: at least one, and at least 1 + a n for n from one on or whole (Bernoulli)."""
     for power in sorted(coefficient.atoms(sp.Pow), key=sp.default_sort_key):
-        known, letters = power.exp.as_coeff_Add()
-        from_one = letters.is_Symbol and letters.is_nonnegative and known.is_Integer
-        if from_one and _is_plainly_nonnegative(power.base - 1, numbers):
-            grown = 1 + _excess(power.base, letters)
-            coefficient = coefficient.xreplace({power: power.base**known * grown})
+        known, letter = power.exp.as_coeff_Add()
+        is_letter = letter.is_Symbol and letter.is_nonnegative and known.is_Integer
+        if is_letter and _is_plainly_nonnegative(power.base - 1, numbers):
+            has_steps = letter.is_integer or numbers.at_least.get(letter, 0) >= 1
+            least = 1 + letter * (power.base - 1) if has_steps else sp.S.One
+            coefficient = coefficient.xreplace({power: power.base**known * (least + _excess(power.base, letter))})
     return coefficient
 
 
 @cache
 def _excess(base: Expr, exponent: sp.Symbol) -> sp.Dummy:
-    return sp.Dummy(f"{base}^{exponent} - 1", nonnegative=True)
+    return sp.Dummy(f"{base}^{exponent}", nonnegative=True)
 
 
 def _under_square_roots(expression: Expr) -> list[sp.Symbol]:
@@ -134,6 +151,8 @@ def _under_square_roots(expression: Expr) -> list[sp.Symbol]:
 
 
 def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:
+    if symbol in numbers.divisors:
+        return bool(symbol.is_nonnegative)
     return bool(symbol.is_positive) and symbol not in numbers.may_vanish
 
 

@@ -17,9 +17,10 @@ from fedtheory import quantities as q
 from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
-from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering, slack
+from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering, is_positive, slack
+from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, relaxation, reliance
-from fedtheory.proofs.theory import ROUNDS, Letters, letters_of, numbers_of
+from fedtheory.proofs.theory import ROUNDS, Letters, divisors, letters_of, numbers_of
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,13 @@ PLAIN_SPEEDUP_STEP = Fact(
     is_zero=True,
 )
 
+ITERATIONS = Fact(
+    "iterations are the local steps of all rounds",
+    lambda letter: letter(q.iterations) - letter(q.rounds) * letter(q.local_steps),
+    (a.same_local_work,),
+    is_zero=True,
+)
+
 FACTS = (
     ONE,
     FINAL_DISTANCE,
@@ -78,6 +86,7 @@ FACTS = (
     QUIET,
     SPEEDUP_STEP,
     PLAIN_SPEEDUP_STEP,
+    ITERATIONS,
 )
 
 
@@ -90,10 +99,8 @@ class Part:
     """A multiple of what is not negative: a fact, a condition, or the slack of a proved claim."""
 
     coefficient: Expr
-    premise: Fact | str | sp.Rel
-    """A fact, the id of a proved claim, or a condition of the claim."""
-    link: int = 0
-    """Which relation of a proved claim."""
+    premise: Fact | str | Derived | sp.Rel
+    """A fact, the id of a proved claim, one of its relations or what follows from it, or a condition of the claim."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +113,8 @@ class Combination:
     """For each relation the parts that add up to its slack."""
     relaxed: Sequence[Expr] | None = None
     """Weaker conditions than the claim's, under which the parts suffice; None for the claim's own."""
+    known: Sequence[Derived] = ()
+    """Proved inequalities between numbers, under which the signs of coefficients are decided."""
 
 
 def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
@@ -113,37 +122,53 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
     yield from relaxation(claim, certificate.relaxed)
+    conditions = [*conditions_of(claim, certificate.relaxed), *gap_conditions(claim)]
+    for inequality in certificate.known:
+        slack, _ = yield from _derived(claim, inequality, conditions, prove)
+        larger = [symbol for symbol in sorted(slack.free_symbols, key=str) if not (slack - symbol).has(symbol)]
+        conditions += [sp.Le(symbol - slack, symbol, evaluate=False) for symbol in larger]
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
-        yield from _link(claim, relation, parts, certificate, prove)
+        yield from _link(claim, relation, parts, conditions, prove)
 
 
 def _link(
-    claim: Claim, relation: Relation, parts: Sequence[Part], certificate: Combination, prove: Prover
+    claim: Claim, relation: Relation, parts: Sequence[Part], conditions: Sequence[Expr], prove: Prover
 ) -> Iterator[Step]:
     if relation.operator not in ("<=", "==", ">="):
         raise Rejected("a combination shows that a side is not larger, not that it is smaller")
-    rest, conditions = relation.slack, conditions_of(claim, certificate.relaxed)
+    numbers = numbers_of(claim)
+    rest = numbers.written_out(relation.slack)
     for part in parts:
         factor, is_zero = yield from _premise(claim, part, conditions, prove)
-        coefficient = numbers_of(claim).plain(part.coefficient)
-        rest -= coefficient * factor
+        coefficient = numbers.plain(part.coefficient)
+        rest -= coefficient * numbers.written_out(factor)
         if is_zero:
-            signed = _is_finite(coefficient, numbers_of(claim), conditions)
+            signed = _is_finite(coefficient, numbers, conditions)
         else:
-            signed = relation.operator != "==" and is_nonnegative(coefficient, numbers_of(claim), conditions)
+            signed = relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions)
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
-    left = sp.simplify(rest)
+    left = sp.cancel(rest)
+    left = sp.simplify(left) if left != 0 and _has_roots(left) else left
     yield Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
 
 
+def _has_roots(expression: Expr) -> bool:
+    return any(not power.exp.is_integer for power in expression.atoms(sp.Pow))
+
+
 def _is_finite(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
-    """Whether the denominator of a coefficient is shown not to vanish."""
-    whole = numbers.known(sp.cancel(coefficient))
-    _, below = sp.fraction(whole)
-    return any(is_nonnegative(sign / below, numbers, conditions) for sign in (1, -1))
+    """Whether no denominator in a coefficient vanishes, as is shown for each of its factors."""
+    for factor in sp.Mul.make_args(coefficient):
+        is_divisor = factor.is_Pow and factor.exp.is_negative
+        below = factor.base if is_divisor else sp.fraction(sp.together(factor))[1]
+        if not any(is_nonnegative(sign / below, numbers, conditions) for sign in (1, -1)):
+            return False
+    return True
 
 
 def _name(part: Part) -> str:
+    if isinstance(part.premise, Derived):
+        return part.premise.claim
     return part.premise.name if isinstance(part.premise, Fact) else str(part.premise)
 
 
@@ -156,13 +181,29 @@ def _premise(
             raise Rejected(f"{part.premise.name} is no fact that is known")
         yield assumed(claim, part.premise.needs, part.premise.name)
         return part.premise.slack(letters_of(claim)), part.premise.is_zero
-    if not isinstance(part.premise, str):
-        if not is_ordering(part.premise):
-            raise Rejected(f"{part.premise} is no condition with a slack")
-        yield Step(f"the condition {part.premise}", follows(part.premise, claim, conditions))
-        return slack(part.premise), False
-    proof = prove(part.premise)
-    relation = proof.claim.relations[part.link]
+    if isinstance(part.premise, str | Derived):
+        derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
+        return (yield from _derived(claim, derived, conditions, prove))
+    if not is_ordering(part.premise):
+        raise Rejected(f"{part.premise} is no condition with a slack")
+    yield Step(f"the condition {part.premise}", follows(part.premise, claim, conditions))
+    return slack(part.premise), False
+
+
+def _derived(
+    claim: Claim, derived: Derived, conditions: Sequence[Expr], prove: Prover
+) -> Generator[Step, None, tuple[Expr, bool]]:
+    """The slack of a relation that is proved or follows from one, and whether it is an equation."""
+    proof = prove(derived.claim)
     yield from reliance(claim, proof, conditions)
-    yield Step(f"{part.premise} is about the whole run", proof.claim.place == "run")
-    return relation.slack, relation.operator == "=="
+    yield Step(f"{derived.claim} is about: {derived.place}", proof.claim.place == derived.place)
+    yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")
+    relation = proof.claim.relations[derived.link]
+    found = derived.slack(letters_of(claim), relation.slack)
+    for required in derived.requires(letters_of(claim), relation.slack):
+        yield Step(
+            f"({required}) >= 0", is_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)
+        )
+    for divisor in sorted(divisors([found]) & {*numbers_of(claim).letters}, key=str):
+        yield Step(f"{divisor} > 0", is_positive(divisor, numbers_of(claim), conditions))
+    return found, relation.operator == "=="

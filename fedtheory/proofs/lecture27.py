@@ -21,22 +21,32 @@ from fedtheory.kernel import (
     triangle,
 )
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import ITERATIONS, ONE, Combination, Part
 from fedtheory.proofs.induction import POWER, Induction
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared
-from fedtheory.sources.lecture27.lemmas import distance_sq, gradient, theta, theta_after
+from fedtheory.sources.lecture27.lemmas import distance_sq, gradient, progress, theta, theta_after
 from fedtheory.sources.lecture27.notation import (
     F,
     F_i,
+    T,
     beta,
     delta_i,
+    epsilon,
     eta,
+    final_gap,
     g,
     h,
     norm,
     omega,
     rho,
+    tau,
+    theta_end,
+    theta_first,
+    theta_last,
+    theta_next_start,
     v,
     v_next,
     w,
@@ -48,6 +58,7 @@ from fedtheory.sources.lecture27.notation import (
     w_t_next,
     x,
 )
+from fedtheory.sources.lecture27.theorem_2 import loss, rate
 
 _ONE = sp.S.One
 
@@ -152,6 +163,15 @@ _RECIPROCAL = Products(
     ],
 )
 
+
+# Theorem 2: the reciprocals of the gaps telescope over the steps of an interval and over the intervals, and what an
+# aggregation takes from them is what the drift costs in the loss.
+_DESCENT, _EACH, _GAPS, _JUMP, _LOSS = (
+    f"lecture27:{name}" for name in ("lemma-4.descent", "thm-2.each-interval", "thm-2.gaps", "thm-2.jump", "thm-1.loss")
+)
+_BELOW = 1 / (theta_end * theta_next_start)
+_LOST = Part(loss * (1 / epsilon**2 - _BELOW), ONE)
+
 CERTIFICATES = [
     Certificate(
         claim="lecture27:smooth-property-1",
@@ -194,6 +214,53 @@ CERTIFICATES = [
     ),
     Certificate(claim=_DISTANCE, links=[_NEAR, _NEAR], relaxed=[eta <= 2 / beta]),
     Certificate(claim="lecture27:lemma-4", links=[_RECIPROCAL, Positive()], lemmas=[_DISTANCE]),
+    Certificate(claim=_DESCENT, links=[[Term(_ONE, smoothness(F, v_next, v)), Term(_SHARE, square(gradient))]]),
+    Combination(
+        claim="lecture27:thm-2.gaps",
+        links=[[Part(_ONE, Telescoped(_DESCENT)), Part(_ONE, epsilon <= theta_end)]],
+    ),
+    Combination(claim=_EACH, links=[[Part(_ONE, Telescoped("lecture27:lemma-4"))]]),
+    Combination(
+        claim="lecture27:thm-2.interval",
+        links=[[Part(_ONE, _EACH)], [Part(_ONE, Summed(_EACH))], [Part(progress, ITERATIONS)]],
+    ),
+    Combination(
+        claim=_JUMP,
+        links=[[], [Part(_BELOW, AtEnd(_LOSS)), Part(_BELOW, AtEnd(_LOSS, 1))], [_LOST]],
+        known=[AtNextStart(_GAPS)],
+    ),
+    Combination(
+        claim="lecture27:thm-2.round",
+        links=[
+            [
+                Part(_ONE, _EACH),
+                Part(_ONE, Derived(_JUMP, 1)),
+                _LOST,
+            ]
+        ],
+        known=[AtNextStart(_GAPS)],
+    ),
+    Combination(
+        claim="lecture27:thm-2.last",
+        links=[
+            [Part(1 / theta_first, ONE)],
+            [Part(_ONE, Summed("lecture27:thm-2.round")), Part(-progress, ITERATIONS)],
+            [Part(loss * (1 / epsilon**2 - 1 / (final_gap * theta_last)), ONE)],
+            [Part(loss / (tau * epsilon**2), ITERATIONS)],
+        ],
+        known=[AtNextStart(_GAPS), AtFirstStart(_GAPS)],
+    ),
+    Combination(
+        claim="lecture27:thm-2",
+        links=[
+            [
+                Part(final_gap / (T * rate), Derived("lecture27:thm-2.last", 0)),
+                Part(final_gap / (T * rate), Derived("lecture27:thm-2.last", 1)),
+                Part(final_gap / (T * rate) * loss / (tau * epsilon**2), ITERATIONS),
+            ]
+        ],
+        known=[AtFirstStart(_GAPS)],
+    ),
     Certificate(claim="lecture27:thm-1.sum", links=[PastTotal()]),
     Certificate(claim=_MEAN, links=[_MEAN_AWAY, _MEAN_AWAY], lemmas=[_CLIENT]),
     Certificate(

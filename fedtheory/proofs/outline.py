@@ -16,6 +16,7 @@ from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCerti
 from fedtheory.proofs.certificate import Link, theory_of_link
 from fedtheory.proofs.combination import Fact, Part
 from fedtheory.proofs.induction import Induction, moved_on, theory_of_step
+from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recursion import Setting, k
@@ -157,10 +158,11 @@ def _part(claim: Claim, part: Part) -> Entry:
     coefficient = sp.sympify(part.coefficient)
     if isinstance(part.premise, Fact):
         return Entry(coefficient, part.premise.name, part.premise.slack(letters_of(claim)))
-    if not isinstance(part.premise, str):
+    if not isinstance(part.premise, str | Derived):
         return Entry(coefficient, "a condition", slack(part.premise))
-    relation = find(part.premise).relations[part.link]
-    return Entry(coefficient, "a proved claim", relation.slack, part.premise)
+    derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
+    relation = find(derived.claim).relations[derived.link]
+    return Entry(coefficient, derived.words, derived.slack(letters_of(claim), relation.slack), derived.claim)
 
 
 def _about_sums(_claim: Claim, _certificate: Combination) -> str:

@@ -38,6 +38,15 @@ _MAY_VANISH = (
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
+GAPS = (
+    q.interval_start_gap,
+    q.interval_end_gap,
+    q.next_interval_start_gap,
+    q.last_interval_gap,
+    q.final_suboptimality,
+    q.smallest_gap,
+)
+"""How far objective values are above the minimum: not negative, and positive where a claim divides by them."""
 _CLIENTS_MAY_VANISH = (
     q.client_smoothness,
     q.client_strong_convexity,
@@ -136,7 +145,7 @@ _CURVATURES = {
 
 def numbers_of(claim: Claim) -> Numbers:
     """The numbers of a claim: those of the setting, those of the clients, and those under a quantifier."""
-    named = {symbol: notion for symbol, notion in claim.where.items() if notion in NUMBERS}
+    named = {symbol: notion for symbol, notion in claim.where.items() if notion in (*NUMBERS, *GAPS)}
     own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
     for symbol, values in claim.for_all.items():
         _require_declared(symbol, values)
@@ -154,8 +163,19 @@ def numbers_of(claim: Claim) -> Numbers:
         of_clients=frozenset(own),
         at_least=counts,
         may_vanish=frozenset(symbol for symbol, notion in (named | own).items() if notion in vanishing),
+        divisors=frozenset(s for s, n in named.items() if n in (*GAPS, q.initial_gap) and s in divisors(_sides(claim))),
         definitions=_means_of_numbers(letters_of(claim)),
     )
+
+
+def _sides(claim: Claim) -> list[Expr]:
+    return [side for relation in claim.relations for side in (relation.left, relation.right)]
+
+
+def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
+    """The letters that expressions divide by: where they are zero, nothing is said."""
+    powers = set().union(*(sp.sympify(expression).atoms(sp.Pow) for expression in expressions))
+    return {power.base for power in powers if power.base.is_Symbol and power.exp.is_negative}
 
 
 def _means_of_numbers(letter: Letters) -> dict[sp.Symbol, Expr]:

@@ -31,11 +31,18 @@ v, v_next, w_star = sp.Symbol("v_{[k]}(t)"), sp.Symbol("v_{[k]}(t+1)"), sp.Symbo
 w, w_other = sp.Symbol("w"), sp.Symbol(r"w^\prime")
 F, F_i = sp.symbols("F F_i")
 
-theta_start, theta_end = q.interval_start_gap.symbol, q.interval_end_gap.symbol
-theta_next_start, theta_last = q.next_interval_start_gap.symbol, q.last_interval_gap.symbol
-theta_first = sp.Symbol(r"\theta_{[1]}(0)", real=True)
-final_gap = sp.Symbol("(F(w(T))-F(w^*))", real=True)
-best_gap = sp.Symbol("(F(w^f)-F(w^*))", real=True)
+theta_start, theta_end, theta_next_start, theta_last, theta_first, final_gap, best_gap = (
+    sp.Symbol(letter, nonnegative=True)
+    for letter in (
+        q.interval_start_gap.latex,
+        q.interval_end_gap.latex,
+        q.next_interval_start_gap.latex,
+        q.last_interval_gap.latex,
+        r"\theta_{[1]}(0)",
+        "(F(w(T))-F(w^*))",
+        "(F(w^f)-F(w^*))",
+    )
+)
 summed_progress = q.reciprocal_progress.symbol
 
 NOTATION: dict[sp.Symbol, Notion] = {

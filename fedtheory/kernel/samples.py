@@ -1,0 +1,51 @@
+"""Numbers at random, which show quickly that a sign is not what it would have to be."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import sympy as sp
+
+from fedtheory.expressions import Average, Expr
+from fedtheory.kernel.numbers import Numbers
+
+_TRIALS = 60
+_WHOLE = (0, 1, 2, 4)
+_POSITIVE = tuple(map(sp.Rational, ("1/50", "1/7", "1/2", "1", "9/5", "6", "40")))
+
+
+def is_negative_somewhere(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
+    """Whether a number is negative for some values of its letters that satisfy the conditions.
+
+    It only ever saves the search for a proof of the sign: nothing is believed because of it.
+    """
+    means = {mean: sp.Dummy("mean", nonnegative=True) for mean in coefficient.atoms(Average)}
+    coefficient = coefficient.xreplace(means)
+    conditions = _about(coefficient.free_symbols, [condition.xreplace(means) for condition in conditions])
+    letters = coefficient.free_symbols.union(*(condition.free_symbols for condition in conditions))
+    if not all(letter.is_nonnegative for letter in letters):
+        return False
+    generator, ordered = random.Random(0), sorted(letters, key=sp.default_sort_key)
+    for _ in range(_TRIALS):
+        point = {letter: _drawn(letter, numbers, generator) for letter in ordered}
+        if all(condition.xreplace(point) == sp.true for condition in conditions):
+            value = coefficient.xreplace(point)
+            if value.is_finite and value.is_negative:
+                return True
+    return False
+
+
+def _about(letters: set[sp.Symbol], conditions: Sequence[Expr]) -> list[Expr]:
+    """The conditions that say something of some letters, directly or by way of others."""
+    near = [condition for condition in conditions if condition.free_symbols & letters]
+    reached = letters.union(*(condition.free_symbols for condition in near))
+    return near if reached == letters else _about(reached, conditions)
+
+
+def _drawn(letter: sp.Symbol, numbers: Numbers, generator: random.Random) -> sp.Rational:
+    least = numbers.at_least.get(letter, 0)
+    if letter.is_integer or letter in numbers.at_least:
+        first = max(least, int(bool(letter.is_positive)))
+        return sp.Integer(first + generator.choice(_WHOLE))
+    return generator.choice(_POSITIVE)

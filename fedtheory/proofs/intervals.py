@@ -1,0 +1,165 @@
+"""From the local steps of a round to its ends, and from every round to the whole run: gaps of the objective.
+
+A round starts from the server's model, on which gradient descent on F makes as
+many steps as the clients, and the next round starts from the aggregated model.
+Which quantities are the gaps of these models is written down here; it is as
+much trusted as the kernel is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.assumptions import Assumption
+from fedtheory.claim import Claim, Place
+from fedtheory.expressions import Expr, Value
+from fedtheory.kernel import Rejected
+from fedtheory.proofs.theory import ROUNDS, Letters, letters_of
+
+NEEDS = (*ROUNDS, a.full_gradients)
+"""What makes the averaged iterate of a round's last step the next server's model, and gaps numbers."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A relation of another claim, by its number."""
+
+    claim: str
+    link: int = 0
+    needs: ClassVar[tuple[Assumption, ...]] = ()
+    """Assumptions that are needed besides those of that claim."""
+    place: ClassVar[Place] = "run"
+    """What that claim has to be about."""
+    words: ClassVar[str] = "a proved claim"
+    """What is made of it."""
+
+    def slack(self, _letter: Letters, slack: Expr) -> Expr:
+        """What is not negative, from what the relation says is not."""
+        return slack
+
+    def requires(self, _letter: Letters, _slack: Expr) -> tuple[Expr, ...]:
+        """What else has to be known not to be negative."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Telescoped(Derived):
+    """A lower bound on A(v') - A(v) at every local step, summed over the steps of a round."""
+
+    needs = NEEDS
+    place = "path"
+    words = "a proved claim, summed over the steps of a round"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        now, later, last = sp.symbols("now later last", cls=sp.Dummy)
+        found = _with_gaps(letter, slack, {q.centralised_model: now, q.next_centralised_model: later})
+        least = sp.simplify(found.subs(later, now))
+        gained = found - least
+        chained = gained + gained.subs({now: later, later: last}, simultaneous=True) - gained.subs(later, last)
+        if least.has(now, letter(q.local_step_index)) or least.atoms(Value) or sp.simplify(chained) != 0:
+            raise Rejected("the relation does not telescope over the local steps")
+        ends = {now: letter(q.interval_start_gap), later: letter(q.interval_end_gap)}
+        total: Expr = gained.subs(ends, simultaneous=True) + letter(q.local_steps) * least
+        return total
+
+
+@dataclass(frozen=True)
+class AtEnd(Derived):
+    """A relation at every local step, at the last one of a round; its vectors are those of that step."""
+
+    needs = NEEDS
+    place = "path"
+    words = "a proved claim, at the last step of a round"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        ends = {
+            q.next_centralised_model: letter(q.interval_end_gap),
+            q.next_average_iterate: letter(q.next_interval_start_gap),
+        }
+        found: Expr = _with_gaps(letter, slack, ends).subs(letter(q.local_step_index), letter(q.local_steps) - 1)
+        return found
+
+
+@dataclass(frozen=True)
+class Summed(Derived):
+    """A relation about each round, summed over all of them: the aggregated model is where the next one starts."""
+
+    needs = NEEDS
+    words = "a proved claim, summed over all rounds"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        start, end, following = (letter(gap) for gap in _ENDS)
+        totals = {
+            1 / end - 1 / start: letter(q.reciprocal_progress),
+            1 / following - 1 / start: 1 / letter(q.final_suboptimality) - 1 / letter(q.initial_gap),
+        }
+        for at_a_round, total in totals.items():
+            rest = sp.expand(slack - at_a_round)
+            if not rest.has(*(letter(gap) for gap in _ENDS)):
+                return total + letter(q.rounds) * rest
+        raise Rejected("the sum of the relation over the rounds is not known")
+
+
+@dataclass(frozen=True)
+class AtNextStart(Derived):
+    """A relation about the start of each round, for the aggregated model: it has to hold for the last one as well."""
+
+    needs = NEEDS
+    words = "a proved claim, for the next round or the end of the run"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        return _moved(letter, slack, q.next_interval_start_gap)
+
+    def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
+        """That it holds for the last one."""
+        return (_moved(letter, slack, q.final_suboptimality),)
+
+
+@dataclass(frozen=True)
+class AtFirstStart(Derived):
+    """A relation about the start of each round, for the first one."""
+
+    needs = NEEDS
+    words = "a proved claim, for the first round"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        return _moved(letter, slack, q.initial_gap)
+
+
+_ENDS = (q.interval_start_gap, q.interval_end_gap, q.next_interval_start_gap)
+
+
+def _with_gaps(letter: Letters, slack: Expr, gaps: Mapping[q.VectorNotion, Expr]) -> Expr:
+    """A slack with objective values as the minimum and gaps above it."""
+    objective = letter(q.objective)
+    least = Value(objective, letter(q.optimum))
+    found: Expr = slack.subs({Value(objective, letter(model)): gap + least for model, gap in gaps.items()})
+    return found
+
+
+def _moved(letter: Letters, slack: Expr, to: q.Notion) -> Expr:
+    start, end, following = (letter(gap) for gap in _ENDS)
+    if slack.has(end, following):
+        raise Rejected("the relation is not about the start of a round alone")
+    moved: Expr = slack.subs(start, letter(to))
+    return moved
+
+
+def gap_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """That the smallest gap is the smallest, of the gaps that a claim names, by its definition."""
+    letter = letters_of(claim)
+    if not letter.has(q.smallest_gap):
+        return ()
+    least, among = letter(q.smallest_gap), (q.interval_end_gap, q.last_interval_gap, q.final_suboptimality)
+    return tuple(least <= letter(gap) for gap in among if letter.has(gap))
