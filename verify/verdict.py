@@ -15,7 +15,7 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.targets import resolve
 from verify.check import Check, check
 from verify.counterexamples import counterexample
-from verify.sweep import Outcome, sweep
+from verify.trials import Outcome, try_claims
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
@@ -69,7 +69,7 @@ def verify(
     A violation counts once it is confirmed in exact rationals.
     """
     outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
-    for outcome in sweep(list(outcomes), jobs=jobs, on_progress=on_progress):
+    for outcome in try_claims(list(outcomes), jobs=jobs, on_progress=on_progress):
         outcomes[outcome.target].append(outcome)
     return [_verdict(target, found) for target, found in outcomes.items()]
 

@@ -13,7 +13,7 @@ from fedtheory.expressions import Expr
 from fedtheory.quantities.notion import Quantity
 from fedtheory.registry import claims_of
 from verify.instances import FAMILIES, Instance, families_for
-from verify.sweep import check_settled
+from verify.trials import check_settled
 
 MEASURES = (
     "local_step_size",

@@ -11,7 +11,7 @@ from fedtheory.runfile import run_table
 from verify import verdict as verdicts
 from verify.check import check
 from verify.instances import FAMILIES, Instance, families_for
-from verify.sweep import Outcome, sweep
+from verify.trials import Outcome, try_claims
 from verify.verdict import ClaimVerdict, verify
 
 PLANTED = """
@@ -109,9 +109,9 @@ def test_families_are_reproducible_and_satisfy_the_usual_condition() -> None:
 
 
 def test_progress_is_told() -> None:
-    """A sweep reports how far it is, up to the end."""
+    """Trying claims reports how far it is, up to the end."""
     told: list[tuple[int, int]] = []
-    sweep(["renard2022:goal-rate.fixed"], jobs=1, on_progress=lambda done, whole: told.append((done, whole)))
+    try_claims(["renard2022:goal-rate.fixed"], jobs=1, on_progress=lambda done, whole: told.append((done, whole)))
     assert told[-1] == (FAMILIES["steady quadratics"].size, FAMILIES["steady quadratics"].size)
 
 

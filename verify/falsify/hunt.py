@@ -14,7 +14,7 @@ from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import Table, clients, dimension, examine, features, get, most_steps, working_table, written
-from verify.sweep import check_settled
+from verify.trials import check_settled
 
 _CONFIRMED = 400_000
 """Multiplications up to which a violation that floats see is repeated in rationals."""

@@ -34,7 +34,7 @@ class Outcome:
     seconds: float
 
 
-def sweep(
+def try_claims(
     targets: Sequence[str], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> list[Outcome]:
     """Check claims, named as on the command line, on the instances of their families.
