@@ -56,6 +56,8 @@ class Check:
     """For constants of assumptions, where they hold."""
     settlement: Settlement | None = None
     """What overrules the floats of the comparisons."""
+    diverges: bool = False
+    """Whether the claim does not apply because the run leaves the range of the arithmetic."""
 
     @property
     def holds(self) -> bool | None:
@@ -106,7 +108,7 @@ def check(claim: Claim, run: Run) -> Check:
     except Misplaced as reason:
         raise InputError(claim.id, str(reason)) from None
     except (NotApplicable, Diverging) as reason:
-        return Check(claim, run.arithmetic, False, str(reason))
+        return Check(claim, run.arithmetic, False, str(reason), diverges=isinstance(reason, Diverging))
 
 
 def _check(claim: Claim, run: Run) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
@@ -15,14 +16,19 @@ _BUDGET = 2_000_000
 
 
 def settle(found: Check, run_file: str) -> Check:
+    """A near tie or a violation in floats, decided by repeating the run of a file in rationals; see `settle_with`."""
+    return settle_with(found, lambda: read_run(run_file, RATIONAL))
+
+
+def settle_with(found: Check, exactly: Callable[[], Run]) -> Check:
     """A near tie or a violation in floats, decided by repeating the run in rationals where that is affordable.
 
-    The sides keep their floats; the settlement says what decided.
+    `exactly` reads the same run in rationals.  The sides keep their floats; the settlement says what decided.
     """
     if found.arithmetic is not FLOAT or not found.applicable or found.holds or not found.comparisons:
         return found
     try:
-        exact_run = read_run(run_file, RATIONAL)
+        exact_run = exactly()
     except InputError as reason:
         return replace(found, settlement=Settlement(None, f"floats alone do not decide: {reason.message}"))
     if _cost(exact_run) > _BUDGET:

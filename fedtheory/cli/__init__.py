@@ -22,6 +22,7 @@ from fedtheory.cli import (
     report,
     show,
     simulate,
+    sweep,
     verify,
     worst_case,
 )
@@ -53,7 +54,21 @@ def front_door(version: Version = False) -> None:
     """Proof desk and test bench for the theory of federated optimisation."""
 
 
-for command in (claims, show, simulate, plan, budget, check, verify, falsify, prove, errata, report, worst_case):
+for command in (
+    claims,
+    show,
+    simulate,
+    plan,
+    budget,
+    check,
+    sweep,
+    verify,
+    falsify,
+    prove,
+    errata,
+    report,
+    worst_case,
+):
     app.command(command.NAME)(command.run)
 app.add_typer(course.app)
 

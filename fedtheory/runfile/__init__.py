@@ -15,24 +15,28 @@ from fedtheory.runfile.problems import read_problem
 from fedtheory.runfile.table import Table
 from fedtheory.runfile.write import run_table, run_toml
 
-__all__ = ["parse_run", "read_run", "run_table", "run_toml"]
+__all__ = ["parse_run", "read_run", "read_toml", "run_table", "run_toml"]
 
 
 def read_run(file: str | Path, arithmetic: Arithmetic) -> Run:
     """The run of a TOML file; `InputError` names the file, the key and what was expected."""
-    path = Path(file)
+    content = read_toml(file)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_run(content, arithmetic, Path(file).parent)
+    except InputError as error:
+        raise error.in_file(str(file)) from None
+
+
+def read_toml(file: str | Path) -> dict[str, Any]:
+    """The tables of a TOML file; `InputError` names the file and what is wrong with it."""
+    try:
+        return tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
     except UnicodeDecodeError:
         raise InputError("", "is not UTF-8 text", str(file)) from None
     except (ValueError, RecursionError) as error:
         raise InputError("", f"is not TOML: {error}", str(file)) from None
-    try:
-        return parse_run(content, arithmetic, path.parent)
-    except InputError as error:
-        raise error.in_file(str(file)) from None
 
 
 def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Path()) -> Run:

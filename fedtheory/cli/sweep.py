@@ -1,0 +1,92 @@
+"""`fedtheory sweep`: claims on a grid or a random family of runs, as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fedtheory.cli.output import Jobs, Json, print_json, print_lines, print_table, progress, short
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from verify.sweeps import Results, Summary
+
+NAME = "sweep"
+
+SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="The file of a sweep (TOML).")]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="The table; default: SPEC with .parquet.")
+]
+Scheduler = Annotated[
+    str | None, typer.Option("--dask", metavar="ADDRESS", help="A Dask scheduler, tcp://host:port, with workers.")
+]
+Restart = Annotated[bool, typer.Option("--restart", help="Throw earlier results away and begin anew.")]
+
+
+def run(
+    spec_file: SpecFile,
+    *,
+    output: Output = None,
+    jobs: Jobs = -1,
+    dask: Scheduler = None,
+    restart: Restart = False,
+    as_json: Json = False,
+) -> None:
+    """Check claims on a grid or a random family of runs; interrupt it at will, the same command goes on."""
+    from pathlib import Path
+    from time import perf_counter
+
+    from verify.sweeps import conduct, read_results, read_spec
+
+    begin = perf_counter()
+    spec = read_spec(spec_file)
+    table = Path(spec_file).with_suffix(".parquet") if output is None else Path(output)
+    with progress("runs") as report:
+        stored = conduct(spec, table, jobs=jobs, dask=dask, restart=restart, on_progress=report)
+    results = read_results(table)
+    summaries = [results.summary(claim) for claim in results.claims]
+    seconds = perf_counter() - begin
+    if as_json:
+        print_json(document(table, results, summaries, stored, seconds))
+    else:
+        for_people(table, results, summaries, stored, seconds)
+
+
+def document(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> dict[str, Any]:
+    """The JSON document: the table's file, its rows and runs, runs that were stored before, and each claim's end."""
+    return {
+        "file": str(table),
+        "rows": len(results.rows),
+        "runs": results.design.runs,
+        "stored": stored,
+        "claims": [
+            {
+                "claim": summary.claim,
+                "verdicts": summary.verdicts,
+                "worst_ratio": summary.worst_ratio,
+                "worst_row": summary.worst_row,
+            }
+            for summary in summaries
+        ],
+        "seconds": round(seconds, 3),
+    }
+
+
+def for_people(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> None:
+    """Print the end of a sweep for a terminal."""
+    from rich.markup import escape
+
+    rows = [[escape(s.claim), _counts(s), short(s.worst_ratio), short(s.worst_row)] for s in summaries]
+    columns = ["claim", "runs", "largest ratio", "in row"]
+    print_table("sweep", columns, rows, whole=("largest ratio", "in row"))
+    known = f", {stored} of them stored before" if stored else ""
+    print_lines(f"{results.design.runs} runs{known}, {seconds:.1f} s; {len(results.rows)} rows in {escape(str(table))}")
+
+
+def _counts(summary: Summary) -> str:
+    styles = {"violated": "bold red", "holds": "green", "failed": "bold red"}
+    return ", ".join(
+        f"[{styles.get(verdict, 'yellow')}]{count} {verdict}[/]" for verdict, count in summary.verdicts.items()
+    )

@@ -1,0 +1,248 @@
+"""A sweep's file: what it ranges over, what it refuses, and that each row is what `check` says of its run."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sweep_support import BASE, swept, write_sweep
+
+from fedtheory import FLOAT, RATIONAL, parse_run
+from fedtheory.arithmetic import plain_float
+from fedtheory.errors import InputError
+from fedtheory.registry import claims_of, find
+from verify.check import check
+from verify.sweeps import read_results, read_spec
+from verify.sweeps.design import Design, read_design
+
+THEOREM = "renard2022:thm-2.1"
+
+
+def design(text: str) -> Design:
+    """The design of the tables of a sweep."""
+    tables = tomllib.loads(BASE + text)
+    base = {name: tables[name] for name in ("problem", "algorithm")}
+    return read_design(base, tables.get("grid", {}), tables.get("random", {}))
+
+
+def test_the_grid_is_a_product_and_the_last_key_varies_fastest() -> None:
+    """Every combination is there once, in the order of nested loops; quoted and bare keys mean the same."""
+    plan = design('[grid]\nalgorithm.local_steps = [1, 2]\n"problem.noise" = {from = 0, to = 4, step = 2}')
+    found = [tuple(plan.values(row).values()) for row in range(plan.runs)]
+    assert found == [(steps, noise) for steps in (1, 2) for noise in (0, 2, 4)]
+    assert [key.text for key in plan.keys] == ["algorithm.local_steps", "problem.noise"]
+
+
+def test_every_point_of_the_grid_has_the_same_draws() -> None:
+    """A draw depends on the seed, its number and its key, not on the grid or on other keys."""
+    law = '"problem.linear[0][1]" = {law = "uniform", low = -1, high = 1}'
+    plan = design(f"[grid]\nalgorithm.rounds = [1, 2]\n[random]\ncount = 3\nseed = 5\n{law}")
+    draws = [plan.values(row)["problem.linear[0][1]"] for row in range(6)]
+    assert draws[:3] == draws[3:]
+    assert len(set(draws)) == 3
+    more = design(f'[random]\ncount = 9\nseed = 5\nproblem.noise = {{law = "integers", low = 0, high = 9}}\n{law}')
+    assert [more.values(row)["problem.linear[0][1]"] for row in range(3)] == draws[:3]
+    other = design(f"[random]\ncount = 3\nseed = 6\n{law}")
+    assert not {other.values(row)["problem.linear[0][1]"] for row in range(3)} & set(draws)
+
+
+def test_draws_follow_their_laws() -> None:
+    """Ends, types and evenness: three thousand draws of each law."""
+    plan = design(
+        """[random]
+        count = 3000
+        problem.noise = {law = "uniform", low = 1, high = 3}
+        algorithm.local_step_size = {law = "log-uniform", low = "1/1000", high = 10}
+        algorithm.local_steps = {law = "integers", low = 1, high = 3}
+        algorithm.name = {law = "choice", values = ["fedavg", "distributed-gd"]}
+        problem.linear = {law = "integers", low = 0, high = 1, shape = [2, 2]}
+        """
+    )
+    rows = [plan.values(row) for row in range(plan.runs)]
+    noise = [row["problem.noise"] for row in rows]
+    assert 1 <= min(noise) < 1.01
+    assert 2.99 < max(noise) <= 3
+    assert abs(sum(noise) / 3000 - 2) < 5 * (2 / math.sqrt(12)) / math.sqrt(3000)
+    small = sum(row["algorithm.local_step_size"] < 0.1 for row in rows)
+    assert abs(small - 1500) < 5 * math.sqrt(750)
+    for key, values in (("algorithm.local_steps", {1, 2, 3}), ("algorithm.name", {"fedavg", "distributed-gd"})):
+        assert {row[key] for row in rows} == values
+    assert {str(row["problem.linear"]) for row in rows} == {
+        str([[a, b], [c, d]]) for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)
+    }
+
+
+def test_spaced_numbers_reach_both_ends() -> None:
+    """Evenly, or evenly on a log scale, with six digits."""
+    spaced = design("[grid]\nproblem.noise = {from = 0, to = 1, count = 5}").axes[0].values
+    assert spaced == (0, 0.25, 0.5, 0.75, 1)
+    logarithmic = design('[grid]\nproblem.noise = {from = "1/3", to = 30, count = 3, spacing = "log"}').axes[0].values
+    assert logarithmic == (1 / 3, 3.16228, 30)
+
+
+def test_keys_are_set_at_any_depth() -> None:
+    """Tables are made where there are none, entries of lists are replaced, and the base run stays as it is."""
+    plan = design('[grid]\nalgorithm.participation.kind = ["uniform"]\n"problem.hessians[1][0][0]" = ["7/2"]')
+    tables = plan.tables(0)
+    assert tables["algorithm"]["participation"] == {"kind": "uniform"}
+    assert tables["problem"]["hessians"] == [[["2", "0"], ["0", "1"]], [["7/2", "0"], ["0", "1"]]]
+    assert plan.base == {name: tomllib.loads(BASE)[name] for name in ("problem", "algorithm")}
+
+
+MISTAKES = {
+    "algorithm.local_stepsize: unknown key": "[grid]\nalgorithm.local_stepsize = [1, 2]",
+    "algorithm.clock.intervall: unknown key": "[grid]\nalgorithm.clock.intervall = [1, 2]",
+    "algorithm.rounds: expected a whole number of at least 1, got 0": "[grid]\nalgorithm.rounds = [0]",
+    "grid: expected a key of a run file such as algorithm.local_steps, got 'rounds'": "[grid]\nrounds = [1]",
+    "problem.hessians[5][0][0]: expected a place that the run file has": '[grid]\n"problem.hessians[5][0][0]" = [1]',
+    "grid.algorithm.rounds: expected a list of values, or a range": "[grid]\nalgorithm.rounds = 3",
+    "grid.algorithm.rounds: expected a list of values, or a range {from = 0, to = 9}, got []": (
+        "[grid]\nalgorithm.rounds = []"
+    ),
+    "grid.algorithm.rounds.to: expected 5 or more": "[grid]\nalgorithm.rounds = {from = 5, to = 4}",
+    "grid.algorithm.rounds.until: unknown key": "[grid]\nalgorithm.rounds = {from = 5, to = 6, until = 4}",
+    "grid.problem.noise.from: expected a positive number on a log scale": (
+        '[grid]\nproblem.noise = {from = 0, to = 1, count = 3, spacing = "log"}'
+    ),
+    "random.problem.noise.law: expected one of uniform, log-uniform, integers, choice, got 'normal'": (
+        '[random]\nproblem.noise = {law = "normal"}'
+    ),
+    "random.problem.noise.high: expected more than 2, got 1": (
+        '[random]\nproblem.noise = {law = "uniform", low = 2, high = 1}'
+    ),
+    "random.problem.noise.low: is missing": '[random]\nproblem.noise = {law = "integers", high = 1}',
+    "random.problem.noise.values: expected a list": '[random]\nproblem.noise = {law = "choice", values = 1}',
+    "random.count: expected keys to draw beside it": "[random]\ncount = 3",
+    "random.count: expected a whole number of at least 1, got 0": "[random]\ncount = 0",
+    "algorithm.clock.policy: is swept together with algorithm.clock": (
+        '[grid]\n"algorithm.clock" = [{policy = "async"}]\n"algorithm.clock.policy" = ["sync"]'
+    ),
+    "grids: unknown key": "[grids]\nproblem.noise = [1]",
+    "run: expected a string": "run = 3",
+    "claims: expected a list of claims' ids": "claims = 3",
+    "claims[0]: no claim is called 'renard2022:thm-2.2'": 'claims = ["renard2022:thm-2.2"]',
+    "claims[0]: renard2022:assumption-1 says what something is": 'claims = ["renard2022:assumption-1"]',
+    "arithmetic: expected one of float, rational": 'arithmetic = "double"',
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_named_before_the_first_run(mistake: str, tmp_path: Path) -> None:
+    """File, key, and what was expected."""
+    text = MISTAKES[mistake]
+    top = "" if text.startswith("[") else text
+    claims = "" if "claims" in top else f'claims = ["{THEOREM}"]'
+    spec = write_sweep(tmp_path, "\n".join([top, claims, BASE if "run =" not in top else "", "" if top else text]))
+    with pytest.raises(InputError) as found:
+        read_spec(spec)
+    assert str(found.value).startswith(f"{spec}: {mistake}")
+
+
+def test_mistakes_of_the_base_run_name_its_file(tmp_path: Path) -> None:
+    """A run file of its own is named where the mistake is in it, and the sweep where a swept key is wrong."""
+    (tmp_path / "base.toml").write_text(BASE.replace("rounds", "round"))
+    spec = write_sweep(tmp_path, f'run = "base.toml"\nclaims = ["{THEOREM}"]\n[grid]\nproblem.noise = [1]')
+    with pytest.raises(InputError, match=r"base.toml: algorithm.rounds: is missing; is 'round' a typing error for it"):
+        read_spec(spec)
+    (tmp_path / "base.toml").write_text(BASE)
+    assert read_spec(spec).design.runs == 1
+    spec.write_text(spec.read_text().replace("noise", "nois"))
+    with pytest.raises(InputError, match=r"sweep.toml: problem.nois: unknown key"):
+        read_spec(spec)
+    spec.write_text(f'run = "base.toml"\nclaims = ["{THEOREM}"]\n{BASE}')
+    with pytest.raises(InputError, match="problem: expected either run or the tables problem and algorithm, got both"):
+        read_spec(spec)
+
+
+def test_sources_and_patterns_name_the_claims_that_can_be_checked(tmp_path: Path) -> None:
+    """A source stands for all its claims with a relation or a rate, in the order of its pages."""
+    whole = read_spec(write_sweep(tmp_path, f'claims = ["renard2022"]\n{BASE}'))
+    assert list(whole.targets) == [c.id for c in claims_of("renard2022") if c.relations or c.rate is not None]
+    some = read_spec(write_sweep(tmp_path, f'claims = ["renard2022:thm-2.1", "*:thm-2.1.s*"]\n{BASE}'))
+    assert list(some.targets) == ["renard2022:thm-2.1", "renard2022:thm-2.1.sharp"]
+
+
+SWEEP = f"""
+claims = ["{THEOREM}", "renard2022:lemma-2.2.proof.triangle"]
+{BASE}
+[grid]
+algorithm.local_steps = [1, 3]
+algorithm.participation = [{{kind = "full"}}, {{kind = "uniform", clients = 2}}, {{kind = "uniform", clients = 3}}]
+[random]
+count = 3
+algorithm.local_step_size = {{law = "log-uniform", low = "1/50", high = 5}}
+"""
+
+
+@pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=lambda arithmetic: arithmetic.name)
+def test_each_row_is_what_check_says_of_its_run(tmp_path: Path, arithmetic: Any) -> None:
+    """Verdicts are those of exact runs of the row's run file, in both arithmetics; sides are those of its own."""
+    swept(tmp_path, f'arithmetic = "{arithmetic.name}"\n{SWEEP}')
+    results = read_results(tmp_path / "sweep.parquet")
+    assert len(results.rows) == 2 * results.design.runs == 36
+    seen = set()
+    for row in results.rows:
+        seen.add(row["verdict"])
+        tables = tomllib.loads(results.run_file(row["row"]))
+        if row["verdict"] == "invalid":
+            with pytest.raises(InputError) as error:
+                parse_run(tables, arithmetic)
+            assert row["reason"] == str(error.value)
+            continue
+        found, exact = (check(find(row["claim"]), parse_run(tables, each)) for each in (arithmetic, RATIONAL))
+        words = {None: "not applicable", True: "holds", False: "violated"}
+        assert row["verdict"] == words[exact.holds]
+        assert (row["reason"] == exact.reason) or row["reason"] == "decided in rationals"
+        sides = (None, None) if found.worst is None else (found.worst.lhs, found.worst.rhs)
+        assert (row["lhs"], row["rhs"]) == tuple(None if side is None else plain_float(side) for side in sides)
+        if arithmetic is RATIONAL and found.worst is not None:
+            assert (row["lhs_exact"], row["rhs_exact"]) == tuple(map(str, sides))
+            assert row["ratio_exact"] == str(found.worst.ratio)
+    assert seen >= {"holds", "violated", "not applicable", "invalid"}
+
+
+def test_divergence_is_a_verdict_of_its_own(tmp_path: Path) -> None:
+    """A step size that is too large leaves the floats; the reason names the round."""
+    text = BASE.replace("rounds = 4", "rounds = 4000").replace('"1/20"', "1")
+    claim = 'claims = ["mine.py:gap"]'
+    (tmp_path / "mine.py").write_text(
+        "from fedtheory import Claim, quantities as q\n"
+        'gap = Claim(id="mine:gap", lhs=q.final_suboptimality, rhs=q.initial_gap)\n'
+    )
+    found = swept(tmp_path, f"{claim}\n{text}\n[grid]\nalgorithm.local_step_size = [0.1, 5]")
+    assert [row["verdict"] for row in found] == ["holds", "diverging"]
+    assert found[1]["reason"].startswith("the run diverges at round")
+    assert found[1]["lhs"] is None
+
+
+def test_an_unexpected_failure_costs_its_own_row_only(tmp_path: Path) -> None:
+    """A claim whose own code fails on a run is reported there, and the other runs have their results."""
+    (tmp_path / "mine.py").write_text(
+        "from fedtheory import Claim, quantities as q\n"
+        "from fedtheory.assumptions import Assumption\n"
+        'odd = Assumption("odd", "divides", lambda run: 1 / (run.algorithm.rounds - 2))\n'
+        'gap = Claim(id="mine:gap", lhs=0, rhs=q.initial_gap, assumptions=[odd])\n'
+    )
+    found = swept(tmp_path, f'claims = ["mine.py:gap"]\n{BASE}\n[grid]\nalgorithm.rounds = [1, 2, 3]')
+    assert [row["verdict"] for row in found] == ["holds", "failed", "holds"]
+    assert found[1]["reason"] == "ZeroDivisionError: division by zero"
+
+
+def test_columns_have_the_types_of_their_values(tmp_path: Path) -> None:
+    """Whole numbers, numbers, words and lists; rational strings are numbers, exact ones in rationals."""
+    text = f"""claims = "{THEOREM}"\n{BASE}
+    [grid]
+    algorithm.local_steps = [1]
+    algorithm.local_step_size = ["1/30", 0.5]
+    algorithm.aggregation = ["importance"]
+    problem.start = [["1", "2"]]
+    """
+    row = swept(tmp_path, text)[0]
+    assert [row[f"algorithm.{key}"] for key in ("local_steps", "local_step_size")] == [1, 1 / 30]
+    assert (row["algorithm.aggregation"], row["problem.start"]) == ("importance", '["1", "2"]')
+    (tmp_path / "exact").mkdir()
+    exact = swept(tmp_path / "exact", f'arithmetic = "rational"\n{text}')
+    assert [row["algorithm.local_step_size"] for row in exact] == ["1/30", "1/2"]

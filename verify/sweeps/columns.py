@@ -1,0 +1,75 @@
+"""The columns of a table of results, and the types of the swept keys in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.errors import InputError
+from verify.sweeps.design import Design
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+EXACT = ("lhs_exact", "rhs_exact", "ratio_exact")
+"""Columns that only a sweep in rationals has."""
+_LARGEST = 2**63
+
+
+def kinds(design: Design) -> dict[str, str]:
+    """For each swept key "flag", "integer", "number" or "text" (words, and lists as JSON)."""
+    examples: dict[str, Sequence[Any]] = {axis.key.text: axis.values for axis in design.axes}
+    examples |= {drawn.key.text: drawn.examples for drawn in design.draws}
+    return {key: _common({_kind(value) for value in values}) for key, values in examples.items()}
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "flag"
+    if isinstance(value, int):
+        return "integer" if abs(value) < _LARGEST else "text"
+    try:
+        FLOAT.number(value, "")
+    except InputError:
+        return "text"
+    return "number"
+
+
+def _common(found: set[str]) -> str:
+    if len(found) == 1:
+        return found.pop()
+    return "number" if found <= {"integer", "number"} else "text"
+
+
+def schema(design: Design, arithmetic: str, metadata: Mapping[str, str]) -> pa.Schema:
+    """The columns: row, the swept keys, claim, verdict, reason, the sides, their ratio, seconds."""
+    import pyarrow as pa
+
+    exact = arithmetic == RATIONAL.name
+    types = {
+        "flag": pa.bool_(),
+        "integer": pa.int64(),
+        "number": pa.string() if exact else pa.float64(),
+        "text": pa.string(),
+    }
+    columns = [("row", pa.int64()), *((key, types[kind]) for key, kind in kinds(design).items())]
+    columns += [(name, pa.string()) for name in ("claim", "verdict", "reason")]
+    columns += [(name, pa.float64()) for name in ("lhs", "rhs", "ratio")]
+    columns += [(name, pa.string()) for name in EXACT if exact]
+    return pa.schema([*columns, ("seconds", pa.float64())], metadata=dict(metadata))
+
+
+def encoded(row: Mapping[str, Any], types: Mapping[str, str], arithmetic: str) -> dict[str, Any]:
+    """A row with the values of its swept keys as their columns have them."""
+    return {**row, **{key: _encoded(row[key], kind, arithmetic) for key, kind in types.items()}}
+
+
+def _encoded(value: object, kind: str, arithmetic: str) -> Any:
+    if kind == "number":
+        exact = arithmetic == RATIONAL.name
+        return RATIONAL.text(RATIONAL.number(value, "")) if exact else FLOAT.number(value, "")
+    if kind == "text":
+        return value if isinstance(value, str) else json.dumps(value, default=str)
+    return value

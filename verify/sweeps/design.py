@@ -1,0 +1,103 @@
+"""Which runs a sweep has: the grid times the random draws, each a base run with some keys set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from fedtheory.arithmetic import FLOAT
+from fedtheory.errors import InputError
+from fedtheory.runfile.table import Table
+from verify.sweeps.keys import Key, parse_key
+from verify.sweeps.values import Axis, Draws, read_axis, read_draws
+
+
+@dataclass(frozen=True)
+class Design:
+    """The runs of a sweep, by their number."""
+
+    base: Mapping[str, Any]
+    """The tables of the run file."""
+    axes: tuple[Axis, ...]
+    draws: tuple[Draws, ...]
+    count: int
+    """How many draws each point of the grid has; every point has the same ones."""
+    seed: int
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return math.prod(len(axis.values) for axis in self.axes) * self.count
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The swept keys."""
+        return (*(axis.key for axis in self.axes), *(drawn.key for drawn in self.draws))
+
+    def values(self, row: int) -> dict[str, Any]:
+        """The swept keys of a run, of 0 .. runs - 1; draws vary fastest, then the last key of the grid."""
+        point, draw = divmod(row, self.count)
+        chosen: dict[str, Any] = {}
+        for axis in reversed(self.axes):
+            point, place = divmod(point, len(axis.values))
+            chosen[axis.key.text] = axis.values[place]
+        on_grid = {axis.key.text: chosen[axis.key.text] for axis in self.axes}
+        return on_grid | {drawn.key.text: drawn.value(self.seed, draw) for drawn in self.draws}
+
+    def tables(self, row: int) -> dict[str, Any]:
+        """The run file of a run, as nested dictionaries; `InputError` where a key has no place in it."""
+        tables = deepcopy(dict(self.base))
+        values = self.values(row)
+        for key in self.keys:
+            key.put(tables, deepcopy(values[key.text]))
+        return tables
+
+    def probes(self) -> Iterator[int]:
+        """Runs that together have each value of the grid, and some of the draws."""
+        yield from range(min(self.count, _FEW))
+        weight = self.count
+        for axis in reversed(self.axes):
+            yield from (place * weight for place in range(1, min(len(axis.values), _MANY)))
+            weight *= len(axis.values)
+        yield from range(0, self.runs, max(1, self.runs // _MANY))
+
+
+_FEW, _MANY = 8, 256
+
+
+def read_design(base: Mapping[str, Any], grid: Any, random: Any) -> Design:
+    """The design of the tables ``[grid]`` and ``[random]`` of a sweep; `InputError` names the key that is wrong."""
+    points, laws = Table(grid, "grid", FLOAT), Table(random, "random", FLOAT)
+    axes = tuple(read_axis(key, given, points) for key, given in _leaves(grid, "grid"))
+    count, seed = laws.integer("count", 1), laws.integer("seed", 0, least=0)
+    drawn = {name: given for name, given in random.items() if name not in ("count", "seed")}
+    draws = tuple(read_draws(key, given, laws) for key, given in _leaves(drawn, "random"))
+    if count > 1 and not draws:
+        raise InputError("random.count", "expected keys to draw beside it")
+    design = Design(base, axes, draws, count, seed)
+    _refuse_overlaps(design.keys)
+    return design
+
+
+def _leaves(given: Mapping[str, Any], place: str) -> Iterator[tuple[Key, Any]]:
+    """The keys of a table with what they range over; dotted keys may be quoted, or tables within tables."""
+    for text, value in _flat("", given):
+        yield parse_key(text, place), value
+
+
+def _flat(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, dict) and not value.keys() & {"from", "to", "law"}:
+            yield from _flat(f"{prefix}{name}.", value)
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _refuse_overlaps(keys: tuple[Key, ...]) -> None:
+    for n, key in enumerate(keys):
+        for other in keys[:n]:
+            if key.meets(other):
+                raise InputError(key.text, f"is swept together with {other.text}; expected keys apart from each other")

@@ -1,0 +1,103 @@
+"""One run of a sweep: each claim's verdict and sides, as rows of the table of results."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeVar
+
+from fedtheory.arithmetic import FLOAT, RATIONAL, named, plain_float
+from fedtheory.errors import FedtheoryError, InputError
+from fedtheory.run import Run
+from fedtheory.runfile import parse_run
+from fedtheory.targets import resolve
+from verify.check import Check, check
+from verify.settle import settle_with
+from verify.sweeps.design import Design
+
+VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
+"""What a claim says of a run, the most remarkable first.  Invalid: the run file is wrong for this combination of
+values.  Failed: something that the toolkit did not expect; the reason names it."""
+
+_Found = TypeVar("_Found")
+
+_ONE_AT_A_TIME = threading.Lock()
+"""The precision of enclosures belongs to the whole process, and a cluster may run several tasks in one."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some runs of a sweep, for one worker."""
+
+    design: Design
+    targets: Mapping[str, str]
+    arithmetic: str
+    folder: Path
+    first: int
+    stop: int
+
+
+def run_task(task: Task) -> tuple[int, list[dict[str, Any]]]:
+    """The number of the first run, and the rows of all: for each run one row a claim."""
+    with _ONE_AT_A_TIME:
+        return task.first, [row for number in range(task.first, task.stop) for row in _rows(task, number)]
+
+
+def _rows(task: Task, number: int) -> Iterator[dict[str, Any]]:
+    begin = perf_counter()
+    swept = {"row": number} | task.design.values(number)
+    run = _guarded(lambda: parse_run(task.design.tables(number), named(task.arithmetic), task.folder))
+    for name, target in task.targets.items():
+        found = run if isinstance(run, dict) else _guarded(partial(_outcome, task, number, target, run))
+        end = perf_counter()
+        # What claims share, such as the run itself, counts for the first of them.
+        yield swept | {"claim": name} | found | {"seconds": end - begin}
+        begin = end
+
+
+def _guarded(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
+    """What a step gives, or why it gives nothing, as the columns of a row."""
+    try:
+        return step()
+    except InputError as error:
+        return {"verdict": "invalid", "reason": str(error)}
+    except FedtheoryError:
+        raise
+    except Exception as error:
+        # Whatever it is, it must not cost the other runs their results.
+        return {"verdict": "failed", "reason": f"{type(error).__name__}: {error}"}
+
+
+def _outcome(task: Task, number: int, target: str, run: Run) -> dict[str, Any]:
+    """A claim's columns on a run."""
+    found = check(resolve(target), run)
+    settled = settle_with(found, lambda: parse_run(task.design.tables(number), RATIONAL, task.folder))
+    return {"verdict": verdict_of(settled), "reason": _reason(settled)} | _sides(settled)
+
+
+def verdict_of(found: Check) -> str:
+    """What a check says of its run, as one of `VERDICTS`."""
+    if not found.applicable:
+        return "diverging" if found.diverges else "not applicable"
+    return {True: "holds", False: "violated", None: "undecided"}[found.holds]
+
+
+def _reason(found: Check) -> str | None:
+    return found.reason if found.settlement is None else found.settlement.reason
+
+
+def _sides(found: Check) -> dict[str, Any]:
+    """Both sides and their ratio where the claim is tightest; exact texts beside the floats in rationals."""
+    worst = found.worst
+    if worst is None:
+        return {}
+    numbers = {"lhs": worst.lhs, "rhs": worst.rhs, "ratio": worst.ratio}
+    known = {name: number for name, number in numbers.items() if number is not None}
+    sides: dict[str, Any] = {name: FLOAT.text(plain_float(number)) for name, number in known.items()}
+    if found.arithmetic is RATIONAL:
+        sides |= {f"{name}_exact": RATIONAL.text(number) for name, number in known.items()}
+    return sides

@@ -1,0 +1,142 @@
+"""The file of a sweep (TOML): a base run, claims, a grid and random draws over keys of the run file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from fedtheory.arithmetic import FLOAT, Arithmetic, named
+from fedtheory.claim import Claim
+from fedtheory.errors import InputError
+from fedtheory.registry import all_claims
+from fedtheory.runfile import parse_run, read_toml
+from fedtheory.runfile.table import Table
+from fedtheory.targets import resolve
+from verify.compare import condition_links, links_of
+from verify.sweeps.design import Design, read_design
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A sweep, checked: its runs can be parsed and its claims evaluated."""
+
+    design: Design
+    targets: Mapping[str, str]
+    """For each claim, as the table of results names it, what `resolve` is asked for."""
+    arithmetic: str
+    folder: Path
+    """Where data files are looked up."""
+    grid: Mapping[str, Any]
+    random: Mapping[str, Any]
+    digest: str
+    """Of everything that the results depend on: base run, claims, grid, draws, data files."""
+
+
+def read_spec(file: str | Path) -> Spec:
+    """The sweep of a TOML file; `InputError` names the file, the key and what was expected."""
+    content = read_toml(file)
+    folder = Path(file).resolve().parent
+    try:
+        document = Table(content, "", FLOAT)
+        base, base_file = _base(document, folder)
+        arithmetic = named(document.text("arithmetic", FLOAT.name))
+        targets = _targets(document.take("claims"), folder)
+        grid, random = document.take("grid", {}), document.take("random", {})
+        document.finish()
+        design = read_design(base, grid, random)
+    except InputError as error:
+        raise error if error.file else error.in_file(str(file)) from None
+    data = folder if base_file is None else base_file.parent
+    _probe(design, arithmetic, data, str(file), str(file if base_file is None else base_file))
+    described = {"base": base, "claims": list(targets), "grid": grid, "random": random, "arithmetic": arithmetic.name}
+    return Spec(design, targets, arithmetic.name, data, grid, random, _digest(described, design, targets, data))
+
+
+def _base(document: Table, folder: Path) -> tuple[dict[str, Any], Path | None]:
+    """The tables of the base run, and its file where it has one of its own."""
+    if not document.has("run"):
+        return {name: document.take(name) for name in ("problem", "algorithm")}, None
+    for name in ("problem", "algorithm"):
+        if document.has(name):
+            raise InputError(name, "expected either run or the tables problem and algorithm, got both")
+    path = folder / document.text("run")
+    return read_toml(path), path
+
+
+def _targets(given: object, folder: Path) -> dict[str, str]:
+    """The claims: ids, patterns such as ``liu2022:thm-*``, keys of sources, or ``file.py:NAME`` beside the sweep."""
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise InputError("claims", f"expected a list of claims' ids, patterns or sources, got {given!r}")
+    found: dict[str, str] = {}
+    for n, name in enumerate(names):
+        try:
+            found |= dict(_named(name, folder))
+        except InputError as error:
+            raise error if error.file else InputError(f"claims[{n}]", error.message) from None
+    return found
+
+
+def _named(name: str, folder: Path) -> Iterator[tuple[str, str]]:
+    claims = all_claims()
+    several = [each for each, claim in claims.items() if claim.source == name or fnmatchcase(each, name)]
+    if name in claims or not several:
+        file, colon, attribute = name.rpartition(":")
+        target = f"{folder / file}{colon}{attribute}" if file.endswith(".py") else name
+        _require_evaluable(resolve(target))
+        yield name, target
+        return
+    evaluable = [each for each in several if _says_something(claims[each])]
+    if not evaluable:
+        raise InputError("claims", f"{name!r} names only claims that say what something is: nothing to check")
+    yield from ((each, each) for each in evaluable)
+
+
+def _says_something(claim: Claim) -> bool:
+    return bool(claim.relations) or claim.rate is not None
+
+
+def _require_evaluable(claim: Claim) -> None:
+    """Raise `InputError` for a claim that has nothing to check, or whose sides are outside the language."""
+    if not _says_something(claim):
+        raise InputError("claims", f"{claim.id} says what something is: nothing to check")
+    links_of(claim), condition_links(claim)
+
+
+def _probe(design: Design, arithmetic: Arithmetic, folder: Path, file: str, base_file: str) -> None:
+    """Raise the first run's `InputError` if none of the probed runs is valid, as with an unknown key.
+
+    A run that is valid knows all swept keys.
+    """
+    first: InputError | None = None
+    for row in design.probes():
+        try:
+            parse_run(design.tables(row), arithmetic, folder)
+        except InputError as error:
+            first = first or error
+        else:
+            return
+    assert first is not None
+    swept = any(first.key.startswith(key.text) for key in design.keys)
+    raise first.in_file(file if swept else base_file)
+
+
+def _digest(described: Mapping[str, Any], design: Design, targets: Mapping[str, str], folder: Path) -> str:
+    """A hash of the sweep, and of the files that it names: claims and data."""
+    code = {target.rpartition(":")[0] for name, target in targets.items() if name != target}
+    files = sorted({Path(file) for file in code} | set(_data_files(design, folder)))
+    contents = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
+    text = json.dumps([described, contents], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _data_files(design: Design, folder: Path) -> Iterator[Path]:
+    problem = design.base.get("problem")
+    named_data = [problem.get("data")] if isinstance(problem, dict) else []
+    named_data += [value for axis in design.axes if axis.key.text == "problem.data" for value in axis.values]
+    yield from (folder / name for name in named_data if isinstance(name, str) and name.endswith((".npz", ".csv")))

@@ -1,0 +1,178 @@
+"""Results on disk: a file for each part of a sweep, put in place at once, and in the end one table.
+
+A part is named by its runs and is either there in whole or not at all, so a sweep that is killed at any moment goes
+on from the parts that are there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fedtheory.errors import InputError, MissingExtra
+from verify.sweeps.columns import encoded, kinds, schema
+from verify.sweeps.spec import Spec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+METADATA = "fedtheory.sweep"
+"""Key of the metadata of the table: the sweep as JSON."""
+_MOST_PARTS = 1000
+_DIGEST = "digest"
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where the results of a sweep are kept."""
+
+    spec: Spec
+    output: Path
+    """The table of all results (Parquet)."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the parts are until the table is complete."""
+        return self.output.with_name(f"{self.output.name}.parts")
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """First run and end of each part; they depend on the number of runs alone."""
+        runs = self.spec.design.runs
+        size = -(-runs // _MOST_PARTS)
+        return [(first, min(first + size, runs)) for first in range(0, runs, size)]
+
+    @contextmanager
+    def opened(self, restart: bool) -> Iterator[None]:
+        """The parts, for this process alone; `InputError` where they, or the table, are of another sweep.
+
+        With `restart` the results of another sweep are thrown away.
+        """
+        self._refuse_strange_output()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / "lock").open("w")
+        except OSError as error:
+            raise InputError("--output", f"cannot be written ({error.strerror})", str(self.output)) from None
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError("", "another process is at work on this sweep", str(self.output)) from None
+            if restart:
+                self.output.unlink(missing_ok=True)
+                self._remove_parts()
+            self._claim_parts()
+            yield
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the table is there."""
+        return self.output.exists()
+
+    def has(self, part: tuple[int, int]) -> bool:
+        """Whether a part is there."""
+        return self._path(part).exists()
+
+    def save(self, part: tuple[int, int], rows: Sequence[dict[str, Any]]) -> None:
+        """Put a part in place."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        types = kinds(self.spec.design)
+        table = pa.Table.from_pylist([encoded(row, types, self.spec.arithmetic) for row in rows], self._schema)
+        _put(self._path(part), lambda path: pq.write_table(table, path))
+
+    def merge(self) -> None:
+        """Put the table of all parts in place."""
+        import pyarrow.parquet as pq
+
+        def write(path: Path) -> None:
+            with pq.ParquetWriter(path, self._schema) as writer:
+                for part in self.parts:
+                    writer.write_table(pq.read_table(self._path(part), schema=self._schema))
+
+        _put(self.output, write, self.folder)
+
+    def clear(self) -> None:
+        """Remove the parts, once the table is there."""
+        self._remove_parts()
+        shutil.rmtree(self.folder)
+
+    @property
+    def _schema(self) -> pa.Schema:
+        spec = self.spec
+        described = {
+            _DIGEST: spec.digest,
+            "base": spec.design.base,
+            "grid": spec.grid,
+            "random": spec.random,
+            "arithmetic": spec.arithmetic,
+            "claims": list(spec.targets),
+        }
+        return schema(spec.design, spec.arithmetic, {METADATA: json.dumps(described, default=str)})
+
+    def _path(self, part: tuple[int, int]) -> Path:
+        return self.folder / f"{part[0]:09d}-{part[1]:09d}.parquet"
+
+    def _refuse_strange_output(self) -> None:
+        if self.is_complete and digest_of(self.output) is None:
+            raise InputError("--output", "is there, and is no table of a sweep", str(self.output))
+
+    def _remove_parts(self) -> None:
+        """Remove the parts and only then the note of whose they are: no part is ever left without it."""
+        for path in self.folder.glob("*.parquet*"):
+            path.unlink()
+        (self.folder / _DIGEST).unlink(missing_ok=True)
+
+    def _claim_parts(self) -> None:
+        """Write down whose parts these are; `InputError` where they are another sweep's."""
+        digest = self.folder / _DIGEST
+        known = {digest_of(self.output)} if self.is_complete else set()
+        known |= {digest.read_text()} if digest.exists() else set()
+        if known - {self.spec.digest}:
+            message = "holds results of another sweep, or the sweep has changed; --restart throws them away"
+            raise InputError("", message, str(self.output))
+        _put(digest, lambda path: path.write_text(self.spec.digest))
+
+
+def require_pyarrow() -> None:
+    """Raise `MissingExtra` where tables can be neither written nor read."""
+    from importlib.util import find_spec
+
+    if find_spec("pyarrow") is None:
+        raise MissingExtra("sweep", "a sweep's table of results")
+
+
+def digest_of(file: Path) -> str | None:
+    """The digest of the sweep that a table is the result of; None for any other file."""
+    described = description(file)
+    return None if described is None else str(described[_DIGEST])
+
+
+def description(file: Path) -> dict[str, Any] | None:
+    """What a table says of its sweep; None for a file that is no table of a sweep."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_schema(file).metadata or {}
+    except (pa.ArrowException, OSError):
+        return None
+    return json.loads(metadata[METADATA.encode()]) if METADATA.encode() in metadata else None
+
+
+def _put(path: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
+    """Write a file elsewhere, wait until it is on the disk, and only then give it its name."""
+    half_written = (folder or path.parent) / f"{path.name}.half"
+    write(half_written)
+    with half_written.open("rb+") as file:
+        os.fsync(file.fileno())
+    half_written.replace(path)

@@ -1,0 +1,193 @@
+"""What a swept key ranges over: a list of values, evenly spaced numbers, or a law to draw from."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedtheory.errors import InputError
+from fedtheory.runfile.table import Table, whole_number
+from verify.sweeps.keys import Key
+
+_LONGEST = 1_000_000
+"""Values of one key."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key and its values on the grid."""
+
+    key: Key
+    values: tuple[Any, ...]
+
+
+class Law(ABC):
+    """A distribution of one value."""
+
+    @abstractmethod
+    def draw(self, generator: np.random.Generator) -> Any:
+        """One value, as a run file would have it."""
+
+    @property
+    @abstractmethod
+    def examples(self) -> Sequence[Any]:
+        """Values that show which types occur."""
+
+
+@dataclass(frozen=True)
+class Uniform(Law):
+    """Numbers between two others, evenly or evenly on a log scale, rounded so that a run file stays short."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    def draw(self, generator: np.random.Generator) -> float:
+        return _between(self.low, self.high, generator.random(), self.logarithmic)
+
+    @property
+    def examples(self) -> Sequence[float]:
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Integers(Law):
+    """Whole numbers between two others, both included."""
+
+    low: int
+    high: int
+
+    def draw(self, generator: np.random.Generator) -> int:
+        return int(generator.integers(self.low, self.high, endpoint=True))
+
+    @property
+    def examples(self) -> Sequence[int]:
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Choice(Law):
+    """One of some values, each as likely."""
+
+    values: tuple[Any, ...]
+
+    def draw(self, generator: np.random.Generator) -> Any:
+        return self.values[int(generator.integers(len(self.values)))]
+
+    @property
+    def examples(self) -> Sequence[Any]:
+        return self.values
+
+
+@dataclass(frozen=True)
+class Draws:
+    """A key and the law of its values, or of the entries of a list of that shape."""
+
+    key: Key
+    law: Law
+    shape: tuple[int, ...] = ()
+
+    def value(self, seed: int, number: int) -> Any:
+        """The draw of that number; it depends on the seed, the number and the key alone."""
+        own = int.from_bytes(hashlib.sha256(self.key.text.encode()).digest()[:8])
+        return _nested(self.law, np.random.default_rng([seed, number, own]), self.shape)
+
+    @property
+    def examples(self) -> Sequence[Any]:
+        """Values that show which types occur."""
+        return [[]] if self.shape else self.law.examples
+
+
+def _nested(law: Law, generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return law.draw(generator)
+    return [_nested(law, generator, shape[1:]) for _ in range(shape[0])]
+
+
+def read_axis(key: Key, given: object, table: Table) -> Axis:
+    """The values of a key in ``[grid]``: a list, or a range ``{from, to, step}`` or ``{from, to, count, spacing}``."""
+    place = table.path(key.text)
+    if isinstance(given, list) and given:
+        return Axis(key, tuple(given))
+    if not isinstance(given, dict):
+        raise InputError(place, f"expected a list of values, or a range {{from = 0, to = 9}}, got {given!r}")
+    spaced = Table(given, place, table.arithmetic)
+    values = tuple(_spaced(spaced) if spaced.has("count") else _counted(spaced))
+    spaced.finish()
+    return Axis(key, values)
+
+
+def _counted(table: Table) -> Iterator[int]:
+    first, last = (whole_number(table.take(name), table.path(name), 0) for name in ("from", "to"))
+    step = table.integer("step", 1)
+    if not 0 <= last - first < step * _LONGEST:
+        raise InputError(table.path("to"), f"expected {first} or more, and at most {_LONGEST} values, got {last}")
+    return iter(range(first, last + 1, step))
+
+
+def _spaced(table: Table) -> Iterator[float]:
+    count = whole_number(table.take("count"), table.path("count"), 2)
+    logarithmic = table.choice("spacing", ("linear", "log"), "linear") == "log"
+    low, high = _limits(table, ("from", "to"), logarithmic)
+    if count > _LONGEST:
+        raise InputError(table.path("count"), f"expected at most {_LONGEST} values, got {count}")
+    return (_between(low, high, n / (count - 1), logarithmic) for n in range(count))
+
+
+def _between(low: float, high: float, share: float, logarithmic: bool) -> float:
+    """The number at a share of the way, rounded to six digits, but not beyond the ends."""
+    value = low * (high / low) ** share if logarithmic else low + (high - low) * share
+    return min(max(float(f"{value:.6g}"), low), high)
+
+
+def read_draws(key: Key, given: object, table: Table) -> Draws:
+    """The law of a key in ``[random]``: ``{law, low, high}``, ``{law = "choice", values}``, each with ``shape``."""
+    inner = Table(given, table.path(key.text), table.arithmetic)
+    law = _LAWS[inner.choice("law", tuple(_LAWS))](inner)
+    shape = inner.take("shape", [])
+    if not isinstance(shape, list):
+        raise InputError(inner.path("shape"), f"expected a list of whole numbers, got {shape!r}")
+    sizes = tuple(whole_number(size, f"{inner.path('shape')}[{n}]", 1) for n, size in enumerate(shape))
+    inner.finish()
+    return Draws(key, law, sizes)
+
+
+def _uniform(table: Table, logarithmic: bool) -> Law:
+    return Uniform(*_limits(table, ("low", "high"), logarithmic), logarithmic)
+
+
+def _limits(table: Table, names: tuple[str, str], logarithmic: bool) -> tuple[float, float]:
+    low, high = (float(table.number(name)) for name in names)
+    if logarithmic and low <= 0:
+        raise InputError(table.path(names[0]), f"expected a positive number on a log scale, got {low:g}")
+    if not (low < high and math.isfinite(high - low)):
+        raise InputError(table.path(names[1]), f"expected more than {low:g}, got {high:g}")
+    return low, high
+
+
+def _integers(table: Table) -> Law:
+    low, high = (whole_number(table.take(name), table.path(name), 0) for name in ("low", "high"))
+    if not low <= high < 2**63:
+        raise InputError(table.path("high"), f"expected {low} or more, got {high}")
+    return Integers(low, high)
+
+
+def _choice(table: Table) -> Law:
+    values = table.take("values")
+    if not isinstance(values, list) or not values:
+        raise InputError(table.path("values"), f"expected a list of values, got {values!r}")
+    return Choice(tuple(values))
+
+
+_LAWS: dict[str, Callable[[Table], Law]] = {
+    "uniform": lambda table: _uniform(table, logarithmic=False),
+    "log-uniform": lambda table: _uniform(table, logarithmic=True),
+    "integers": _integers,
+    "choice": _choice,
+}
