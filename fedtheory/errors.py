@@ -39,6 +39,10 @@ class Diverging(FedtheoryError):
     """The run leaves the range of the arithmetic: its step size is too large."""
 
 
+class WorkersLost(FedtheoryError):
+    """The processes that did the work are gone; what they had finished is kept."""
+
+
 class MissingExtra(FedtheoryError):
     """An optional dependency is not installed."""
 

@@ -51,6 +51,24 @@ def test_a_sweep_killed_twice_gives_the_same_table(tmp_path: Path) -> None:
     assert not output.with_name("killed.parquet.parts").exists()
 
 
+@pytest.mark.slow
+def test_a_killed_worker_process_is_one_line(tmp_path: Path) -> None:
+    """Where the system takes a worker away, the command says that what is done is stored, and goes on when repeated."""
+    spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "killed.parquet"
+    command = [*COMMAND, str(spec), "-o", str(output), "--jobs", "2"]
+    process = subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: len(parts(output)) >= 5, "five parts")
+    children = [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    workers = [child for child in children if "LokyProcess" in Path(f"/proc/{child}/cmdline").read_text()]
+    os.kill(workers[0], signal.SIGKILL)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err.startswith("fedtheory: a worker process was killed")
+    assert len(err.splitlines()) == 1
+    assert conduct(read_spec(spec), output) >= 5
+    assert rows(output) == swept(tmp_path, SLOW_SWEEP)
+
+
 @pytest.fixture
 def quick(tmp_path: Path) -> Path:
     """A sweep without the slow claim."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import logging
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from fedtheory.errors import InputError, MissingExtra
+from fedtheory.errors import InputError, MissingExtra, WorkersLost
 from verify.sweeps.outcome import Task, run_task
 from verify.sweeps.spec import Spec
 from verify.sweeps.store import Store, require_pyarrow
@@ -41,9 +44,12 @@ def conduct(
         missing = [] if store.is_complete else [part for part in store.parts if not store.has(part)]
         stored = done = spec.design.runs - sum(stop - first for first, stop in missing)
         on_progress(done, spec.design.runs)
-        for first, stop in _computed(spec, store, missing, jobs, dask):
-            done += stop - first
-            on_progress(done, spec.design.runs)
+        ends = dict(missing)
+        with closing(_computed(spec, missing, jobs, dask)) as results:
+            for first, rows in results:
+                store.save((first, ends[first]), rows)
+                done += ends[first] - first
+                on_progress(done, spec.design.runs)
         if not store.is_complete:
             store.merge()
         store.clear()
@@ -51,37 +57,58 @@ def conduct(
 
 
 def _computed(
-    spec: Spec, store: Store, missing: list[tuple[int, int]], jobs: int, dask: str | None
-) -> Iterator[tuple[int, int]]:
-    """The missing parts, in the order in which they come, each once it is stored."""
+    spec: Spec, missing: list[tuple[int, int]], jobs: int, dask: str | None
+) -> Generator[tuple[int, list[dict[str, Any]]]]:
+    """First run and rows of each missing part, in the order in which they are done."""
     from joblib import Parallel, delayed
 
     if not missing:
         return
-    ends = dict(missing)
     tasks = (Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part) for part in missing)
-    with _workers(dask):
-        for first, rows in Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(run_task)(t) for t in tasks):
-            part = (first, ends[first])
-            store.save(part, rows)
-            yield part
+    with _local() if dask is None else _cluster(dask):
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(run_task)(task) for task in tasks)
+
+
+_GOES_ON = "what is done is stored, and the same command goes on from there"
 
 
 @contextmanager
-def _workers(dask: str | None) -> Iterator[None]:
-    """Local processes, or the workers of the scheduler at that address."""
-    if dask is None:
+def _local() -> Iterator[None]:
+    """Processes of this machine."""
+    try:
         yield
-        return
-    from distributed import Client
+    except BrokenExecutor:
+        raise WorkersLost(f"a worker process was killed, perhaps for want of memory; {_GOES_ON}") from None
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[None]:
+    """The workers of the Dask scheduler at that address; one that is lost is made up for by the others."""
+    from distributed import Client, KilledWorker
     from joblib import parallel_config
 
-    try:
-        client = Client(dask, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError("--dask", f"no scheduler answers at {dask!r} ({error})") from None
-    with client, parallel_config(backend="dask", wait_for_workers_timeout=_PATIENCE):
+    with _silence():
         try:
-            yield
+            client = Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError("--dask", f"no scheduler answers at {address!r} ({error})") from None
+        try:
+            with client, parallel_config(backend="dask", wait_for_workers_timeout=_PATIENCE):
+                yield
         except TimeoutError:
-            raise InputError("--dask", f"the scheduler at {dask} has no workers") from None
+            raise InputError("--dask", f"the scheduler at {address} has no workers") from None
+        except (CancelledError, OSError):
+            raise WorkersLost(f"--dask: the connection to {address} is lost; {_GOES_ON}") from None
+        except KilledWorker:
+            raise WorkersLost(f"--dask: several workers died one after the other; {_GOES_ON}") from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Without the messages of libraries: what matters of them becomes an error of this project."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)

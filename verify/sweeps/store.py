@@ -172,7 +172,10 @@ def description(file: Path) -> dict[str, Any] | None:
 def _put(path: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
     """Write a file elsewhere, wait until it is on the disk, and only then give it its name."""
     half_written = (folder or path.parent) / f"{path.name}.half"
-    write(half_written)
-    with half_written.open("rb+") as file:
-        os.fsync(file.fileno())
-    half_written.replace(path)
+    try:
+        write(half_written)
+        with half_written.open("rb+") as file:
+            os.fsync(file.fileno())
+        half_written.replace(path)
+    except OSError as error:
+        raise InputError("", f"cannot be written ({error.strerror or error})", str(path)) from None
