@@ -51,6 +51,15 @@ def write_site(
     return [_write(folder / name, text) for name, text in contents.items()]
 
 
+def write_sweep(folder: Path, file: Path) -> Path:
+    """Write the page of a sweep's table; the file written."""
+    from report.sweep import sweep_page
+
+    page = sweep_page(file)
+    folder.mkdir(parents=True, exist_ok=True)
+    return _write(folder / f"{page.name}.html", _environment().get_template("sweep.html").render(page=page))
+
+
 def _write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path

@@ -14,9 +14,16 @@ _NEEDED = ("jinja2", "latex2mathml", "matplotlib")
 
 Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the pages go.")]
 
+Sweep = Annotated[str | None, typer.Option("--sweep", metavar="FILE", help="The table of a sweep, for its page.")]
 
-def run(output: Folder = "site", source: SourceKey = None, jobs: Jobs = -1, as_json: Json = False) -> None:
-    """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples."""
+
+def run(
+    output: Folder = "site", source: SourceKey = None, *, sweep: Sweep = None, jobs: Jobs = -1, as_json: Json = False
+) -> None:
+    """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples.
+
+    With --sweep the page of a sweep's table is written instead: ratios over the swept keys, and the worst runs.
+    """
     from importlib.util import find_spec
     from pathlib import Path
 
@@ -28,11 +35,14 @@ def run(output: Folder = "site", source: SourceKey = None, jobs: Jobs = -1, as_j
         Path(output).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("--output", f"expected a folder for the pages, got {output} ({error.strerror})") from None
-    from report.site import write_site
+    from report.site import write_site, write_sweep
 
-    with progress("report") as tell:
-        files = write_site(Path(output), source, jobs=jobs, on_progress=tell)
+    if sweep is None:
+        with progress("report") as tell:
+            files = write_site(Path(output), source, jobs=jobs, on_progress=tell)
+    else:
+        files = [write_sweep(Path(output), Path(sweep))]
     if as_json:
         print_json({"files": [str(file) for file in files]})
     else:
-        print_lines(f"wrote {len(files)} files; open {Path(output) / 'index.html'}")
+        print_lines(f"wrote {len(files)} file{'s' if len(files) > 1 else ''}; open {files[0]}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,16 @@ from verify.sweeps.columns import kinds
 from verify.sweeps.design import Design, read_design
 from verify.sweeps.outcome import VERDICTS
 from verify.sweeps.store import description, require_pyarrow
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A claim of a sweep in words."""
+
+    name: str
+    title: str
+    statement: Sequence[str]
+    """LaTeX of its relations."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,8 @@ class Results:
 
     design: Design
     arithmetic: str
-    claims: Sequence[str]
+    claims: Mapping[str, Stated]
+    """By their names in the table."""
     rows: Sequence[dict[str, Any]]
     """Run by run, and of each run claim by claim; columns by their names."""
 
@@ -83,5 +94,6 @@ def read_results(file: str | Path) -> Results:
     if described is None:
         raise InputError("", "is no table of a sweep", str(file))
     design = read_design(described["base"], described["grid"], described["random"])
+    claims = {stated["name"]: Stated(**stated) for stated in described["claims"]}
     rows = pq.read_table(file).to_pylist()
-    return Results(design, described["arithmetic"], described["claims"], rows)
+    return Results(design, described["arithmetic"], claims, rows)

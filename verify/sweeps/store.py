@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError, MissingExtra
+from fedtheory.targets import resolve
 from verify.sweeps.columns import encoded, kinds, schema
 from verify.sweeps.spec import Spec
 
@@ -115,7 +116,7 @@ class Store:
             "grid": spec.grid,
             "random": spec.random,
             "arithmetic": spec.arithmetic,
-            "claims": list(spec.targets),
+            "claims": [_stated(name, target) for name, target in spec.targets.items()],
         }
         return schema(spec.design, spec.arithmetic, {METADATA: json.dumps(described, default=str)})
 
@@ -167,6 +168,12 @@ def description(file: Path) -> dict[str, Any] | None:
     except (pa.ArrowException, OSError):
         return None
     return json.loads(metadata[METADATA.encode()]) if METADATA.encode() in metadata else None
+
+
+def _stated(name: str, target: str) -> dict[str, Any]:
+    """A claim in words, for readers who do not have the file that it is from."""
+    claim = resolve(target)
+    return {"name": name, "title": claim.title, "statement": claim.links}
 
 
 def _put(path: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:

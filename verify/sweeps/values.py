@@ -39,6 +39,11 @@ class Law(ABC):
     def examples(self) -> Sequence[Any]:
         """Values that show which types occur."""
 
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The law for readers."""
+
 
 @dataclass(frozen=True)
 class Uniform(Law):
@@ -55,6 +60,10 @@ class Uniform(Law):
     def examples(self) -> Sequence[float]:
         return self.low, self.high
 
+    @property
+    def words(self) -> str:
+        return f"{'log-uniform' if self.logarithmic else 'uniform'} from {self.low:.6g} to {self.high:.6g}"
+
 
 @dataclass(frozen=True)
 class Integers(Law):
@@ -70,6 +79,10 @@ class Integers(Law):
     def examples(self) -> Sequence[int]:
         return self.low, self.high
 
+    @property
+    def words(self) -> str:
+        return f"whole numbers from {self.low} to {self.high}"
+
 
 @dataclass(frozen=True)
 class Choice(Law):
@@ -83,6 +96,10 @@ class Choice(Law):
     @property
     def examples(self) -> Sequence[Any]:
         return self.values
+
+    @property
+    def words(self) -> str:
+        return f"one of {', '.join(map(str, self.values))}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,158 @@
+"""The ratio of a claim's two sides over the keys of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from report.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, Figure, drawing, finish
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_POINTS = 400
+_MOST_PLACES = 24
+"""Different values of a key up to which each has its own largest ratio; else values are binned."""
+_WIDE = 20
+"""Ratio of the largest to the smallest number from which on an axis is logarithmic."""
+_COLOURS = {"holds": BLUE, "undecided": ORANGE, "violated": RED}
+_WITHOUT_SIDES = {"not applicable": "#8a939e", "diverging": ORANGE, "invalid": "#c9ced4", "failed": RED}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run of a sweep, along one key."""
+
+    place: float
+    """The key's value, or the number of its label."""
+    ratio: float | None
+    verdict: str
+
+
+def ratio_over(key: str, points: Sequence[Point], labels: Sequence[str], name: str) -> Figure:
+    """Ratios over a key: all of them, the largest and the median at each place, and the runs that have none.
+
+    `labels` name the places 0, 1, ... of a key whose values are no numbers.
+    """
+    drawn = [point for point in points if point.ratio is not None and point.ratio > 0]
+    with drawing() as (canvas, axes):
+        _scales(axes, drawn, points, labels)
+        _lines(axes, drawn)
+        _dots(axes, drawn)
+        _marks(axes, points)
+        axes.axhline(1, color=BLACK, linewidth=1, linestyle="--")
+        axes.set_xlabel(key)
+        axes.set_ylabel("ratio of the two sides")
+        axes.margins(y=0.12)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=8)
+    return finish(canvas, name, _caption(key, drawn, points, labels))
+
+
+def _scales(axes: Axes, drawn: Sequence[Point], points: Sequence[Point], labels: Sequence[str]) -> None:
+    """Logarithmic axes where numbers span more than one order of magnitude."""
+    if _is_wide([point.ratio or 0 for point in drawn]):
+        axes.set_yscale("log")
+    if labels:
+        axes.set_xticks(range(len(labels)), labels)
+        axes.set_xlim(-0.5, len(labels) - 0.5)
+    elif _is_wide([point.place for point in points]):
+        axes.set_xscale("log")
+
+
+def _is_wide(values: Sequence[float]) -> bool:
+    return min(values) > 0 and max(values) > _WIDE * min(values)
+
+
+def _lines(axes: Axes, drawn: Sequence[Point]) -> None:
+    groups = _grouped(drawn, axes.get_xscale() == "log")
+    largest = {place: max(ratios) for place, ratios in groups.items()}
+    axes.plot(list(largest), list(largest.values()), color=BLACK, marker="o", markersize=3, label="largest")
+    if max(map(len, groups.values())) > 2:
+        middle = [median(ratios) for ratios in groups.values()]
+        axes.plot(list(groups), middle, color=GREEN, linestyle="-.", label="median")
+
+
+def _grouped(drawn: Sequence[Point], logarithmic: bool) -> dict[float, list[float]]:
+    """The ratios at each place, or in each of evenly spaced bins where places are many."""
+    places = np.array([point.place for point in drawn])
+    if len(set(places.tolist())) > _MOST_PLACES:
+        places = _binned(np.log(places)) if logarithmic else _binned(places)
+        places = np.exp(places) if logarithmic else places
+    groups: dict[float, list[float]] = {place: [] for place in sorted(set(places.tolist()))}
+    for place, point in zip(places.tolist(), drawn, strict=True):
+        assert point.ratio is not None
+        groups[place].append(point.ratio)
+    return groups
+
+
+def _binned(places: Array) -> Array:
+    """The middle of each place's bin."""
+    edges = np.linspace(places.min(), places.max(), _MOST_PLACES // 2 + 1)
+    bins = np.clip(np.digitize(places, edges) - 1, 0, len(edges) - 2)
+    middles: Array = (edges[bins] + edges[bins + 1]) / 2
+    return middles
+
+
+def _dots(axes: Axes, drawn: Sequence[Point]) -> None:
+    """Every run, or every few where they are many; violations are always drawn."""
+    stride = -(-len(drawn) // _MOST_POINTS)
+    for verdict, colour in _COLOURS.items():
+        own = [point for point in drawn if point.verdict == verdict]
+        shown = own if verdict == "violated" and len(own) <= _MOST_POINTS else own[::stride]
+        places, ratios = [point.place for point in shown], [point.ratio or 0 for point in shown]
+        if shown:
+            axes.plot(places, ratios, "o", color=colour, markersize=3, alpha=0.45, markeredgewidth=0, label=verdict)
+
+
+def _marks(axes: Axes, points: Sequence[Point]) -> None:
+    """Ticks along the lower edge where runs have no ratio, one height for each reason."""
+    height = 0.03
+    for verdict, colour in _WITHOUT_SIDES.items():
+        places = sorted({point.place for point in points if point.verdict == verdict})
+        if places:
+            places = places[:: -(-len(places) // _MOST_POINTS)]
+            transform = axes.get_xaxis_transform()
+            marks = axes.plot(places, [height] * len(places), "|", color=colour, transform=transform, label=verdict)
+            marks[0].set(markersize=7, markeredgewidth=1.6)
+            height += 0.04
+
+
+def _caption(key: str, drawn: Sequence[Point], points: Sequence[Point], labels: Sequence[str]) -> str:
+    worst = max(drawn, key=lambda point: point.ratio or 0)
+    place = labels[int(worst.place)] if labels else f"{worst.place:.4g}"
+    without = len(points) - len(drawn)
+    marks = "" if not without else f" {without} runs have no ratio to show; marks along the lower edge say why."
+    return f"{len(drawn)} runs over {key}. The largest ratio, {worst.ratio:.4g}, is at {place}.{marks}"
+
+
+def ratio_map(
+    keys: tuple[str, str],
+    labels: tuple[Sequence[str], Sequence[str]],
+    largest: Mapping[tuple[int, int], float],
+    name: str,
+) -> Figure:
+    """The largest ratio on the grid of two keys, (across, up); cells without any ratio stay empty."""
+    cells = np.full((len(labels[1]), len(labels[0])), np.nan)
+    for (across, up), ratio in largest.items():
+        cells[up, across] = ratio
+    with drawing() as (canvas, axes):
+        image = axes.imshow(cells, cmap="cividis", aspect="auto", vmin=0, origin="lower")
+        size = 7 if len(labels[0]) <= 8 else 5
+        for (up, across), value in np.ndenumerate(cells):
+            if not np.isnan(value):
+                bright = value > 0.6 * np.nanmax(cells)
+                text = f"{value:.2g}" if value >= 0.001 else "<.001"
+                axes.text(across, up, text, ha="center", va="center", fontsize=size, color="k" if bright else "w")
+        axes.grid(visible=False)
+        axes.set_xticks(range(len(labels[0])), labels[0], rotation=45 if len(labels[0]) > 6 else 0, fontsize=8)
+        axes.set_yticks(range(len(labels[1])), labels[1], fontsize=8)
+        axes.set_xlabel(keys[0])
+        axes.set_ylabel(keys[1])
+        canvas.colorbar(image, label="largest ratio")
+    caption = f"The largest ratio for each value of {keys[0]} and {keys[1]}; empty where no run has one."
+    return finish(canvas, name, caption)

@@ -1,0 +1,182 @@
+"""The page of a sweep: what was swept, what became of each claim, and the run file of its worst run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from fedtheory.arithmetic import RATIONAL
+from report.figures.style import Figure
+from report.figures.sweep import Point, ratio_map, ratio_over
+from report.mathml import displayed
+from report.numbers import decimal
+from verify.sweeps import Results, Summary, read_results
+from verify.sweeps.values import Law
+
+_MOST_LABELS = 14
+"""Values of a key that fit under an axis."""
+_LONGEST_LABEL = 18
+_WORST = 5
+"""Rows of the table of worst runs."""
+_MOST_REASONS = 4
+_MOST_MAPS = 3
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run as a line of a table."""
+
+    number: int
+    values: Sequence[str]
+    lhs: str
+    rhs: str
+    ratio: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class ClaimSection:
+    """One claim of a sweep."""
+
+    name: str
+    anchor: str
+    title: str
+    statement: Sequence[Markup]
+    summary: Summary
+    ratio: str
+    reasons: Sequence[tuple[str, str, int]]
+    """Verdict, reason and number of runs, where a claim says nothing of a run."""
+    figures: Sequence[Figure]
+    worst: Sequence[Row]
+    run_file: str | None
+    command: str
+
+
+@dataclass(frozen=True)
+class SweepPage:
+    """Everything on a sweep's page."""
+
+    name: str
+    runs: int
+    arithmetic: str
+    keys: Sequence[tuple[str, str]]
+    """Each swept key, and what it ranges over."""
+    claims: Sequence[ClaimSection]
+
+
+def sweep_page(file: Path) -> SweepPage:
+    """The page of a sweep's table."""
+    results = read_results(file)
+    design = results.design
+    ranges = [(axis.key.text, _values(axis.values)) for axis in design.axes]
+    ranges += [(drawn.key.text, _law(drawn.law, drawn.shape, design.count)) for drawn in design.draws]
+    sections = [_section(results, name) for name in results.claims]
+    return SweepPage(file.stem, design.runs, results.arithmetic, ranges, sections)
+
+
+def _values(values: Sequence[Any]) -> str:
+    texts = [_words(value) for value in values]
+    if len(texts) > _MOST_LABELS:
+        texts = [*texts[:3], "...", texts[-1]]
+    shown = ("; " if any("," in text for text in texts) else ", ").join(texts)
+    return shown if len(values) == 1 else f"{len(values)} values: {shown}"
+
+
+def _law(law: Law, shape: tuple[int, ...], count: int) -> str:
+    size = "" if not shape else f", a list of {' x '.join(map(str, shape))}"
+    return f"{count} draws, {law.words}{size}"
+
+
+def _section(results: Results, name: str) -> ClaimSection:
+    summary, stated = results.summary(name), results.claims[name]
+    rows = sorted((row for row in results.of(name) if row["lhs"] is not None), key=_severity)[:_WORST]
+    exactly = " --arithmetic rational" if results.arithmetic == RATIONAL.name else ""
+    anchor = _slug(name)
+    return ClaimSection(
+        name=name,
+        anchor=anchor,
+        title=stated.title,
+        statement=[displayed(link) for link in stated.statement],
+        summary=summary,
+        ratio="" if summary.worst_ratio is None else decimal(summary.worst_ratio),
+        reasons=_reasons(results.of(name)),
+        figures=_figures(results, name, anchor),
+        worst=[_row(results, row) for row in rows],
+        run_file=results.run_file(rows[0]["row"]) if rows else None,
+        command=f"fedtheory check {name} run.toml{exactly}",
+    )
+
+
+def _severity(row: dict[str, Any]) -> tuple[int, float]:
+    """Violations first, then the undecided, in each class the largest ratio on top."""
+    order = {"violated": 0, "undecided": 1}
+    return order.get(row["verdict"], 2), -(row["ratio"] or 0)
+
+
+def _row(results: Results, row: dict[str, Any]) -> Row:
+    lhs, rhs, ratio = ("" if row[name] is None else decimal(row[name]) for name in ("lhs", "rhs", "ratio"))
+    return Row(row["row"], [_label(row[key]) for key in results.kinds], lhs, rhs, ratio, row["verdict"])
+
+
+def _words(value: object) -> str:
+    """A value for readers: few digits, and of tables the values alone."""
+    if isinstance(value, dict):
+        return ", ".join(map(_words, value.values()))
+    return decimal(value) if isinstance(value, float) else str(value)
+
+
+def _label(value: object) -> str:
+    """A value of a column, short; lists and tables are texts there."""
+    text = _words(json.loads(value) if isinstance(value, str) and value.startswith("{") else value)
+    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+
+
+def _reasons(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str, int]]:
+    counted = Counter((row["verdict"], row["reason"]) for row in rows if row["lhs"] is None and row["reason"])
+    return [(verdict, reason, count) for (verdict, reason), count in counted.most_common(_MOST_REASONS)]
+
+
+def _figures(results: Results, name: str, anchor: str) -> list[Figure]:
+    """The ratio over each key that has several values, and over each pair of keys of the grid."""
+    rows = results.of(name)
+    if not any(row["ratio"] is not None and row["ratio"] > 0 for row in rows):
+        return []
+    figures = [_over(key, rows, results.kinds[key], anchor) for key in results.kinds]
+    axes = [axis for axis in results.design.axes if 1 < len(axis.values) <= _MOST_LABELS]
+    maps = [_map((first.key.text, second.key.text), rows, anchor) for first, second in combinations(axes, 2)][
+        :_MOST_MAPS
+    ]
+    return [figure for figure in figures if figure is not None] + maps
+
+
+def _over(key: str, rows: Sequence[dict[str, Any]], kind: str, anchor: str) -> Figure | None:
+    """The ratio over a key; None where the key has one value, or too many words."""
+    labels = [] if kind in ("integer", "number") else list(dict.fromkeys(_label(row[key]) for row in rows))
+    if len(labels) > _MOST_LABELS or len({str(row[key]) for row in rows}) == 1:
+        return None
+    place = (lambda row: labels.index(_label(row[key]))) if labels else (lambda row: float(Fraction(row[key])))
+    points = [Point(place(row), row["ratio"], row["verdict"]) for row in rows]
+    return ratio_over(key, points, labels, f"{anchor}-{_slug(key)}")
+
+
+def _map(keys: tuple[str, str], rows: Sequence[dict[str, Any]], anchor: str) -> Figure:
+    across, up = (list(dict.fromkeys(_label(row[key]) for row in rows)) for key in keys)
+    largest: dict[tuple[int, int], float] = {}
+    for row in rows:
+        if row["ratio"] is not None:
+            cell = across.index(_label(row[keys[0]])), up.index(_label(row[keys[1]]))
+            largest[cell] = max(row["ratio"], largest.get(cell, 0.0))
+    return ratio_map(keys, (across, up), largest, f"{anchor}-{_slug(keys[0])}-{_slug(keys[1])}")
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"\W+", "-", text).strip("-")

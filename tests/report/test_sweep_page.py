@@ -1,0 +1,133 @@
+"""The page of a sweep: self-contained, true to the table, and its worst run can be run again."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from test_site import Page
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.cli import run
+from fedtheory.errors import InputError
+from fedtheory.registry import find
+from report.site import write_sweep
+from report.sweep import sweep_page
+from verify.check import check
+from verify.sweeps import conduct, read_results, read_spec
+
+THEOREM, STEP, IDENTITY = (
+    "renard2022:thm-2.1",
+    "renard2022:lemma-2.2.proof.triangle",
+    "renard2022:lemma-2.2.proof.regroup",
+)
+SWEEP = f"""
+claims = ["{THEOREM}", "{STEP}", "{IDENTITY}", "liu2022:thm-1"]
+arithmetic = "rational"
+[problem]
+kind = "quadratic"
+hessians = [[["2","0"],["0","1"]], [["2","0"],["0","1"]]]
+linear = [["1","0"], ["-1","0"]]
+start = ["3", "-2"]
+noise = "1"
+[algorithm]
+rounds = 2
+[grid]
+algorithm.local_step_size = ["1/100", "1/10", 1]
+algorithm.local_steps = [1, 2, 4]
+algorithm.participation = [{{kind = "full"}}, {{kind = "uniform", clients = 1}}]
+[random]
+count = 2
+"problem.linear[0][0]" = {{law = "uniform", low = 0, high = 2}}
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The table of a sweep."""
+    folder = Path(tmp_path_factory.mktemp("sweep"))
+    (folder / "steps.toml").write_text(SWEEP)
+    conduct(read_spec(folder / "steps.toml"), folder / "steps.parquet")
+    return folder / "steps.parquet"
+
+
+@pytest.fixture(scope="module")
+def page(table: Path) -> str:
+    """The text of its page."""
+    return write_sweep(table.parent, table).read_text(encoding="utf-8")
+
+
+def test_the_page_stands_alone(page: str) -> None:
+    """Tags close, ids are unique, links lead to headings of the page, nothing comes from elsewhere."""
+    parsed = Page(page)
+    assert not parsed.open
+    assert not parsed.sources
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert {link.removeprefix("#") for link in parsed.links} <= set(parsed.ids)
+    assert "<script" not in page
+    shown = re.sub(r"<svg.*?</svg>|<[^>]+>", " ", page, flags=re.DOTALL)
+    assert not re.search(r"\b(nan|inf|None)\b", shown)
+
+
+def test_counts_and_ratios_are_those_of_the_table(page: str, table: Path) -> None:
+    """Each claim's section shows its verdicts with their numbers of runs, and its largest ratio."""
+    results = read_results(table)
+    sections = dict(zip(results.claims, re.split(r"<h2 id=", page)[1:], strict=True))
+    for name, section in sections.items():
+        summary = results.summary(name)
+        shown = re.findall(r'class="badge [a-z-]+">(\d+) ([a-z ]+)<', section)
+        assert {verdict: int(count) for count, verdict in shown} == summary.verdicts
+        if summary.worst_ratio is not None:
+            assert f"{summary.worst_ratio:.4g}" in section
+    assert results.summary(STEP).verdicts["violated"] > 0
+
+
+def test_figures_are_over_the_keys_that_vary(table: Path) -> None:
+    """One for each of the four keys and for each pair of the grid; none for a claim without ratios."""
+    figures = {claim.name: [figure.name for figure in claim.figures] for claim in sweep_page(table).claims}
+    assert len(figures[THEOREM]) == len(figures[STEP]) == 4 + 3
+    assert len(set(figures[THEOREM] + figures[STEP])) == 14
+    assert figures[IDENTITY] == []
+
+
+def test_the_worst_run_can_be_run_from_the_page(page: str, table: Path) -> None:
+    """The run file on the page gives the exact ratio that the table has for the worst row."""
+    results = read_results(table)
+    section = page[page.index(f'<h2 id="{STEP.replace(":", "-").replace(".", "-")}"') :]
+    run_file = html.unescape(re.findall(r"<pre>(\[problem\].*?)</pre>", section, re.DOTALL)[0])
+    found = check(find(STEP), parse_run(tomllib.loads(run_file), RATIONAL))
+    worst = results.of(STEP)[results.summary(STEP).worst_row or 0]
+    assert found.holds is False
+    assert found.worst is not None
+    assert (str(found.worst.ratio), str(found.worst.lhs)) == (worst["ratio_exact"], worst["lhs_exact"])
+    assert f"fedtheory check {STEP} run.toml --arithmetic rational" in section
+
+
+def test_reasons_are_told(page: str) -> None:
+    """Why a claim says nothing of some runs is on the page, with their number."""
+    told = re.findall(r"<li>(\d+) not applicable: (.*?)</li>", html.unescape(page))
+    assert any("the condition eta <= 1/(4*L) does not hold" in reason for _, reason in told)
+
+
+def test_the_same_table_gives_the_same_bytes(page: str, table: Path) -> None:
+    """Nothing on the page depends on when it was written."""
+    assert write_sweep(table.parent, table).read_text(encoding="utf-8") == page
+
+
+def test_the_command(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`fedtheory report --sweep` writes that one page and says where."""
+    assert run(["report", "--sweep", str(table), "-o", str(tmp_path / "site"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"files": [str(tmp_path / "site" / "steps.html")]}
+    assert [path.name for path in (tmp_path / "site").iterdir()] == ["steps.html"]
+    assert run(["report", "--sweep", str(tmp_path / "no.parquet"), "-o", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"fedtheory: {tmp_path}/no.parquet: no such file\n"
+
+
+def test_other_files_are_refused(table: Path) -> None:
+    """A file that is no table of a sweep is named."""
+    with pytest.raises(InputError, match="is no table of a sweep"):
+        sweep_page(table.with_name("steps.toml"))
