@@ -34,7 +34,7 @@ bench: $(READY)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[course,data,report,test,worst-case]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[course,dask,data,report,sweep,test,worst-case]'
 	touch $@
 
 clean:

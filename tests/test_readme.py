@@ -16,6 +16,7 @@ from fedtheory.registry import find
 from fedtheory.targets import resolve
 from verify.check import check
 from verify.grade.latex_answer import read_latex
+from verify.sweeps import conduct, read_results, read_spec
 from verify.verdict import verify
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
@@ -71,6 +72,23 @@ def test_the_clock_runs() -> None:
     run = parse_run(tomllib.loads(block("toml", "# clock.toml")), RATIONAL)
     assert run.algorithm.schedule.times[-1] == 12
     assert run.trajectory.server_suboptimality[-1] < run.trajectory.server_suboptimality[0] / 10
+
+
+def test_the_sweep_runs(tmp_path: Path, mine: str) -> None:
+    """The sweep of the README has the columns and verdicts that it speaks of, on its own run file and claim."""
+    assert Path(mine.rpartition(":")[0]).parent == tmp_path
+    for name in ("clock.toml", "sweep.toml"):
+        (tmp_path / name).write_text(block("toml", f"# {name}").replace("count = 20", "count = 2"))
+    conduct(read_spec(tmp_path / "sweep.toml"), tmp_path / "sweep.parquet")
+    results = read_results(tmp_path / "sweep.parquet")
+    assert len(results.rows) == 2 * 3 * 2 * len(results.claims)
+    assert {"renard2022:thm-2.1", "fraboni2022:thm-1", "mine.py:drift"} < results.claims.keys()
+    told = set(
+        re.findall(r"`([\w ]+)`", README[README.index("The table has one row") : README.index("The page shows")])
+    )
+    assert told >= set(results.rows[0]) - set(results.kinds)
+    assert told >= {row["verdict"] for row in results.rows}
+    assert {row["verdict"] for row in results.rows} >= {"holds", "violated", "not applicable"}
 
 
 SHARPENED = {
