@@ -29,6 +29,8 @@ def run(
 
     from fedtheory.errors import InputError, MissingExtra
 
+    if sweep is not None and source is not None:
+        raise InputError("--sweep", "expected without --source: the page is about the claims of the sweep")
     if not all(find_spec(module) for module in _NEEDED):
         raise MissingExtra("report", "writing the report")
     try:

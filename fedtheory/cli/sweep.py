@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,13 +39,17 @@ def run(
     from pathlib import Path
     from time import perf_counter
 
-    from verify.sweeps import conduct, read_results, read_spec
+    from verify.sweeps import GOES_ON, conduct, read_results, read_spec
 
     begin = perf_counter()
     spec = read_spec(spec_file)
     table = Path(spec_file).with_suffix(".parquet") if output is None else Path(output)
-    with progress("runs") as report:
-        stored = conduct(spec, table, jobs=jobs, dask=dask, restart=restart, on_progress=report)
+    try:
+        with progress("runs") as report:
+            stored = conduct(spec, table, jobs=jobs, dask=dask, restart=restart, on_progress=report)
+    except KeyboardInterrupt:
+        print(f"fedtheory: {GOES_ON}", file=sys.stderr)
+        raise
     results = read_results(table)
     summaries = [results.summary(claim) for claim in results.claims]
     seconds = perf_counter() - begin
@@ -58,7 +63,7 @@ def document(table: Path, results: Results, summaries: list[Summary], stored: in
     """The JSON document: the table's file, its rows and runs, runs that were stored before, and each claim's end."""
     return {
         "file": str(table),
-        "rows": len(results.rows),
+        "rows": results.table.num_rows,
         "runs": results.design.runs,
         "stored": stored,
         "claims": [
@@ -82,7 +87,9 @@ def for_people(table: Path, results: Results, summaries: list[Summary], stored: 
     columns = ["claim", "runs", "largest ratio", "in row"]
     print_table("sweep", columns, rows, whole=("largest ratio", "in row"))
     known = f", {stored} of them stored before" if stored else ""
-    print_lines(f"{results.design.runs} runs{known}, {seconds:.1f} s; {len(results.rows)} rows in {escape(str(table))}")
+    print_lines(
+        f"{results.design.runs} runs{known}, {seconds:.1f} s; {results.table.num_rows} rows in {escape(str(table))}"
+    )
 
 
 def _counts(summary: Summary) -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sweep_support import COMMAND, SLOW_SWEEP, environment, parts, rows, swept, wait_until, write_sweep
+from sweep_support import COMMAND, SLOW, SLOW_SWEEP, environment, parts, rows, swept, wait_until, write_sweep
 
 pytestmark = pytest.mark.slow
 _QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -87,3 +87,16 @@ def test_a_scheduler_without_workers_is_one_line(tmp_path: Path) -> None:
         out, err = sweep.communicate(timeout=100)
     assert (sweep.returncode, out) == (2, "")
     assert err == f"fedtheory: --dask: the scheduler at {address} has no workers\n"
+
+
+def test_a_run_that_kills_its_workers_ends_the_sweep(tmp_path: Path) -> None:
+    """Where a run takes one worker after the other with it, the command does not wait for ever but ends with a line."""
+    spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "cluster.parquet"
+    deadly = "__import__('os')._exit(1) if run.algorithm.work.steps[0] == 3 else 0"
+    (tmp_path / "slow.py").write_text(SLOW.replace("time.sleep(0.02)", deadly))
+    with cluster(tmp_path, workers=5) as (address, _):
+        sweep = start(spec, output, address)
+        _, err = sweep.communicate(timeout=100)
+    assert sweep.returncode == 2
+    assert err.startswith("fedtheory: --dask: the same run was lost with several workers")
+    assert len(err.splitlines()) == 1

@@ -6,7 +6,7 @@ families of instances that the project brings along are tried in `verify.trials`
 
 from verify.sweeps.outcome import VERDICTS
 from verify.sweeps.results import Results, Summary, read_results
-from verify.sweeps.running import conduct
+from verify.sweeps.running import GOES_ON, conduct
 from verify.sweeps.spec import Spec, read_spec
 
-__all__ = ["VERDICTS", "Results", "Spec", "Summary", "conduct", "read_results", "read_spec"]
+__all__ = ["GOES_ON", "VERDICTS", "Results", "Spec", "Summary", "conduct", "read_results", "read_spec"]

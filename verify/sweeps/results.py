@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError
 from fedtheory.runfile import run_toml
 from verify.sweeps.columns import kinds
 from verify.sweeps.design import Design, read_design
 from verify.sweeps.outcome import VERDICTS
+from verify.sweeps.spec import Stated
 from verify.sweeps.store import description, require_pyarrow
 
-
-@dataclass(frozen=True)
-class Stated:
-    """A claim of a sweep in words."""
-
-    name: str
-    title: str
-    statement: Sequence[str]
-    """LaTeX of its relations."""
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -47,19 +41,24 @@ class Results:
     arithmetic: str
     claims: Mapping[str, Stated]
     """By their names in the table."""
-    rows: Sequence[dict[str, Any]]
-    """Run by run, and of each run claim by claim; columns by their names."""
+    table: pa.Table
+    """Run by run, and of each run claim by claim."""
 
-    def of(self, claim: str) -> Sequence[dict[str, Any]]:
-        """The rows of a claim."""
-        return self._by_claim[claim]
-
-    @cached_property
-    def _by_claim(self) -> dict[str, list[dict[str, Any]]]:
-        found: dict[str, list[dict[str, Any]]] = {claim: [] for claim in self.claims}
-        for row in self.rows:
-            found[row["claim"]].append(row)
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """All rows; columns by their names."""
+        found: list[dict[str, Any]] = self.table.to_pylist()
         return found
+
+    def of(self, claim: str) -> list[dict[str, Any]]:
+        """The rows of a claim."""
+        found: list[dict[str, Any]] = self._of(claim).to_pylist()
+        return found
+
+    def _of(self, claim: str) -> pa.Table:
+        import pyarrow.compute as pc
+
+        return self.table.filter(pc.field("claim") == claim)
 
     @cached_property
     def kinds(self) -> dict[str, str]:
@@ -68,14 +67,16 @@ class Results:
 
     def summary(self, claim: str) -> Summary:
         """What became of a claim."""
-        rows = self.of(claim)
-        counted = Counter(row["verdict"] for row in rows)
-        worst = max((row for row in rows if row["ratio"] is not None), key=lambda row: row["ratio"], default=None)
+        import pyarrow.compute as pc
+
+        own = self._of(claim)
+        counted = Counter(own["verdict"].to_pylist())
+        largest = pc.max(own["ratio"])
         return Summary(
             claim,
             {verdict: counted[verdict] for verdict in VERDICTS if counted[verdict]},
-            None if worst is None else worst["ratio"],
-            None if worst is None else worst["row"],
+            largest.as_py(),
+            own["row"][pc.index(own["ratio"], largest).as_py()].as_py() if largest.is_valid else None,
         )
 
     def run_file(self, row: int) -> str:
@@ -95,5 +96,4 @@ def read_results(file: str | Path) -> Results:
         raise InputError("", "is no table of a sweep", str(file))
     design = read_design(described["base"], described["grid"], described["random"])
     claims = {stated["name"]: Stated(**stated) for stated in described["claims"]}
-    rows = pq.read_table(file).to_pylist()
-    return Results(design, described["arithmetic"], claims, rows)
+    return Results(design, described["arithmetic"], claims, pq.read_table(file))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import closing, contextmanager
+from concurrent.futures import BrokenExecutor
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,6 @@ from fedtheory.errors import InputError, MissingExtra, WorkersLost
 from verify.sweeps.outcome import Task, run_task
 from verify.sweeps.spec import Spec
 from verify.sweeps.store import Store, require_pyarrow
-
-_PATIENCE = 10
-"""Seconds for a scheduler to answer, and for the first worker to come."""
 
 
 def conduct(
@@ -65,11 +63,11 @@ def _computed(
     if not missing:
         return
     tasks = (Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part) for part in missing)
-    with _local() if dask is None else _cluster(dask):
+    with _silence(), _local() if dask is None else _cluster(dask):
         yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(run_task)(task) for task in tasks)
 
 
-_GOES_ON = "what is done is stored, and the same command goes on from there"
+GOES_ON = "what is done is stored, and the same command goes on from there"
 
 
 @contextmanager
@@ -78,29 +76,14 @@ def _local() -> Iterator[None]:
     try:
         yield
     except BrokenExecutor:
-        raise WorkersLost(f"a worker process was killed, perhaps for want of memory; {_GOES_ON}") from None
+        raise WorkersLost(f"a worker process was killed, perhaps for want of memory; {GOES_ON}") from None
 
 
-@contextmanager
-def _cluster(address: str) -> Iterator[None]:
-    """The workers of the Dask scheduler at that address; one that is lost is made up for by the others."""
-    from distributed import Client, KilledWorker
-    from joblib import parallel_config
+def _cluster(address: str) -> AbstractContextManager[None]:
+    """The workers of a Dask cluster."""
+    from verify.sweeps.cluster import cluster
 
-    with _silence():
-        try:
-            client = Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError, TypeError) as error:
-            raise InputError("--dask", f"no scheduler answers at {address!r} ({error})") from None
-        try:
-            with client, parallel_config(backend="dask", wait_for_workers_timeout=_PATIENCE):
-                yield
-        except TimeoutError:
-            raise InputError("--dask", f"the scheduler at {address} has no workers") from None
-        except (CancelledError, OSError):
-            raise WorkersLost(f"--dask: the connection to {address} is lost; {_GOES_ON}") from None
-        except KilledWorker:
-            raise WorkersLost(f"--dask: several workers died one after the other; {_GOES_ON}") from None
+    return cluster(address, GOES_ON)
 
 
 @contextmanager
@@ -109,6 +92,8 @@ def _silence() -> Iterator[None]:
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*tasks which", UserWarning)
+            yield
     finally:
         logging.disable(before)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,23 @@ from verify.sweeps.design import Design, read_design
 
 
 @dataclass(frozen=True)
+class Stated:
+    """A claim of a sweep in words, for readers who do not have the file that it is from."""
+
+    name: str
+    title: str
+    statement: Sequence[str]
+    """LaTeX of its relations."""
+
+
+@dataclass(frozen=True)
 class Spec:
     """A sweep, checked: its runs can be parsed and its claims evaluated."""
 
     design: Design
     targets: Mapping[str, str]
     """For each claim, as the table of results names it, what `resolve` is asked for."""
+    claims: Sequence[Stated]
     arithmetic: str
     folder: Path
     """Where data files are looked up."""
@@ -53,8 +64,15 @@ def read_spec(file: str | Path) -> Spec:
         raise error if error.file else error.in_file(str(file)) from None
     data = folder if base_file is None else base_file.parent
     _probe(design, arithmetic, data, str(file), str(file if base_file is None else base_file))
-    described = {"base": base, "claims": list(targets), "grid": grid, "random": random, "arithmetic": arithmetic.name}
-    return Spec(design, targets, arithmetic.name, data, grid, random, _digest(described, design, targets, data))
+    claims = [_stated(name, resolve(target)) for name, target in targets.items()]
+    stated = [asdict(claim) for claim in claims]
+    described = {"base": base, "claims": stated, "grid": grid, "random": random, "arithmetic": arithmetic.name}
+    digest = _digest(described, design, targets, data)
+    return Spec(design, targets, claims, arithmetic.name, data, grid, random, digest)
+
+
+def _stated(name: str, claim: Claim) -> Stated:
+    return Stated(name, claim.title, claim.links)
 
 
 def _base(document: Table, folder: Path) -> tuple[dict[str, Any], Path | None]:

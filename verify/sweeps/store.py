@@ -12,12 +12,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError, MissingExtra
-from fedtheory.targets import resolve
 from verify.sweeps.columns import encoded, kinds, schema
 from verify.sweeps.spec import Spec
 
@@ -87,8 +87,7 @@ class Store:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        types = kinds(self.spec.design)
-        table = pa.Table.from_pylist([encoded(row, types, self.spec.arithmetic) for row in rows], self._schema)
+        table = pa.Table.from_pylist([encoded(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
         _put(self._path(part), lambda path: pq.write_table(table, path))
 
     def merge(self) -> None:
@@ -107,7 +106,11 @@ class Store:
         self._remove_parts()
         shutil.rmtree(self.folder)
 
-    @property
+    @cached_property
+    def _kinds(self) -> dict[str, str]:
+        return kinds(self.spec.design)
+
+    @cached_property
     def _schema(self) -> pa.Schema:
         spec = self.spec
         described = {
@@ -116,7 +119,7 @@ class Store:
             "grid": spec.grid,
             "random": spec.random,
             "arithmetic": spec.arithmetic,
-            "claims": [_stated(name, target) for name, target in spec.targets.items()],
+            "claims": [asdict(stated) for stated in spec.claims],
         }
         return schema(spec.design, spec.arithmetic, {METADATA: json.dumps(described, default=str)})
 
@@ -168,12 +171,6 @@ def description(file: Path) -> dict[str, Any] | None:
     except (pa.ArrowException, OSError):
         return None
     return json.loads(metadata[METADATA.encode()]) if METADATA.encode() in metadata else None
-
-
-def _stated(name: str, target: str) -> dict[str, Any]:
-    """A claim in words, for readers who do not have the file that it is from."""
-    claim = resolve(target)
-    return {"name": name, "title": claim.title, "statement": claim.links}
 
 
 def _put(path: Path, write: Callable[[Path], object], folder: Path | None = None) -> None:
