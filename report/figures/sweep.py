@@ -60,12 +60,17 @@ def _scales(axes: Axes, drawn: Sequence[Point], points: Sequence[Point], labels:
     if labels:
         axes.set_xticks(range(len(labels)), labels)
         axes.set_xlim(-0.5, len(labels) - 0.5)
-    elif _is_wide([point.place for point in points]):
+    elif _is_geometric([point.place for point in points]):
         axes.set_xscale("log")
 
 
 def _is_wide(values: Sequence[float]) -> bool:
     return min(values) > 0 and max(values) > _WIDE * min(values)
+
+
+def _is_geometric(places: Sequence[float]) -> bool:
+    """Whether places are spread over orders of magnitude; evenly spread ones have their median near the middle."""
+    return _is_wide(places) and max(places) > 5 * median(places)
 
 
 def _lines(axes: Axes, drawn: Sequence[Point]) -> None:
