@@ -18,13 +18,15 @@ _QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 @contextmanager
-def cluster(folder: Path, workers: int = 2) -> Iterator[tuple[str, Sequence[subprocess.Popen[bytes]]]]:
+def cluster(
+    folder: Path, workers: int = 2, nanny: str = "--no-nanny"
+) -> Iterator[tuple[str, Sequence[subprocess.Popen[bytes]]]]:
     """The scheduler's address, and its process before those of the workers."""
     file = folder / "scheduler.json"
     address = ["--scheduler-file", str(file)]
     options = {
         "scheduler": ["--host", "127.0.0.1", "--port", "0", "--no-dashboard"],
-        "worker": ["--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard"],
+        "worker": ["--host", "127.0.0.1", "--nthreads", "1", nanny, "--no-dashboard"],
     }
     started: list[subprocess.Popen[bytes]] = []
     try:
@@ -34,9 +36,9 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[tuple[str, Sequence[subp
             wait_until(file.exists, "the scheduler")
         yield json.loads(file.read_text())["address"], started
     finally:
-        for process in started:
-            process.kill()
-            process.wait()
+        for process in reversed(started):
+            process.terminate()
+            process.wait(timeout=30)
 
 
 def start(spec: Path, output: Path, address: str) -> subprocess.Popen[str]:
@@ -90,11 +92,11 @@ def test_a_scheduler_without_workers_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_run_that_kills_its_workers_ends_the_sweep(tmp_path: Path) -> None:
-    """Where a run takes one worker after the other with it, the command does not wait for ever but ends with a line."""
+    """A run that takes each restarted worker with it ends the command with one line; nobody waits for ever."""
     spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "cluster.parquet"
     deadly = "__import__('os')._exit(1) if run.algorithm.work.steps[0] == 3 else 0"
     (tmp_path / "slow.py").write_text(SLOW.replace("time.sleep(0.02)", deadly))
-    with cluster(tmp_path, workers=5) as (address, _):
+    with cluster(tmp_path, nanny="--nanny") as (address, _):
         sweep = start(spec, output, address)
         _, err = sweep.communicate(timeout=100)
     assert sweep.returncode == 2
