@@ -43,6 +43,10 @@ class WorkersLost(FedtheoryError):
     """The processes that did the work are gone; what they had finished is kept."""
 
 
+class Interrupted(FedtheoryError):
+    """The user stopped the work; the message says what is kept."""
+
+
 class MissingExtra(FedtheoryError):
     """An optional dependency is not installed."""
 

@@ -26,7 +26,7 @@ from fedtheory.cli import (
     verify,
     worst_case,
 )
-from fedtheory.errors import FedtheoryError
+from fedtheory.errors import FedtheoryError, Interrupted
 
 app = typer.Typer(
     name="fedtheory",
@@ -73,15 +73,22 @@ for command in (
 app.add_typer(course.app)
 
 
+_INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. Every mistake of the user is one line on standard error."""
     try:
         code = app(args=arguments, standalone_mode=False)
-        return code if isinstance(code, int) else 0
+        # Some versions of Typer turn an interruption into this code.
+        return _complain("interrupted", code) if code == _INTERRUPTED else code if isinstance(code, int) else 0
+    except Interrupted as interruption:
+        return _complain(str(interruption), _INTERRUPTED)
     except FedtheoryError as error:
         return _complain(str(error))
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", 130)
+        return _complain("interrupted", _INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         return 0

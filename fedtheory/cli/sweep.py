@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -39,6 +38,7 @@ def run(
     from pathlib import Path
     from time import perf_counter
 
+    from fedtheory.errors import Interrupted
     from verify.sweeps import GOES_ON, conduct, read_results, read_spec
 
     begin = perf_counter()
@@ -48,8 +48,7 @@ def run(
         with progress("runs") as report:
             stored = conduct(spec, table, jobs=jobs, dask=dask, restart=restart, on_progress=report)
     except KeyboardInterrupt:
-        print(f"fedtheory: {GOES_ON}", file=sys.stderr)
-        raise
+        raise Interrupted(GOES_ON) from None
     results = read_results(table)
     summaries = [results.summary(claim) for claim in results.claims]
     seconds = perf_counter() - begin

@@ -1,0 +1,29 @@
+"""Ctrl-C ends a command with one line and the code that shells expect."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import pytest
+
+from fedtheory.cli import run
+from fedtheory.errors import Interrupted
+
+
+@pytest.mark.parametrize(
+    ("stopped", "line"),
+    [(KeyboardInterrupt(), "interrupted"), (Interrupted("all that is done is kept"), "all that is done is kept")],
+)
+def test_interruptions(
+    stopped: BaseException, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever Typer makes of it, there is one line on standard error and nothing on standard output."""
+
+    def interrupt() -> NoReturn:
+        raise stopped
+
+    monkeypatch.setattr("fedtheory.registry.all_claims", interrupt)
+    assert run(["claims", "--json"]) == 130
+    printed = capsys.readouterr()
+    assert printed.err == f"fedtheory: {line}\n"
+    assert printed.out == ""
