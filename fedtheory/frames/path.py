@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.frames.base import Frame, Index, Vector, common_steps
 from fedtheory.problem.quadratic import weighted_sum
 from fedtheory.run import Run
@@ -99,6 +99,10 @@ class PathFrame(PlainFrame):
         return vector.averaged(self._path.weights)
 
 
+_LARGEST = 1e145
+"""Numbers whose squares fit into double precision, with room for constants."""
+
+
 def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
     """Every local step of one sampled path; the weights of a round must not be random."""
     steps = common_steps(run)
@@ -125,6 +129,15 @@ def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
 
 def _work(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
     """Iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
+    # Overflow is looked for and reported as divergence, not as a warning for each operation.
+    with np.errstate(over="ignore", invalid="ignore"):
+        iterates, noises = _followed(run, bases, begin, generator)
+    if iterates.dtype != object and not (np.abs(iterates) < _LARGEST).all():
+        raise Diverging("the sampled path diverges: the squares of its iterates leave double precision")
+    return iterates, noises
+
+
+def _followed(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
     centred, sizes = run.problem.centred, run.algorithm.work.step_sizes[begin, None]
     iterates, noises = [bases[begin]], []
     for _ in range(common_steps(run)):

@@ -66,6 +66,17 @@ def test_overflow_is_reported(changes: Changes, command, write_run) -> None:
         assert {len(values) for values in document["local"].values()} == {diverges["round"] - 1}
 
 
+def test_a_sampled_path_that_overflows(command, write_run) -> None:
+    """A claim about every path is not applicable to one that leaves double precision; rationals follow it."""
+    path = write_run({"algorithm.local_step_size": "3", "algorithm.local_steps": "300", "algorithm.rounds": "1"})
+    outcome = command("check", "renard2022:lemma-2.2.proof.triangle", path, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.document["applicable"] is False
+    assert "the sampled path diverges" in outcome.document["reason"]
+    exact = command("check", "renard2022:lemma-2.2.proof.triangle", path, "--json", "--arithmetic", "rational")
+    assert exact.document["applicable"] is True
+
+
 @pytest.mark.parametrize("arithmetic", ["float", "rational"])
 def test_mild_divergence_is_flagged(arithmetic: str, command, write_run) -> None:
     """A run whose numbers still fit but whose mean round map expands is flagged, with all rounds."""
