@@ -15,6 +15,7 @@ the residual must vanish, and decides the sign of each coefficient.
     forms      normal forms
     reasons    what is not negative, and why
     signs      signs of coefficients under conditions
+    samples    where a sign cannot be shown, numbers that say so at once
     check      all of it together
 """
 

@@ -1,10 +1,18 @@
 """Proofs as certificates: data for the kernel, one module for each source.
 
-certificate    one identity for each link of a claim
+What a claim may be proved by:
+
+certificate    for each link one identity, or one of
+                 induction   over the local steps of a round
+                 squares     of an inequality between lengths
+                 products    of facts, for relations between quotients
+                 past        sums over the local steps up to the present one
 means          means over the local steps of a round or a run
 recursion      bounds on the drift, step by step
-combination    sums of proved claims about a run
-theory         what the kernel may use, from a claim's assumptions
+combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)
+
+What the kernel may use, from a claim's assumptions: theory, and rounds for statements about one round.  What people
+are shown: outline, and printed for the proofs of the sources.
 """
 
 from __future__ import annotations
