@@ -1,0 +1,154 @@
+"""From steps to rounds and from rounds to runs: what follows, what does not, and that the quantities are these."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.expressions import Value
+from fedtheory.federation import fedavg
+from fedtheory.kernel import Rejected
+from fedtheory.problem import quadratic
+from fedtheory.proofs import Combination, Part, examine
+from fedtheory.proofs.combination import ONE
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped, gap_conditions
+from fedtheory.proofs.theory import letters_of
+from fedtheory.registry import find
+from fedtheory.run import Run
+from fedtheory.sources.lecture27.notation import (
+    F,
+    K,
+    epsilon,
+    eta,
+    final_gap,
+    h,
+    rho,
+    tau,
+    theta_end,
+    theta_first,
+    theta_next_start,
+    theta_start,
+    v,
+    v_next,
+    w_star,
+    w_t_next,
+    x,
+)
+
+CLAIM = find("lecture27:thm-2")
+LETTERS = letters_of(CLAIM)
+NOW, LATER, LEAST = Value(F, v), Value(F, v_next), Value(F, w_star)
+
+
+def test_differences_telescope() -> None:
+    """Gaps, their reciprocals and what is added at each step."""
+    told = Telescoped("a claim")
+    assert told.slack(LETTERS, NOW - LATER - eta) == theta_start - theta_end - tau * eta
+    grown = 1 / (LATER - LEAST) - 1 / (NOW - LEAST) - eta
+    assert sp.simplify(told.slack(LETTERS, grown) - (1 / theta_end - 1 / theta_start - tau * eta)) == 0
+
+
+@pytest.mark.parametrize(
+    "slack",
+    [
+        NOW - LEAST,
+        2 * NOW - LATER - LEAST,
+        (NOW - LEAST) * (LATER - LEAST),
+        NOW - LATER - x,
+        NOW - LATER + Value(F, w_t_next),
+    ],
+    ids=["one gap", "unequal", "a product", "the number of the step", "another model"],
+)
+def test_other_relations_do_not_telescope(slack: Any) -> None:
+    """Only A(v') - A(v) does, with what is the same at every step."""
+    with pytest.raises(Rejected, match="does not telescope"):
+        Telescoped("a claim").slack(LETTERS, slack)
+
+
+def test_the_last_step() -> None:
+    """There the number of steps is tau, and the next models are those that the round ends with."""
+    found = AtEnd("a claim").slack(LETTERS, rho * h(x + 1) - (Value(F, w_t_next) - LATER))
+    assert sp.simplify(found - (rho * h(tau) - theta_next_start + theta_end)) == 0
+
+
+def test_sums_over_rounds() -> None:
+    """Two differences have a sum that is known; what is the same in every round counts K times."""
+    both = Summed("a claim")
+    assert (
+        both.slack(LETTERS, 1 / theta_next_start - 1 / theta_start - eta) == 1 / final_gap - 1 / theta_first - K * eta
+    )
+    for unknown in (1 / theta_end - 1 / theta_next_start, theta_end - theta_start, 2 / theta_end - 1 / theta_start):
+        with pytest.raises(Rejected, match="is not known"):
+            both.slack(LETTERS, unknown)
+
+
+def test_starts_of_rounds() -> None:
+    """What holds where each round starts holds where the first one does, and after the last if it holds there."""
+    assert AtFirstStart("a claim").slack(LETTERS, theta_start - epsilon) == theta_first - epsilon
+    following = AtNextStart("a claim")
+    assert following.slack(LETTERS, theta_start - epsilon) == theta_next_start - epsilon
+    assert following.requires(LETTERS, theta_start - epsilon) == (final_gap - epsilon,)
+    with pytest.raises(Rejected, match="start of a round alone"):
+        following.slack(LETTERS, theta_start - theta_end)
+
+
+def combined(left: Any, operator: Any, right: Any, *parts: Part, known: Any = ()) -> str:
+    """What fails in a combination; empty where it proves its claim."""
+    claim = replace(CLAIM, lhs=left, relation=operator, rhs=right, also=(), id="t:gaps")
+    proof = examine(claim, Combination(claim=claim.id, links=[parts], known=known))
+    return "; ".join(step.text for step in proof.steps if not step.holds)
+
+
+GAPS = "lecture27:thm-2.gaps"
+
+
+def test_nothing_is_divided_by_a_gap_that_may_vanish() -> None:
+    """1/theta is not negative where a claim divides by theta, and where theta is at least an epsilon that it divides by."""
+    gained = Part(eta, "lecture27:thm-2.each-interval")
+    assert f"{theta_end} > 0" in combined(eta, "<=", 2 * eta, gained)
+    divided = 1 / epsilon - 1 / theta_next_start
+    assert combined(divided, ">=", 0, Part(divided, ONE), known=[AtNextStart(GAPS)]) == ""
+    assert "may multiply" in combined(divided, ">=", 0, Part(divided, ONE))
+    assert "may multiply" in combined(-divided, ">=", 0, Part(-divided, ONE), known=[AtNextStart(GAPS)])
+
+
+def test_the_smallest_gap_is_the_smallest_of_ends() -> None:
+    """By definition it is below the ends of the intervals and of the run, and not below their starts."""
+    assert epsilon <= theta_end in gap_conditions(CLAIM) or sp.Le(epsilon, theta_end) in gap_conditions(CLAIM)
+    assert sp.Le(epsilon, final_gap) in gap_conditions(CLAIM)
+    assert sp.Le(epsilon, theta_start) not in gap_conditions(CLAIM)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3))
+@settings(max_examples=15, deadline=None, derandomize=True)
+def test_what_is_taken_for_granted_of_quantities(seed: int, rounds: int, local_steps: int) -> None:
+    """The sums over rounds, the ends of intervals and the smallest gap are what the proofs take them for."""
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    curvatures = generator.integers(1, 5, (2, 2))
+    hessians = np.stack([RATIONAL.array(np.diag(own)) for own in curvatures])
+    problem = quadratic(
+        hessians, RATIONAL.array(generator.integers(-3, 4, (2, 2))), RATIONAL.array([fmpq(7), fmpq(-5)])
+    )
+    run = Run(problem, fedavg(problem, rounds=rounds, local_step_size=fmpq(1, 9), local_steps=local_steps))
+    start, end, following = (
+        quantity.on(run).reshape(-1)
+        for quantity in (q.interval_start_gap, q.interval_end_gap, q.next_interval_start_gap)
+    )
+    first, last, final, least = (
+        quantity.on(run) for quantity in (q.initial_gap, q.last_interval_gap, q.final_suboptimality, q.smallest_gap)
+    )
+    assert (start[1:] == following[:-1]).all()
+    assert (start[0], end[-1], following[-1]) == (first, last, final)
+    assert q.reciprocal_progress.on(run) == (1 / end - 1 / start).sum()
+    assert 1 / final - 1 / first == (1 / following - 1 / start).sum()
+    assert least == min(end.min(), final)
