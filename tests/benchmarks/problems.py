@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
@@ -35,3 +37,8 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     """Slope of a straight line through the logarithms of costs against those of sizes."""
     slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
     return float(slope)
+
+
+def seconds_of_sympy() -> float:
+    """A new process that imports SymPy."""
+    return best_of(lambda: subprocess.run([sys.executable, "-c", "import sympy"], check=True), 3)

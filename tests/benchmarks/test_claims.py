@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import Row
-from problems import best_of
+from problems import best_of, seconds_of_sympy
 
 from fedtheory.proofs import certificates, prove
 from fedtheory.registry import find
@@ -50,8 +50,3 @@ def test_the_whole_of_verify(benchmark: Any, row: Row) -> None:
     benchmark.pedantic(verify, rounds=1)
     ratio = benchmark.stats.stats.min / seconds_of_sympy()
     row("fedtheory verify, every claim", "import of SymPy", ratio, "times the cost")
-
-
-def seconds_of_sympy() -> float:
-    """A new process that imports SymPy."""
-    return best_of(lambda: subprocess.run([sys.executable, "-c", "import sympy"], check=True), 3)

@@ -1,0 +1,72 @@
+"""What it costs to grade a class: right, wrong and hostile submissions to assignments whose answers are bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+from conftest import Row
+from problems import seconds_of_sympy
+
+from verify.grade import Assignment, assignments, grade_folder
+from verify.grade import notebooks as n
+from verify.grade.questions import BoundQuestion, ManualQuestion
+from verify.grade.submission import header
+
+pytestmark = pytest.mark.slow
+STUDENTS, MINUTES = 200, 5
+HOSTILE = (
+    "while True: pass",
+    "for _ in range(10**9): print('x' * 100)",
+    "open('/etc/passwd').read()",
+    "import verify.grade.assignments",
+)
+
+
+ABOUT_BOUNDS = [
+    found
+    for found in assignments().values()
+    if any(isinstance(question, BoundQuestion) for question in found.copy("class").questions)
+]
+FACTORS = {5: "3/2", 6: "3", 7: "1/2", 8: "1/100"}
+"""What the bounds of some are multiplied by: they are looser than the reference, or false."""
+
+
+def handed_in(assignment: Assignment, student: str, number: int) -> tuple[str, str]:
+    """The name and the text of a file: half of the class is right, a tenth hostile, and others have other bounds."""
+    copy, kind = assignment.copy(student), number % 10
+    if kind < 2:
+        return f"{student}.ipynb", n.notebook_text(n.instructor_notebook(assignment, copy))
+    cells = {q.name: q.solution_cell for q in copy.questions if not isinstance(q, ManualQuestion)}
+    for question in copy.questions:
+        if isinstance(question, BoundQuestion) and kind in FACTORS:
+            name, _, bound = question.solution_cell.partition(" = ")
+            cells[question.name] = f'{name} = "{FACTORS[kind]}*(" + {bound} + ")"'
+    if kind == 9:
+        cells[next(iter(cells))] = HOSTILE[number // 10 % len(HOSTILE)]
+    return f"{student}.py", "\n".join([header(assignment.id, student), *cells.values()]) + "\n"
+
+
+def test_two_hundred_submissions(tmp_path: Path, benchmark: Any, row: Row) -> None:
+    """Two processes grade them in less than five minutes."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(STUDENTS):
+        # Every kind of submission to every assignment.
+        assignment = ABOUT_BOUNDS[(number + number // 10) % len(ABOUT_BOUNDS)]
+        name, text = handed_in(assignment, f"student{number}", number)
+        (folder / name).write_text(text, encoding="utf-8")
+    begin = perf_counter()
+    results = benchmark.pedantic(grade_folder, args=(folder, tmp_path / "out"), kwargs={"jobs": 2}, rounds=1)
+    seconds = perf_counter() - begin
+    assert len(results) == STUDENTS
+    assert len({result.points for result in results}) > 5
+    assert seconds < 60 * MINUTES
+    row(
+        f"grading {STUDENTS} submissions, two processes",
+        "import of SymPy",
+        seconds / seconds_of_sympy(),
+        "times the cost",
+    )
