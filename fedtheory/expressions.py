@@ -121,8 +121,19 @@ def norm_sq(vector: Expr) -> Expr:
     return Inner(vector, vector)
 
 
+def is_length(expression: Expr) -> bool:
+    """Whether a scalar is the length of a vector, ``sqrt(norm_sq(vector))``."""
+    is_root = expression.is_Pow and expression.exp == sp.Rational(1, 2) and isinstance(expression.base, Inner)
+    return bool(is_root and expression.base.args[0] == expression.base.args[1])
+
+
 class _Printer(LatexPrinter):  # type: ignore[misc]
-    """SymPy's LaTeX, with positive terms before negative ones, as mathematicians write differences."""
+    """SymPy's LaTeX, with positive terms before negative ones, as mathematicians write differences, and lengths."""
+
+    def _print_Pow(self, expr: Expr) -> str:
+        if is_length(expr):
+            return rf"\|{self._print(expr.base.args[0])}\|"
+        return str(super()._print_Pow(expr))
 
     def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
         # Names that already are LaTeX stay as they are; SymPy would take them apart at ^ and _.

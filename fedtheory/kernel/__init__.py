@@ -20,7 +20,7 @@ the residual must vanish, and decides the sign of each coefficient.
 """
 
 from fedtheory.kernel.check import Step, Term, check, remainder
-from fedtheory.kernel.forms import Form, added, composed, is_length, scalar, scaled, vector
+from fedtheory.kernel.forms import Form, added, composed, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers, Rejected
 from fedtheory.kernel.reasons import (
     Reason,
@@ -56,7 +56,6 @@ __all__ = [
     "cocoercivity",
     "composed",
     "convexity",
-    "is_length",
     "is_nonnegative",
     "is_ordering",
     "is_positive",

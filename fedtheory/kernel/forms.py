@@ -12,7 +12,7 @@ from itertools import product
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value
+from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, is_length
 from fedtheory.kernel import indices
 from fedtheory.kernel.noise import inner_of_random, is_noise
 from fedtheory.kernel.numbers import Rejected
@@ -217,12 +217,6 @@ def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:
 def length(of: Expr) -> Expr:
     """``|v|``."""
     return sp.sqrt(Inner(of, of))
-
-
-def is_length(expression: Expr) -> bool:
-    """Whether a scalar is the length of a vector."""
-    is_root = expression.is_Pow and expression.exp == sp.Rational(1, 2) and isinstance(expression.base, Inner)
-    return bool(is_root and expression.base.args[0] == expression.base.args[1])
 
 
 def _length(form: Form, theory: Theory) -> Form:

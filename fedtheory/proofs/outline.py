@@ -15,7 +15,7 @@ from fedtheory.kernel import Term, Theory, slack
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
 from fedtheory.proofs.certificate import Link, theory_of_link
 from fedtheory.proofs.combination import Fact, Part
-from fedtheory.proofs.induction import Induction, moved_on, theory_of_step
+from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
@@ -90,13 +90,25 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
         return Group(relation.latex, tuple(_products(why)))
     theory = theory_of_link(claim, certificate, relation)
     if isinstance(why, Induction):
-        grown = why.factor * why.measured + why.offset
+        grown = _with_power(claim, why, why.factor * why.measured + why.offset)
         step = rf"{latex(moved_on(claim, why.measured))}\le {latex(grown)}"
-        return Group(rf"{relation.latex},\quad {step}", _entries(why.terms, theory_of_step(claim, why, theory)))
+        entries = _entries(why.terms, theory_of_step(claim, why, theory))
+        shown = (
+            replace(e, coefficient=_with_power(claim, why, e.coefficient), factor=_with_power(claim, why, e.factor))
+            for e in entries
+        )
+        return Group(rf"{relation.latex},\quad {step}", tuple(shown))
     if isinstance(why, Squared):
         rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
         return Group(rf"{relation.latex},\quad {rooted}", _entries(why.terms, theory))
     return Group(relation.latex, _entries(why, theory))
+
+
+def _with_power(claim: Claim, induction: Induction, expression: Expr) -> Expr:
+    """An expression of an induction with the power of its base written out."""
+    if induction.base is None:
+        return expression
+    return expression.xreplace({POWER: induction.base ** letters_of(claim)(q.local_step_index)})
 
 
 def _products(why: Products) -> Iterator[Entry]:

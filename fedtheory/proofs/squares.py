@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import sympy as sp
 
 from fedtheory.claim import Relation
-from fedtheory.expressions import Expr
-from fedtheory.kernel import Rejected, Step, Term, Theory, added, check, is_length, remainder, scalar, scaled
+from fedtheory.expressions import Expr, is_length
+from fedtheory.kernel import Rejected, Step, Term, Theory, added, check, remainder, scalar, scaled
 from fedtheory.proofs.proof import named, require_ordering
 
 
