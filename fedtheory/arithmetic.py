@@ -22,7 +22,7 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from fedtheory.errors import InputError
+from fedtheory.errors import InputError, NotApplicable, Unresolved
 
 Array = NDArray[Any]
 Number = Any
@@ -34,6 +34,9 @@ NEAR_TIE = 1e-9
 _ENCLOSURE_BITS = 256
 _FLOAT_REACH = 1e60
 """Largest number accepted in floats: products of a few such numbers still fit."""
+_FEW_ROUNDINGS = 16 * float(np.finfo(float).eps)
+_FLOAT_LEAST = 1e-60
+"""Smallest number accepted in floats where it has to be positive."""
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\s*/\s*\d+)?|\d*\.?\d+(e[+-]?\d{1,3})?|\d+\.(e[+-]?\d{1,3})?)\s*", re.IGNORECASE)
 _LONGEST_NUMBER = 4000
 """Characters of a number in a run file."""
@@ -95,6 +98,11 @@ class Arithmetic(ABC):
         """The (size, size) identity matrix."""
         return self.array(np.eye(size, dtype=int))
 
+    def difference(self, left: Array, right: Array, _size: Array) -> Array:
+        """``left - right``, sums of numbers up to `_size`; in floats what rounding alone explains is zero."""
+        difference: Array = left - right
+        return difference
+
     def smallest_eigenvalue(self, matrix: Array) -> Number:
         """Smallest eigenvalue of a symmetric matrix; in rationals never too large."""
         return 0 - self.largest_eigenvalue(-matrix)
@@ -122,13 +130,22 @@ class FloatArithmetic(Arithmetic):
             raise InputError(key, f"expected at most {_FLOAT_REACH:g} in floats, got {number:g}")
         return number
 
+    def positive(self, value: object, key: str) -> float:
+        """A number above zero; one that is too small for floats is refused as well."""
+        number = self.number(value, key)
+        if not number >= _FLOAT_LEAST:
+            raise InputError(key, f"expected at least {_FLOAT_LEAST:g} in floats, got {_abridged(str(value))}")
+        return number
+
     def array(self, values: object) -> Array:
-        if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
-            return values.astype(float)
+        # A finite float has been read already, or computed; only what is read has to keep to a range.
+        given = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+        if given.dtype.kind in "fiu" or all(isinstance(v, float) and math.isfinite(v) for v in given.ravel()):
+            return given.astype(float)
         return super().array(values)
 
     def text(self, value: Number) -> float | None:
-        number = float(value)
+        number = plain_float(value)
         return number if math.isfinite(number) else None
 
     def solve(self, matrix: Array, right: Array) -> Array:
@@ -141,6 +158,10 @@ class FloatArithmetic(Arithmetic):
     def solve_regular(self, matrix: Array, right: Array) -> Array:
         return np.asarray(np.linalg.solve(matrix, right))
 
+    def difference(self, left: Array, right: Array, _size: Array) -> Array:
+        difference: Array = left - right
+        return np.where(np.abs(difference) <= _FEW_ROUNDINGS * _size, 0.0, difference)
+
     def largest_eigenvalue(self, matrix: Array) -> float:
         values = np.linalg.eigvalsh(matrix)
         # A value within rounding of zero is zero: singular matrices are common here.
@@ -152,7 +173,9 @@ class FloatArithmetic(Arithmetic):
         return np.asarray(np.linalg.eigvalsh(matrices)[:, 0] >= -1e-10 * scales)
 
     def sqrt(self, value: Number) -> Number:
-        return np.sqrt(value)
+        # A negative number has no root, NaN, with which no comparison is decided.
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(value)
 
     def upper_sqrt(self, value: Number) -> Number:
         return math.sqrt(value)
@@ -214,6 +237,8 @@ class RationalArithmetic(Arithmetic):
     def sqrt(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):
             return np.vectorize(self.sqrt, otypes=[object])(value)
+        if not isinstance(value, arb) and value < 0:
+            raise NotApplicable("the claim takes the root of a number that is negative on this run")
         exact = None if isinstance(value, arb) else _exact_root(value)
         if exact is not None:
             return exact
@@ -281,6 +306,11 @@ def _round_up(value: fmpq, significant: int = 10_000) -> fmpq:
 def precise_enclosures() -> Any:
     """A context in which enclosures of irrational numbers are computed to 256 bits."""
     return ctx.workprec(_ENCLOSURE_BITS)
+
+
+def unanswered(arithmetic: Arithmetic, reason: str) -> NotApplicable:
+    """The error for a question about rank or contraction whose answer is no: in floats rounding may have given it."""
+    return NotApplicable(reason) if arithmetic is RATIONAL else Unresolved(reason)
 
 
 FLOAT = FloatArithmetic()

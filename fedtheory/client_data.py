@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.arithmetic import FLOAT, Array, arithmetic_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,9 @@ class ClientData:
 
     def translated(self, origin: Array) -> ClientData:
         """The data with the same residuals in coordinates whose zero is `origin` (d,)."""
-        return ClientData(self.inputs, tuple(y - x @ origin for x, y in self))
+        difference = arithmetic_of(origin).difference
+        residuals = (difference(y, x @ origin, abs(y) + abs(x) @ abs(origin)) for x, y in self)
+        return ClientData(self.inputs, tuple(residuals))
 
     def of(self, clients: Sequence[int]) -> ClientData:
         """The data of some of the clients, in that order; a client may be named repeatedly."""

@@ -35,6 +35,10 @@ class NotApplicable(FedtheoryError):
     """A claim says nothing about a run, because one of its assumptions fails there."""
 
 
+class Unresolved(NotApplicable):
+    """Floats cannot tell whether an assumption holds; rationals can."""
+
+
 class Diverging(FedtheoryError):
     """The run leaves the range of the arithmetic: its step size is too large."""
 

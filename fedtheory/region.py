@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, simplest_near
+from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, plain_floats, simplest_near
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.problem import Problem
@@ -70,11 +70,12 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
         raise NotApplicable("no ball is known to contain the run: a single step can expand (step size * curvature > 2)")
     start = problem.arithmetic.upper_sqrt(problem.centred.start @ problem.centred.start)
     total = max(algorithm.work.steps) * algorithm.rounds
-    growing = Ball(start + step * bound.push * total, f"{bound.law}each of {total} local steps {_MOVES}", grows=True)
+    argument = f"{bound.law}each of {total} local steps {_MOVES}"
+    growing = Ball(start + step * bound.push * total, argument, grows=bound.push > 0)
     if bound.contraction == 0 or step * (bound.curvature + bound.contraction) > 2:
         return growing
     steady = Ball(max(start, bound.push / bound.contraction), f"{bound.law}each local step {_CONTRACTS}", grows=False)
-    return steady if steady.radius < growing.radius else growing
+    return steady if steady.radius <= growing.radius else growing
 
 
 _MOVES = "moves away by at most eta times the largest gradient at x*"
@@ -118,9 +119,11 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
 def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     from scipy.optimize import brentq
 
-    values, vectors = np.linalg.eigh(FLOAT.array(form))
-    weights = (vectors.T @ FLOAT.array(linear)) ** 2
-    reach = float(FLOAT.number(radius, "radius"))
+    reach, curved, sloped = plain_float(radius), plain_floats(form), plain_floats(linear)
+    if not (np.isfinite(curved).all() and np.isfinite(sloped).all() and np.isfinite(reach) and reach > 0):
+        raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
+    values, vectors = np.linalg.eigh(curved)
+    weights = (vectors.T @ sloped) ** 2
     lowest = max(values[-1], 0.0)
     width = np.sqrt(weights.sum()) / reach
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Array, Number
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.rule import same_for_all
@@ -282,7 +282,12 @@ class Run:
     def noise_forms(self) -> Array:
         """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1), x measured from x*."""
         like = self.arithmetic.zeros(self.problem.clients, self.problem.dimension)
-        return self.problem.centred.oracle.variance_forms(like)
+        forms = self.problem.centred.oracle.variance_forms(like)
+        if self.arithmetic is not FLOAT or not self.problem.oracle.depends_on_model:
+            return forms
+        # Where all samples give the same gradient, rounding leaves a little of E|g_i|^2.
+        sizes = np.sqrt(np.maximum((self._gradient_forms + forms).diagonal(axis1=1, axis2=2), 0))
+        return np.where(np.abs(forms) <= _LEFT_BY_ROUNDING * sizes[:, :, None] * sizes[:, None, :], 0.0, forms)
 
     @cached_property
     def _dissimilarity_forms(self) -> Array:
@@ -307,6 +312,7 @@ class Run:
         return self.gaps(self.problem.centred.start[None])[0]
 
 
+_LEFT_BY_ROUNDING = 1e-13
 _DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.problem import Problem
@@ -75,7 +75,9 @@ class Surrogate:
         try:
             return np.asarray(near + self.problem.arithmetic.solve(hessian, linear - hessian @ near))
         except InputError:
-            raise NotApplicable("a weighted sum of the clients' objectives has no minimiser") from None
+            raise unanswered(
+                self.problem.arithmetic, "a weighted sum of the clients' objectives has no minimiser"
+            ) from None
 
     def mixed_value(self, weights: Array, point: Array) -> Number:
         """sum_i weights_i L_i as one objective, at a point (d,)."""
@@ -117,8 +119,8 @@ class Surrogate:
     @cached_property
     def types(self) -> Array:
         """For each client the first one of its type, (M,)."""
-        centred = self.problem.centred
-        rows = [(h.tolist(), b.tolist(), c) for h, b, c in zip(*_parts(centred), strict=True)]
+        # Not the centred objectives: rounding would tell equal ones apart.
+        rows = [(h.tolist(), b.tolist(), c) for h, b, c in zip(*_parts(self.problem), strict=True)]
         return np.array([rows.index(row) for row in rows])
 
     def by_type(self, values: Array) -> Array:

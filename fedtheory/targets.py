@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import sys
 from functools import cache
 from pathlib import Path
 
 from fedtheory.claim import Claim
 from fedtheory.errors import InputError
 from fedtheory.registry import find
+from fedtheory.wellformed import require_wellformed
 
 
 @cache
@@ -29,7 +32,9 @@ def _from_file(path: Path, name: str) -> Claim:
         raise InputError("", "no such file", str(path))
     module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        # Standard output belongs to the answer.
+        with contextlib.redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise InputError("", f"cannot be executed: {type(error).__name__}: {error}", str(path)) from None
     claim = getattr(module, name, None)
@@ -38,7 +43,7 @@ def _from_file(path: Path, name: str) -> Claim:
         expected = f"expected the name of a Claim: {', '.join(names)}" if names else "the file defines no Claim"
         raise InputError(name, expected, str(path))
     try:
-        _ = claim.relations
+        require_wellformed(claim)
     except InputError as error:
         raise error.in_file(str(path)) from None
     return claim

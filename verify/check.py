@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from fedtheory.arithmetic import Arithmetic, Number, plain_float, precise_enclosures
+import numpy as np
+
+from fedtheory.arithmetic import RATIONAL, Arithmetic, Number, plain_float, precise_enclosures
 from fedtheory.claim import Claim
-from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable
-from fedtheory.evaluation import sites, whole_run
+from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
+from fedtheory.evaluation import Site, sites, whole_run
 from fedtheory.expressions import Expr, latex
 from fedtheory.quantities import Quantity
 from fedtheory.region import Everywhere
@@ -22,7 +25,8 @@ class ConditionCheck:
     """One condition on one run; `slack` is how far it is from failing, in the units of its sides."""
 
     expression: Expr
-    holds: bool
+    holds: bool | None
+    """None where floats are too close to decide."""
     slack: Number
 
     @property
@@ -58,11 +62,25 @@ class Check:
     """What overrules the floats of the comparisons."""
     diverges: bool = False
     """Whether the claim does not apply because the run leaves the range of the arithmetic."""
+    is_steady: bool = True
+    """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether rounding has no say in the answer: neither in the assumptions and conditions nor in the verdict.
+
+        A violation in floats is not decided before rationals confirm it.
+        """
+        if not self.is_steady or any(condition.holds is None for condition in self.conditions):
+            return False
+        if not self.applicable or not (self.comparisons or self.rate):
+            return True
+        return self.holds is True or (self.holds is False and self.arithmetic is RATIONAL)
 
     @property
     def holds(self) -> bool | None:
         """True, False, or None where undecided or not applicable."""
-        if not self.applicable:
+        if not self.applicable or not self.is_steady:
             return None
         if self.settlement is not None:
             return self.settlement.holds
@@ -96,44 +114,85 @@ class Check:
         return max(self.comparisons, key=criticality, default=None)
 
 
-def check(claim: Claim, run: Run) -> Check:
+def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
     """Check a claim on a run, in the run's arithmetic.
 
     A failed assumption or condition makes the claim not applicable, never false.
+    What the `nearby` runs of a float run disagree about is left undecided.
     Raises `InputError` for a claim that cannot be evaluated.
     """
     try:
-        with precise_enclosures():
-            return _check(claim, run)
+        # What overflows is infinite or NaN, and decides nothing.
+        with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return _check(claim, run, nearby)
     except Misplaced as reason:
         raise InputError(claim.id, str(reason)) from None
-    except (NotApplicable, Diverging) as reason:
-        return Check(claim, run.arithmetic, False, str(reason), diverges=isinstance(reason, Diverging))
+    except (Unresolved, Diverging) as reason:
+        diverges = isinstance(reason, Diverging)
+        return Check(claim, run.arithmetic, False, str(reason), diverges=diverges, is_steady=False)
+    except NotApplicable as reason:
+        if not nearby:
+            return Check(claim, run.arithmetic, False, str(reason))
+    # The reason may be that of a nearby run.
+    found = check(claim, run)
+    return replace(found, is_steady=all(check(claim, near).applicable == found.applicable for near in nearby))
 
 
-def _check(claim: Claim, run: Run) -> Check:
-    failures = [f"{a.name}: {failure}" for a in claim.assumptions if (failure := a.failure(run)) is not None]
-    conditions = _conditions(claim, run, failures)
-    failures += [f"the condition {claim.in_words(c.expression)} does not hold" for c in conditions if not c.holds]
+def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
+    failures = _failures(claim, run)
+    is_steady = all(bool(_failures(claim, near)) == bool(failures) for near in nearby)
+    conditions = _conditions(claim, run, nearby, failures)
+    failed = [c for c in conditions if c.holds is False]
+    failures += [f"the condition {claim.in_words(c.expression)} does not hold" for c in failed]
     if failures:
-        return Check(claim, run.arithmetic, False, "; ".join(failures), conditions)
-    found = Check(claim, run.arithmetic, True, None, conditions, regions=_regions(claim, run))
+        return Check(claim, run.arithmetic, False, "; ".join(failures), conditions, is_steady=is_steady or bool(failed))
+    regions = _regions(claim, run)
+    found = Check(claim, run.arithmetic, True, None, conditions, regions=regions, is_steady=is_steady)
+    if not is_steady:
+        return found
     if claim.rate is not None:
-        return replace(found, rate=check_rate(claim, run))
+        return _with_rate(found, run, nearby)
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim says what something is")
-    return replace(found, comparisons=tuple(compare(links_of(claim), lambda: sites(claim, run))))
+    around = [partial(sites, claim, near) for near in nearby]
+    return replace(found, comparisons=tuple(compare(links_of(claim), lambda: sites(claim, run), around)))
 
 
-def _conditions(claim: Claim, run: Run, failures: list[str]) -> tuple[ConditionCheck, ...]:
+def _failures(claim: Claim, run: Run) -> list[str]:
+    """Assumptions that fail, with their reasons; `Unresolved` where floats cannot tell."""
+    failures = []
+    for assumption in claim.assumptions:
+        try:
+            assumption.require(run)
+        except Unresolved:
+            raise
+        except NotApplicable as reason:
+            failures.append(f"{assumption.name}: {reason}")
+    return failures
+
+
+def _with_rate(found: Check, run: Run, nearby: Sequence[Run]) -> Check:
+    rate = check_rate(found.claim, run)
+    agreed = all(check_rate(found.claim, near).holds == rate.holds for near in nearby)
+    return replace(found, rate=rate if agreed else replace(rate, holds=None))
+
+
+def _conditions(claim: Claim, run: Run, nearby: Sequence[Run], failures: list[str]) -> tuple[ConditionCheck, ...]:
     """All conditions with their slack; a condition that cannot be evaluated is a failure."""
+    around = [partial(_at_the_run, near) for near in nearby]
     try:
-        compared = compare(condition_links(claim), lambda: [whole_run(run)])
+        compared = compare(condition_links(claim), partial(_at_the_run, run), around)
+    except Unresolved:
+        raise
     except NotApplicable as reason:
         failures.append(str(reason))
         return ()
     found = zip(claim.conditions, compared, strict=True)
     return tuple(_condition(condition, at) for condition, at in found if not _is_of_rungs(claim, condition))
+
+
+def _at_the_run(run: Run) -> list[Site]:
+    return [whole_run(run)]
 
 
 def _is_of_rungs(claim: Claim, condition: Expr) -> bool:
@@ -152,4 +211,4 @@ def _condition(condition: Expr, compared: Comparison) -> ConditionCheck:
     slack = -gap if compared.relation.operator in (">=", ">") else gap
     # Within a near tie of its edge a float cannot decide a condition; the claim is evaluated there, and
     # whatever follows from it is confirmed in rationals, where the condition is decided as well.
-    return ConditionCheck(condition, compared.holds is not False, slack)
+    return ConditionCheck(condition, compared.holds, slack)

@@ -136,27 +136,39 @@ def _refuse_rounds(claim: Claim, side: Expr, place: str) -> None:
             raise InputError(claim.id, f"{notion.name} has a value for each round, not at place={place!r}")
 
 
-def compare(links: Sequence[Link], places: Callable[[], Iterable[Site]]) -> list[Comparison]:
+Places = Callable[[], Iterable[Site]]
+"""The sites of a run, anew at each call: a site of a large run is large, and only the first ones are kept."""
+
+
+def compare(links: Sequence[Link], places: Places, nearby: Sequence[Places] = ()) -> list[Comparison]:
     """Every link over all places, each reported at its worst one: a violation, else where it is tightest.
 
-    `places` gives the sites anew at each call, so that only the first ones have
-    to be kept: a site of a large run is large.
+    What is not much larger than its change at the same places of the `nearby`
+    runs is left undecided.
     """
-    flattened = [_Flat() for _ in links]
     kept: list[Site] = []
+    flattened = _flattened(links, places, kept)
+    moved = [_flattened(links, others, []) for others in nearby]
+
+    def site_at(number: int) -> Site:
+        return kept[number] if number < len(kept) else next(islice(places(), number, None))
+
+    around = zip(*moved, strict=True) if moved else [()] * len(links)
+    return [_worst(link, flat, near, site_at) for link, flat, near in zip(links, flattened, around, strict=True)]
+
+
+_KEPT_SITES = 32
+
+
+def _flattened(links: Sequence[Link], places: Places, kept: list[Site]) -> list[_Flat]:
+    """The sides of each link over all places; the first sites go into `kept`."""
+    flattened = [_Flat() for _ in links]
     for site in places():
         if len(kept) < _KEPT_SITES:
             kept.append(site)
         for link, flat in zip(links, flattened, strict=True):
             flat.add(*_sides(link, site), _existing(site))
-
-    def site_at(number: int) -> Site:
-        return kept[number] if number < len(kept) else next(islice(places(), number, None))
-
-    return [_worst(link, flat, site_at) for link, flat in zip(links, flattened, strict=True)]
-
-
-_KEPT_SITES = 32
+    return flattened
 
 
 class _Flat:
@@ -193,12 +205,15 @@ class _Flat:
         return site, tuple(int(p) for p in np.unravel_index(within, self.shapes[site]))
 
 
-def _worst(link: Link, flat: _Flat, site_at: Callable[[int], Site]) -> Comparison:
+def _worst(link: Link, flat: _Flat, near: Sequence[_Flat], site_at: Callable[[int], Site]) -> Comparison:
     lhs, rhs, scale = flat.arrays()
     operator = link.relation.operator
     smaller, larger = (rhs, lhs) if operator in (">=", ">") else (lhs, rhs)
     gap = -abs(larger - smaller) if operator == "==" else larger - smaller
-    holds = _decided(gap, scale, strict=operator in ("<", ">"))
+    holds = _decided(gap, scale, _unsteadiness(rhs - lhs, near), strict=operator in ("<", ">"))
+    if operator == "==" and near:
+        # What cancels in an equation can be all rounding, at any size: only rationals find it to be wrong.
+        holds = np.where(holds == False, np.array(None), holds)  # noqa: E712
     if operator in ("<=", "==", ">=") and (holds == None).any() and link.is_identity:  # noqa: E711
         holds = np.full_like(holds, True)
     worst = int(_criticality(gap, scale, holds).argmax())
@@ -228,7 +243,21 @@ def _sides(link: Link, site: Site) -> tuple[Array, Array, Array]:
     return lhs, rhs, scale
 
 
-def _decided(gap: Array, magnitude: Array, strict: bool) -> Array:
+_STEADY = 100
+"""How many times its change at nearby runs a gap has to be, to count."""
+
+
+def _unsteadiness(difference: Array, near: Sequence[_Flat]) -> Array:
+    """How far the difference of the sides moves, entry by entry, at nearby runs; infinite without a counterpart."""
+    largest: Array = np.zeros(difference.shape)
+    for flat in near:
+        lhs, rhs, _ = flat.arrays()
+        moved = abs(rhs - lhs - difference) if lhs.shape == difference.shape else np.full(difference.shape, np.inf)
+        largest = np.maximum(largest, moved)
+    return largest
+
+
+def _decided(gap: Array, magnitude: Array, unsteadiness: Array, strict: bool) -> Array:
     """Whether each gap is non-negative (positive if `strict`); None where floats or enclosures cannot tell."""
     if gap.dtype == object:
         # An enclosure that contains zero is on neither side.
@@ -239,7 +268,9 @@ def _decided(gap: Array, magnitude: Array, strict: bool) -> Array:
             decided[~fits] = None
             decided[fails] = False
         return decided
-    near_tie = (abs(gap) <= NEAR_TIE * magnitude) & (magnitude > 0)
+    # Written so that NaN, which no comparison holds for, is a near tie.
+    is_close = ~(abs(gap) > np.maximum(NEAR_TIE * magnitude, _STEADY * unsteadiness))
+    near_tie = is_close & ((magnitude != 0) | (unsteadiness > 0))
     clear: Array = np.where(near_tie, np.array(None), gap > 0 if strict else gap >= 0)
     return clear
 

@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 from flint import arb, fmpq
 
-from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats, simplest_near
+from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats, simplest_near, unanswered
 from fedtheory.claim import Claim, Rate
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.evaluation import Compiled, sites, whole_run
@@ -220,7 +220,7 @@ def _require_fixed_constants(claim: Claim, run: Run) -> None:
     end = _run_at(claim, run, ladder.rungs[-1])
     bounds = [bound for assumption in claim.assumptions if isinstance(bound := assumption.require(end), Bound)]
     if any(isinstance(bound.region, Ball) and bound.region.grows for bound in bounds):
-        raise NotApplicable("the constants hold on a ball that grows with the number of rounds")
+        raise unanswered(run.arithmetic, "the constants hold on a ball that grows with the number of rounds")
 
 
 def _slope(rungs: tuple[Rung, ...]) -> float | None:

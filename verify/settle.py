@@ -1,4 +1,4 @@
-"""Near ties and violations of floats, decided in rationals."""
+"""What floats leave open, decided in rationals."""
 
 from __future__ import annotations
 
@@ -12,34 +12,43 @@ from fedtheory.runfile import read_run
 from verify.check import Check, Settlement, check
 
 _BUDGET = 2_000_000
-"""Rational multiplications per local step, times local steps, up to which a run is repeated exactly."""
+"""Multiplications of short rationals up to which a run is repeated exactly."""
+_LONGER = 16
+"""Local steps after which rationals have become twice as long."""
 
 
 def settle(found: Check, run_file: str) -> Check:
-    """A near tie or a violation in floats, decided by repeating the run of a file in rationals; see `settle_with`."""
+    """What floats leave open, decided by repeating the run of a file in rationals; see `settle_with`."""
     return settle_with(found, lambda: read_run(run_file, RATIONAL))
 
 
 def settle_with(found: Check, exactly: Callable[[], Run]) -> Check:
-    """A near tie or a violation in floats, decided by repeating the run in rationals where that is affordable.
+    """What floats leave open, decided by repeating the run in rationals where that is affordable.
 
-    `exactly` reads the same run in rationals.  The sides keep their floats; the settlement says what decided.
+    Near ties, violations, and assumptions that floats cannot decide.  Sides that
+    floats have found keep their floats; the settlement says what decided.
+    `exactly` reads the same run in rationals.
     """
-    if found.arithmetic is not FLOAT or not found.applicable or found.holds or not found.comparisons:
+    if found.arithmetic is not FLOAT or found.is_decided or found.claim.rate is not None:
         return found
     try:
         exact_run = exactly()
     except InputError as reason:
-        return replace(found, settlement=Settlement(None, f"floats alone do not decide: {reason.message}"))
+        return _left_open(found, f"floats alone do not decide: {reason.message}")
     if _cost(exact_run) > _BUDGET:
-        too_large = "floats alone do not decide, and the run is too large to repeat in rationals"
-        return replace(found, settlement=Settlement(None, too_large))
+        return _left_open(found, "floats alone do not decide, and the run is too large to repeat in rationals")
     exact = check(found.claim, exact_run)
-    if not exact.applicable:
-        return exact
-    return replace(found, settlement=Settlement(exact.holds, "decided in rationals"))
+    settled = Settlement(exact.holds, "decided in rationals")
+    if exact.applicable and found.comparisons:
+        return replace(found, conditions=exact.conditions, settlement=settled, is_steady=True)
+    return replace(exact, arithmetic=FLOAT, settlement=settled)
+
+
+def _left_open(found: Check, reason: str) -> Check:
+    """The check without a verdict; a reason that it has already is the better one."""
+    return replace(found, settlement=Settlement(None, reason), reason=found.reason or reason)
 
 
 def _cost(run: Run) -> int:
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
-    return int(steps * run.problem.clients * (run.problem.dimension + 1) ** 3)
+    return int(steps * (1 + steps / _LONGER) * run.problem.clients * (run.problem.dimension + 1) ** 3)

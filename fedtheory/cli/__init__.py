@@ -6,7 +6,8 @@ Modules here import nothing heavy at the top, so that ``--help`` is quick.
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -77,10 +78,16 @@ _INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
 
+@cache
+def _commands() -> Any:
+    """All commands with their options, made once: a process may run many."""
+    return typer.main.get_command(app)
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code. Every mistake of the user is one line on standard error."""
     try:
-        code = app(args=arguments, standalone_mode=False)
+        code = _commands()(args=arguments, standalone_mode=False)
         # Some versions of Typer turn an interruption into this code.
         return _complain("interrupted", code) if code == _INTERRUPTED else code if isinstance(code, int) else 0
     except Interrupted as interruption:

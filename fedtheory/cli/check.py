@@ -20,10 +20,12 @@ def run(target: Target, run_file: RunFile, arithmetic: ArithmeticName = "float",
     from fedtheory.runfile import read_run
     from fedtheory.targets import resolve
     from verify.check import check
+    from verify.nearby import nearby_runs
     from verify.settle import settle
 
     claim = resolve(target)
-    found = settle(check(claim, read_run(run_file, named(arithmetic))), run_file)
+    given = read_run(run_file, named(arithmetic))
+    found = settle(check(claim, given, nearby_runs(given)), run_file)
     if as_json:
         print_json(document(found))
         return

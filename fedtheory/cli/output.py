@@ -86,6 +86,19 @@ def short(value: Any) -> str:
 
 
 @contextmanager
+def about(file: str) -> Iterator[None]:
+    """Mistakes that are found after reading name the file as well; what a command cannot do with it is one of them."""
+    from fedtheory.errors import Diverging, InputError, NotApplicable
+
+    try:
+        yield
+    except InputError as error:
+        raise error if error.file else error.in_file(file) from None
+    except (NotApplicable, Diverging) as reason:
+        raise InputError("", str(reason), file) from None
+
+
+@contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error; yields a function of (done, all)."""
     from rich.console import Console

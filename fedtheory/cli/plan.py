@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, SourceKey, print_json, print_lines, print_table, progress, short
+from fedtheory.cli.output import Json, SourceKey, about, print_json, print_lines, print_table, progress, short
 
 if TYPE_CHECKING:
     from fedtheory.claim import Claim
@@ -121,7 +121,7 @@ def _planned(files: list[str], numbers: dict[str, float], accuracy: float | None
         raise InputError(next(iter(numbers)), "expected either a run file or constants, got both")
     else:
         given = read_run(files[0], FLOAT)
-    with progress("planning") as tell:
+    with about(files[0]), progress("planning") as tell:
         return planner.plan(given, accuracy, claims, on_progress=tell)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import ArithmeticName, Json, RunFile, print_json
+from fedtheory.cli.output import ArithmeticName, Json, RunFile, about, print_json
 from fedtheory.cli.simulation_tables import MEASURED, print_drawn, print_run
 
 if TYPE_CHECKING:
@@ -31,16 +31,34 @@ def run(
     from fedtheory.runfile import read_run
 
     simulated = read_run(run_file, named(arithmetic))
-    if simulated.algorithm.clock.is_random:
-        found = drawn_runs(simulated, schedules, seed)
-        if as_json:
-            print_json(drawn_document(simulated, found, seed))
+    with about(run_file):
+        _require_listable(simulated)
+        if simulated.algorithm.clock.is_random:
+            found = drawn_runs(simulated, schedules, seed)
+            if as_json:
+                print_json(drawn_document(simulated, found, seed))
+            else:
+                print_drawn(simulated, constants(simulated), found)
+        elif as_json:
+            print_json(document(simulated))
         else:
-            print_drawn(simulated, constants(simulated), found)
-    elif as_json:
-        print_json(document(simulated))
-    else:
-        print_run(simulated, constants(simulated))
+            print_run(simulated, constants(simulated))
+
+
+_MOST_NUMBERS = 3 * 10**7
+"""Numbers over all rounds that are kept at once."""
+
+
+def _require_listable(simulated: Run) -> None:
+    """Raise `InputError` where a list over all rounds would not fit into memory."""
+    from fedtheory.errors import InputError
+
+    problem, algorithm = simulated.problem, simulated.algorithm
+    per_round = (problem.dimension + 1) ** 2 + (max(algorithm.work.steps) + 1) * (problem.clients + 1)
+    most = _MOST_NUMBERS // per_round
+    if algorithm.rounds > most:
+        way_out = "use fewer rounds, or check and plan, which keep no list"
+        raise InputError("algorithm.rounds", f"expected at most {most} to be listed, got {algorithm.rounds}: {way_out}")
 
 
 def _facts(simulated: Run) -> dict[str, Any]:

@@ -10,10 +10,13 @@ from typing import Literal
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import Number
-from fedtheory.clock.policy import Policy, Synchronous
+from fedtheory.arithmetic import FLOAT, Number, plain_float
+from fedtheory.clock.policy import FedFix, Policy, Synchronous
 from fedtheory.clock.schedule import Schedule, Update
 from fedtheory.errors import InputError, NotApplicable
+
+_MOST_UPDATES = 10**5
+"""Updates that are counted out one by one to find how many a time allows."""
 
 TimeLaw = Literal["fixed", "exponential"]
 
@@ -32,6 +35,15 @@ class Clock:
         if any(time <= 0 for time in self.times):
             raise InputError("algorithm.clock.times", f"expected positive numbers, got {min(self.times)}")
         self.policy.check(len(self.times))
+        if self.is_random:
+            self._require_floats()
+
+    def _require_floats(self) -> None:
+        """Random times are drawn in floats: their means have to fit, and so has an interval."""
+        for n, time in enumerate(self.times):
+            FLOAT.positive(time, f"algorithm.clock.times[{n}]")
+        if isinstance(self.policy, FedFix):
+            FLOAT.positive(self.policy.interval, "algorithm.clock.interval")
 
     @property
     def is_synchronous(self) -> bool:
@@ -59,14 +71,18 @@ class Clock:
         """A random schedule; the same as `schedule` for fixed times."""
         if not self.is_random:
             return self.schedule(updates)
-        means = [float(time.p) / float(time.q) for time in self.times]
+        means = [plain_float(time) for time in self.times]
         return Schedule(tuple(islice(self._updates(lambda i: generator.exponential(means[i])), updates)))
 
     def updates_within(self, time: fmpq) -> int:
         """How many updates a budget of clock time allows."""
         if self.is_random:
             raise InputError("algorithm.time", "expected rounds: a clock with random times has no fixed number of them")
-        return sum(1 for _ in takewhile(lambda update: update.time <= time, self._updates(self.times.__getitem__)))
+        updates = islice(self._updates(self.times.__getitem__), _MOST_UPDATES + 1)
+        count = sum(1 for _ in takewhile(lambda update: update.time <= time, updates))
+        if count > _MOST_UPDATES:
+            raise InputError("algorithm.time", f"expected a time of at most {_MOST_UPDATES} updates: use less time")
+        return count
 
     def _updates(self, duration: Callable[[int], Number]) -> Iterator[Update]:
         """The event sequence: everybody starts at time 0 with theta^0 and works on what it was sent last."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, plain_float
 from fedtheory.errors import NotApplicable
@@ -85,8 +86,11 @@ class Compiler:
         return bool(notions) and all(isinstance(notion, Quantity) and notion.is_constant for notion in notions)
 
     def _constant(self, node: Expr) -> Scalar:
-        both: tuple[Arithmetic, ...] = (FLOAT, RATIONAL)
-        known = {arithmetic: arithmetic.array([[[str(node)]]]) for arithmetic in both}
+        exact = RATIONAL.number(str(node), str(node))
+        known: dict[Arithmetic, Array] = {
+            FLOAT: np.full((1, 1, 1), plain_float(exact)),
+            RATIONAL: RATIONAL.array([[[exact]]]),
+        }
         return lambda site: known[site.run.arithmetic]
 
     def _combination(self, node: Expr) -> Scalar:
@@ -329,7 +333,21 @@ def _raised(value: Array, exponents: Array, node: Expr) -> Array:
     return raised
 
 
+_MOST_BITS = 10**7
+"""Length of a power of a rational: a longer one takes all memory, and longer than anybody would wait."""
+
+
+def _require_short(values: Array, exponent: int) -> None:
+    """Raise `NotApplicable` for powers of rationals that are too long to be written down."""
+    rationals = [value for value in values if isinstance(value, fmpq) and abs(value) not in (0, 1)]
+    longest = max((max(int(value.p).bit_length(), int(value.q).bit_length()) for value in rationals), default=0)
+    if longest * abs(exponent) > _MOST_BITS:
+        raise NotApplicable(f"a power of order {exponent} is too long to be written as a rational")
+
+
 def _power(value: Any, exponent: int) -> Any:
+    if abs(exponent) > 1000:
+        _require_short(np.ravel(value), exponent)
     if exponent >= 0:
         return value**exponent
     if np.any(value == 0):

@@ -187,7 +187,7 @@ class Multinomial(Participation):
     selected: int
 
     def moments(self, weights: Array) -> WeightMoments:
-        _expect_count(self.selected, None)
+        _expect_count(self.selected, _MOST_DRAWS)
         if len(weights) == 1:
             return Full().moments(weights)
         one = arithmetic_of(weights).number(1, "one")
@@ -200,7 +200,7 @@ class Multinomial(Participation):
         return self.selected
 
     def outcomes(self, weights: Array) -> tuple[Array, Array]:
-        _expect_count(self.selected, None)
+        _expect_count(self.selected, _MOST_DRAWS)
         clients, arithmetic = len(weights), arithmetic_of(weights)
         draws = list(itertools.combinations_with_replacement(range(clients), self.selected))
         counts = np.stack([np.bincount(draw, minlength=clients) for draw in draws])
@@ -209,7 +209,7 @@ class Multinomial(Participation):
         return arithmetic.array(orders) * shares, arithmetic.array(counts) / arithmetic.number(self.selected, "m")
 
     def sample(self, weights: Array, replicas: int, generator: np.random.Generator) -> Array:
-        _expect_count(self.selected, None)
+        _expect_count(self.selected, _MOST_DRAWS)
         return generator.multinomial(self.selected, weights, size=replicas) / self.selected
 
     def within(self, clients: Sequence[int], weights: Array) -> Number:
@@ -218,7 +218,11 @@ class Multinomial(Participation):
         return (exact[list(clients)].sum() / exact.sum()) ** self.selected
 
 
-def _expect_count(selected: int, most: int | None) -> None:
-    if selected < 1 or (most is not None and selected > most):
-        upper = "" if most is None else f" to {most}"
-        raise InputError("algorithm.participation.clients", f"expected a whole number from 1{upper}, got {selected}")
+_MOST_DRAWS = 10_000
+"""Draws with replacement in a round: their probabilities are powers of that order, in rationals."""
+
+
+def _expect_count(selected: int, most: int) -> None:
+    if not 1 <= selected <= most:
+        given = selected if abs(selected) < 10**60 else "a larger one"
+        raise InputError("algorithm.participation.clients", f"expected a whole number from 1 to {most}, got {given}")

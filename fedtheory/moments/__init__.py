@@ -6,15 +6,17 @@ from fedtheory.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.moments.trajectory import Divergence, Trajectory
 from fedtheory.problem import Problem
 
-__all__ = ["Divergence", "SteadyTrajectory", "Trajectory", "trajectory_of"]
+__all__ = ["Divergence", "SteadyTrajectory", "Trajectory", "rounds_repeat", "trajectory_of"]
 
 
 def trajectory_of(problem: Problem, algorithm: Algorithm) -> Trajectory:
     """The exact expectations of a run; of rounds that are all alike, in floats, only those that are asked for."""
-    is_steady = problem.arithmetic is FLOAT and algorithm.clock.is_synchronous and _repeats(problem, algorithm)
+    is_steady = problem.arithmetic is FLOAT and rounds_repeat(problem, algorithm)
     return SteadyTrajectory(problem, algorithm) if is_steady else Trajectory(problem, algorithm)
 
 
-def _repeats(problem: Problem, algorithm: Algorithm) -> bool:
-    """Whether weights are fixed, and noise is the same wherever the models are."""
-    return algorithm.aggregation.moments(problem.weights).is_fixed and not problem.oracle.depends_on_model
+def rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
+    """Whether all rounds are alike: nobody is stale, weights are fixed, noise is the same wherever the models are."""
+    if not algorithm.clock.is_synchronous or problem.oracle.depends_on_model:
+        return False
+    return algorithm.aggregation.moments(problem.weights).is_fixed

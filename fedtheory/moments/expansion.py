@@ -21,8 +21,8 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number
-from fedtheory.errors import NotApplicable
+from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, unanswered
+from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.moments.local import homogeneous
 from fedtheory.moments.recursion import Recursion
@@ -122,7 +122,7 @@ class _PolynomialAlgorithm(Algorithm):
 def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
     """The recursion of a run with step sizes ``mu eta_i / unit``, polynomials in mu."""
     if run.arithmetic is not RATIONAL:
-        raise NotApplicable("expansions in the step size are computed in rationals, not in floats")
+        raise Unresolved("expansions in the step size are computed in rationals, not in floats")
     if run.problem.dimension > LARGEST_EXACT:
         raise NotApplicable(
             f"expansions are computed for up to {LARGEST_EXACT} dimensions, not {run.problem.dimension}"
@@ -163,7 +163,7 @@ def _curvature(run: Run) -> Array:
         values = np.linalg.eigvalsh(curvature)
         singular = not values[0] > 1e-11 * values[-1]
     if singular:
-        raise NotApplicable(_FLAT)
+        raise unanswered(run.arithmetic, _FLAT)
     return curvature
 
 
@@ -178,7 +178,7 @@ def _require_unbiased(run: Run) -> None:
     scale = max(np.abs(problem.linear).max(), np.abs(problem.hessians @ problem.start).max()) * _effort(run).sum()
     tolerance = 0 if run.arithmetic is RATIONAL else NEAR_TIE * scale
     if np.abs(_push(run)).max() > tolerance:
-        raise NotApplicable(_BIASED)
+        raise unanswered(run.arithmetic, _BIASED)
 
 
 def _displacement_covariance(run: Run) -> Array:

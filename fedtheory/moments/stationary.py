@@ -29,8 +29,8 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq_mat
 
-from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number
-from fedtheory.errors import NotApplicable
+from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, unanswered
+from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.moments.local import homogeneous
 from fedtheory.moments.recursion import Recursion
 
@@ -88,7 +88,11 @@ class _Limit:
     @property
     def is_exact(self) -> bool:
         """Whether the arithmetic is the rationals."""
-        return self.recursion.problem.arithmetic is RATIONAL
+        return self._arithmetic is RATIONAL
+
+    @property
+    def _arithmetic(self) -> Arithmetic:
+        return self.recursion.problem.arithmetic
 
     @cached_property
     def moving(self) -> Array:
@@ -98,7 +102,9 @@ class _Limit:
         noise = self.recursion.round_noise(self.recursion.start).server
         for push in (self.recursion.problem.linear.T, noise):
             if np.abs(push - projection @ push).max() > tolerance * np.abs(push).max():
-                raise NotApplicable("gradients or noise push along directions without curvature: no unique limit")
+                raise unanswered(
+                    self._arithmetic, "gradients or noise push along directions without curvature: no unique limit"
+                )
         return projection
 
     @cached_property
@@ -110,7 +116,8 @@ class _Limit:
             linear = self._project(self.recursion.round_map[1:, 1:])
             if _powers_vanish(linear) if self.is_exact else _spectral_radius(linear) < 1 - _SLOWEST / 10:
                 return linear
-        raise NotApplicable(f"the mean round map has spectral radius {radius:.6g}: the run has no unique limit")
+        reason = f"the mean round map has spectral radius {radius:.6g}: the run has no unique limit"
+        raise unanswered(self._arithmetic, reason)
 
     @cached_property
     def mean(self) -> Array:
@@ -128,7 +135,7 @@ class _Limit:
         solve = self._solve_exactly if self.is_exact else self._solve_in_floats
         witness, second = solve(self.identity, constant)
         if not self._is_positive(witness):
-            raise NotApplicable(_NO_LIMIT)
+            raise unanswered(self._arithmetic, _NO_LIMIT)
         moment[1:, 1:] = second
         return moment
 
@@ -176,7 +183,7 @@ class _Limit:
             second = second + self._krylov(right - second + self._linear(second))
         left = np.abs(right - second + self._linear(second)).max()
         if not left <= _RESIDUAL * np.abs(second).max():
-            raise NotApplicable("the second moments contract too slowly for floats: no limit is computed")
+            raise Unresolved("the second moments contract too slowly for floats: no limit is computed")
         return second
 
     def _krylov(self, right: Array) -> Array:
@@ -226,7 +233,7 @@ def _range_projection(matrix: Array, identity: Array, is_exact: bool) -> Array:
     values, vectors = np.linalg.eigh(matrix)
     relative = values / np.abs(values).max(initial=1e-300)
     if ((relative > _SLOWEST / 1000) & (relative < _SLOWEST)).any():
-        raise NotApplicable("floats do not tell the smallest curvature from zero: no limit is computed")
+        raise Unresolved("floats do not tell the smallest curvature from zero: no limit is computed")
     if (relative >= _SLOWEST).all():
         return identity
     kept = vectors[:, relative >= _SLOWEST]

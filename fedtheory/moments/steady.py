@@ -7,6 +7,8 @@ each block of rounds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from fedtheory.arithmetic import Array
@@ -20,19 +22,28 @@ class SteadyRounds:
     def __init__(self, round_map: Array, noise: Array, rounds: int) -> None:
         self.rounds = rounds
         powers, added = round_map[None], noise[None]
-        while len(powers) < min(_BLOCK, rounds):
-            # After j + n rounds: R^j R^n, and R^j C_n R'^j + C_j.
-            later = powers @ added[-1] @ powers.transpose(0, 2, 1) + added
-            powers, added = np.concatenate([powers, powers @ powers[-1]]), np.concatenate([added, later])
+        # Powers beyond the rounds that are asked for may overflow; nobody looks at them.
+        with np.errstate(over="ignore", invalid="ignore"):
+            while len(powers) < min(_BLOCK, rounds):
+                # After j + n rounds: R^j R^n, and R^j C_n R'^j + C_j.
+                later = powers @ added[-1] @ powers.transpose(0, 2, 1) + added
+                powers, added = np.concatenate([powers, powers @ powers[-1]]), np.concatenate([added, later])
         self._powers, self._added = powers, added
 
     def moments(self, start: Array) -> Array:
         """Second moments (T+1, d+1, d+1) of the server's model from that of the start."""
         moments: Array = np.empty((self.rounds + 1, *start.shape))
-        moments[0] = start
-        transposed = self._powers.transpose(0, 2, 1)
+        moments[0], first = start, 1
+        for block in self.blocks(start):
+            moments[first : first + len(block)] = block
+            first += len(block)
+        return moments
+
+    def blocks(self, start: Array) -> Iterator[Array]:
+        """The same after the start, in blocks (n, d+1, d+1), for those who need not keep all."""
+        transposed, latest = self._powers.transpose(0, 2, 1), start
         for first in range(0, self.rounds, len(self._powers)):
             count = min(len(self._powers), self.rounds - first)
-            block = self._powers[:count] @ moments[first] @ transposed[:count]
-            moments[first + 1 : first + 1 + count] = block + self._added[:count]
-        return moments
+            block: Array = self._powers[:count] @ latest @ transposed[:count] + self._added[:count]
+            latest = block[-1]
+            yield block

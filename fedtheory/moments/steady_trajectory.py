@@ -37,19 +37,22 @@ class SteadyTrajectory(Trajectory):
 
     def _completed(self) -> int:
         """How many rounds' numbers fit."""
-        largest = np.maximum(np.abs(self._all_moments[1:]).max(axis=(1, 2)), self._round_noise.largest)
-        fits = self._fits(largest)
-        return len(fits) if fits.all() else int(fits.argmin())
+        completed = 0
+        for block in self._first_rounds(self.algorithm.rounds).blocks(self.recursion.start):
+            fits = self._fits(np.maximum(np.abs(block).max(axis=(1, 2)), self._round_noise.largest))
+            if not fits.all():
+                return completed + int(fits.argmin())
+            completed += len(block)
+        return completed
 
-    @cached_property
-    def _all_moments(self) -> Array:
-        rounds = SteadyRounds(self.recursion.round_map, self._added, self.algorithm.rounds)
-        return rounds.moments(self.recursion.start)
+    def _first_rounds(self, rounds: int) -> SteadyRounds:
+        return SteadyRounds(self.recursion.round_map, self._added, rounds)
 
     @cached_property
     def moments(self) -> Array:  # type: ignore[override]
         """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
-        return self._all_moments[: len(self.noise) + 1]
+        completed = len(self.noise)
+        return self._first_rounds(completed).moments(self.recursion.start)
 
     @property
     def _noise_averages(self) -> Array:

@@ -39,6 +39,10 @@ def run_of_data(file: str, settings: Mapping[str, float]) -> Run:
     run = parse_run({"problem": problem, "algorithm": {**algorithm, "local_step_size": chosen}}, FLOAT, path.parent)
     if algorithm["local_step_size"] is not None:
         return run
+    if not run.smoothness > 0:
+        raise InputError(
+            "local_step_size", "expected a number: the inputs are all zero, and no step size follows", file
+        )
     work = replace(run.algorithm.work, step_sizes=run.algorithm.work.step_sizes / (4 * run.smoothness))
     return replace(run, algorithm=replace(run.algorithm, work=work))
 

@@ -6,7 +6,6 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.lib.npyio import NpzFile
@@ -15,6 +14,8 @@ from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError, MissingExtra
 
 KEY = "problem.data"
+LARGEST = 1e30
+"""Largest number in a data file: curvatures are squares."""
 NAMES = ("digits:A-B", "breast_cancer", "diabetes")
 
 
@@ -113,8 +114,10 @@ def _read_npz(path: Path) -> DataSet:
     try:
         with path.open("rb") as file, NpzFile(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise InputError(KEY, f"{path} is not a readable npz file ({error})") from None
+    except Exception as error:
+        # Broken archives raise whatever the layers below come across; objects (pickles) are never loaded.
+        reason = str(error) or type(error).__name__
+        raise InputError(KEY, f"{path} is not a readable npz file ({reason[:200]})") from None
     missing = {"X", "y"} - arrays.keys()
     if missing:
         raise InputError(KEY, f"{path}: expected arrays X and y, missing {', '.join(sorted(missing))}")
@@ -124,7 +127,7 @@ def _read_npz(path: Path) -> DataSet:
 def _read_csv(path: Path) -> DataSet:
     """Comma-separated rows below a header line; the last two columns are y and client, a client is any label."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             header, *rows = [row for row in csv.reader(file) if row] or [[]]
     except (OSError, ValueError, csv.Error) as error:
         raise InputError(KEY, f"{path} is not a readable csv file ({error})") from None
@@ -158,15 +161,24 @@ def _is_number(cell: str) -> bool:
 def _checked(path: Path, features: Array, targets: Array, client: Array | None) -> DataSet:
     if features.ndim != 2 or targets.shape != features.shape[:1]:
         raise InputError(KEY, f"{path}: expected X of n x d and y of n, got {features.shape} and {targets.shape}")
-    if client is not None and client.shape != targets.shape:
-        raise InputError(KEY, f"{path}: expected one client for each row, got {client.shape} for {len(targets)} rows")
     if features.dtype.kind not in "fiu" or targets.dtype.kind not in "fiu":
         raise InputError(KEY, f"{path}: expected numbers in X and y")
-    features, targets = features.astype(float), targets.astype(float)
+    if client is not None:
+        _check_clients(path, client, targets)
     if len(targets) == 0:
         raise InputError(KEY, f"{path}: expected at least one row, got none")
-    if client is not None and client.dtype.kind == "f" and not np.isfinite(client).all():
-        raise InputError(KEY, f"{path}: expected a number in every row's client, found NaN or infinity")
+    features, targets = features.astype(float), targets.astype(float)
     if not (np.isfinite(features).all() and np.isfinite(targets).all()):
         raise InputError(KEY, f"{path}: expected finite numbers, found NaN or infinity")
+    if max(np.abs(features).max(initial=0), np.abs(targets).max()) > LARGEST:
+        raise InputError(KEY, f"{path}: expected numbers of at most {LARGEST:g} in size: use other units")
     return DataSet(path.name, features, targets, client)
+
+
+def _check_clients(path: Path, client: Array, targets: Array) -> None:
+    if client.shape != targets.shape:
+        raise InputError(KEY, f"{path}: expected one client for each row, got {client.shape} for {len(targets)} rows")
+    if client.dtype.kind not in "biufUS":
+        raise InputError(KEY, f"{path}: expected numbers or words in client")
+    if client.dtype.kind == "f" and not np.isfinite(client).all():
+        raise InputError(KEY, f"{path}: expected a number in every row's client, found NaN or infinity")

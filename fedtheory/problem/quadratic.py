@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of, unanswered
 from fedtheory.client_data import ClientData
-from fedtheory.errors import InputError, NotApplicable
+from fedtheory.errors import InputError
 from fedtheory.oracles import AdditiveNoise, ExactOracle, Oracle
 
 
@@ -74,8 +74,10 @@ class Problem:
     @cached_property
     def optimum(self) -> Array:
         """x*, (d,): the minimiser of F nearest to the start."""
+        size = weighted_sum(self.weights, abs(self.linear)) + abs(self.hessian) @ abs(self.start)
+        pull = self.arithmetic.difference(self.mean_linear, self.hessian @ self.start, size)
         try:
-            return self.start + self.arithmetic.solve(self.hessian, self.mean_linear - self.hessian @ self.start)
+            return self.start + self.arithmetic.solve(self.hessian, pull)
         except InputError:
             raise InputError("problem.linear", "F has no minimiser: the mean of b_i leaves the range of H") from None
 
@@ -99,7 +101,7 @@ class Problem:
         moved = self.hessians @ at
         return replace(
             self,
-            linear=self.linear - moved,
+            linear=self.arithmetic.difference(self.linear, moved, abs(self.linear) + abs(self.hessians) @ abs(at)),
             constants=self.constants + moved @ at / 2 - self.linear @ at,
             start=self.start - at,
             oracle=self.oracle.translated(at),
@@ -109,11 +111,13 @@ class Problem:
     @cached_property
     def client_optima(self) -> Array:
         """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
-        pulls = self.linear - self.hessians @ self.optimum
+        at = self.optimum
+        size = abs(self.linear) + abs(self.hessians) @ abs(at)
+        pulls = self.arithmetic.difference(self.linear, self.hessians @ at, size)
         try:
             moves = [self.arithmetic.solve(h, pull) for h, pull in zip(self.hessians, pulls, strict=True)]
         except InputError:
-            raise NotApplicable("a client's objective has no minimiser") from None
+            raise unanswered(self.arithmetic, "a client's objective has no minimiser") from None
         optima: Array = self.optimum + np.stack(moves)
         return optima
 

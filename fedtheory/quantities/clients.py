@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
-from fedtheory.errors import NotApplicable
+from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.errors import InputError, NotApplicable
 from fedtheory.quantities.constants import assumed, per_client
 from fedtheory.quantities.notion import Quantity
 from fedtheory.run import Run
@@ -82,9 +82,14 @@ def _has_linear_part(form: Array) -> bool:
 
 def _absolute_noise(run: Run, form: Array) -> Number:
     """sigma^2, the smallest that goes with this beta^2: by duality the linear part is completed to a square."""
+    if not _has_linear_part(form):
+        return form[0, 0]
     slack = _relative_noise(run, form) * run.arithmetic.identity(len(form) - 1) - form[1:, 1:]
     linear = form[1:, 0]
-    return form[0, 0] + (linear @ run.arithmetic.solve(slack, linear) if _has_linear_part(form) else 0)
+    try:
+        return form[0, 0] + linear @ run.arithmetic.solve(slack, linear)
+    except InputError:
+        raise unanswered(run.arithmetic, "the noise of a client has no smallest constants") from None
 
 
 def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:

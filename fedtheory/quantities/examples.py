@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
-from fedtheory.errors import NotApplicable
+from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.errors import InputError, NotApplicable
 from fedtheory.quantities.constants import per_client
 from fedtheory.quantities.notion import Quantity
 from fedtheory.run import Run
@@ -53,7 +53,10 @@ def _cycle(run: Run) -> Array:
     system = arithmetic.array([[-one, 1 + first], [1 + second, -one]])
     optima = run.problem.centred.client_optima - run.surrogate.optimum
     pulls = optima * np.stack([first, second])[:, None]
-    return np.stack([arithmetic.solve(system, pull) for pull in pulls.T], axis=1)
+    try:
+        return np.stack([arithmetic.solve(system, pull) for pull in pulls.T], axis=1)
+    except InputError:
+        raise unanswered(arithmetic, "two clients that take turns do not settle in a cycle") from None
 
 
 def _cycle_residual(run: Run) -> Any:

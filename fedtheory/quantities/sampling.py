@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from fedtheory.arithmetic import Array
-from fedtheory.errors import NotApplicable
+from fedtheory.arithmetic import Array, unanswered
+from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.participation import Fixed, WeightMoments
 from fedtheory.frames.outcomes import MOST_OUTCOMES
 from fedtheory.problem.quadratic import weighted_sum
@@ -52,8 +52,11 @@ def _fastest_gap(run: Run) -> Any:
     """L(thetabar) - L*, thetabar the minimiser of the selected clients' mean."""
     centred, weights = run.problem.centred, _fastest_moments(run).mean
     hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+    try:
+        limit: Array = run.arithmetic.solve(hessian, linear)
+    except InputError:
+        raise unanswered(run.arithmetic, "the mean of the selected clients' objectives has no minimiser") from None
     # In centred coordinates the federated optimum is 0 and L - L* is x'Hx/2.
-    limit: Array = run.arithmetic.solve(hessian, linear)
     return limit @ run.problem.hessian @ limit / 2
 
 

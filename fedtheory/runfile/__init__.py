@@ -11,6 +11,7 @@ from fedtheory.errors import InputError
 from fedtheory.losses import LossProblem, LossRun
 from fedtheory.run import Run
 from fedtheory.runfile.algorithms import read_algorithm
+from fedtheory.runfile.limits import require_affordable
 from fedtheory.runfile.problems import read_problem
 from fedtheory.runfile.table import Table
 from fedtheory.runfile.write import run_table, run_toml
@@ -45,4 +46,5 @@ def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Pa
     problem = read_problem(document.table("problem"), folder)
     algorithm = read_algorithm(document.table("algorithm"), problem)
     document.finish()
+    require_affordable(problem, algorithm)
     return LossRun(problem, algorithm) if isinstance(problem, LossProblem) else Run(problem, algorithm)

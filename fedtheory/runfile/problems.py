@@ -14,6 +14,7 @@ from fedtheory.losses import KINDS
 from fedtheory.problem import Problem, least_squares, quadratic
 from fedtheory.problem.datasets import DataSet, load
 from fedtheory.problem.split import dirichlet_split, iid_split
+from fedtheory.runfile.limits import MOST_ENTRIES
 from fedtheory.runfile.losses import read_losses
 from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import Table
@@ -45,6 +46,7 @@ def _quadratic(table: Table) -> Problem:
 
 def _least_squares(table: Table, folder: Path) -> Problem:
     data, description = _inline_data(table) if table.has("inputs") else _named_data(table, folder)
+    _require_fitting(data)
     return least_squares(
         data,
         read_start(table, data.inputs[0].shape[1]),
@@ -52,6 +54,14 @@ def _least_squares(table: Table, folder: Path) -> Problem:
         weights=table.array("weights", 1) if table.has("weights") else None,
         description=f"least squares on {description}",
     )
+
+
+def _require_fitting(data: ClientData) -> None:
+    """Raise `InputError` where the clients' Hessians would not fit into memory."""
+    columns = data.inputs[0].shape[1]
+    if len(data.inputs) * columns * columns > MOST_ENTRIES:
+        expected = f"expected at most {MOST_ENTRIES} entries in all Hessians (clients x columns x columns)"
+        raise InputError("problem.data", f"{expected}, got {len(data.inputs)} x {columns} x {columns}: use fewer")
 
 
 def _batches(table: Table) -> dict[str, Any]:

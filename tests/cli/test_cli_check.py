@@ -114,10 +114,12 @@ def test_conditions_with_slack(check: Checked) -> None:
 
 
 def test_diverging_run(check: Checked) -> None:
-    """A run that left double precision decides nothing, and the reason says where."""
-    document = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "60"})
-    assert_not_evaluated(document)
-    assert "diverges at round" in document["reason"]
+    """Where a run leaves double precision rationals decide; where it is too long for them, the reason says where."""
+    short = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "60"})
+    assert (short["applicable"], short["holds"], short["settled_by"]) == (True, False, "decided in rationals")
+    long = check("progress", {"algorithm.local_step_size": "100", "algorithm.rounds": "20_000"})
+    assert_not_evaluated(long)
+    assert "diverges at round" in long["reason"]
 
 
 def test_diverging_run_in_rationals(check: Checked) -> None:

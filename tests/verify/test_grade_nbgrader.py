@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,9 @@ c.Execute.timeout = 20
 def nbgrader(course: Path, *arguments: str) -> None:
     """Run nbgrader in a course directory; it has to succeed."""
     command = [sys.executable, "-m", "nbgrader", *arguments]
-    done = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=300, check=False)
+    # nbgrader starts alembic, which stands beside this Python.
+    found = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}
+    done = subprocess.run(command, cwd=course, env=found, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
 
 

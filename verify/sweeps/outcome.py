@@ -90,7 +90,9 @@ def verdict_of(found: Check) -> str:
 
 
 def _reason(found: Check) -> str | None:
-    return found.reason if found.settlement is None else found.settlement.reason
+    if found.settlement is None or (found.reason is not None and not found.applicable):
+        return found.reason
+    return found.settlement.reason
 
 
 def _sides(found: Check) -> dict[str, Any]:

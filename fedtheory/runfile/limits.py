@@ -1,0 +1,55 @@
+"""How large a run may be: one that would take days or all memory is refused when it is read, with what to do."""
+
+from __future__ import annotations
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.errors import InputError
+from fedtheory.federation import Algorithm
+from fedtheory.losses import LossProblem
+from fedtheory.moments import rounds_repeat
+from fedtheory.problem import Problem
+
+MOST_ROUNDS = 10**7
+"""Server updates of any run."""
+MOST_LOCAL_STEPS = 10**5
+"""Local steps of a client in a round."""
+MOST_STEPS = 10**6
+"""Rounds times local steps, where every round has to be gone through and kept."""
+MOST_NUMBERS = 5 * 10**7
+"""Numbers that are kept of all those rounds together."""
+MOST_EXACT_STEPS = 2 * 10**4
+"""The same in rationals, whose numbers grow with every step."""
+MOST_OPERATIONS = 10**10
+"""Local steps times clients times (dimension + 1)^2, over all rounds that are gone through."""
+
+MOST_ENTRIES = 10**8
+"""Entries of the Hessians of all clients."""
+
+
+def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
+    """Raise `InputError`, with the limit and a way out, for a run that could not be computed in hours."""
+    rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
+    _expect("rounds", rounds, MOST_ROUNDS, "use fewer rounds")
+    _expect("local_steps", local_steps, MOST_LOCAL_STEPS, "use fewer local steps and more rounds")
+    if problem.arithmetic is RATIONAL:
+        way_out = "use fewer, or --arithmetic float"
+        _expect("rounds", rounds * local_steps, MOST_EXACT_STEPS, way_out, "rounds times local steps in rationals")
+    repeats = not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
+    passed = local_steps if repeats else rounds * local_steps
+    _expect("rounds", passed, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")
+    square, way_out = (problem.dimension + 1) ** 2, "use fewer rounds or a smaller problem"
+    kept = "numbers (rounds x local steps x (clients + (dimension + 1)^2))"
+    _expect("rounds", passed * (problem.clients + square), MOST_NUMBERS, way_out, kept)
+    operations = "operations (rounds x local steps x clients x (dimension + 1)^2)"
+    _expect("rounds", passed * problem.clients * square, MOST_OPERATIONS, way_out, operations)
+
+
+def _expect(key: str, given: int, most: int, way_out: str, what: str = "") -> None:
+    if given > most:
+        counted = f" {what}" if what else ""
+        raise InputError(f"algorithm.{key}", f"expected at most {most}{counted}, got {_short(given)}: {way_out}")
+
+
+def _short(count: int) -> str:
+    """A whole number, or how long it is: numbers of thousands of digits cannot even be written."""
+    return str(count) if count < 10**15 else f"a number of {count.bit_length()} bits"

@@ -1,0 +1,112 @@
+"""Answers of the command line to arbitrary input: in time, in one line where the input is wrong, never a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import signal
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from cli_support import Outcome
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from fedtheory.cli import run
+
+PATIENCE = 20.0
+"""Seconds that an answer to a small file may take on a busy machine; most take milliseconds."""
+
+fuzz = partial(
+    settings,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
+)
+
+
+@contextlib.contextmanager
+def in_time() -> Iterator[None]:
+    """Raise where the block takes longer than anybody would wait."""
+
+    def too_late(_signal: int, _frame: object) -> None:
+        raise AssertionError(f"no answer within {PATIENCE:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, too_late)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def answer(*arguments: object) -> Outcome:
+    """The outcome of a command in this process: an exit code of the contract, and one line for a wrong input."""
+    out, err = io.StringIO(), io.StringIO()
+    with in_time(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run([str(argument) for argument in arguments])
+    outcome = Outcome(code, out.getvalue(), err.getvalue())
+    assert outcome.code in (0, 1, 2)
+    if outcome.code == 2:
+        assert len(outcome.complaint()) > len("fedtheory: ")
+    else:
+        assert outcome.err == ""
+    return outcome
+
+
+class Raw(str):
+    """TOML as it is to be written, not a string."""
+
+
+def toml(value: Any) -> str:
+    """A value as TOML in one line."""
+    if isinstance(value, Raw):
+        return str(value)
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {toml(part)}" for key, part in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value)
+
+
+def document(content: dict[str, Any]) -> str:
+    """A run file with a table in each line."""
+    return "".join(f"{json.dumps(key)} = {toml(value)}\n" for key, value in content.items())
+
+
+Path = tuple[Any, ...]
+
+
+def places(value: Any, at: Path = ()) -> list[Path]:
+    """Paths of all parts of nested dictionaries and lists."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for key, part in parts for found in [(*at, key), *places(part, (*at, key))]]
+
+
+def changed(content: dict[str, Any], at: Path, new: Any) -> dict[str, Any]:
+    """A copy with one part replaced, or taken away where `new` is None."""
+    changed = copy.deepcopy(content)
+    *outer, last = at
+    holder: Any = changed
+    for key in outer:
+        holder = holder[key]
+    if new is None:
+        del holder[last]
+    else:
+        holder[last] = new
+    return changed
+
+
+@st.composite
+def torn(draw: st.DrawFn, text: str) -> str:
+    """A text with a piece taken out, and another one put there."""
+    first = draw(st.integers(0, len(text)))
+    last = min(len(text), first + draw(st.integers(0, 6)))
+    piece = draw(
+        st.sampled_from(["", "[", "]", "{", "}", '"', "=", ",", ".", "-", "e9", "\n", "\x00", "\ufeff", "#", "/0"])
+    )
+    return text[:first] + piece + text[last:]

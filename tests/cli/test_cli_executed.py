@@ -1,0 +1,81 @@
+"""What is executed and what is not: text on the command line and in files is data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fuzzing import answer, fuzz
+from hypothesis import given
+from hypothesis import strategies as st
+
+ATTACKS = [
+    "__import__('os').system('touch {file}')",
+    "().__class__.__base__.__subclasses__()",
+    "open('{file}', 'w')",
+    "exec(\"open('{file}', 'w')\")",
+    "lambda: 0",
+    "1 if open('{file}', 'w') else 2",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_settings_are_numbers(attack: str, tmp_path: Path) -> None:
+    """`--set L=...` and NAME=VALUE take a number; anything else is refused unread."""
+    text = attack.format(file=tmp_path / "touched")
+    for arguments in (["--set", f"L={text}"], [f"L={text}"], ["--set", "L=1", "--target", text]):
+        complaint = answer("plan", *arguments, "--json").complaint()
+        assert "expected a number" in complaint
+    assert not (tmp_path / "touched").exists()
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_names_are_looked_up(attack: str, tmp_path: Path) -> None:
+    """A name that is no symbol of a bound is refused; so is one in `--map`, and an id that is no claim."""
+    text = attack.format(file=tmp_path / "touched")
+    constants = [
+        "--set",
+        "L=1",
+        "--set",
+        "M=10",
+        "--set",
+        "tau=5",
+        "--set",
+        "T=100",
+        "--set",
+        "D=2",
+        "--set",
+        "sigma=1",
+    ]
+    constants += ["--set", "zeta=0.5", "--claim", "renard2022:thm-2.1"]
+    assert answer("plan", "--set", f"{text}=1", "--json").code == 2
+    assert answer("plan", *constants, "--map", f"eta,{text}", "-o", tmp_path / "map.svg", "--json").code == 2
+    assert answer("show", text, "--json").code == 2
+    assert not (tmp_path / "touched").exists()
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_run_files_are_data(attack: str, tmp_path: Path, write_run) -> None:
+    """A string where a number is expected is refused unread."""
+    import json
+
+    text = json.dumps(attack.format(file=tmp_path / "touched"))
+    for key in ("problem.start", "problem.noise", "algorithm.local_step_size", "algorithm.rounds", "algorithm.name"):
+        answer("simulate", write_run({key: f"[{text}, 1]" if key == "problem.start" else text})).complaint()
+    assert not (tmp_path / "touched").exists()
+
+
+values = st.sampled_from(["1", "0", "-1", "1e400", "1e-400", "nan", "1/0", "1/3", "", "=", "1e60", "x", "1e30", "0.5"])
+settings_given = st.dictionaries(
+    st.sampled_from(["L", "M", "tau", "T", "D", "sigma", "zeta", "eta", "", "ghost", "local_step_size", "G"]), values
+)
+
+
+@fuzz(max_examples=250)
+@given(settings_given, st.none() | values)
+def test_settings_of_all_kinds(given_numbers: dict[str, str], target: str | None) -> None:
+    """Constants in any combination: a plan, or one line."""
+    numbers = {"L": "1", "M": "10", "tau": "5", "T": "100", "D": "2", "sigma": "1", "zeta": "1/2"} | given_numbers
+    arguments = [part for name, value in numbers.items() for part in ("--set", f"{name}={value}")]
+    arguments += ["--claim", "renard2022:thm-2.1"] + ([] if target is None else ["--target", target])
+    answer("plan", *arguments, "--json")

@@ -1,0 +1,119 @@
+"""Verdicts of floats never contradict those of rationals, in any units, at any condition number and at every edge."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from flint import fmpq
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from wide_runs import wide_runs
+
+from fedtheory import Claim, all_claims
+from fedtheory import quantities as q
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.errors import InputError
+from fedtheory.federation import fedavg
+from fedtheory.problem import quadratic
+from fedtheory.registry import find
+from fedtheory.run import Run
+from verify.check import Check, check
+from verify.nearby import nearby_runs
+
+CLAIMS = sorted(claim.id for claim in all_claims().values() if claim.relations and claim.rate is None)
+"""Ladders of rates take minutes in rationals on numbers as long as these."""
+TOO_MANY = "outcomes, more than"
+"""Rationals round an irrational deviation up and enumerate more outcomes: a limit of the machine, not of the claim."""
+
+wide = partial(
+    settings,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+
+
+def in_floats(claim: Claim, run: Run) -> Check:
+    """The check as the command line makes it, before rationals settle what is left open."""
+    floats = run.as_floats()
+    return check(claim, floats, nearby_runs(floats))
+
+
+def assert_no_contradiction(claim: Claim, run: Run) -> None:
+    """What floats decide, of the claim and of its conditions, rationals decide in the same way."""
+    found, exact = in_floats(claim, run), check(claim, run)
+    if not found.is_decided or TOO_MANY in (exact.reason or ""):
+        return
+    assert found.applicable == exact.applicable, (claim.id, found.reason, exact.reason)
+    assert exact.holds is None or found.holds == exact.holds, (claim.id, found.holds)
+    for near, condition in zip(found.conditions, exact.conditions, strict=True):
+        assert near.holds == condition.holds, (claim.id, condition.expression, near.slack)
+
+
+def assert_none_contradicts(run: Run, ids: list[str]) -> None:
+    """The same for a number of claims."""
+    try:
+        run.as_floats().problem.optimum  # noqa: B018
+    except InputError:
+        # Too badly conditioned to have a minimiser in floats: refused when it is read.
+        assume(False)
+    for claim_id in ids:
+        assert_no_contradiction(find(claim_id), run)
+
+
+some_claims = st.lists(st.sampled_from(CLAIMS), min_size=8, max_size=8, unique=True)
+
+
+@wide(max_examples=150)
+@given(wide_runs(), some_claims)
+def test_floats_never_contradict_rationals(run: Run, ids: list[str]) -> None:
+    """A few claims on each of many runs."""
+    assert_none_contradicts(run, ids)
+
+
+@pytest.mark.slow
+@wide(max_examples=1500)
+@given(wide_runs(), some_claims)
+def test_floats_never_contradict_rationals_in_depth(run: Run, ids: list[str]) -> None:
+    """Many more runs."""
+    assert_none_contradicts(run, ids)
+
+
+def step_of_two_over_smoothness(nudge: fmpq) -> Run:
+    """Gradient descent on x^2/6 with steps at 2/L, times 1 + nudge."""
+    problem = quadratic(RATIONAL.array([[["1/3"]]]), RATIONAL.array([["1"]]), RATIONAL.array(["1/7"]))
+    return Run(problem, fedavg(problem, rounds=2, local_step_size=6 * (1 + nudge)))
+
+
+@pytest.mark.parametrize("nudge", [fmpq(0), fmpq(1, 10**18), fmpq(-1, 10**18), fmpq(1, 10**6), fmpq(-1, 10**6)])
+def test_edges_that_floats_cannot_see_are_left_open(nudge: fmpq) -> None:
+    """A condition within rounding of its edge is undecided, and decided at a part in a million from it."""
+    eta, L = q.local_step_size.symbol, q.smoothness.symbol
+    where = {eta: q.local_step_size, L: q.smoothness}
+    claim = Claim(id="t:edge", lhs=0, rhs=eta, where=where, conditions=[eta <= 2 / L])
+    found = in_floats(claim, step_of_two_over_smoothness(nudge))
+    is_near = abs(nudge) < fmpq(1, 10**9)
+    assert found.is_decided is not is_near
+    assert [condition.holds for condition in found.conditions] == [None if is_near else nudge < 0]
+
+
+def test_what_rounding_leaves_over_is_no_violation() -> None:
+    """A difference that is zero, and in floats the rest of a cancellation, is not larger than zero."""
+    run = step_of_two_over_smoothness(fmpq(0))
+    gap = Claim(
+        id="t:rest",
+        lhs=q.final_distance_sq.symbol - q.initial_distance.symbol**2,
+        rhs=0,
+        where={q.final_distance_sq.symbol: q.final_distance_sq, q.initial_distance.symbol: q.initial_distance},
+    )
+    assert check(gap, run).holds is True
+    assert in_floats(gap, run).holds is None
+
+
+def test_clear_verdicts_stay_with_floats() -> None:
+    """Away from ties floats decide: nearby runs do not make everything undecided."""
+    problem = quadratic(RATIONAL.array([[["2"]], [["2"]]]), RATIONAL.array([["1"], ["-1"]]), RATIONAL.array(["3"]))
+    run = Run(problem, fedavg(problem, rounds=5, local_step_size=fmpq(1, 20), local_steps=3))
+    found = in_floats(find("renard2022:thm-2.1"), run)
+    assert (found.arithmetic, found.is_decided, found.holds) == (FLOAT, True, True)

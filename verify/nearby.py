@@ -1,0 +1,80 @@
+"""Runs that differ from a float run by little more than rounding: what they disagree about, rounding decides.
+
+All lengths, curvatures, variances and step sizes are multiplied by numbers next
+to one.  Whatever is equal stays equal, and a flat direction stays flat, so that
+exact statements go on holding; but every operation rounds anew, and cancelling
+or badly conditioned numbers come out differently.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fedtheory.arithmetic import FLOAT
+from fedtheory.client_data import ClientData
+from fedtheory.federation import Algorithm, LocalWork
+from fedtheory.losses import LossProblem, LossRun
+from fedtheory.losses.noise import TwoPointNoise
+from fedtheory.oracles import AdditiveNoise, MiniBatch, Oracle
+from fedtheory.problem import Problem
+from fedtheory.run import Run
+
+_NUDGE = 1e-13
+"""Far above the rounding of one operation, far below what counts as a near tie."""
+_NUDGES = ((3, -5, 7, -2), (-4, 6, 1, 5), (1, 2, -8, -3))
+"""For curvatures, lengths, variances and step sizes, in multiples of `_NUDGE`; directions differ on purpose."""
+
+
+def nearby_runs(run: Run) -> tuple[Run, ...]:
+    """A few runs next to a float run, drawn from fixed factors; none for exact runs, which do not round."""
+    if run.arithmetic is not FLOAT:
+        return ()
+    return tuple(_moved(run, *(1 + _NUDGE * nudge for nudge in nudges)) for nudges in _NUDGES)
+
+
+def _moved(run: Run, curvature: float, length: float, variance: float, step: float) -> Run:
+    algorithm = _with_steps(run.algorithm, step)
+    if isinstance(run.problem, LossProblem):
+        return LossRun(_losses(run.problem, curvature, length, variance), algorithm)
+    return Run(_quadratics(run.problem, curvature, length, variance), algorithm)
+
+
+def _with_steps(algorithm: Algorithm, factor: float) -> Algorithm:
+    return replace(algorithm, work=LocalWork(algorithm.work.steps, algorithm.work.step_sizes * factor))
+
+
+def _losses(problem: LossProblem, curvature: float, length: float, variance: float) -> LossProblem:
+    given = problem.terms
+    terms = replace(
+        given, weights=given.weights * curvature, centres=given.centres * length, widths=given.widths * length
+    )
+    return LossProblem(terms, problem.weights, problem.start * length, _oracle(problem.oracle, None, variance))
+
+
+def _quadratics(problem: Problem, curvature: float, length: float, variance: float) -> Problem:
+    data = None if problem.data is None else _data(problem.data, curvature, length)
+    return replace(
+        problem,
+        hessians=problem.hessians * curvature,
+        linear=problem.linear * (curvature * length),
+        constants=problem.constants * (curvature * length * length),
+        start=problem.start * length,
+        oracle=_oracle(problem.oracle, data, variance),
+        data=data,
+    )
+
+
+def _data(data: ClientData, curvature: float, length: float) -> ClientData:
+    """The data of the moved objectives, up to rounding: x'x is a curvature, y/x a length."""
+    root = curvature**0.5
+    return ClientData(tuple(x * root for x in data.inputs), tuple(y * (root * length) for y in data.outputs))
+
+
+def _oracle(oracle: Oracle, data: ClientData | None, variance: float) -> Oracle:
+    if isinstance(oracle, AdditiveNoise):
+        return AdditiveNoise(oracle.variances * variance)
+    if isinstance(oracle, TwoPointNoise):
+        return TwoPointNoise(oracle.sizes * variance**0.5)
+    if isinstance(oracle, MiniBatch) and data is not None:
+        return replace(oracle, data=data)
+    return oracle
