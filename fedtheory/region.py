@@ -122,6 +122,11 @@ def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     reach, curved, sloped = plain_float(radius), plain_floats(form), plain_floats(linear)
     if not (np.isfinite(curved).all() and np.isfinite(sloped).all() and np.isfinite(reach) and reach > 0):
         raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
+    # In units of the larger of both, their squares fit as well.
+    unit = max(float(np.abs(sloped).max()), reach)
+    sloped, reach = sloped / unit, reach / unit
+    if reach**2 == 0:
+        raise NotApplicable("the supremum over the ball could not be bounded: the ball is too small for floats")
     values, vectors = np.linalg.eigh(curved)
     weights = (vectors.T @ sloped) ** 2
     lowest = max(values[-1], 0.0)

@@ -139,6 +139,8 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
 
 
 def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
+    # What is outside the language is an error whether or not the claim applies.
+    links = links_of(claim)
     failures = _failures(claim, run)
     is_steady = all(bool(_failures(claim, near)) == bool(failures) for near in nearby)
     conditions = _conditions(claim, run, nearby, failures)
@@ -155,7 +157,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim says what something is")
     around = [partial(sites, claim, near) for near in nearby]
-    return replace(found, comparisons=tuple(compare(links_of(claim), lambda: sites(claim, run), around)))
+    return replace(found, comparisons=tuple(compare(links, lambda: sites(claim, run), around)))
 
 
 def _failures(claim: Claim, run: Run) -> list[str]:

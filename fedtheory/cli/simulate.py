@@ -107,12 +107,15 @@ def document(simulated: Run) -> dict[str, Any]:
 
 
 def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
+    from fedtheory.errors import Diverging
+
     if simulated.algorithm.work.common_steps is None or len(trajectory.server_mean) == 1:
         return None
-    return {
-        "suboptimality": _texts(simulated, trajectory.local_suboptimality),
-        "drift": _texts(simulated, trajectory.drift),
-    }
+    try:
+        inside = {"suboptimality": trajectory.local_suboptimality, "drift": trajectory.drift}
+    except Diverging:
+        return None
+    return {name: _texts(simulated, values) for name, values in inside.items()}
 
 
 def constants(simulated: Run) -> dict[str, Any]:

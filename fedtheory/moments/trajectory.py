@@ -183,7 +183,13 @@ class Trajectory:
     @cached_property
     def stale(self) -> StaleRounds:
         """The virtual iterates of rounds in which clients work on models that are not the newest."""
-        return StaleRounds.of(self.recursion, self.rounds())
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = StaleRounds.of(self.recursion, self.rounds())
+        if found.drift.dtype != object and not all(
+            self._fits(np.abs(part).max(initial=0)) for part in (found.moments, found.drift)
+        ):
+            raise Diverging("the run diverges: clients' iterates leave double precision")
+        return found
 
     @cached_property
     def virtual_moments(self) -> Array:

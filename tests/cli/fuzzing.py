@@ -24,6 +24,8 @@ fuzz = partial(
     settings,
     deadline=None,
     database=None,
+    # The same cases wherever the tests run.
+    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
 )
 
