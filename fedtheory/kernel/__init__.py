@@ -39,6 +39,7 @@ from fedtheory.kernel.reasons import (
     strong_convexity,
     triangle,
 )
+from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative, is_ordering, is_positive, slack
 from fedtheory.kernel.theory import Theory
 
@@ -57,6 +58,7 @@ __all__ = [
     "composed",
     "convexity",
     "is_nonnegative",
+    "is_nonzero_somewhere",
     "is_ordering",
     "is_positive",
     "length_of_mean",

@@ -36,6 +36,18 @@ def is_negative_somewhere(coefficient: Expr, numbers: Numbers, conditions: Seque
     return False
 
 
+def is_nonzero_somewhere(expression: Expr) -> bool:
+    """Whether an expression has a rational value that is not zero where its letters are different primes.
+
+    It only ever saves the attempt to cancel what does not cancel.
+    """
+    means = {mean: sp.Dummy("mean") for mean in sorted(expression.atoms(Average), key=sp.default_sort_key)}
+    expression = expression.xreplace(means)
+    letters = sorted(expression.free_symbols, key=sp.default_sort_key)
+    value = expression.xreplace({letter: sp.Integer(sp.prime(n + 3)) for n, letter in enumerate(letters)})
+    return bool(value.is_Rational and value != 0)
+
+
 def _about(letters: set[sp.Symbol], conditions: Sequence[Expr]) -> list[Expr]:
     """The conditions that say something of some letters, directly or by way of others."""
     near = [condition for condition in conditions if condition.free_symbols & letters]

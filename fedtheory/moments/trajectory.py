@@ -83,7 +83,8 @@ class Trajectory:
 
     def _fits(self, largest: Array) -> Any:
         """Whether numbers of this size, and the functionals made of them, fit into double precision."""
-        return largest * self._curvature**2 < _OVERFLOW
+        with np.errstate(over="ignore"):
+            return largest * self._curvature**2 < _OVERFLOW
 
     @cached_property
     def _curvature(self) -> float:

@@ -17,7 +17,16 @@ from fedtheory import quantities as q
 from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
-from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering, is_positive, slack
+from fedtheory.kernel import (
+    Numbers,
+    Rejected,
+    Step,
+    is_nonnegative,
+    is_nonzero_somewhere,
+    is_ordering,
+    is_positive,
+    slack,
+)
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, relaxation, reliance
 from fedtheory.proofs.theory import ROUNDS, Letters, divisors, letters_of, numbers_of
@@ -147,7 +156,7 @@ def _link(
         else:
             signed = relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions)
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
-    left = sp.cancel(rest)
+    left = rest if is_nonzero_somewhere(rest) else sp.cancel(rest)
     left = sp.simplify(left) if left != 0 and _has_roots(left) else left
     yield Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
 

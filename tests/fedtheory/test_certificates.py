@@ -71,6 +71,9 @@ def mutants(certificate: Any) -> Iterator[Any]:
     """A certificate with one coefficient of one link changed."""
     for number, items in enumerate(certificate.links):
         others = certificate.links[:number], certificate.links[number + 1 :]
+        if any(items is other for other in others[0]):
+            # The same induction shows both links.
+            continue
         mutated = CHANGED.get(type(items), changed)(items)
         yield from (replace(certificate, links=[*others[0], found, *others[1]]) for found in mutated)
 
