@@ -11,6 +11,7 @@ from fedtheory.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
 from fedtheory.kernel.numbers import Rejected
 from fedtheory.kernel.reasons import Because, Reason
+from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.kernel.theory import Theory
 
@@ -60,4 +61,4 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
 
 def remainder(form: Form) -> Form:
     """What does not cancel in a normal form."""
-    return {monomial: simple for monomial, c in form.items() if (simple := sp.cancel(c)) != 0}
+    return {monomial: c for monomial, c in form.items() if is_nonzero_somewhere(c) or sp.cancel(c) != 0}

@@ -22,10 +22,13 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     Conditions other than <, <=, > and >= say nothing here.
     """
     coefficient, orderings = numbers.written_out(coefficient), _orderings(conditions, numbers)
-    if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
+    # From what is quick to what is slow.
+    if _is_plainly_nonnegative(coefficient, numbers):
         return True
     if is_negative_somewhere(coefficient, numbers, orderings):
         return False
+    if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
+        return True
     found = [known for condition in orderings for known in _parametrised(condition, numbers)]
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
 
