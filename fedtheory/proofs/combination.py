@@ -207,12 +207,13 @@ def _derived(
     yield from reliance(claim, proof, conditions)
     yield Step(f"{derived.claim} is about: {derived.place}", proof.claim.place == derived.place)
     yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")
-    relation = proof.claim.relations[derived.link]
-    found = derived.slack(letters_of(claim), relation.slack)
-    for required in derived.requires(letters_of(claim), relation.slack):
+    # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
+    relation, letter = proof.claim.relations[derived.link], letters_of(proof.claim)
+    found = derived.slack(letter, relation.slack)
+    for required in derived.requires(letter, relation.slack):
         yield Step(
             f"({required}) >= 0", is_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)
         )
-    for divisor in sorted(divisors([found]) & {*numbers_of(claim).letters}, key=str):
+    for divisor in sorted(divisors([found]), key=str):
         yield Step(f"{divisor} > 0", is_positive(divisor, numbers_of(claim), conditions))
     return found, relation.operator == "=="

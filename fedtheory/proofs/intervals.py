@@ -18,7 +18,7 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim, Place
-from fedtheory.expressions import Expr, Value
+from fedtheory.expressions import Expr, Gradient, Inner, Value
 from fedtheory.kernel import Rejected
 from fedtheory.proofs.theory import ROUNDS, Letters, letters_of
 
@@ -60,10 +60,12 @@ class Telescoped(Derived):
         """What is not negative."""
         now, later, last = sp.symbols("now later last", cls=sp.Dummy)
         found = _with_gaps(letter, slack, {q.centralised_model: now, q.next_centralised_model: later})
+        if found.atoms(Inner, Gradient, Value):
+            raise Rejected("the relation does not telescope: it is about more than gaps and numbers")
         least = sp.simplify(found.subs(later, now))
         gained = found - least
         chained = gained + gained.subs({now: later, later: last}, simultaneous=True) - gained.subs(later, last)
-        if least.has(now, letter(q.local_step_index)) or least.atoms(Value) or sp.simplify(chained) != 0:
+        if least.has(now, letter(q.local_step_index)) or sp.simplify(chained) != 0:
             raise Rejected("the relation does not telescope over the local steps")
         ends = {now: letter(q.interval_start_gap), later: letter(q.interval_end_gap)}
         total: Expr = gained.subs(ends, simultaneous=True) + letter(q.local_steps) * least
@@ -97,6 +99,7 @@ class Summed(Derived):
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
+        _require_of_ends(letter, slack)
         start, end, following = (letter(gap) for gap in _ENDS)
         totals = {
             1 / end - 1 / start: letter(q.reciprocal_progress),
@@ -148,7 +151,16 @@ def _with_gaps(letter: Letters, slack: Expr, gaps: Mapping[q.VectorNotion, Expr]
     return found
 
 
+def _require_of_ends(letter: Letters, slack: Expr) -> None:
+    """Raise `Rejected` where a relation names what differs from round to round, other than the gaps at its ends."""
+    for symbol in sorted(slack.free_symbols, key=str):
+        notion = letter.notion(symbol)
+        if isinstance(notion, q.Quantity) and notion.per_round and notion not in _ENDS:
+            raise Rejected(f"{notion.name} differs from round to round")
+
+
 def _moved(letter: Letters, slack: Expr, to: q.Notion) -> Expr:
+    _require_of_ends(letter, slack)
     start, end, following = (letter(gap) for gap in _ENDS)
     if slack.has(end, following):
         raise Rejected("the relation is not about the start of a round alone")

@@ -113,7 +113,7 @@ def _with_power(claim: Claim, induction: Induction, expression: Expr) -> Expr:
 
 def _products(why: Products) -> Iterator[Entry]:
     for part in why.parts:
-        slacks = (why.facts[name].slack.subs(why.scalars) for name in part.facts)
+        slacks = (why.facts[name].slack.xreplace(dict(why.scalars)) for name in part.facts)
         yield Entry(sp.sympify(part.coefficient), ", ".join(part.facts), sp.Mul(*slacks))
 
 
@@ -173,8 +173,9 @@ def _part(claim: Claim, part: Part) -> Entry:
     if not isinstance(part.premise, str | Derived):
         return Entry(coefficient, "a condition", slack(part.premise))
     derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
-    relation = find(derived.claim).relations[derived.link]
-    return Entry(coefficient, derived.words, derived.slack(letters_of(claim), relation.slack), derived.claim)
+    premise = find(derived.claim)
+    derived_slack = derived.slack(letters_of(premise), premise.relations[derived.link].slack)
+    return Entry(coefficient, derived.words, derived_slack, derived.claim)
 
 
 def _about_sums(_claim: Claim, _certificate: Combination) -> str:

@@ -70,6 +70,8 @@ def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
         raise Rejected("a total is a multiple of one sum over the past")
     (past,) = sums
     factor = numbers.plain(sp.cancel(relation.left / past))
+    if factor.has(PastSum) or relation.right.has(PastSum):
+        raise Rejected("a total is a multiple of one sum over the past, and nothing else has one")
     if factor.has(index):
         raise Rejected(f"{factor} changes from local step to local step")
     member, total = numbers.plain(past.args[0]), numbers.plain(relation.right)

@@ -70,6 +70,7 @@ class Products:
 def examine_products(relation: Relation, why: Products, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
     """Check every fact, every sign, and the identity between polynomials."""
     require_ordering(relation)
+    _require_own_letters(why, theory)
     for name, fact in why.facts.items():
         yield from named(f"{name}: ", _fact(fact, why, theory, conditions))
     slacks = {name: fact.slack for name, fact in why.facts.items()}
@@ -89,9 +90,17 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
     yield Step("the identity" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
 
 
+def _require_own_letters(why: Products, theory: Theory) -> None:
+    """Raise `Rejected` where a letter of the proof stands for something else as well."""
+    known = theory.numbers.letters | theory.numbers.of_clients | theory.numbers.definitions.keys()
+    taken = known.union(*(expression.free_symbols for expression in why.scalars.values()))
+    for letter in sorted(taken & why.scalars.keys(), key=str):
+        raise Rejected(f"{letter} stands for more than one thing")
+
+
 def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
     if isinstance(fact, Shown):
-        yield from check(sp.S.Zero, sp.expand(fact.slack).subs(why.scalars), fact.terms, theory, conditions)
+        yield from check(sp.S.Zero, sp.expand(fact.slack).xreplace(dict(why.scalars)), fact.terms, theory, conditions)
         return
     if theory.noise or theory.random:
         raise Rejected("products of expectations are not expectations of products")

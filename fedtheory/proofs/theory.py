@@ -87,6 +87,10 @@ class Letters:
             raise Rejected(f"the claim calls something else {notion.name}")
         return self.known.setdefault(notion.name, _letter_of(notion.name, notion.latex))
 
+    def notion(self, symbol: sp.Symbol) -> Notion | None:
+        """What a letter stands for; None for one that stands for nothing."""
+        return next((self._notions.get(name) for name, letter in self.known.items() if letter == symbol), None)
+
     def has(self, notion: Notion) -> bool:
         """Whether the claim has a symbol for a notion."""
         return notion.name in self.known

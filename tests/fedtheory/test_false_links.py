@@ -138,6 +138,16 @@ def test_other_things_than_numbers_and_letters_are_rejected() -> None:
     assert "not a number" in failing(products(Product(ONE, ["s"])), norm_sq(x - y), "<=", norm_sq(x))
 
 
+def test_a_letter_of_a_proof_stands_for_one_thing() -> None:
+    """It is neither a number of the claim, nor in what another letter stands for."""
+    double = Products(
+        scalars={eta: norm_sq(x)}, facts={"eta": Shown(eta, [Term(ONE, square(x))])}, parts=[Product(ONE, ["eta"])]
+    )
+    assert "more than one thing" in failing(double, 0, "<=", eta)
+    nested = products(Product(ONE, ["s"]), scalars={**SCALARS, s: t * norm_sq(x)})
+    assert "more than one thing" in failing(nested, 0, "<=", norm_sq(x))
+
+
 @pytest.mark.parametrize(("left", "right"), [(0, eta - L), (0, 0 * eta), (eta, L)])
 def test_numbers_that_are_not_positive(left: Any, right: Any) -> None:
     """A difference whose sign is open, and zero, are not positive."""
@@ -188,6 +198,7 @@ TOTALS: dict[str, tuple[Any, Any, str]] = {
     "a wrong start": (PastSum(k), k * (k + 1) / 2 + 1, "over no steps"),
     "a wrong step": (PastSum(k), k * (k + 1), "what a step adds"),
     "a factor that changes": (k * PastSum(ONE), k * (k + 1), "changes from local step"),
+    "a sum of something else": (PastSum(eta) + G, (k + 1) * eta * (1 + G / PastSum(eta)), "one sum"),
     "two sums": (PastSum(k) + PastSum(ONE), k * (k + 1) / 2 + k + 1, "one sum"),
 }
 

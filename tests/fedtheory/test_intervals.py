@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.expressions import Value
+from fedtheory.expressions import Gradient, Value, norm_sq
 from fedtheory.federation import fedavg
-from fedtheory.kernel import Rejected
+from fedtheory.kernel import Rejected, Step
 from fedtheory.problem import quadratic
 from fedtheory.proofs import Combination, Part, examine
 from fedtheory.proofs.combination import ONE
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped, gap_conditions
+from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.theory import letters_of
 from fedtheory.registry import find
 from fedtheory.run import Run
@@ -45,6 +46,7 @@ from fedtheory.sources.lecture27.notation import (
 
 CLAIM = find("lecture27:thm-2")
 LETTERS = letters_of(CLAIM)
+drift = sp.Symbol("drift", real=True)
 NOW, LATER, LEAST = Value(F, v), Value(F, v_next), Value(F, w_star)
 
 
@@ -152,3 +154,45 @@ def test_what_is_taken_for_granted_of_quantities(seed: int, rounds: int, local_s
     assert q.reciprocal_progress.on(run) == (1 / end - 1 / start).sum()
     assert 1 / final - 1 / first == (1 / following - 1 / start).sum()
     assert least == min(end.min(), final)
+
+
+STEEPNESS = norm_sq(Gradient(F, v))
+"""Something that differs from step to step."""
+
+
+@pytest.mark.parametrize("slack", [NOW - LATER - STEEPNESS, (NOW - LATER) * STEEPNESS], ids=["added", "a factor"])
+def test_what_differs_from_step_to_step_does_not_telescope(slack: Any) -> None:
+    """The squared gradient at one step is not that at another one."""
+    with pytest.raises(Rejected, match="does not telescope"):
+        Telescoped("a claim").slack(LETTERS, slack)
+
+
+@pytest.mark.parametrize("derived", [Summed("a claim"), AtNextStart("a claim"), AtFirstStart("a claim")])
+def test_other_quantities_of_a_round_stay_with_their_round(derived: Any) -> None:
+    """A relation that names one is neither summed as if it were a number nor moved to another round."""
+    letters = letters_of(replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}))
+    slack = 1 / theta_end - 1 / theta_start + drift if isinstance(derived, Summed) else theta_start - drift
+    with pytest.raises(Rejected, match="differs from round to round"):
+        derived.slack(letters, slack)
+
+
+def test_nothing_is_divided_by_what_a_claim_does_not_name() -> None:
+    """What a premise divides by has to be positive, also where it cancels."""
+    where = {letter: notion for letter, notion in CLAIM.where.items() if notion is not q.interval_start_gap}
+    claim = replace(CLAIM, where=where, lhs=tau, relation="<=", rhs=2 * tau, also=(), id="t:unnamed")
+    each = Part(eta, "lecture27:thm-2.each-interval")
+    proof = examine(claim, Combination(claim=claim.id, links=[[each]]))
+    assert f"{theta_start} > 0" in [step.text for step in proof.steps if not step.holds]
+
+
+def test_letters_that_a_claim_does_not_have_differ_all_the_same() -> None:
+    """What a premise names differs from round to round, whether or not the claim that relies on it names it."""
+    premise = replace(CLAIM, where={**CLAIM.where, drift: q.round_drift}, id="t:premise", conditions=(), also=())
+    premise = replace(premise, lhs=theta_start, relation=">=", rhs=drift)
+    proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))
+    claim = replace(CLAIM, lhs=theta_first, relation=">=", rhs=drift, also=(), id="t:claim")
+    broken = examine(
+        claim, Combination(claim=claim.id, links=[[Part(1, AtFirstStart("t:premise"))]]), lambda _id: proof
+    )
+    assert "differs from round to round" in broken.steps[-1].text
+    assert not broken.steps[-1].holds
