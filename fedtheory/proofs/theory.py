@@ -13,8 +13,10 @@ from fedtheory.claim import Claim
 from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Selected, norm_sq
 from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
+from fedtheory.quantities.sampled_gradients import sample_smoothness
+from fedtheory.quantities.second_moments_of_weights import spread_factor
 
-PROVABLE_PLACES = ("step", "path", "points", "round")
+PROVABLE_PLACES = ("step", "path", "points", "round", "run")
 """Where the letters of a claim mean what the kernel takes them for."""
 
 _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
@@ -22,7 +24,16 @@ _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
 _COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations)
-_POSITIVE = (q.local_step_size, q.server_step_size, q.effective_step_size, q.smoothness, q.nearest_start)
+_POSITIVE = (
+    q.local_step_size,
+    q.server_step_size,
+    q.effective_step_size,
+    q.smoothness,
+    q.nearest_start,
+    q.largest_weight_sum,
+    sample_smoothness,
+    spread_factor,
+)
 _MAY_VANISH = (
     q.initial_distance,
     q.initial_gap,
@@ -35,6 +46,12 @@ _MAY_VANISH = (
     q.gradient_dissimilarity,
     q.mean_dissimilarity,
     q.lipschitz,
+    q.weight_sum,
+    q.weight_pairing,
+    q.weight_excess,
+    q.reporting_excess,
+    q.largest_staleness,
+    q.largest_share,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
@@ -55,6 +72,7 @@ _CLIENTS_MAY_VANISH = (
     q.mean_square_smoothness,
     q.relative_noise,
     q.absolute_noise,
+    q.weight_share,
 )
 _OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
 """Numbers that each client has one of; none is negative."""
@@ -121,6 +139,7 @@ def theory_of(claim: Claim) -> Theory:
         client_vectors=frozenset(letter(notion) for notion in _OF_CLIENTS) - ({noise} if is_quiet else set()),
         noise=frozenset({noise}) if is_random and not is_quiet else frozenset(),
         clients=letter(q.clients) if a.uniform_shares in claim.assumptions else None,
+        share=1 / letter(q.clients) if a.uniform_shares in claim.assumptions else None,
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},

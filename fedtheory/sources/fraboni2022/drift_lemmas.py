@@ -6,6 +6,7 @@ from functools import partial
 
 import sympy as sp
 
+from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import ClientSum, Expr, Selected, norm_sq
@@ -254,7 +255,7 @@ CLAIMS = [
                 2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S,
             ),
         ),
-        assumptions=SCHEME,
+        assumptions=(*SCHEME, a.weight_covariance),
         note=f"{_KAPPA}: by Lemma 1 the spread is at most S + (alpha c^2 - 2c) R + eta_g c beta S with c = eta_g q(n).",
         corrects="fraboni2022:lemma-3.eq-64-66",
         verdict="supported",
