@@ -50,7 +50,7 @@ from fedtheory.proofs.updates import (
     virtual,
     virtual_noise,
 )
-from fedtheory.sources.fraboni2022.drift_lemmas import L_xi, k, work
+from fedtheory.sources.fraboni2022.drift_lemmas import k
 from fedtheory.sources.fraboni2022.inequalities import L_i, theta_bar, theta_i_star, x
 from fedtheory.sources.fraboni2022.notation import K, L, M, alpha, beta, eta_g, eta_l, q_n, qt_in, rho, tau, tilde_eta
 from fedtheory.sources.fraboni2022.weights_lemmas import largest_share
@@ -233,19 +233,30 @@ CERTIFICATES = [
             ],
             [
                 _of_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
-                *(Term(term.coefficient / K, term.reason, term.averaged, summed=True)
-                for term in (
-                    *_three_parts(ONE, *map(Average, (STALE, virtual_noise, SLOPE)), averaged=False),
-                    _of_clients(sp.Integer(3), square(_over(STALE))),
-                    _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
-                    _of_clients(3 * qt_in, square(SLOPE)),
-                    _of_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
-                    _of_clients(6 * (1 - qt_in), square(CHANGE)),
-                    _of_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
-                    _of_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
-                    _of_clients(sp.Integer(3), square(_over(SLOPE_CHANGE))),
-                )),
+                *(
+                    Term(term.coefficient / K, term.reason, term.averaged, summed=True)
+                    for term in (
+                        *_three_parts(ONE, *map(Average, (STALE, virtual_noise, SLOPE)), averaged=False),
+                        _of_clients(sp.Integer(3), square(_over(STALE))),
+                        _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+                        _of_clients(3 * qt_in, square(SLOPE)),
+                        _of_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
+                        _of_clients(6 * (1 - qt_in), square(CHANGE)),
+                        _of_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
+                        _of_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
+                        _of_clients(sp.Integer(3), square(_over(SLOPE_CHANGE))),
+                    )
+                ),
             ],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-6.steps.move",
+        links=[
+            [
+                Term(tilde_eta**2, steps(q_n * Average(at_local) + BEYOND)),
+                *_at_all_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
+            ]
         ],
     ),
 ]

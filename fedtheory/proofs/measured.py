@@ -23,7 +23,6 @@ from fedtheory.proofs.updates import (
     at_virtual,
     client_objective,
     client_optimum,
-    deviation,
     local,
     optimum,
     received,

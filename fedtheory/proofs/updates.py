@@ -194,21 +194,29 @@ def _spread_factor(letter: Letters) -> Expr:
     return found
 
 
+def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """What holds of numbers of an update by what they stand for: sums of weights, and curvatures of samples."""
+    letter = letters_of(claim)
+    smallest, largest = letter(q.smoothness), letter(samples.sample_smoothness)
+    curvatures = (smallest <= largest,) if letter.has(samples.sample_smoothness) else ()
+    weights = (letter(q.weight_sum) <= letter(q.largest_weight_sum),) if letter.has(q.weight_sum) else ()
+    return (*curvatures, *weights)
+
+
 def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """What holds of the weights of an update by what they stand for."""
+    """What holds of the weights of an update besides."""
     letter = letters_of(claim)
     if not letter.has(q.weight_share):
         return ()
-    share, total, largest = letter(q.weight_share), letter(q.weight_sum), letter(q.largest_weight_sum)
-    pairing, left = letter(q.weight_pairing), square_of_weight - letter(q.weight_pairing) * total * share
-    root = letter(q.server_step_size) * largest
+    share, total, pairing = letter(q.weight_share), letter(q.weight_sum), letter(q.weight_pairing)
+    root = letter(q.server_step_size) * letter(q.largest_weight_sum)
     return (
+        *shared_conditions(claim),
         share <= 1,
         share <= letter(q.largest_share),
-        total <= largest,
         pairing <= 1,
         sp.Ge(square_of_weight, pairing * total * share),
-        sp.Ge(letter(q.weight_excess), left),
+        sp.Ge(letter(q.weight_excess), square_of_weight - pairing * total * share),
         sp.Ge(excess, root * (pairing * root - 2)),
         sp.Le(age, letter(q.largest_staleness)),
     )

@@ -261,6 +261,17 @@ CLAIMS = [
         verdict="supported",
     ),
     claim(
+        id="fraboni2022:lemma-3.eq-66.fixed",
+        kind="step",
+        title="Staleness and local work apart, in the mean over clients",
+        locator="proof of Lemma 3, eq. (66), repaired",
+        lhs=phi_nk,
+        rhs=2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S,
+        assumptions=(*SCHEME, a.weight_covariance),
+        note=f"The ends of the repaired (64) to (66).  {_KAPPA}.",
+        verdict="proved",
+    ),
+    claim(
         id="fraboni2022:lemma-3.eq-67-68",
         kind="step",
         title="A stochastic gradient in three parts",
