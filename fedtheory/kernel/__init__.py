@@ -40,6 +40,7 @@ from fedtheory.kernel.reasons import (
     strong_convexity,
     triangle,
     unweighted,
+    weighted,
 )
 from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative, is_ordering, is_positive, slack
@@ -81,4 +82,5 @@ __all__ = [
     "triangle",
     "unweighted",
     "vector",
+    "weighted",
 ]

@@ -47,6 +47,17 @@ def steps(of: Expr) -> Because:
     return Because(reason)
 
 
+def weighted(weight: Expr, number: Expr, of: Expr) -> Because:
+    """``mean(w c^2) mean(w |v|^2) - |mean(w c v)|^2`` over clients, for numbers w of theirs that are not negative."""
+
+    def reason(_theory: Theory) -> Reason:
+        together = Average(weight * number * of)
+        squares = Average(weight * number**2) * Average(weight * Inner(of, of))
+        return Reason("Cauchy-Schwarz over clients", squares - Inner(together, together), requires=weight)
+
+    return Because(reason)
+
+
 def unweighted(of: Expr) -> Because:
     """``M mean(p_i |v_i|^2) - |mean(v_i)|^2`` for a mean with shares p_i over M clients."""
 

@@ -120,6 +120,7 @@ def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
         if not _is_plainly_nonnegative(mean.args[0], numbers):
             return False
         coefficient = coefficient.xreplace({mean: sp.Dummy("mean", nonnegative=True)})
+    coefficient = _with_squares(coefficient)
     if not all(symbol.is_nonnegative for symbol in coefficient.free_symbols):
         return False
     bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}
@@ -138,6 +139,14 @@ def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
         above, below = ({m: -c for m, c in part.items()} for part in (above, below))
     positive = any(all(_is_positive(s, numbers) for s in monomial.free_symbols) for monomial in below)
     return positive and all(c >= 0 for c in (*above.values(), *below.values()))
+
+
+def _with_squares(coefficient: Expr) -> Expr:
+    """A coefficient with the even powers of letters of either sign as powers of others that are not negative."""
+    signless = (letter for letter in coefficient.free_symbols if letter.is_real and not letter.is_nonnegative)
+    squares = {letter: sp.Dummy("square", nonnegative=True) for letter in sorted(signless, key=sp.default_sort_key)}
+    even = [p for p in coefficient.atoms(sp.Pow) if p.base in squares and p.exp.is_Integer and p.exp.is_even]
+    return coefficient.xreplace({power: squares[power.base] ** (power.exp / 2) for power in even})
 
 
 def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:

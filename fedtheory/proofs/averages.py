@@ -19,6 +19,9 @@ from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.theory import NUMBERS, OF_AN_UPDATE, Letters
 from fedtheory.quantities import Notion
 from fedtheory.quantities import inside_rounds as steps
+from fedtheory.quantities import sampled_gradients as samples
+from fedtheory.quantities import second_moments_of_weights as moments
+from fedtheory.quantities.setting import mean_misrepresentation
 
 NEEDS = (a.aggregation_scheme,)
 
@@ -53,6 +56,10 @@ class OverSteps(Derived):
             ClientSum(own * letter(steps.client_distance_sq)): letter(q.client_spread),
             ClientSum(own * letter(steps.stochastic_gradient_sq)): letter(q.mean_square_gradient),
             letter(steps.round_gap_at_step): letter(q.round_gap),
+            letter(samples.objective_gradient_sq): letter(q.virtual_gradient_sq),
+            ClientSum(letter(moments.unrepresented_importance) * letter(steps.virtual_client_gap)): letter(
+                q.unrepresented_gap
+            ),
             past: letter(steps.weighted_past_sum) / letter(q.local_steps),
         }
         counted = sp.expand(slack).xreplace({letter(steps.past_mean_square_gradient): past / step})
@@ -73,7 +80,9 @@ class OverUpdates(Derived):
         """What is not negative."""
         means: dict[Expr, Expr] = {letter(of_an_update): letter(mean) for of_an_update, mean in _MEANS.items()}
         past = {letter(q.past_step_lengths_sq): letter(q.largest_staleness) * letter(q.mean_step_length_sq)}
-        return _averaged(letter, slack, means | past, NUMBERS)
+        misfit = sp.Dummy("misfit")
+        counted = sp.expand(slack).xreplace({letter(q.misrepresentation): misfit / letter(q.chi_sq)})
+        return _averaged(letter, counted, {**means, **past, misfit: letter(mean_misrepresentation)}, NUMBERS)
 
     def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
         """That what is replaced by more counts positively."""
@@ -86,6 +95,7 @@ _OF_AN_UPDATE = (
     q.round_optimum_noise,
     q.round_optimum_mixed_noise,
     q.past_step_lengths_sq,
+    q.misrepresentation,
 )
 """What is the same for all clients and local steps of an update."""
 _MEANS: Mapping[Notion, Notion] = {
@@ -95,6 +105,8 @@ _MEANS: Mapping[Notion, Notion] = {
     q.progress: q.mean_progress,
     q.round_optimum_noise: q.mean_round_optimum_noise,
     q.round_optimum_mixed_noise: q.mean_round_optimum_mixed_noise,
+    q.virtual_gradient_sq: q.mean_virtual_gradient_sq,
+    q.unrepresented_gap: q.mean_unrepresented_gap,
 }
 
 

@@ -15,10 +15,12 @@ from fedtheory.kernel import (
     convexity,
     lipschitz_gradient,
     one,
+    optimality,
     smoothness,
     square,
     steps,
     unweighted,
+    weighted,
 )
 from fedtheory.proofs.certificate import BothWays, Certificate, Link
 from fedtheory.proofs.updates import (
@@ -31,16 +33,20 @@ from fedtheory.proofs.updates import (
     STALE_SAMPLES,
     WEIGHTS_AT_LEAST,
     WEIGHTS_AT_MOST,
+    absent,
     age,
     at_local,
     at_optimum,
     at_virtual,
     client_objective,
+    client_optimum,
     deviation,
     excess,
     local,
     move,
     optimum_noise,
+    present,
+    pull,
     received,
     round_optimum,
     sample,
@@ -50,6 +56,7 @@ from fedtheory.proofs.updates import (
     virtual,
     virtual_noise,
 )
+from fedtheory.sources.fraboni2022.convergence import chi_n
 from fedtheory.sources.fraboni2022.drift_lemmas import k
 from fedtheory.sources.fraboni2022.inequalities import L_i, theta_bar, theta_i_star, x
 from fedtheory.sources.fraboni2022.notation import K, L, M, alpha, beta, eta_g, eta_l, q_n, qt_in, rho, tau, tilde_eta
@@ -135,6 +142,19 @@ MIXING = [
 _SPLIT = [
     Term(ONE, square(received - server + eta_l * LocalSum(SPREAD))),
     Term(2 * eta_l**2, steps(SPREAD)),
+]
+
+CAUCHY = [
+    Term(sp.Integer(2), weighted(present, pull, SLOPE)),
+    Term(sp.Integer(2), weighted(absent, ONE, SLOPE)),
+    Term(ONE, square(Average((present * pull - absent) * SLOPE))),
+]
+"""Cauchy-Schwarz over the clients whose types have a weight, and over the others."""
+CLIENT_GAPS = [
+    _of_clients(
+        4 * L * (chi_n * present + Average(absent) * absent), cocoercivity(client_objective, virtual, client_optimum)
+    ),
+    _of_clients(4 * L * (1 - Average(absent)) * absent, optimality(client_objective, virtual)),
 ]
 
 CERTIFICATES = [
@@ -257,6 +277,22 @@ CERTIFICATES = [
                 Term(tilde_eta**2, steps(q_n * Average(at_local) + BEYOND)),
                 *_at_all_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
             ]
+        ],
+    ),
+    Certificate(claim="fraboni2022:lemma-7.steps", links=[CAUCHY, CLIENT_GAPS]),
+    Certificate(claim="fraboni2022:lemma-7", links=[[*CAUCHY, *CLIENT_GAPS]]),
+    Certificate(
+        claim="fraboni2022:eq-104",
+        links=[[Term(ONE, square(Average((present * (1 - pull) - absent) * SLOPE)))]],
+    ),
+    Certificate(
+        claim="fraboni2022:eq-105.round",
+        links=[
+            [
+                _of_clients(2 * L, cocoercivity(client_objective, virtual, round_optimum)),
+                _of_clients(ONE, square(_over(SLOPE_CHANGE))),
+            ],
+            [],
         ],
     ),
 ]

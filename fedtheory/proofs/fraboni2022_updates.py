@@ -29,7 +29,9 @@ from fedtheory.proofs.facts import (
     Fact,
 )
 from fedtheory.proofs.intervals import Derived
+from fedtheory.sources.fraboni2022.convergence import chi_max, chi_n, least_q
 from fedtheory.sources.fraboni2022.drift_lemmas import SMALL_D_XI, D_xi, L_xi, kappa, work
+from fedtheory.sources.fraboni2022.federated_optimum import FACTOR
 from fedtheory.sources.fraboni2022.gradient_lemmas import move
 from fedtheory.sources.fraboni2022.notation import (
     K,
@@ -224,6 +226,41 @@ CERTIFICATES = [
                 Part(1 / MARGIN, "fraboni2022:thm-1.proof-86-90.90.fixed"),
                 Part((MARGIN - 2) / MARGIN, GAPS),
                 *(Part(factor * (MARGIN - 1) / MARGIN, fact) for factor, fact in BOUND),
+            ]
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-105.fixed",
+        links=[
+            [
+                Part(sp.Integer(2), "fraboni2022:lemma-7"),
+                Part(sp.Integer(2), "fraboni2022:eq-105.round"),
+                Part(8 * L * chi_n, Derived("fraboni2022:eq-105.round", 1)),
+            ]
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-105.gradient",
+        links=[[Part(ONE, "fraboni2022:eq-104"), Part(ONE, "fraboni2022:eq-105.fixed")]],
+    ),
+    Combination(claim="fraboni2022:thm-2.update", links=[[Part(ONE, OverSteps("fraboni2022:eq-105.gradient"))]]),
+    Combination(
+        claim="fraboni2022:thm-2.update.largest",
+        links=[
+            [
+                Part(ONE, "fraboni2022:thm-2.update"),
+                Part(8 * L * (chi_max - chi_n) / q_n, ROUND_GAP),
+                Part((8 * L * chi_max + 4 * L) * (q_n - least_q) / (q_n * least_q), ROUND_GAP),
+            ]
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:thm-2.random-weights",
+        links=[
+            [
+                Part(ONE, OverUpdates("fraboni2022:thm-2.update.largest")),
+                Part(FACTOR, "fraboni2022:eq-94.random-weights"),
+                Part(-FACTOR, GAPS),
             ]
         ],
     ),

@@ -7,6 +7,7 @@ any of its local steps and any client.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -17,6 +18,7 @@ from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Inner, Loc
 from fedtheory.kernel import Rejected, Theory
 from fedtheory.proofs.theory import Letters, letters_of
 from fedtheory.proofs.updates import (
+    absent,
     applied,
     at_local,
     at_optimum,
@@ -25,6 +27,8 @@ from fedtheory.proofs.updates import (
     client_optimum,
     local,
     optimum,
+    present,
+    pull,
     received,
     round_optimum,
     sample,
@@ -34,6 +38,7 @@ from fedtheory.proofs.updates import (
     theory_at_steps,
     theory_of_age,
     theory_of_past_steps,
+    theory_of_types,
     theory_of_weights,
     virtual,
     virtual_noise,
@@ -43,35 +48,45 @@ from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities import second_moments_of_weights as moments
 
-Meanings = Mapping[Notion, Expr]
+Meanings = dict[Notion, Expr]
 
 
 def theory_of_update(claim: Claim, relation: Relation) -> Theory:
     """The theory in which one relation between quantities of updates is to be proved."""
-    return _reading(claim, relation)[1](claim)
+    return _reading(claim, relation).theory(claim)
 
 
 def in_vectors(claim: Claim, relation: Relation) -> Relation:
     """A relation between quantities of updates as one between inner products and objective values."""
-    letter = letters_of(claim)
-    known = {letter(notion): meaning for notion, meaning in _reading(claim, relation)[0](letter).items()}
-    known |= _weights(letter)
-    left, right = (_over_shares(side.xreplace(known), letter) for side in (relation.left, relation.right))
+    letter, reading = letters_of(claim), _reading(claim, relation)
+    known = {letter(notion): meaning for notion, meaning in reading.meanings(letter).items()} | _weights(letter)
+    weights = {letter(weight): number for weight, number in reading.weights.items()}
+    left, right = (_as_means(side.xreplace(known), weights) for side in (relation.left, relation.right))
     return Relation(left, relation.operator, right)
 
 
-def _reading(
-    claim: Claim, relation: Relation
-) -> tuple[Callable[[Letters], dict[Notion, Expr]], Callable[[Claim], Theory]]:
-    """What the quantities of a relation mean, and the theory for that."""
+@dataclass(frozen=True)
+class _Reading:
+    """A way to read quantities."""
+
+    meanings: Callable[[Letters], Meanings]
+    """What they measure."""
+    theory: Callable[[Claim], Theory]
+    """In which theory."""
+    weights: Mapping[Notion, Expr]
+    """The weights of sums over clients, as multiples of the weights of the theory's means."""
+
+
+def _reading(claim: Claim, relation: Relation) -> _Reading:
     if a.aggregation_scheme not in claim.assumptions:
         raise Rejected("quantities of updates are those of scheme (6)")
     letter = letters_of(claim)
     used = {letter.notion(symbol) for symbol in relation.left.free_symbols | relation.right.free_symbols}
     measured = {notion for notion in used if notion in _ALL}
-    for meanings, theory in _READINGS:
-        if measured <= meanings(letter).keys():
-            return meanings, theory
+    weights = used & {q.weight_share, moments.unrepresented_importance}
+    for reading in _READINGS:
+        if measured <= reading.meanings(letter).keys() and weights <= reading.weights.keys():
+            return reading
     names = ", ".join(sorted(notion.name for notion in measured if notion is not None))
     raise Rejected(f"no theory has all of: {names}")
 
@@ -82,17 +97,20 @@ def _weights(letter: Letters) -> dict[sp.Symbol, Expr]:
     return {letter(q.expected_weight): weight, letter(moments.expected_square_weight): weight * square_of_weight}
 
 
-def _over_shares(expression: Expr, letter: Letters) -> Expr:
-    """An expression whose sums over clients are means with their shares."""
-    share = letter(q.weight_share)
+def _as_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
+    """An expression whose sums over clients are means: every member has one of the weights as a factor."""
 
-    def mean(content: Expr) -> Expr:
-        parts = [part / share for part in sp.Add.make_args(sp.expand_mul(content, deep=False))]
-        if any(part.as_powers_dict().get(share, 0) < 0 for part in parts):
+    def member(content: Expr) -> Expr:
+        powers = content.as_powers_dict()
+        used = [weight for weight in weights if powers.get(weight, 0) >= 1]
+        if len(used) != 1:
             raise Rejected(f"the clients do not count with their weights in the sum of {content}")
-        return Average(sp.Add(*parts))
+        return weights[used[0]] * content / used[0]
 
-    found: Expr = expression.replace(lambda part: isinstance(part, ClientSum), lambda part: mean(part.args[0]))
+    def mean(total: Expr) -> Expr:
+        return Average(sp.Add(*map(member, sp.Add.make_args(sp.expand_mul(total.args[0], deep=False)))))
+
+    found: Expr = expression.replace(lambda part: isinstance(part, ClientSum), mean)
     return found
 
 
@@ -110,7 +128,7 @@ def _mean_over_steps(letter: Letters, at_a_step: Expr) -> Expr:
     return LocalSum(at_a_step) / letter(q.local_steps)
 
 
-def _at_steps(letter: Letters) -> dict[Notion, Expr]:
+def _at_steps(letter: Letters) -> Meanings:
     """Of the models and the samples of an update."""
     share, total = letter(q.weight_share), letter(q.weight_sum)
     slopes = Gradient(client_objective, virtual)
@@ -129,6 +147,7 @@ def _at_steps(letter: Letters) -> dict[Notion, Expr]:
         samples.mean_gradient_at_virtual_sq: norm_sq(Average(slopes)),
         samples.virtual_gradient_lengths: norm_sq(slopes),
         samples.second_moment_at_round_optimum: norm_sq(at_optimum),
+        q.misrepresentation: Average(Value(client_objective, round_optimum) - Value(client_objective, client_optimum)),
         q.round_optimum_noise: Average(norm_sq(at_optimum)),
         q.round_optimum_mixed_noise: Average(share * norm_sq(at_optimum)),
     }
@@ -143,7 +162,7 @@ def _at_steps(letter: Letters) -> dict[Notion, Expr]:
     return of_a_step | {notion: _mean_over_steps(letter, meaning) for notion, meaning in means.items()}
 
 
-def _of_weights(letter: Letters) -> dict[Notion, Expr]:
+def _of_weights(letter: Letters) -> Meanings:
     """Of the models and the random weights; noise has no share in a descent, as it is fresh at every step."""
     chosen, size = applied(letter, at_local), _step_size(letter)
     away, moved = virtual - optimum, virtual - size * chosen
@@ -175,7 +194,7 @@ _OF_MODELS = (
 )
 
 
-def _of_past_steps(letter: Letters) -> dict[Notion, Expr]:
+def _of_past_steps(letter: Letters) -> Meanings:
     """Of the steps before the present one."""
     spread = sample - letter(q.server_step_size) * applied(letter, sample)
     return {
@@ -186,15 +205,31 @@ def _of_past_steps(letter: Letters) -> dict[Notion, Expr]:
     }
 
 
-def _of_age(_letter: Letters) -> dict[Notion, Expr]:
+def _of_age(_letter: Letters) -> Meanings:
     """Of the updates since a client received its model."""
     return {steps.received_distance_sq: norm_sq(received - server)}
 
 
+def _of_types(_letter: Letters) -> Meanings:
+    """Of the federated problem and that of the update, at the virtual iterate."""
+    slope = Gradient(client_objective, virtual)
+    return {
+        samples.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * slope)),
+        samples.objective_gradient_sq: norm_sq(Average((present * (1 + pull) + absent) * slope)),
+        samples.mean_gradient_at_virtual_sq: norm_sq(Average(present * slope)),
+        samples.virtual_gradient_lengths: norm_sq(slope),
+        steps.virtual_client_gap: Value(client_objective, virtual) - Value(client_objective, client_optimum),
+    }
+
+
+_SHARES: Mapping[Notion, Expr] = {q.weight_share: sp.S.One}
 _READINGS = (
-    (_of_age, theory_of_age),
-    (_of_past_steps, theory_of_past_steps),
-    (_at_steps, theory_at_steps),
-    (_of_weights, theory_of_weights),
+    _Reading(_of_age, theory_of_age, _SHARES),
+    _Reading(_of_past_steps, theory_of_past_steps, _SHARES),
+    _Reading(_at_steps, theory_at_steps, _SHARES),
+    _Reading(_of_weights, theory_of_weights, _SHARES),
+    _Reading(_of_types, theory_of_types, {q.weight_share: present, moments.unrepresented_importance: absent}),
 )
-_ALL = frozenset().union(*(meanings(Letters({})).keys() for meanings, _ in _READINGS))
+MEANINGS = tuple(reading.meanings for reading in _READINGS)
+"""What quantities mean in each of them."""
+_ALL = frozenset().union(*(meanings(Letters({})).keys() for meanings in MEANINGS))

@@ -14,7 +14,8 @@ from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Selected, 
 from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
 from fedtheory.quantities.sampled_gradients import sample_smoothness
-from fedtheory.quantities.second_moments_of_weights import spread_factor
+from fedtheory.quantities.second_moments_of_weights import smallest_weight_sum, spread_factor
+from fedtheory.quantities.setting import largest_chi_sq
 
 PROVABLE_PLACES = ("step", "path", "points", "round", "run")
 """Where the letters of a claim mean what the kernel takes them for."""
@@ -33,6 +34,7 @@ _POSITIVE = (
     q.largest_weight_sum,
     sample_smoothness,
     spread_factor,
+    smallest_weight_sum,
 )
 _MAY_VANISH = (
     q.initial_distance,
@@ -51,10 +53,11 @@ _MAY_VANISH = (
     q.reporting_excess,
     q.largest_staleness,
     q.surrogate_initial_distance,
+    largest_chi_sq,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
-OF_AN_UPDATE = (q.weight_sum, q.largest_share)
+OF_AN_UPDATE = (q.weight_sum, q.largest_share, q.chi_sq)
 """Numbers that are the same for all clients and local steps of an update; none is negative."""
 _PER_SHARE = (
     q.weight_share,

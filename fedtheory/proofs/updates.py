@@ -20,7 +20,12 @@ from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Valu
 from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities.second_moments_of_weights import spread_factor
+from fedtheory.quantities.second_moments_of_weights import (
+    smallest_weight_sum,
+    spread_factor,
+    unrepresented_importance,
+)
+from fedtheory.quantities.setting import largest_chi_sq
 from fedtheory.sources.fraboni2022.assumptions import given_weights
 
 local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True)
@@ -37,7 +42,11 @@ age, square_of_weight = sp.Symbol("a_i", nonnegative=True, integer=True), sp.Sym
 """How many updates ago a client received its model, and E[w_i^2]/q_i."""
 excess = sp.Symbol(r"\kappa'", nonnegative=True)
 """max(0, eta_g rho (alpha eta_g rho - 2))."""
-LETTERS = {age, square_of_weight, excess}
+present, absent = (sp.Symbol(name, nonnegative=True) for name in ("a_i'", "b_i'"))
+pull = sp.Symbol("h_i", real=True)
+"""For a common weight w_i: w_i a_i' is the share, w_i b_i' the importance of a client whose type
+is missing, and h_i is r_j/s~_j - 1 for the type of the client."""
+LETTERS = {age, square_of_weight, excess, present, absent, pull}
 """Numbers that no claim has."""
 
 STALE_SAMPLES = "smooth samples, at the local and the virtual iterate"
@@ -163,6 +172,27 @@ def theory_of_age(claim: Claim) -> Theory:
     )
 
 
+def theory_of_types(claim: Claim) -> Theory:
+    """The theory of the federated problem at the virtual iterate: of types with a weight, and of those without."""
+    letter, numbers = letters_of(claim), numbers_of(claim)
+    own = frozenset({present, absent, pull})
+    is_convex = a.convex_and_smooth in claim.assumptions
+    return Theory(
+        numbers=replace(
+            numbers,
+            of_clients=numbers.of_clients | own,
+            may_vanish=numbers.may_vanish | own,
+            definitions={**numbers.definitions, letter(q.chi_sq): Average(present * pull**2)},
+        ),
+        vectors=frozenset({virtual}),
+        client_vectors=frozenset({client_optimum}),
+        client_objectives=frozenset({client_objective}),
+        minimisers={client_objective: client_optimum},
+        convex=frozenset({client_objective}) if is_convex else frozenset(),
+        smooth={client_objective: letter(q.smoothness)} if is_convex else {},
+    )
+
+
 def _covariances(claim: Claim, letter: Letters, gradient: Expr) -> dict[str, Expr]:
     """E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and what is left of E[w_i^2] for one (Assumption 5)."""
     if a.weight_covariance not in claim.assumptions:
@@ -202,7 +232,9 @@ def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
     smallest, largest = letter(q.smoothness), letter(samples.sample_smoothness)
     curvatures = (smallest <= largest,) if letter.has(samples.sample_smoothness) else ()
     weights = (letter(q.weight_sum) <= letter(q.largest_weight_sum),) if letter.has(q.weight_sum) else ()
-    return (*curvatures, *weights)
+    ends = ((smallest_weight_sum, q.weight_sum), (q.chi_sq, largest_chi_sq))
+    extremes = (letter(one) <= letter(other) for one, other in ends if letter.has(one) and letter.has(other))
+    return (*curvatures, *weights, *extremes)
 
 
 def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
@@ -212,8 +244,10 @@ def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
         return ()
     share, total, pairing = letter(q.weight_share), letter(q.weight_sum), letter(q.weight_pairing)
     root = letter(q.server_step_size) * letter(q.largest_weight_sum)
+    missing = (Average(absent) <= 1,) if letter.has(unrepresented_importance) else ()
     return (
         *shared_conditions(claim),
+        *missing,
         share <= 1,
         share <= letter(q.largest_share),
         pairing <= 1,

@@ -129,9 +129,6 @@ surrogate_optimum_slope_sq = Quantity(
     "|grad Lbar|^2 at the optimum of Lbar",
     lambda run: _slope_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
 )
-smallest_weight_sum = Quantity(
-    "smallest_weight_sum", r"\min_nq(n)", "min over n of q(n)", lambda run: run.surrogate.totals.min()
-)
 largest_chi_sq = Quantity(
     "largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", lambda run: chi_sq.on(run).max()
 )

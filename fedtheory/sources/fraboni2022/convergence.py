@@ -9,6 +9,7 @@ from fedtheory.assumptions import Assumption
 from fedtheory.claim import Relation
 from fedtheory.errors import NotApplicable
 from fedtheory.expressions import Expectation, Gradient, Value, inner, norm_sq
+from fedtheory.quantities import second_moments_of_weights as moments
 from fedtheory.quantities import setting as s
 from fedtheory.run import Run
 from fedtheory.sources.fraboni2022.notation import (
@@ -90,7 +91,7 @@ CONVERGENCE: dict[sp.Symbol, q.Notion] = {
     stale: q.staleness,
     reports: q.reports,
     largest_q: q.largest_expected_weight,
-    least_q: s.smallest_weight_sum,
+    least_q: moments.smallest_weight_sum,
     chi_n: q.chi_sq,
     chi_max: s.largest_chi_sq,
     gap_bar: s.client_gap_at_surrogate_optimum,

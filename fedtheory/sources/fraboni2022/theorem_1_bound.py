@@ -6,6 +6,7 @@ import sympy as sp
 
 from fedtheory.claim import Relation
 from fedtheory.sources.fraboni2022.assumptions import WITHOUT_CHANCE
+from fedtheory.sources.fraboni2022.convergence import largest_q
 from fedtheory.sources.fraboni2022.drift_lemmas import D_xi, L_xi, optimum_sq, work
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES_XI
 from fedtheory.sources.fraboni2022.notation import (
@@ -33,7 +34,6 @@ from fedtheory.sources.fraboni2022.theorem_1_proof import (
     REPAIR,
     claim,
     fixed_noise,
-    largest_q,
     largest_share,
     mixing,
     noise_90,

@@ -12,6 +12,7 @@ from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022 import gradient_lemmas
+from fedtheory.sources.fraboni2022.convergence import largest_q
 from fedtheory.sources.fraboni2022.drift_lemmas import SMALL_D, SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES, SMALL_MOVES_XI
 from fedtheory.sources.fraboni2022.notation import (
@@ -46,7 +47,6 @@ from fedtheory.sources.fraboni2022.step_size_conditions import bracket, delay, s
 
 final_distance_sq = sp.Symbol(r"\mathbb E\|\theta^N-\bar\theta\|^2", nonnegative=True)
 Delta_bar = sp.Symbol(r"\bar\Delta(N)", real=True)
-largest_q = sp.Symbol(r"\max q_i(n)", nonnegative=True)
 largest_share = sp.Symbol(r"\max_{i,n}\tilde q_i(n)", nonnegative=True)
 smallest_sum = sp.Symbol(r"\min_nq(n)", positive=True)
 surrogate_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2", nonnegative=True)

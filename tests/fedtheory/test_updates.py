@@ -1,0 +1,360 @@
+"""What proofs take for granted of updates: what quantities measure, facts of every run, and what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.claim import Claim
+from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix
+from fedtheory.evaluation import compile_expression, sites
+from fedtheory.expressions import Average, ClientSum, Expectation, Expr, Inner, LocalSum, Selected, Value
+from fedtheory.federation import Multinomial, Uniform, fedavg
+from fedtheory.kernel import Rejected, Term, assumption, is_nonnegative, one, square, steps, unweighted, weighted
+from fedtheory.problem import quadratic
+from fedtheory.proofs import Certificate, Combination, Part, examination
+from fedtheory.proofs import updates as v
+from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.proofs.certificate import BothWays
+from fedtheory.proofs.facts import RESIDUAL, UPDATE_FACTS, Fact
+from fedtheory.proofs.fraboni2022 import CERTIFICATES, SLOPE
+from fedtheory.proofs.measured import MEANINGS
+from fedtheory.proofs.theory import letters_of, numbers_of
+from fedtheory.quantities import Notion, Quantity
+from fedtheory.quantities import sampled_gradients as samples
+from fedtheory.registry import find
+from fedtheory.run import Run
+from fedtheory.sources.fraboni2022.drift_lemmas import age_sq, k, past_S, spread_ik
+from fedtheory.sources.fraboni2022.gradient_lemmas import mixed_change
+from fedtheory.sources.fraboni2022.inequalities import R_nk, S_nk, gradient_sq
+from fedtheory.sources.fraboni2022.notation import (
+    ASSUMPTIONS,
+    SCHEME,
+    K,
+    N,
+    Q,
+    Q_bar,
+    Q_past,
+    R,
+    S,
+    Z,
+    Z_bar,
+    alpha,
+    beta,
+    phi,
+    q_in,
+    q_n,
+    qt_in,
+    rho,
+    sigma_1,
+    tau,
+)
+from fedtheory.sources.fraboni2022.theorem_1_proof import where as notation
+from fedtheory.sources.fraboni2022.theorem_2_proof import lengths
+from fedtheory.sources.fraboni2022.weights_lemmas import selected_sq
+from fedtheory.sources.fraboni2022.weights_lemmas import where as of_weights
+
+where = {**of_weights, **notation, lengths: samples.virtual_gradient_lengths}
+ONE = sp.S.One
+CLAIM = replace(find("fraboni2022:lemma-2.fixed"), where=where)
+LETTER = letters_of(CLAIM)
+
+
+def _run(scheme: str, seed: int) -> Run:
+    """Three updates of two local steps with three clients, unequal weights, noise, and a server step."""
+    generator = np.random.default_rng(seed)
+
+    def fractions(*shape: int) -> Array:
+        return RATIONAL.array(generator.integers(1, 7, shape)) / fmpq(5)
+
+    hessians = np.stack([RATIONAL.array(np.diag(generator.integers(1, 4, 2))) for _ in range(3)])
+    shares = fractions(3)
+    problem = quadratic(hessians, fractions(3, 2), fractions(2), weights=shares / shares.sum(), noise=fractions(3))
+    chosen: dict[str, Any] = {
+        "uniform": {"participation": Uniform(2)},
+        "multinomial": {"participation": Multinomial(2)},
+        "everybody": {},
+        "asynchronous": {"clock": Clock(Asynchronous(), tuple(fractions(3)))},
+        "fedfix": {"clock": Clock(FedFix(fmpq(6, 5)), tuple(fractions(3)))},
+        "fedbuff": {"clock": Clock(FedBuff(2), tuple(fractions(3)))},
+    }[scheme]
+    algorithm = fedavg(
+        problem, rounds=3, local_step_size=fmpq(1, 7), local_steps=2, server_step_size=fmpq(4, 3), **chosen
+    )
+    return Run(problem, algorithm)
+
+
+SCHEMES = ("uniform", "multinomial", "everybody", "asynchronous", "fedfix", "fedbuff")
+
+
+def _is_known(run: Run) -> bool:
+    return bool((run.surrogate.totals > 0).all())
+
+
+def _placed(symbols: Any, run: Run, letter: Any) -> dict[sp.Symbol, Any]:
+    """What letters are in a run, at axes (rounds, steps, clients)."""
+    known = {}
+    for symbol in symbols:
+        notion = letter.notion(symbol)
+        assert isinstance(notion, Quantity), symbol
+        value = notion.on(run)
+        known[symbol] = value if isinstance(value, np.ndarray) else RATIONAL.array([value]).reshape(1, 1, 1)
+        assert not notion.root or symbol in (LETTER(q.surrogate_initial_distance),)
+    return known
+
+
+@pytest.mark.parametrize("fact", UPDATE_FACTS, ids=lambda fact: fact.name)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_facts_hold_of_exact_runs(scheme: str, fact: Fact) -> None:
+    """A fact is zero or not negative in runs of every scheme."""
+    for seed in range(3):
+        run = _run(scheme, seed)
+        if not _is_known(run):
+            continue
+        letter = letters_of(CLAIM)
+        slack = sp.expand(fact.slack(letter))
+        distance = letter(q.surrogate_initial_distance)
+        # The square of a distance is what is measured.
+        slack = slack.subs(distance**2, distance)
+        symbols = sorted(slack.free_symbols, key=str)
+        values = _placed(symbols, run, letter)
+        found = np.asarray(sp.lambdify(symbols, slack, modules=[])(*(values[s] for s in symbols)))
+        assert (found == 0).all() if fact.is_zero else (found >= 0).all()
+
+
+VECTORS: dict[Any, Notion] = {
+    v.local: q.local_iterate,
+    v.virtual: q.virtual_iterate,
+    v.received: q.received_model,
+    v.server: q.server_model,
+    v.surrogate_optimum: q.surrogate_optimum,
+    v.optimum: q.optimum,
+    v.round_optimum: q.round_optimum,
+    v.client_optimum: q.client_optimum,
+    v.noise: q.gradient_noise,
+    v.client_objective: q.client_objective,
+    sp.Symbol("chosen"): q.stochastic_gradient,
+}
+
+
+def _evaluable(meaning: Expr) -> Expr:
+    """A meaning in the language of claims at local steps: what the weights add is what the server applies."""
+    share, total = LETTER(q.weight_share), LETTER(q.weight_sum)
+    gradient = sp.Symbol("chosen")
+    applied = Selected(gradient) - total * ClientSum(share * gradient)
+    found = meaning.xreplace({Average(v.deviation): applied})
+    found = found.replace(lambda part: isinstance(part, Average), lambda part: ClientSum(share * part.args[0]))
+    return found.replace(lambda part: isinstance(part, Inner | Value), Expectation)
+
+
+def _is_evaluable(meaning: Expr) -> bool:
+    return not meaning.free_symbols & {v.virtual_noise, v.optimum_noise, v.sample, v.move, v.present}
+
+
+STEP_MEANINGS = {
+    notion.name: (notion, meaning)
+    for meanings in MEANINGS
+    for notion, meaning in meanings(LETTER).items()
+    if _is_evaluable(meaning) and notion is not q.step_length_sq
+}
+
+
+@pytest.mark.parametrize("name", STEP_MEANINGS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_quantities_mean_what_the_table_says(scheme: str, name: str) -> None:
+    """At every local step of every update, or in the mean over the steps, for every client."""
+    notion, meaning = STEP_MEANINGS[name]
+    run = _run(scheme, 1)
+    if not _is_known(run):
+        pytest.skip("nobody reports in some update")
+    is_mean = bool(meaning.atoms(LocalSum))
+    at_step = (meaning * K).replace(LocalSum, lambda content: content) if is_mean else meaning
+    compiled = compile_expression(_evaluable(at_step), {**CLAIM.where, **VECTORS})
+    stepwise = replace(CLAIM, place="step", where={**CLAIM.where, **VECTORS}, for_all={})
+    values = np.concatenate([compiled(site) for site in sites(stepwise, run)], axis=1)
+    values = values.reshape(run.algorithm.rounds, 2, -1)
+    measured = notion.on(run)
+    if is_mean:
+        values = values.sum(axis=1, keepdims=True) / fmpq(2)
+    assert (np.broadcast_to(measured, np.broadcast_shapes(measured.shape, values.shape)) == values).all()
+
+
+# What is not proved.
+
+
+def failing(why: Any, left: Any, operator: Any, right: Any, **stated: Any) -> str:
+    """What fails in a certificate with one link; empty where the claim is proved."""
+    claim = Claim(
+        id="t:false", lhs=left, relation=operator, rhs=right, **{"where": where, "assumptions": ASSUMPTIONS, **stated}
+    )
+    found = examination(claim, Certificate(claim=claim.id, links=[why]))
+    return "; ".join(step.text for step in found if not step.holds)
+
+
+JENSEN = [Term(ONE, square(v.at_local - Average(v.at_local)), averaged=True)]
+
+
+def test_jensen_with_the_shares() -> None:
+    """The mean over clients is that with the shares of the update, and with no other weights."""
+    assert failing(JENSEN, R_nk, "<=", S_nk) == ""
+    assert "left over" in failing(JENSEN, R_nk, "<=", ClientSum(q_in * gradient_sq))
+    assert "do not count" in failing(JENSEN, R_nk, "<=", ClientSum(gradient_sq))
+    assert "scheme (6)" in failing(JENSEN, R_nk, "<=", S_nk, assumptions=(a.convex_and_smooth,))
+
+
+def test_noise_of_clients_counts_with_the_squares_of_their_shares() -> None:
+    """Only where gradients are unbiased."""
+    noise = samples.mixed_noise_at_virtual
+    mixed = next(symbol for symbol, notion in where.items() if notion is noise)
+    own = next(symbol for symbol, notion in where.items() if notion is samples.virtual_second_moment)
+    exact = ClientSum(qt_in**2 * (own - lengths))
+    assert failing([], mixed, "==", exact) == ""
+    assert "left over" in failing([], mixed, "==", ClientSum(qt_in * (own - lengths)))
+    assert "left over" in failing([], mixed, "==", exact, assumptions=SCHEME)
+
+
+def test_samples_and_weights_are_not_known_together() -> None:
+    """The virtual iterate depends on the weights, so that a sample there is not independent of them."""
+    assert "no theory has all" in failing([], selected_sq, "<=", mixed_change)
+
+
+def test_weights_need_their_covariance() -> None:
+    """Without Assumption 5 nothing is known of the random weights, and they are not their means."""
+    weights = [Term(ONE, assumption(v.WEIGHTS_AT_MOST)), Term(2 * q_n, assumption(v.APART_AT_LEAST), averaged=True)]
+    assert "does not assume" in failing(weights, selected_sq, "<=", q_n**2 * R_nk, assumptions=SCHEME)
+    assert "left over" in failing(weights, selected_sq, "<=", q_n**2 * R_nk)
+    own = beta * q_n * S_nk + alpha * q_n**2 * R_nk
+    excess = q_n * (beta - v.square_of_weight + alpha * q_n * qt_in)
+    assert failing([*weights, Term(excess, square(v.at_local), averaged=True)], selected_sq, "<=", own) == ""
+    assert "left over" in failing(
+        [*weights, Term(excess, square(v.at_local), averaged=True)], selected_sq, "<=", own / 2
+    )
+
+
+def test_an_equation_is_shown_from_both_sides() -> None:
+    """One direction is not enough."""
+    assert "at least: the identity" in failing(BothWays(JENSEN, []), R_nk, "==", S_nk)
+    assert "may" not in failing(BothWays([], []), R_nk, "==", R_nk)
+
+
+def _missed(most: Expr) -> list[Term]:
+    moves = [Term(most - v.age, square(v.move), summed=True), Term(most, assumption(v.PAST_MOVES))]
+    return [Term(ONE, steps(v.move)), *moves]
+
+
+def test_a_client_is_not_older_than_the_oldest() -> None:
+    """Its model missed at most tau moves, and not one less."""
+    why = [
+        Term(ONE, steps(v.move)),
+        Term(tau - v.age, square(v.move), summed=True),
+        Term(tau, assumption(v.PAST_MOVES)),
+    ]
+    assert failing(why, age_sq, "<=", tau * Q_past) == ""
+    fewer = [why[0], Term(tau - 1 - v.age, square(v.move), summed=True), Term(tau - 1, assumption(v.PAST_MOVES))]
+    assert ">= 0" in failing(fewer, age_sq, "<=", (tau - 1) * Q_past)
+
+
+def test_sums_over_earlier_steps_need_the_step() -> None:
+    """Of which the letter says how many there are."""
+    claim = {symbol: notion for symbol, notion in where.items() if notion is not q.local_step_index}
+    assert "letter of the local step" in failing([], spread_ik, "<=", past_S, where=claim)
+
+
+def test_reasons_need_what_they_count() -> None:
+    """Sums over steps need their number, comparisons of shares the number of clients."""
+    theory = replace(v.theory_at_steps(CLAIM), local_steps=None, clients=None)
+    for reason in (steps(v.at_local), unweighted(v.at_local)):
+        with pytest.raises(Rejected, match="how many"):
+            reason.in_theory(theory)
+
+
+@pytest.mark.parametrize(
+    ("derived", "slack"),
+    [
+        (OverUpdates, q_n * Q),
+        (OverUpdates, Q * Z),
+        (OverUpdates, Q + phi),
+        (OverUpdates, Q**2),
+        (OverSteps, k * S_nk),
+        (OverSteps, past_S),
+        (OverSteps, S_nk + R),
+        (OverSteps, R_nk * S_nk),
+        (OverClients, qt_in * age_sq),
+        (OverClients, age_sq + gradient_sq),
+        (OverClients, age_sq**2),
+    ],
+)
+def test_means_are_taken_of_what_is_linear_and_else_the_same(derived: Any, slack: Expr) -> None:
+    """A product of two things that vary has no known mean, nor has what the table does not list."""
+    with pytest.raises(Rejected, match="not the same"):
+        derived("t:claim").slack(LETTER, slack)
+
+
+def test_means_that_are_known() -> None:
+    """Multiples by numbers, and what is the same everywhere."""
+    assert OverUpdates("t:claim").slack(LETTER, rho * Q - Z + 1) == rho * Q_bar - Z_bar + 1
+    assert sp.expand(OverUpdates("t:claim").slack(LETTER, Q_past) - tau * Q_bar) == 0
+    assert sp.expand(OverSteps("t:claim").slack(LETTER, q_n * S_nk + sigma_1) - q_n * S - sigma_1) == 0
+    assert OverUpdates("t:claim").requires(LETTER, 2 * Z - 3 * Q_past) == (-3,)
+
+
+def test_gaps_above_least_values_need_convexity() -> None:
+    """A stationary point of L^n is its minimum only then."""
+    claim = replace(find("fraboni2022:eq-91"), lhs=0, relation="<=", rhs=LETTER(q.residual), also=())
+    certificate = Combination(claim=claim.id, links=[[Part(ONE, RESIDUAL)]])
+    assert all(step.holds for step in examination(claim, certificate))
+    assert not all(step.holds for step in examination(replace(claim, assumptions=SCHEME), certificate))
+
+
+def test_a_margin_is_a_factor() -> None:
+    """What is at least one by a condition may stand in a denominator, and what is left of it as a factor."""
+    numbers, margin = numbers_of(CLAIM), 2 - rho * K * N
+    at_least_one = [sp.Ge(margin, 1, evaluate=False)]
+    assert is_nonnegative((margin - 1) / margin, numbers, at_least_one)
+    assert is_nonnegative(K / margin, numbers, at_least_one)
+    assert not is_nonnegative((margin - 1) / margin, numbers, [sp.Ge(margin, 0, evaluate=False)])
+    assert not is_nonnegative(K / margin, numbers, [sp.Ge(margin, 0, evaluate=False)])
+    assert not is_nonnegative(K / margin, numbers)
+    assert not is_nonnegative(-K / margin, numbers, at_least_one)
+    assert not is_nonnegative((margin - 2) / margin, numbers, at_least_one)
+
+
+def test_one_needs_no_vectors() -> None:
+    """A number that is not negative by what weights are: the excess over the pairing, and no more."""
+    left = qt_in * q_n * (v.square_of_weight - alpha * q_n * qt_in)
+    second = next(symbol for symbol, notion in where.items() if notion.name == "expected_square_weight")
+    assert failing([Term(left, one())], 0, "<=", second - alpha * q_in**2) == ""
+    more = qt_in * q_n * (v.square_of_weight - 2 * alpha * q_n * qt_in)
+    assert ">= 0" in failing([Term(more, one())], 0, "<=", second - 2 * alpha * q_in**2)
+
+
+TYPES = find("fraboni2022:lemma-7").where
+DEVIATION = next(symbol for symbol, notion in TYPES.items() if notion is samples.gradient_deviation_sq)
+
+
+def test_cauchy_schwarz_has_weights_that_are_not_negative() -> None:
+    """The squares over the types that have a weight, and over the others, are both needed."""
+    chosen = find("fraboni2022:lemma-7.steps").relations[0]
+    terms = next(c for c in CERTIFICATES if c.claim == "fraboni2022:lemma-7.steps").links[0]
+    stated = {"where": TYPES, "assumptions": SCHEME}
+    assert failing(terms, chosen.left, "<=", chosen.right, **stated) == ""
+    negative = replace(terms[0], reason=weighted(-v.present, v.pull, SLOPE))
+    assert ">= 0" in failing([negative, *terms[1:]], chosen.left, "<=", chosen.right, **stated)
+    assert "left over" in failing([*terms[:2]], chosen.left, "<=", chosen.right, **stated)
+
+
+def test_even_powers_have_a_sign_and_odd_ones_none() -> None:
+    """Of a letter of either sign."""
+    numbers = replace(numbers_of(CLAIM), of_clients=frozenset({v.pull}))
+    assert is_nonnegative(v.pull**2 + v.pull**4, numbers)
+    assert is_nonnegative(Average(v.pull**2), numbers)
+    for number in (v.pull, v.pull**3, v.pull**2 + v.pull, -(v.pull**2), Average(v.pull), 1 / v.pull**2):
+        assert not is_nonnegative(number, numbers)
