@@ -33,6 +33,7 @@ kappa = sp.Symbol(r"\kappa", positive=True)
 KAPPA = (
     "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)), which is 1 for beta = 0 and eta_g rho <= 2"
 )
+"""The same in words, for the notes of claims."""
 
 where: dict[sp.Symbol, q.Notion] = notation.where | {L_xi: samples.sample_smoothness, kappa: moments.spread_factor}
 claim = partial(Claim, where=where)
