@@ -103,9 +103,8 @@ def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:
 def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
     """Not on a simpler one where the quantity is zero, and so of every order."""
     claim_id = "vlaski2023:claim.effective-step"
-    outcomes = list(
-        trials._check_chunk([claim_id], [Instance("steady sampled clients", number) for number in range(3)])
-    )
+    instances = [Instance("steady sampled clients", number) for number in range(3)]
+    outcomes = list(trials._check_chunk([claim_id], instances))
     shown, trivial = (next(o for o in outcomes if o.applicable and o.is_trivial is zero) for zero in (False, True))
     witness = verdicts._verdict(claim_id, [replace(trivial, complexity=(0, 0, 0)), shown]).witness
     assert witness is not None
