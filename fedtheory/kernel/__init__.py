@@ -36,8 +36,10 @@ from fedtheory.kernel.reasons import (
     root,
     smoothness,
     square,
+    steps,
     strong_convexity,
     triangle,
+    unweighted,
 )
 from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative, is_ordering, is_positive, slack
@@ -74,7 +76,9 @@ __all__ = [
     "slack",
     "smoothness",
     "square",
+    "steps",
     "strong_convexity",
     "triangle",
+    "unweighted",
     "vector",
 ]

@@ -2,7 +2,8 @@
 
 All scalars are in expectation.  A vector that is declared as noise has mean
 zero given all vectors that do not contain it, and different clients' noises
-are independent.  Means over clients have equal weights.
+are independent.  The weights of means over clients are not negative and sum to
+one; noises and participants ask what they are.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def _is_past(other: Expr, noise: Expr, theory: Theory) -> bool:
 
 
 def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr]:
-    """Noises of other letters, clients or steps are independent: a mean over M of them has 1/M of the variance."""
+    """Noises of other letters, clients or steps are independent: each counts with the square of its share."""
     sides = [taken_apart(side, theory) for side in (left, right)]
     letters = frozenset(_letter(inside) for _, inside in sides)
     if len(letters) == 2 and letters not in theory.one_draw:
@@ -49,6 +49,8 @@ def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr]:
     averaged, own = [isinstance(side, Average) for side in (left, right)], sides[0][0] * sides[1][0]
     if not any(averaged):
         return {square: own}
-    if theory.clients is None:
-        raise Rejected("noise is averaged over clients, but the theory does not say how many there are")
-    return {Average(own * square): 1 / theory.clients} if all(averaged) else {square: own / theory.clients}
+    if theory.share is None:
+        raise Rejected("noise is averaged over clients, but the theory does not say with what shares")
+    if not all(averaged):
+        return {square: own * theory.share}
+    return {Average(part * square): shared for shared, part in theory.numbers.parts(own * theory.share)}

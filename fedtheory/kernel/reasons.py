@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr, Gradient, Inner, Value
+from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Value
 from fedtheory.kernel.forms import length
 from fedtheory.kernel.numbers import Rejected
 from fedtheory.kernel.theory import Theory
@@ -33,6 +33,30 @@ class Because:
 def square(of: Expr) -> Because:
     """``|v|^2``."""
     return Because(lambda _theory: Reason("square", Inner(of, of)))
+
+
+def steps(of: Expr) -> Because:
+    """``K sum_k |v_k|^2 - |sum_k v_k|^2`` over K local steps, none or more."""
+
+    def reason(theory: Theory) -> Reason:
+        if theory.local_steps is None:
+            raise Rejected("the theory does not say how many local steps there are")
+        total = LocalSum(of)
+        return Reason("Cauchy-Schwarz over steps", theory.local_steps * LocalSum(Inner(of, of)) - Inner(total, total))
+
+    return Because(reason)
+
+
+def unweighted(of: Expr) -> Because:
+    """``M mean(p_i |v_i|^2) - |mean(v_i)|^2`` for a mean with shares p_i over M clients."""
+
+    def reason(theory: Theory) -> Reason:
+        if theory.clients is None or theory.share is None:
+            raise Rejected("the theory does not say how many clients there are, and with what shares")
+        squares = theory.clients * Average(theory.share * Inner(of, of))
+        return Reason("Cauchy-Schwarz over clients", squares - Inner(Average(of), Average(of)))
+
+    return Because(reason)
 
 
 def one() -> Because:

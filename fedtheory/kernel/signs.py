@@ -29,6 +29,8 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
         return False
     if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
         return True
+    if all(_is_factor(factor, orderings, numbers) for factor in sp.Mul.make_args(coefficient)):
+        return True
     found = [known for condition in orderings for known in _parametrised(condition, numbers)]
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
 
@@ -65,6 +67,14 @@ def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
     is_strict = isinstance(condition, sp.Lt | sp.Gt)
     factors = (sp.cancel(coefficient / gap), *((sp.cancel(coefficient * gap),) if is_strict else ()))
     return any(_is_plainly_nonnegative(factor, numbers) for factor in factors)
+
+
+def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bool:
+    """Whether a factor is not negative, and positive in a denominator: by itself, or as a slack has no more."""
+    base, exponent = factor.as_base_exp()
+    below = exponent.is_Integer and exponent.is_negative
+    number, has_sign = (base, _is_plainly_positive) if below else (factor, _is_plainly_nonnegative)
+    return any(has_sign(number - least, numbers) for least in (sp.S.Zero, *map(slack, conditions)))
 
 
 def slack(condition: Expr) -> Expr:

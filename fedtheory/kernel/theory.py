@@ -22,7 +22,7 @@ class Theory:
     client_vectors: frozenset[sp.Symbol] = frozenset()
     """Vectors that each client has one of."""
     step_vectors: frozenset[sp.Symbol] = frozenset()
-    """Of the client vectors, those that differ from local step to local step."""
+    """Of all these, those that differ from local step to local step."""
     noise: frozenset[sp.Symbol] = frozenset()
     """Which of the vectors are fresh zero-mean noise, independent of everything that came before."""
     one_draw: frozenset[frozenset[sp.Symbol]] = frozenset()
@@ -30,7 +30,9 @@ class Theory:
     random: frozenset[sp.Symbol] = frozenset()
     """Vectors that depend on the noise of earlier steps of the round."""
     clients: sp.Symbol | None = None
-    """M, needed where noises are averaged over clients, or participants drawn; shares are equal."""
+    """M, needed where participants are drawn, or means with unequal shares compared."""
+    share: Expr | None = None
+    """The weight of a client in means over clients, needed where noises are averaged: 1/M, or a number of each."""
     of_a_round: bool = False
     """Whether statements are about a round given its start: vectors have means, and the weights of those that are
     drawn sum to one."""
@@ -76,8 +78,8 @@ class Theory:
                 raise Rejected(f"{letter} is {role} and {other} at once")
         if not self.noise | self.random <= self.vectors | self.client_vectors:
             raise Rejected("what is random has to be a vector")
-        if not self.step_vectors <= self.client_vectors:
-            raise Rejected("what differs from local step to local step has to be a client's vector")
+        if not self.step_vectors <= self.vectors | self.client_vectors:
+            raise Rejected("what differs from local step to local step has to be a vector")
 
     def require_objective(self, letter: Expr) -> None:
         """Raise `Rejected` where something else stands in an objective's place."""

@@ -11,15 +11,28 @@ from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
 from fedtheory.proofs.induction import Induction, induct
+from fedtheory.proofs.measured import in_vectors, theory_of_update
 from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
 from fedtheory.proofs.proof import Prover, conditions_of, named, relaxation, reliance
 from fedtheory.proofs.rounds import step_size, theory_of_round, without_indicators
 from fedtheory.proofs.squares import Squared, examine_square
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
+from fedtheory.proofs.updates import weight_conditions
 from fedtheory.registry import find
 
-Link = Sequence[Term] | Induction | Squared | Products | Positive | PastTotal
+
+@dataclass(frozen=True)
+class BothWays:
+    """Why an equation holds: neither side is larger."""
+
+    at_most: Sequence[Term]
+    """The terms that add up to the right side minus the left one."""
+    at_least: Sequence[Term]
+    """And those of the left side minus the right one."""
+
+
+Link = Sequence[Term] | BothWays | Induction | Squared | Products | Positive | PastTotal
 """Why a relation holds."""
 
 
@@ -49,7 +62,7 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         lemma = prove(name)
         yield from reliance(claim, lemma, conditions)
         yield Step(f"{name} is the one on record", lemma.claim is find(name))
-    known = (*conditions, *known_conditions(claim))
+    known = (*conditions, *known_conditions(claim), *weight_conditions(claim))
     for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
         yield from named(link, _link(claim, certificate, relation, why, known))
@@ -58,12 +71,8 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
 def _link(
     claim: Claim, certificate: Certificate, relation: Relation, why: Link, conditions: Sequence[Expr]
 ) -> Iterator[Step]:
+    _require_meaning(claim, relation)
     smaller, larger = _written_out(claim, relation).ordered
-    try:
-        require_meaning(smaller, claim.place)
-        require_meaning(larger, claim.place)
-    except ValueError as reason:
-        raise Rejected(str(reason)) from None
     if isinstance(why, PastTotal):
         yield from total_of_past(claim, relation)
         return
@@ -72,12 +81,24 @@ def _link(
         yield from induct(claim, relation, why, theory, conditions)
     elif isinstance(why, Positive | Squared | Products):
         yield from _EXAMINERS[type(why)](relation, why, theory, conditions)
+    elif isinstance(why, BothWays):
+        yield from named("at most: ", check(smaller, larger, why.at_most, theory, conditions))
+        yield from named("at least: ", check(larger, smaller, why.at_least, theory, conditions))
     elif relation.operator == "==" and why:
         yield Step("an equation has no terms", False)
     elif relation.operator not in ("<=", "==", ">="):
         yield Step("a certificate shows that a side is not larger, not that it is smaller", False)
     else:
         yield from check(smaller, larger, why, theory, conditions)
+
+
+def _require_meaning(claim: Claim, relation: Relation) -> None:
+    written = relation if claim.place == "run" else _written_out(claim, relation)
+    try:
+        require_meaning(written.left, claim.place)
+        require_meaning(written.right, claim.place)
+    except ValueError as reason:
+        raise Rejected(str(reason)) from None
 
 
 _EXAMINERS: dict[type, Callable[[Relation, Any, Theory, Sequence[Expr]], Iterator[Step]]] = {
@@ -88,7 +109,12 @@ _EXAMINERS: dict[type, Callable[[Relation, Any, Theory, Sequence[Expr]], Iterato
 
 
 def _written_out(claim: Claim, relation: Relation) -> Relation:
-    """A relation about a round with its step sizes and participants in terms of the round's numbers."""
+    """A relation about a round with its step sizes and participants in terms of the round's numbers.
+
+    One between quantities of a run becomes one between what they measure.
+    """
+    if claim.place == "run":
+        return in_vectors(claim, relation)
     if claim.place != "round":
         return relation
     if is_about_past(relation):
@@ -102,6 +128,8 @@ def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -
     """The theory in which one link is checked."""
     if is_about_past(relation):
         return theory_of_past(claim, relation)
+    if claim.place == "run":
+        return theory_of_update(claim, relation)
     if claim.place == "round":
         return theory_of_round(claim, relation)
     return _with_lemmas(theory_of(claim), claim, map(find, certificate.lemmas))

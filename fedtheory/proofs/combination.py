@@ -7,14 +7,13 @@ kernel is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
 
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
-from fedtheory.assumptions import Assumption
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
 from fedtheory.kernel import (
@@ -27,20 +26,11 @@ from fedtheory.kernel import (
     is_positive,
     slack,
 )
+from fedtheory.proofs.facts import UPDATE_FACTS, Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, relaxation, reliance
 from fedtheory.proofs.theory import ROUNDS, Letters, divisors, letters_of, numbers_of
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A number of a run that is not negative, or zero, whatever the theory."""
-
-    name: str
-    slack: Callable[[Letters], Expr]
-    needs: tuple[Assumption, ...] = ()
-    is_zero: bool = False
-
+from fedtheory.proofs.updates import shared_conditions
 
 ONE = Fact("1 >= 0", lambda _letter: sp.S.One)
 FINAL_DISTANCE = Fact("a squared distance is not negative", lambda letter: letter(q.final_distance_sq))
@@ -86,6 +76,7 @@ ITERATIONS = Fact(
 )
 
 FACTS = (
+    *UPDATE_FACTS,
     ONE,
     FINAL_DISTANCE,
     TELESCOPED_PROGRESS,
@@ -131,7 +122,7 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
     yield from relaxation(claim, certificate.relaxed)
-    conditions = [*conditions_of(claim, certificate.relaxed), *gap_conditions(claim)]
+    conditions = [*conditions_of(claim, certificate.relaxed), *gap_conditions(claim), *shared_conditions(claim)]
     for inequality in certificate.known:
         slack, _ = yield from _derived(claim, inequality, conditions, prove)
         larger = [symbol for symbol in sorted(slack.free_symbols, key=str) if not (slack - symbol).has(symbol)]
@@ -156,9 +147,15 @@ def _link(
         else:
             signed = relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions)
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
-    left = rest if is_nonzero_somewhere(rest) else sp.cancel(rest)
+    left = rest if is_nonzero_somewhere(rest) else _over_one_denominator(rest)
     left = sp.simplify(left) if left != 0 and _has_roots(left) else left
     yield Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
+
+
+def _over_one_denominator(rest: Expr) -> Expr:
+    """A sum of fractions in lowest terms; zero is seen before common factors are looked for, which takes long."""
+    above, _below = sp.fraction(sp.together(rest))
+    return sp.S.Zero if sp.expand(above) == 0 else sp.cancel(rest)
 
 
 def _has_roots(expression: Expr) -> bool:

@@ -1,13 +1,141 @@
-"""Certificates for Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi (2022)."""
+"""Certificates for Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi (2022): what holds at a local step."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import sympy as sp
 
-from fedtheory.kernel import Term, cocoercivity, lipschitz_gradient
-from fedtheory.proofs.certificate import Certificate
+from fedtheory.expressions import Average, Expr, Gradient, LocalSum
+from fedtheory.kernel import (
+    Term,
+    assumption,
+    cocoercivity,
+    convexity,
+    lipschitz_gradient,
+    one,
+    smoothness,
+    square,
+    steps,
+    unweighted,
+)
+from fedtheory.proofs.certificate import BothWays, Certificate, Link
+from fedtheory.proofs.updates import (
+    APART_AT_LEAST,
+    APART_AT_MOST,
+    MOVED,
+    OPTIMUM_SAMPLES,
+    PAST_MOVES,
+    SAME_OPTIMUM,
+    STALE_SAMPLES,
+    WEIGHTS_AT_LEAST,
+    WEIGHTS_AT_MOST,
+    age,
+    at_local,
+    at_optimum,
+    at_virtual,
+    client_objective,
+    deviation,
+    excess,
+    local,
+    move,
+    optimum_noise,
+    received,
+    round_optimum,
+    sample,
+    server,
+    square_of_weight,
+    surrogate_optimum,
+    virtual,
+    virtual_noise,
+)
 from fedtheory.sources.fraboni2022.inequalities import L_i, theta_bar, theta_i_star, x
-from fedtheory.sources.fraboni2022.notation import L
+from fedtheory.sources.fraboni2022.lemma_3_proof import k
+from fedtheory.sources.fraboni2022.notation import K, L, M, alpha, beta, eta_g, eta_l, q_n, qt_in, rho, tau, tilde_eta
+from fedtheory.sources.fraboni2022.weights_lemmas import largest_share
+
+ONE = sp.S.One
+
+
+def _of_clients(coefficient: Expr, reason: object) -> Term:
+    """A term that is averaged over clients with their shares."""
+    return Term(coefficient, reason, averaged=True)  # type: ignore[arg-type]
+
+
+def _three_parts(coefficient: Expr, *parts: Expr, averaged: bool, summed: bool = False) -> list[Term]:
+    """3 |u|^2 + 3 |v|^2 + 3 |w|^2 - |u + v + w|^2."""
+    u, v, w = parts
+    return [Term(coefficient, square(one - other), averaged, summed) for one, other in ((u, v), (v, w), (u, w))]
+
+
+STALE, CHANGE = at_local - at_virtual, at_virtual - at_optimum
+SLOPE = Gradient(client_objective, virtual)
+SLOPE_CHANGE = SLOPE - Gradient(client_objective, round_optimum)
+
+
+def _over(mean: Expr) -> Expr:
+    """What is left of a vector when its mean over clients is taken away."""
+    return mean - Average(mean)
+
+
+APPLIED = q_n * Average(sample) + Average(deviation)
+SPREAD = sample - eta_g * APPLIED
+"""g_i - eta_g sum_j w_j g_j."""
+_UNUSED = (1 - q_n / rho, q_n / rho)
+
+SECOND_MOMENT = [
+    Term(eta_g**2, assumption(WEIGHTS_AT_MOST)),
+    Term(2 * eta_g, assumption(APART_AT_MOST), averaged=True),
+    Term(2 * eta_g**2 * q_n, assumption(APART_AT_LEAST), averaged=True),
+    Term(eta_g**2 * (rho - q_n) * beta, square(sample), averaged=True),
+    Term(eta_g**2 * q_n * (beta - square_of_weight + alpha * q_n * qt_in), square(sample), averaged=True),
+    Term(excess, square(_over(sample)), averaged=True),
+    Term((q_n / rho) ** 2 * (excess - eta_g * rho * (alpha * eta_g * rho - 2)), square(Average(sample))),
+    Term((1 - (q_n / rho) ** 2) * excess, square(Average(sample))),
+    Term(2 * eta_g * q_n * (1 - q_n / rho), square(Average(sample))),
+]
+"""kappa mean |g_i|^2 - mean |g_i - eta_g sum_j w_j g_j|^2."""
+
+_CHOSEN = [
+    Term(ONE, assumption(WEIGHTS_AT_MOST)),
+    Term(2 * q_n, assumption(APART_AT_LEAST), averaged=True),
+]
+"""sum_i gamma_i |g_i|^2 + alpha |sum_i q_i g_i|^2 - |sum_i w_i g_i|^2, which is zero."""
+_CHOSEN_BACK = [Term(ONE, assumption(WEIGHTS_AT_LEAST)), Term(2 * q_n, assumption(APART_AT_MOST), averaged=True)]
+SELECTED = BothWays(_CHOSEN, _CHOSEN_BACK)
+_EXCESS = Term(q_n * (beta - square_of_weight + alpha * q_n * qt_in), square(at_local), averaged=True)
+"""beta q mean |g_i|^2 - sum_i gamma_i |g_i|^2."""
+
+
+def _at_all_steps(coefficient: Expr, terms: Sequence[Term]) -> list[Term]:
+    """The sum over the local steps of a multiple of terms."""
+    return [replace(term, coefficient=coefficient * term.coefficient, summed=True) for term in terms]
+
+
+_LEFT = q_n * qt_in * (square_of_weight - alpha * q_n * qt_in)
+"""gamma_i(n)."""
+LEMMA_1: list[Link] = [
+    SELECTED,
+    [Term(_LEFT, one())],
+    [Term(q_n * qt_in * (beta - square_of_weight + alpha * q_n * qt_in), one())],
+]
+BEYOND = Average(deviation)
+STEP = _at_all_steps(tilde_eta**2 / K, [*_CHOSEN, _EXCESS])
+MIXING = [
+    Term(1 / K, assumption(MOVED)),
+    Term(tilde_eta / K, steps(BEYOND)),
+    *_at_all_steps(
+        tilde_eta * (K - 1) / K,
+        [Term(ONE, assumption(WEIGHTS_AT_MOST)), Term((1 - alpha) * q_n**2, square(Average(at_local))), _EXCESS],
+    ),
+]
+"""What it costs to take the mean of the weights inside D."""
+
+_SPLIT = [
+    Term(ONE, square(received - server + eta_l * LocalSum(SPREAD))),
+    Term(2 * eta_l**2, steps(SPREAD)),
+]
 
 CERTIFICATES = [
     Certificate(
@@ -15,6 +143,120 @@ CERTIFICATES = [
         links=[
             [Term(2 * L, cocoercivity(L_i, x, theta_i_star))],
             [Term(sp.S.One, lipschitz_gradient(L_i, x, theta_bar))],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:eq-44-45",
+        links=[[_of_clients(ONE, square(_over(at_local)))], [_of_clients(qt_in, square(SLOPE))]],
+    ),
+    Certificate(claim="fraboni2022:lemma-1", links=LEMMA_1),
+    Certificate(claim="fraboni2022:lemma-1.schedules", links=LEMMA_1),
+    Certificate(
+        claim="fraboni2022:lemma-1.remark.fixed",
+        links=[
+            [Term(q_n**2 * (largest_share - qt_in), square(at_local), averaged=True)],
+            [Term(q_n**2 / M, unweighted(at_local))],
+        ],
+    ),
+    Certificate(claim="fraboni2022:lemma-1.remark.alpha.fixed", links=[SELECTED]),
+    Certificate(
+        claim="fraboni2022:lemma-2.fixed",
+        links=[[*STEP, *(replace(term, coefficient=tilde_eta * term.coefficient) for term in MIXING)], STEP, MIXING],
+    ),
+    Certificate(claim="fraboni2022:lemma-2.given-weights", links=[STEP]),
+    Certificate(claim="fraboni2022:lemma-2.eq-57-58.fixed", links=[[]]),
+    Certificate(
+        claim="fraboni2022:lemma-2.eq-59.fixed",
+        links=[
+            BothWays(
+                [replace(term, coefficient=tilde_eta**2 * term.coefficient) for term in _CHOSEN],
+                [replace(term, coefficient=tilde_eta**2 * term.coefficient) for term in _CHOSEN_BACK],
+            )
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-3.eq-64-66.fixed",
+        links=[
+            _SPLIT,
+            [Term(term.coefficient, term.reason, averaged=True) for term in _SPLIT],
+            [
+                Term(2 * eta_l**2 * k * term.coefficient, term.reason, term.averaged, summed=True)
+                for term in SECOND_MOMENT
+            ],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-3.eq-67-68.fixed",
+        links=[
+            _three_parts(ONE, STALE, CHANGE, at_optimum, averaged=False),
+            [_of_clients(ONE, assumption(STALE_SAMPLES))],
+            [_of_clients(ONE, assumption(OPTIMUM_SAMPLES))],
+            [
+                *_three_parts(ONE, STALE, CHANGE, at_optimum, averaged=True),
+                _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+                _of_clients(sp.Integer(3), assumption(OPTIMUM_SAMPLES)),
+            ],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-3.eq-70-71.stale",
+        links=[
+            [
+                Term(ONE, steps(move)),
+                Term(tau - age, square(move), summed=True),
+                Term(tau, assumption(PAST_MOVES)),
+            ]
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-4.proof",
+        links=[
+            [
+                Term(2 * q_n / K, reason, averaged=True, summed=True)
+                for reason in (
+                    smoothness(client_objective, virtual, local),
+                    convexity(client_objective, surrogate_optimum, local),
+                )
+            ]
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-5.steps.fixed",
+        links=[
+            [
+                _of_clients(sp.Integer(3), square(_over(STALE))),
+                _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+            ],
+            [
+                _of_clients(6 * largest_share, assumption(OPTIMUM_SAMPLES)),
+                _of_clients(6 * (largest_share - qt_in), square(CHANGE)),
+            ],
+            [
+                _of_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
+                *(
+                    Term(term.coefficient / K, term.reason, term.averaged, summed=True)
+                    for term in (
+                        *_three_parts(ONE, *map(Average, (STALE, virtual_noise, SLOPE)), averaged=False),
+                        _of_clients(sp.Integer(3), square(_over(STALE))),
+                        _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+                        _of_clients(3 * qt_in, square(SLOPE)),
+                        _of_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
+                        _of_clients(6 * (1 - qt_in), square(CHANGE)),
+                        _of_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
+                        _of_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
+                        _of_clients(sp.Integer(3), square(_over(SLOPE_CHANGE))),
+                    )
+                ),
+            ],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-6.steps.move",
+        links=[
+            [
+                Term(tilde_eta**2, steps(q_n * Average(at_local) + BEYOND)),
+                *_at_all_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
+            ]
         ],
     ),
 ]

@@ -13,8 +13,10 @@ from fedtheory.claim import Claim
 from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Selected, norm_sq
 from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
+from fedtheory.quantities.sampled_gradients import sample_smoothness
+from fedtheory.quantities.second_moments_of_weights import spread_factor
 
-PROVABLE_PLACES = ("step", "path", "points", "round")
+PROVABLE_PLACES = ("step", "path", "points", "round", "run")
 """Where the letters of a claim mean what the kernel takes them for."""
 
 _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
@@ -22,7 +24,16 @@ _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
 _COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations)
-_POSITIVE = (q.local_step_size, q.server_step_size, q.effective_step_size, q.smoothness, q.nearest_start)
+_POSITIVE = (
+    q.local_step_size,
+    q.server_step_size,
+    q.effective_step_size,
+    q.smoothness,
+    q.nearest_start,
+    q.largest_weight_sum,
+    sample_smoothness,
+    spread_factor,
+)
 _MAY_VANISH = (
     q.initial_distance,
     q.initial_gap,
@@ -35,9 +46,26 @@ _MAY_VANISH = (
     q.gradient_dissimilarity,
     q.mean_dissimilarity,
     q.lipschitz,
+    q.weight_pairing,
+    q.weight_excess,
+    q.reporting_excess,
+    q.largest_staleness,
+    q.surrogate_initial_distance,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
+OF_AN_UPDATE = (q.weight_sum, q.largest_share)
+"""Numbers that are the same for all clients and local steps of an update; none is negative."""
+_PER_SHARE = (
+    q.weight_share,
+    q.largest_share,
+    q.client_spread,
+    q.mean_square_gradient,
+    q.square_mean_gradient,
+    q.round_optimum_noise,
+    q.round_optimum_mixed_noise,
+)
+"""Quantities of updates that are known only where somebody has a weight in each."""
 GAPS = (
     q.interval_start_gap,
     q.interval_end_gap,
@@ -55,6 +83,7 @@ _CLIENTS_MAY_VANISH = (
     q.mean_square_smoothness,
     q.relative_noise,
     q.absolute_noise,
+    q.weight_share,
 )
 _OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
 """Numbers that each client has one of; none is negative."""
@@ -121,6 +150,7 @@ def theory_of(claim: Claim) -> Theory:
         client_vectors=frozenset(letter(notion) for notion in _OF_CLIENTS) - ({noise} if is_quiet else set()),
         noise=frozenset({noise}) if is_random and not is_quiet else frozenset(),
         clients=letter(q.clients) if a.uniform_shares in claim.assumptions else None,
+        share=1 / letter(q.clients) if a.uniform_shares in claim.assumptions else None,
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
@@ -149,7 +179,7 @@ _CURVATURES = {
 
 def numbers_of(claim: Claim) -> Numbers:
     """The numbers of a claim: those of the setting, those of the clients, and those under a quantifier."""
-    named = {symbol: notion for symbol, notion in claim.where.items() if notion in (*NUMBERS, *GAPS)}
+    named = {s: notion for s, notion in claim.where.items() if notion in (*NUMBERS, *OF_AN_UPDATE, *GAPS)}
     own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
     for symbol, values in claim.for_all.items():
         _require_declared(symbol, values)
@@ -161,19 +191,28 @@ def numbers_of(claim: Claim) -> Numbers:
     counts |= {symbol: 1 for symbol in claim.for_all if symbol.is_integer and symbol.is_positive}
     if a.several_clients in claim.assumptions:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
-    vanishing = (*_MAY_VANISH, *_CLIENTS_MAY_VANISH)
+    counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
+    vanishing = (*_MAY_VANISH, *OF_AN_UPDATE, *_CLIENTS_MAY_VANISH)
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
         at_least=counts,
         may_vanish=frozenset(symbol for symbol, notion in (named | own).items() if notion in vanishing),
-        divisors=frozenset(s for s, n in named.items() if n in (*GAPS, q.initial_gap) and s in divisors(_sides(claim))),
+        divisors=frozenset(s for s, notion in named.items() if _is_divided_by(claim, s, notion)),
         definitions=_means_of_numbers(letters_of(claim)),
     )
 
 
 def _sides(claim: Claim) -> list[Expr]:
     return [side for relation in claim.relations for side in (relation.left, relation.right)]
+
+
+def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
+    """Whether a claim says nothing where a number is zero."""
+    sides = _sides(claim)
+    if notion is q.weight_sum and any(claim.where.get(s) in _PER_SHARE for side in sides for s in side.free_symbols):
+        return True
+    return notion in (*GAPS, q.initial_gap, q.weight_sum) and symbol in divisors(sides)
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:

@@ -39,6 +39,7 @@ THEORY = Theory(
     client_vectors=frozenset({c_i, d_i, n_i, m_i}),
     noise=frozenset({n_i, m_i}),
     clients=M,
+    share=1 / M,
     objectives=frozenset({F}),
     means={F: F_i},
     client_objectives=frozenset({F_i}),

@@ -113,7 +113,7 @@ def test_constants_have_to_be_known(reason: Any) -> None:
 
 def test_lengths_of_random_vectors_are_rejected() -> None:
     """The root of a mean of squares is no mean of lengths."""
-    random = replace(THEORY, noise=frozenset({c_i}), clients=sp.Symbol("M", positive=True))
+    random = replace(THEORY, noise=frozenset({c_i}), share=1 / sp.Symbol("M", positive=True))
     with pytest.raises(Rejected, match="nothing is random"):
         scalar(length(a), random)
 

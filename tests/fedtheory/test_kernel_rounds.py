@@ -32,6 +32,7 @@ THEORY = Theory(
     one_draw=frozenset({frozenset({n_i, m_i})}),
     random=frozenset({p_i}),
     clients=M,
+    share=1 / M,
     participants=L,
     of_a_round=True,
     local_steps=E_i,

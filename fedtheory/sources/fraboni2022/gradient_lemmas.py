@@ -230,6 +230,17 @@ CLAIMS = [
         verdict="refuted",
     ),
     claim(
+        id="fraboni2022:lemma-6.steps.move",
+        kind="step",
+        title="One move of the server",
+        locator="proof of Lemma 6, eq. (83)",
+        lhs=Q,
+        rhs=q_n**2 * alpha * move * R + q_n * beta * move * S,
+        assumptions=ASSUMPTIONS,
+        note="The first relation of (83) to (85), which holds as printed.",
+        verdict="proved",
+    ),
+    claim(
         id="fraboni2022:lemma-6.steps.server-step",
         kind="step",
         title="A recursion for the moves, with the server's step",

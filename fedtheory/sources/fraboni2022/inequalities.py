@@ -77,7 +77,7 @@ CLAIMS = [
         lhs=R_nk,
         rhs=S_nk,
         also=(Relation(noise_sq, "<=", ClientSum(qt_in**2 * virtual_sq)),),
-        assumptions=SCHEME,
+        assumptions=(*SCHEME, a.unbiased_gradients),
         printed=(
             r"g\left(\sum_kp_kx_k\right)\le\sum_kp_kg(x_k),\quad"
             r"\mathbb E\left[\|X-\mathbb E[X]\|^2\right]\le\mathbb E\left[\|X\|^2\right]"

@@ -6,6 +6,7 @@ from functools import partial
 
 import sympy as sp
 
+from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import ClientSum, Selected, norm_sq
@@ -164,10 +165,21 @@ CLAIMS = [
                 2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S,
             ),
         ),
-        assumptions=SCHEME,
+        assumptions=(*SCHEME, a.weight_covariance),
         note=f"{KAPPA}: by Lemma 1 the spread is at most S + (alpha c^2 - 2c) R + eta_g c beta S with c = eta_g q(n).",
         corrects="fraboni2022:lemma-3.eq-64-66",
         verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:lemma-3.eq-66.fixed",
+        kind="step",
+        title="Staleness and local work apart, in the mean over clients",
+        locator="proof of Lemma 3, eq. (66), repaired",
+        lhs=phi_nk,
+        rhs=2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S,
+        assumptions=(*SCHEME, a.weight_covariance),
+        note=f"The ends of the repaired (64) to (66).  {KAPPA}.",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-3.eq-67-68",

@@ -60,7 +60,7 @@ where: dict[sp.Symbol, q.Notion] = notation.where | {
 }
 claim = partial(Claim, where=where)
 
-SAMPLED = (a.synchronous, a.weight_covariance)
+SAMPLED = (*SCHEME, a.synchronous, a.weight_covariance)
 
 gamma = omega_sq - alpha * q_in**2
 mixed = q_n**2 * R_nk

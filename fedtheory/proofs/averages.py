@@ -1,0 +1,116 @@
+"""From every client, local step or update to the mean over them: sums of proved relations.
+
+Which quantity is the mean of which is written down here, and is as much trusted
+as the kernel is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Inner, Value
+from fedtheory.kernel import Rejected
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.theory import NUMBERS, OF_AN_UPDATE, Letters
+from fedtheory.quantities import Notion
+from fedtheory.quantities import inside_rounds as steps
+
+NEEDS = (a.aggregation_scheme,)
+
+
+@dataclass(frozen=True)
+class OverClients(Derived):
+    """A bound on how far the model is that each client has received, averaged with the clients' shares."""
+
+    needs = NEEDS
+    words = "a proved claim, averaged over the clients with their shares"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        own = letter(steps.received_distance_sq)
+        return _averaged(letter, slack, {own: ClientSum(letter(q.weight_share) * own)}, _OF_AN_UPDATE)
+
+
+@dataclass(frozen=True)
+class OverSteps(Derived):
+    """A relation at every local step of an update, averaged over them."""
+
+    needs = NEEDS
+    words = "a proved claim, averaged over the local steps"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        own, step = letter(q.weight_share), letter(q.local_step_index)
+        received = ClientSum(own * letter(steps.received_distance_sq))
+        past = sp.Dummy("past")
+        means = {
+            received: received,
+            ClientSum(own * letter(steps.client_distance_sq)): letter(q.client_spread),
+            ClientSum(own * letter(steps.stochastic_gradient_sq)): letter(q.mean_square_gradient),
+            letter(steps.round_gap_at_step): letter(q.round_gap),
+            past: letter(steps.weighted_past_sum) / letter(q.local_steps),
+        }
+        counted = sp.expand(slack).xreplace({letter(steps.past_mean_square_gradient): past / step})
+        return _averaged(letter, counted, means, _OF_AN_UPDATE)
+
+
+@dataclass(frozen=True)
+class OverUpdates(Derived):
+    """A relation about every update, averaged over them.
+
+    A sum over the last tau updates is, in the mean, at most tau times the mean.
+    """
+
+    needs = NEEDS
+    words = "a proved claim, averaged over the updates"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        means: dict[Expr, Expr] = {letter(of_an_update): letter(mean) for of_an_update, mean in _MEANS.items()}
+        past = {letter(q.past_step_lengths_sq): letter(q.largest_staleness) * letter(q.mean_step_length_sq)}
+        return _averaged(letter, slack, means | past, NUMBERS)
+
+    def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
+        """That what is replaced by more counts positively."""
+        return (sp.diff(sp.expand(slack), letter(q.past_step_lengths_sq)),)
+
+
+_OF_AN_UPDATE = (
+    *NUMBERS,
+    *OF_AN_UPDATE,
+    q.round_optimum_noise,
+    q.round_optimum_mixed_noise,
+    q.past_step_lengths_sq,
+)
+"""What is the same for all clients and local steps of an update."""
+_MEANS: Mapping[Notion, Notion] = {
+    q.step_length_sq: q.mean_step_length_sq,
+    q.round_gap: q.mean_round_gap,
+    q.surrogate_gap: q.mean_surrogate_gap,
+    q.progress: q.mean_progress,
+    q.round_optimum_noise: q.mean_round_optimum_noise,
+    q.round_optimum_mixed_noise: q.mean_round_optimum_mixed_noise,
+}
+
+
+def _averaged(letter: Letters, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Notion]) -> Expr:
+    """A sum of multiples of what has a known mean, with these; `Rejected` where something else is not the same."""
+    marks = {of_one: sp.Dummy("of one") for of_one in means}
+    marked = sp.expand(slack).xreplace(marks)
+    factors = {of_one: sp.diff(marked, mark) for of_one, mark in marks.items()}
+    rest = marked.xreplace(dict.fromkeys(marks.values(), sp.S.Zero))
+    for constant in (*factors.values(), rest):
+        _require_same(letter, constant, same)
+    found: Expr = rest + sp.Add(*(factor * means[of_one] for of_one, factor in factors.items()))
+    return found
+
+
+def _require_same(letter: Letters, constant: Expr, same: Sequence[Notion]) -> None:
+    others = [symbol for symbol in constant.free_symbols if letter.notion(symbol) not in same]
+    if others or constant.atoms(ClientSum, Average, Inner, Value, Gradient):
+        raise Rejected(f"{constant} is not the same for all that the mean is over")

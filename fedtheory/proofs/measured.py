@@ -1,0 +1,200 @@
+"""What quantities of updates are, in the vectors of an update: as much trusted as the kernel is.
+
+A claim about a run whose sides are such quantities is proved for any update,
+any of its local steps and any client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim, Relation
+from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Inner, LocalSum, Value, norm_sq
+from fedtheory.kernel import Rejected, Theory
+from fedtheory.proofs.theory import Letters, letters_of
+from fedtheory.proofs.updates import (
+    applied,
+    at_local,
+    at_optimum,
+    at_virtual,
+    client_objective,
+    client_optimum,
+    local,
+    optimum,
+    received,
+    round_optimum,
+    sample,
+    server,
+    square_of_weight,
+    surrogate_optimum,
+    theory_at_steps,
+    theory_of_age,
+    theory_of_past_steps,
+    theory_of_weights,
+    virtual,
+    virtual_noise,
+)
+from fedtheory.quantities import Notion
+from fedtheory.quantities import inside_rounds as steps
+from fedtheory.quantities import sampled_gradients as samples
+from fedtheory.quantities import second_moments_of_weights as moments
+
+Meanings = Mapping[Notion, Expr]
+
+
+def theory_of_update(claim: Claim, relation: Relation) -> Theory:
+    """The theory in which one relation between quantities of updates is to be proved."""
+    return _reading(claim, relation)[1](claim)
+
+
+def in_vectors(claim: Claim, relation: Relation) -> Relation:
+    """A relation between quantities of updates as one between inner products and objective values."""
+    letter = letters_of(claim)
+    known = {letter(notion): meaning for notion, meaning in _reading(claim, relation)[0](letter).items()}
+    known |= _weights(letter)
+    left, right = (_over_shares(side.xreplace(known), letter) for side in (relation.left, relation.right))
+    return Relation(left, relation.operator, right)
+
+
+def _reading(
+    claim: Claim, relation: Relation
+) -> tuple[Callable[[Letters], dict[Notion, Expr]], Callable[[Claim], Theory]]:
+    """What the quantities of a relation mean, and the theory for that."""
+    if a.aggregation_scheme not in claim.assumptions:
+        raise Rejected("quantities of updates are those of scheme (6)")
+    letter = letters_of(claim)
+    used = {letter.notion(symbol) for symbol in relation.left.free_symbols | relation.right.free_symbols}
+    measured = {notion for notion in used if notion in _ALL}
+    for meanings, theory in _READINGS:
+        if measured <= meanings(letter).keys():
+            return meanings, theory
+    names = ", ".join(sorted(notion.name for notion in measured if notion is not None))
+    raise Rejected(f"no theory has all of: {names}")
+
+
+def _weights(letter: Letters) -> dict[sp.Symbol, Expr]:
+    """The weights of an update by their sum and the clients' shares in it."""
+    weight = letter(q.weight_sum) * letter(q.weight_share)
+    return {letter(q.expected_weight): weight, letter(moments.expected_square_weight): weight * square_of_weight}
+
+
+def _over_shares(expression: Expr, letter: Letters) -> Expr:
+    """An expression whose sums over clients are means with their shares."""
+    share = letter(q.weight_share)
+
+    def mean(content: Expr) -> Expr:
+        parts = [part / share for part in sp.Add.make_args(sp.expand_mul(content, deep=False))]
+        if any(part.as_powers_dict().get(share, 0) < 0 for part in parts):
+            raise Rejected(f"the clients do not count with their weights in the sum of {content}")
+        return Average(sp.Add(*parts))
+
+    found: Expr = expression.replace(lambda part: isinstance(part, ClientSum), lambda part: mean(part.args[0]))
+    return found
+
+
+def _step_size(letter: Letters) -> Expr:
+    return letter(q.local_step_size) * letter(q.server_step_size)
+
+
+def _gap(point: Expr) -> Expr:
+    """L~^n(theta^{n,k}) - L~^n(point)."""
+    found: Expr = Average(Value(client_objective, virtual) - Value(client_objective, point))
+    return found
+
+
+def _mean_over_steps(letter: Letters, at_a_step: Expr) -> Expr:
+    return LocalSum(at_a_step) / letter(q.local_steps)
+
+
+def _at_steps(letter: Letters) -> dict[Notion, Expr]:
+    """Of the models and the samples of an update."""
+    share, total = letter(q.weight_share), letter(q.weight_sum)
+    slopes = Gradient(client_objective, virtual)
+    of_a_step = {
+        steps.stochastic_gradient_sq: norm_sq(at_local),
+        steps.client_distance_sq: norm_sq(local - virtual),
+        steps.square_mean_gradient_at_step: norm_sq(Average(at_local)),
+        steps.round_gap_at_step: total * _gap(round_optimum),
+        steps.virtual_client_gap: Value(client_objective, virtual) - Value(client_objective, client_optimum),
+        steps.received_distance_sq: norm_sq(received - server),
+        samples.stale_gradient_change: norm_sq(at_local - at_virtual),
+        samples.mixed_gradient_change: norm_sq(Average(at_local - at_virtual)),
+        samples.change_from_round_optimum: norm_sq(at_virtual - at_optimum),
+        samples.virtual_second_moment: norm_sq(at_virtual),
+        samples.mixed_noise_at_virtual: norm_sq(Average(virtual_noise)),
+        samples.mean_gradient_at_virtual_sq: norm_sq(Average(slopes)),
+        samples.virtual_gradient_lengths: norm_sq(slopes),
+        samples.second_moment_at_round_optimum: norm_sq(at_optimum),
+        q.round_optimum_noise: Average(norm_sq(at_optimum)),
+        q.round_optimum_mixed_noise: Average(share * norm_sq(at_optimum)),
+    }
+    means = {
+        q.client_spread: Average(norm_sq(local - virtual)),
+        q.mean_square_gradient: Average(norm_sq(at_local)),
+        q.square_mean_gradient: norm_sq(Average(at_local)),
+        q.round_gap: total * _gap(round_optimum),
+        q.surrogate_gap: total * _gap(surrogate_optimum),
+        q.alignment: total * Inner(Average(Gradient(client_objective, local)), virtual - surrogate_optimum),
+    }
+    return of_a_step | {notion: _mean_over_steps(letter, meaning) for notion, meaning in means.items()}
+
+
+def _of_weights(letter: Letters) -> dict[Notion, Expr]:
+    """Of the models and the random weights; noise has no share in a descent, as it is fresh at every step."""
+    chosen, size = applied(letter, at_local), _step_size(letter)
+    away, moved = virtual - optimum, virtual - size * chosen
+    known = _at_steps(letter)
+    kept = {notion: known[notion] for notion in _OF_MODELS}
+    of_a_step = {
+        steps.selected_gradient_sq: norm_sq(chosen),
+        steps.virtual_distance_sq: norm_sq(away),
+        steps.next_virtual_distance_sq: norm_sq(moved - optimum),
+        steps.virtual_step_sq: norm_sq(size * chosen),
+        steps.mixed_descent: letter(q.weight_sum) * Inner(Average(at_local), away),
+        steps.selected_descent: Inner(chosen, away),
+        q.step_length_sq: norm_sq(size * LocalSum(chosen)),
+    }
+    progress = norm_sq(moved - surrogate_optimum) - norm_sq(virtual - surrogate_optimum)
+    means = {
+        q.progress: progress,
+        steps.selected_alignment: Inner(chosen, virtual - surrogate_optimum),
+    }
+    return kept | of_a_step | {notion: _mean_over_steps(letter, meaning) for notion, meaning in means.items()}
+
+
+_OF_MODELS = (
+    steps.stochastic_gradient_sq,
+    steps.square_mean_gradient_at_step,
+    q.mean_square_gradient,
+    q.square_mean_gradient,
+    q.alignment,
+)
+
+
+def _of_past_steps(letter: Letters) -> dict[Notion, Expr]:
+    """Of the steps before the present one."""
+    spread = sample - letter(q.server_step_size) * applied(letter, sample)
+    return {
+        steps.client_distance_sq: norm_sq(local - virtual),
+        steps.received_distance_sq: norm_sq(received - server),
+        steps.past_applied_spread: LocalSum(norm_sq(spread)),
+        steps.past_mean_square_gradient: LocalSum(Average(norm_sq(sample))),
+    }
+
+
+def _of_age(_letter: Letters) -> dict[Notion, Expr]:
+    """Of the updates since a client received its model."""
+    return {steps.received_distance_sq: norm_sq(received - server)}
+
+
+_READINGS = (
+    (_of_age, theory_of_age),
+    (_of_past_steps, theory_of_past_steps),
+    (_at_steps, theory_at_steps),
+    (_of_weights, theory_of_weights),
+)
+_ALL = frozenset().union(*(meanings(Letters({})).keys() for meanings, _ in _READINGS))

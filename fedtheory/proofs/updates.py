@@ -1,0 +1,222 @@
+"""The theory of one update of scheme (6): what clients hold at a local step, what they sample, who counts how much.
+
+Means over clients are those with their shares in the update.  What weighs more
+than its mean is a vector of its own, the deviation of the weights: the server
+applies ``sum_i w_i g_i = q mean(g_i) + mean(d_i)`` with ``d_i = q (w_i/q_i - 1) g_i``.
+The weights are independent of what the clients hold, and of all samples, but
+not of the virtual iterate, which the server has moved with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Value, norm_sq
+from fedtheory.kernel import Numbers, Rejected, Theory
+from fedtheory.proofs.theory import Letters, letters_of, numbers_of
+from fedtheory.quantities import sampled_gradients as samples
+from fedtheory.quantities.second_moments_of_weights import spread_factor
+from fedtheory.sources.fraboni2022.assumptions import given_weights
+
+local, virtual = sp.Dummy(r"\theta_i^{\rho_i,k}", real=True), sp.Dummy(r"\theta^{n,k}", real=True)
+received, server = sp.Dummy(r"\theta^{\rho_i}", real=True), sp.Dummy(r"\theta^n", real=True)
+surrogate_optimum, optimum = sp.Dummy(r"\bar\theta", real=True), sp.Dummy(r"\theta^*", real=True)
+round_optimum, client_optimum = sp.Dummy(r"\bar\theta^n", real=True), sp.Dummy(r"\theta_i^*", real=True)
+noise, virtual_noise, optimum_noise = sp.symbols("n_i m_i e_i", cls=sp.Dummy, real=True)
+"""Of the same sample at the local iterate, at the virtual iterate and at the optimum of the update."""
+sample = sp.Dummy("g_i", real=True)
+"""A client's stochastic gradient, where nothing is known of it."""
+deviation, move = sp.Dummy("d_i", real=True), sp.Dummy(r"\theta^{s+1}-\theta^s", real=True)
+objective, client_objective = sp.Dummy(r"\tilde{\mathcal L}^n", real=True), sp.Dummy(r"\mathcal L_i", real=True)
+age, square_of_weight = sp.Dummy("a_i", nonnegative=True, integer=True), sp.Dummy("u_i", nonnegative=True)
+"""How many updates ago a client received its model, and E[w_i^2]/q_i."""
+excess = sp.Dummy(r"\kappa'", nonnegative=True)
+"""max(0, eta_g rho (alpha eta_g rho - 2))."""
+
+STALE_SAMPLES = "smooth samples, at the local and the virtual iterate"
+OPTIMUM_SAMPLES = "smooth convex samples, at the virtual iterate and the optimum"
+SAME_OPTIMUM = "a sample at the optimum of the update has the same second moment at all steps"
+MOVED = "the virtual iterate has moved with the weights"
+PAST_MOVES = "the past moves, of which a client missed the last"
+WEIGHTS_AT_MOST, WEIGHTS_AT_LEAST = "the covariance of the weights, at most", "the covariance of the weights, at least"
+APART_AT_MOST, APART_AT_LEAST = "weights and gradients are independent, at most", "weights and gradients, at least"
+
+at_local = Gradient(client_objective, local) + noise
+at_virtual = Gradient(client_objective, virtual) + virtual_noise
+at_optimum = Gradient(client_objective, round_optimum) + optimum_noise
+
+
+def applied(letter: Letters, gradient: Expr) -> Expr:
+    """sum_i w_i(n) g_i."""
+    found: Expr = letter(q.weight_sum) * Average(gradient) + Average(deviation)
+    return found
+
+
+def theory_at_steps(claim: Claim) -> Theory:
+    """The theory of the K local steps of an update, with samples at three points."""
+    letter = letters_of(claim)
+    noises = frozenset({noise, virtual_noise, optimum_noise})
+    is_unbiased = a.unbiased_gradients in claim.assumptions
+    is_convex = a.convex_and_smooth in claim.assumptions
+    both = frozenset({objective, client_objective})
+    return Theory(
+        numbers=numbers_of_update(claim),
+        vectors=frozenset({virtual, server, surrogate_optimum, optimum, round_optimum}),
+        client_vectors=noises | {local, received, client_optimum},
+        step_vectors=noises | {local, virtual},
+        noise=noises if is_unbiased else frozenset(),
+        one_draw=frozenset(frozenset({one, other}) for one in noises for other in noises if one is not other),
+        random=frozenset({local, virtual}),
+        clients=letter(q.clients),
+        share=letter(q.weight_share),
+        local_steps=letter(q.local_steps),
+        objectives=frozenset({objective}),
+        client_objectives=frozenset({client_objective}),
+        means={objective: client_objective},
+        minimisers={objective: round_optimum, client_objective: client_optimum},
+        convex=both if is_convex else frozenset(),
+        smooth=dict.fromkeys(both, letter(q.smoothness)) if is_convex else {},
+        assumed=_samples(letter) if is_convex and is_unbiased else {},
+    )
+
+
+def _samples(letter: Letters) -> dict[str, Expr]:
+    """What the largest curvature of a sampled objective says of two gradients of one sample."""
+    smoothness = letter(samples.sample_smoothness)
+    away = virtual - round_optimum
+    gap = Value(client_objective, virtual) - Value(client_objective, round_optimum)
+    slope = Inner(Gradient(client_objective, round_optimum), away)
+    return {
+        STALE_SAMPLES: smoothness**2 * norm_sq(local - virtual) - norm_sq(at_local - at_virtual),
+        OPTIMUM_SAMPLES: 2 * smoothness * (gap - slope) - norm_sq(at_virtual - at_optimum),
+        SAME_OPTIMUM: letter(q.local_steps) * norm_sq(at_optimum) - LocalSum(norm_sq(at_optimum)),
+    }
+
+
+def theory_of_weights(claim: Claim) -> Theory:
+    """The same with the random weights, and without samples at points that depend on them."""
+    letter, known = letters_of(claim), theory_at_steps(claim)
+    unknown = frozenset({virtual_noise, optimum_noise})
+    given = {deviation: sp.S.Zero} if given_weights in claim.assumptions else {}
+    return replace(
+        known,
+        client_vectors=known.client_vectors - unknown | ({deviation} - given.keys()),
+        step_vectors=known.step_vectors - unknown | ({deviation} - given.keys()),
+        noise=known.noise - unknown,
+        one_draw=frozenset(),
+        random=known.random | ({deviation} - given.keys()),
+        definitions=given,
+        assumed=_covariances(claim, letter, at_local) | _moved(letter),
+    )
+
+
+def _moved(letter: Letters) -> dict[str, Expr]:
+    """What the weights have to do with the virtual iterate, which they have moved in the steps before.
+
+    In the mean, 2 <d, theta^{n,k}> is -2 eta_g eta_l <d, sum of the earlier d>, and nothing else: summed over the
+    steps it is what |sum d|^2 has more than the sum of |d|^2.
+    """
+    beyond = Average(deviation)
+    together = norm_sq(LocalSum(beyond)) - LocalSum(norm_sq(beyond))
+    size = letter(q.local_step_size) * letter(q.server_step_size)
+    return {MOVED: 2 * LocalSum(Inner(beyond, virtual - surrogate_optimum)) + size * together}
+
+
+def theory_of_past_steps(claim: Claim) -> Theory:
+    """The theory of the local steps before the present one, at which gradients are what they are."""
+    letter = letters_of(claim)
+    if not letter.has(q.local_step_index):
+        raise Rejected("sums over earlier steps need the letter of the local step")
+    step, server_step = letter(q.local_step_size), letter(q.server_step_size)
+    return Theory(
+        numbers=numbers_of_update(claim),
+        vectors=frozenset({server}),
+        client_vectors=frozenset({received, sample, deviation}),
+        step_vectors=frozenset({sample, deviation}),
+        definitions={
+            local: received - step * LocalSum(sample),
+            virtual: server - step * server_step * LocalSum(applied(letter, sample)),
+        },
+        local_steps=letter(q.local_step_index),
+        assumed=_covariances(claim, letter, sample),
+    )
+
+
+def theory_of_age(claim: Claim) -> Theory:
+    """The theory of the updates since a client received its model, as if they were its local steps."""
+    letter, numbers = letters_of(claim), numbers_of_update(claim)
+    return Theory(
+        numbers=replace(numbers, of_clients=numbers.of_clients | {age}),
+        vectors=frozenset({server}),
+        client_vectors=frozenset({move}),
+        step_vectors=frozenset({move}),
+        definitions={received: server - LocalSum(move)},
+        local_steps=age,
+        assumed={PAST_MOVES: letter(q.past_step_lengths_sq) - LocalSum(norm_sq(move))},
+    )
+
+
+def _covariances(claim: Claim, letter: Letters, gradient: Expr) -> dict[str, Expr]:
+    """E<w_i u, w_j v> = alpha q_i q_j <u, v> for two clients, and what is left of E[w_i^2] for one (Assumption 5)."""
+    if a.weight_covariance not in claim.assumptions:
+        return {}
+    total, pairing, share = letter(q.weight_sum), letter(q.weight_pairing), letter(q.weight_share)
+    own = total * Average((square_of_weight - pairing * total * share) * norm_sq(gradient))
+    second = own - (1 - pairing) * total**2 * norm_sq(Average(gradient)) - norm_sq(Average(deviation))
+    apart = Inner(Average(deviation), gradient)
+    return {WEIGHTS_AT_MOST: second, WEIGHTS_AT_LEAST: -second, APART_AT_MOST: apart, APART_AT_LEAST: -apart}
+
+
+def numbers_of_update(claim: Claim) -> Numbers:
+    """The numbers of a claim, with those of each client in an update."""
+    letter, numbers = letters_of(claim), numbers_of(claim)
+    own = frozenset({letter(q.weight_share), square_of_weight})
+    known = frozenset({letter(q.weight_sum), letter(q.past_step_lengths_sq), excess})
+    return replace(
+        numbers,
+        letters=numbers.letters | known,
+        of_clients=numbers.of_clients | own,
+        may_vanish=numbers.may_vanish | own,
+        # Shares are shares of something.
+        divisors=numbers.divisors | {letter(q.weight_sum)},
+        definitions={**numbers.definitions, letter(spread_factor): _spread_factor(letter)},
+    )
+
+
+def _spread_factor(letter: Letters) -> Expr:
+    server_step, largest = letter(q.server_step_size), letter(q.largest_weight_sum)
+    found: Expr = 1 + server_step**2 * largest * letter(q.weight_excess) + excess
+    return found
+
+
+def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """What holds of numbers of an update by what they stand for: sums of weights, and curvatures of samples."""
+    letter = letters_of(claim)
+    smallest, largest = letter(q.smoothness), letter(samples.sample_smoothness)
+    curvatures = (smallest <= largest,) if letter.has(samples.sample_smoothness) else ()
+    weights = (letter(q.weight_sum) <= letter(q.largest_weight_sum),) if letter.has(q.weight_sum) else ()
+    return (*curvatures, *weights)
+
+
+def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """What holds of the weights of an update besides."""
+    letter = letters_of(claim)
+    if not letter.has(q.weight_share):
+        return ()
+    share, total, pairing = letter(q.weight_share), letter(q.weight_sum), letter(q.weight_pairing)
+    root = letter(q.server_step_size) * letter(q.largest_weight_sum)
+    return (
+        *shared_conditions(claim),
+        share <= 1,
+        share <= letter(q.largest_share),
+        pairing <= 1,
+        sp.Ge(square_of_weight, pairing * total * share),
+        sp.Ge(letter(q.weight_excess), square_of_weight - pairing * total * share),
+        sp.Ge(excess, root * (pairing * root - 2)),
+        sp.Le(age, letter(q.largest_staleness)),
+    )
