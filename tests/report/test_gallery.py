@@ -64,6 +64,17 @@ def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, 
     assert figure.caption.count("zero") == (0 in measured)
 
 
+def test_other_figures_name_what_is_zero() -> None:
+    """Without local steps there is no drift; types that are always represented alike add nothing to a bound."""
+    drift, *_ = gallery._sharper_figures(find("liu2022:thm-3.drift"))
+    assert drift.caption.endswith(
+        "Zero, below these axes: the exact value (local steps: 1); sharpened (thm-3.drift.sharp) (local steps: 1)."
+    )
+    assert "Zero" not in gallery._sharper_figures(find("renard2022:lemma-2.3"))[0].caption
+    _, terms = gallery._stale_bound_figures(find("fraboni2022:thm-2"))
+    assert terms.caption.endswith("Zero here, and not drawn: term 1.")
+
+
 def test_the_map_ends_at_the_limit_of_the_claim() -> None:
     """1/(4L) for one theorem, 1/L for the other."""
     assert gallery._step_limit(find("renard2022:thm-2.1")) == 0.25
