@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.moments.expansion import leading_distance_sq, small_step_limit
 from fedtheory.moments.stationary import stationary_distance_sq, stationary_mean
 from fedtheory.quantities.clients import effective_step_size
 from fedtheory.quantities.notion import VectorNotion, constant
 from fedtheory.run import Run
+from fedtheory.small_steps import leading_distance_sq, small_step_limit
 
 
 def _leading(run: Run) -> Any:
