@@ -27,9 +27,9 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
         return True
     if is_negative_somewhere(coefficient, numbers, orderings):
         return False
-    if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
-        return True
     if all(_is_factor(factor, orderings, numbers) for factor in sp.Mul.make_args(coefficient)):
+        return True
+    if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
         return True
     found = [known for condition in orderings for known in _parametrised(condition, numbers)]
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))

@@ -34,6 +34,7 @@ from fedtheory.proofs.means import MeanCertificate, examine_mean
 from fedtheory.proofs.proof import Proof, Prover
 from fedtheory.proofs.recursion import Recursion, examine_recursion, k
 from fedtheory.proofs.theory import letters_of, numbers_of, theory_of
+from fedtheory.proofs.updates import LETTERS
 from fedtheory.registry import find
 
 __all__ = [
@@ -97,7 +98,7 @@ def examination(claim: Claim, certificate: AnyCertificate, prover: Prover = _pro
         yield Step(str(reason), False)
 
 
-_OWN = {POWER, k}
+_OWN = {POWER, k, *LETTERS}
 """Letters of the certificates, which no claim has."""
 
 

@@ -136,20 +136,25 @@ def _link(
 ) -> Iterator[Step]:
     if relation.operator not in ("<=", "==", ">="):
         raise Rejected("a combination shows that a side is not larger, not that it is smaller")
-    numbers = numbers_of(claim)
-    rest = numbers.written_out(relation.slack)
+    numbers, premises = numbers_of(claim), []
     for part in parts:
-        factor, is_zero = yield from _premise(claim, part, conditions, prove)
-        coefficient = numbers.plain(part.coefficient)
-        rest -= coefficient * numbers.written_out(factor)
+        premises.append((part, *(yield from _premise(claim, part, conditions, prove))))
+    coefficients = [numbers.plain(part.coefficient) for part in parts]
+    # The sum comes first: that it is wrong is seen sooner than that a sign is.
+    yield _sum_of(numbers, relation, [c * factor for c, (_, factor, _) in zip(coefficients, premises, strict=True)])
+    for coefficient, (part, _, is_zero) in zip(coefficients, premises, strict=True):
         if is_zero:
             signed = _is_finite(coefficient, numbers, conditions)
         else:
             signed = relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions)
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
+
+
+def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> Step:
+    rest = numbers.written_out(relation.slack) - sp.Add(*map(numbers.written_out, multiples))
     left = rest if is_nonzero_somewhere(rest) else _over_one_denominator(rest)
     left = sp.simplify(left) if left != 0 and _has_roots(left) else left
-    yield Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
+    return Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
 
 
 def _over_one_denominator(rest: Expr) -> Expr:

@@ -114,7 +114,7 @@ def _at_steps(letter: Letters) -> dict[Notion, Expr]:
     """Of the models and the samples of an update."""
     share, total = letter(q.weight_share), letter(q.weight_sum)
     slopes = Gradient(client_objective, virtual)
-    of_a_step = {
+    of_a_step: dict[Notion, Expr] = {
         steps.stochastic_gradient_sq: norm_sq(at_local),
         steps.client_distance_sq: norm_sq(local - virtual),
         steps.square_mean_gradient_at_step: norm_sq(Average(at_local)),
@@ -132,7 +132,7 @@ def _at_steps(letter: Letters) -> dict[Notion, Expr]:
         q.round_optimum_noise: Average(norm_sq(at_optimum)),
         q.round_optimum_mixed_noise: Average(share * norm_sq(at_optimum)),
     }
-    means = {
+    means: dict[Notion, Expr] = {
         q.client_spread: Average(norm_sq(local - virtual)),
         q.mean_square_gradient: Average(norm_sq(at_local)),
         q.square_mean_gradient: norm_sq(Average(at_local)),
@@ -148,8 +148,8 @@ def _of_weights(letter: Letters) -> dict[Notion, Expr]:
     chosen, size = applied(letter, at_local), _step_size(letter)
     away, moved = virtual - optimum, virtual - size * chosen
     known = _at_steps(letter)
-    kept = {notion: known[notion] for notion in _OF_MODELS}
-    of_a_step = {
+    kept: dict[Notion, Expr] = {notion: known[notion] for notion in _OF_MODELS}
+    of_a_step: dict[Notion, Expr] = {
         steps.selected_gradient_sq: norm_sq(chosen),
         steps.virtual_distance_sq: norm_sq(away),
         steps.next_virtual_distance_sq: norm_sq(moved - optimum),
@@ -159,7 +159,7 @@ def _of_weights(letter: Letters) -> dict[Notion, Expr]:
         q.step_length_sq: norm_sq(size * LocalSum(chosen)),
     }
     progress = norm_sq(moved - surrogate_optimum) - norm_sq(virtual - surrogate_optimum)
-    means = {
+    means: dict[Notion, Expr] = {
         q.progress: progress,
         steps.selected_alignment: Inner(chosen, virtual - surrogate_optimum),
     }

@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
+from sympy.printing.latex import LatexPrinter
 
 from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr, latex
+from fedtheory.expressions import Average, ClientSum, Expr, LocalSum, latex
 from fedtheory.kernel import Term, Theory, slack
 from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
-from fedtheory.proofs.certificate import Link, theory_of_link
-from fedtheory.proofs.combination import Fact, Part
+from fedtheory.proofs.certificate import BothWays, Link, theory_of_link
+from fedtheory.proofs.combination import Part
+from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.past import PastTotal
@@ -78,7 +80,30 @@ def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:
 
 def _links(claim: Claim, certificate: Certificate) -> Iterator[Group]:
     for relation, why in zip(claim.relations, certificate.links, strict=True):
-        yield _link(claim, certificate, relation, why)
+        group = _link(claim, certificate, relation, why)
+        yield _with_shares(claim, group) if claim.place == "run" else group
+
+
+class _StepSum(sp.Function):  # type: ignore[misc]
+    """A sum over the steps or updates that the claim is about."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        shown = rf"\sum_l\left[{printer.doprint(self.args[0])}\right]"
+        return shown if exp is None else rf"\left({shown}\right)^{{{exp}}}"
+
+
+def _with_shares(claim: Claim, group: Group) -> Group:
+    """A group of a claim about updates, whose means over clients are those with their shares."""
+    share = letters_of(claim)(q.weight_share)
+
+    def shown(expression: Expr) -> Expr:
+        summed = expression.replace(LocalSum, _StepSum)
+        return summed.replace(Average, lambda content: ClientSum(share * content))
+
+    entries = (replace(e, coefficient=shown(e.coefficient), factor=shown(e.factor)) for e in group.entries)
+    return replace(group, entries=tuple(entries))
 
 
 def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link) -> Group:
@@ -90,18 +115,23 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
         return Group(relation.latex, tuple(_products(why)))
     theory = theory_of_link(claim, certificate, relation)
     if isinstance(why, Induction):
-        grown = _with_power(claim, why, why.factor * why.measured + why.offset)
-        step = rf"{latex(moved_on(claim, why.measured))}\le {latex(grown)}"
-        entries = _entries(why.terms, theory_of_step(claim, why, theory))
-        shown = (
-            replace(e, coefficient=_with_power(claim, why, e.coefficient), factor=_with_power(claim, why, e.factor))
-            for e in entries
-        )
-        return Group(rf"{relation.latex},\quad {step}", tuple(shown))
+        return _induction(claim, relation, why, theory)
     if isinstance(why, Squared):
         rooted = rf"{latex(why.length)}\le {latex(why.bound)}"
         return Group(rf"{relation.latex},\quad {rooted}", _entries(why.terms, theory))
-    return Group(relation.latex, _entries(why, theory))
+    terms = [*why.at_most, *why.at_least] if isinstance(why, BothWays) else why
+    return Group(relation.latex, _entries(terms, theory))
+
+
+def _induction(claim: Claim, relation: Relation, why: Induction, theory: Theory) -> Group:
+    grown = _with_power(claim, why, why.factor * why.measured + why.offset)
+    step = rf"{latex(moved_on(claim, why.measured))}\le {latex(grown)}"
+    entries = _entries(why.terms, theory_of_step(claim, why, theory))
+    shown = (
+        replace(e, coefficient=_with_power(claim, why, e.coefficient), factor=_with_power(claim, why, e.factor))
+        for e in entries
+    )
+    return Group(rf"{relation.latex},\quad {step}", tuple(shown))
 
 
 def _with_power(claim: Claim, induction: Induction, expression: Expr) -> Expr:
@@ -117,14 +147,22 @@ def _products(why: Products) -> Iterator[Entry]:
         yield Entry(sp.sympify(part.coefficient), ", ".join(part.facts), sp.Mul(*slacks))
 
 
-def _about_links(_claim: Claim, certificate: Certificate) -> str:
+def _about_links(claim: Claim, certificate: Certificate) -> str:
     return (
         "The slack of each link, right side minus left side, is the sum of these coefficients times what stands beside "
         "them; all expectations are over fresh, unbiased noise.  No coefficient is negative under the conditions, and "
         "neither is what it multiplies, for the reason given: so no link can fail, for any number of clients, "
         "dimensions and steps, and for any objectives that satisfy the assumptions, not only quadratics."
         + "".join(words for kind, words in _ABOUT_KINDS.items() if any(isinstance(x, kind) for x in certificate.links))
+        + (_ABOUT_UPDATES if claim.place == "run" else "")
     )
+
+
+_ABOUT_UPDATES = (
+    "  The quantities are written out in the vectors of an update: $n_i$, $m_i$, $e_i$ are the noise of one sample at "
+    r"$\theta_i^{\rho_i,k}$, $\theta^{n,k}$ and $\bar\theta^n$; "
+    r"$d_i=q(n)[\omega_i(n)/q_i(n)-1]g_i$ is what the random weights add, and $u_i=\mathbb E[\omega_i^2(n)]/q_i(n)$."
+)
 
 
 _ABOUT_KINDS: dict[type, str] = {

@@ -23,20 +23,22 @@ from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities.second_moments_of_weights import spread_factor
 from fedtheory.sources.fraboni2022.assumptions import given_weights
 
-local, virtual = sp.Dummy(r"\theta_i^{\rho_i,k}", real=True), sp.Dummy(r"\theta^{n,k}", real=True)
-received, server = sp.Dummy(r"\theta^{\rho_i}", real=True), sp.Dummy(r"\theta^n", real=True)
-surrogate_optimum, optimum = sp.Dummy(r"\bar\theta", real=True), sp.Dummy(r"\theta^*", real=True)
-round_optimum, client_optimum = sp.Dummy(r"\bar\theta^n", real=True), sp.Dummy(r"\theta_i^*", real=True)
-noise, virtual_noise, optimum_noise = sp.symbols("n_i m_i e_i", cls=sp.Dummy, real=True)
+local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True)
+received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True)
+surrogate_optimum, optimum = sp.symbols(r"\bar\theta \theta^*", real=True)
+round_optimum, client_optimum = sp.symbols(r"\bar\theta^n \theta_i^*", real=True)
+noise, virtual_noise, optimum_noise = sp.symbols("n_i m_i e_i", real=True)
 """Of the same sample at the local iterate, at the virtual iterate and at the optimum of the update."""
-sample = sp.Dummy("g_i", real=True)
+sample = sp.Symbol("g_i", real=True)
 """A client's stochastic gradient, where nothing is known of it."""
-deviation, move = sp.Dummy("d_i", real=True), sp.Dummy(r"\theta^{s+1}-\theta^s", real=True)
-objective, client_objective = sp.Dummy(r"\tilde{\mathcal L}^n", real=True), sp.Dummy(r"\mathcal L_i", real=True)
-age, square_of_weight = sp.Dummy("a_i", nonnegative=True, integer=True), sp.Dummy("u_i", nonnegative=True)
+deviation, move = sp.Symbol("d_i", real=True), sp.Symbol(r"[\theta^{s+1}-\theta^s]", real=True)
+objective, client_objective = sp.symbols(r"\tilde{\mathcal{L}}^n \mathcal{L}_i", real=True)
+age, square_of_weight = sp.Symbol("a_i", nonnegative=True, integer=True), sp.Symbol("u_i", nonnegative=True)
 """How many updates ago a client received its model, and E[w_i^2]/q_i."""
-excess = sp.Dummy(r"\kappa'", nonnegative=True)
+excess = sp.Symbol(r"\kappa'", nonnegative=True)
 """max(0, eta_g rho (alpha eta_g rho - 2))."""
+LETTERS = {age, square_of_weight, excess}
+"""Numbers that no claim has."""
 
 STALE_SAMPLES = "smooth samples, at the local and the virtual iterate"
 OPTIMUM_SAMPLES = "smooth convex samples, at the virtual iterate and the optimum"

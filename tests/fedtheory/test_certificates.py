@@ -25,6 +25,7 @@ from fedtheory.proofs import (
     examine,
     prove,
 )
+from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products, Shown
@@ -111,7 +112,14 @@ def changed_products(products: Products) -> Iterator[Products]:
             yield from (replace(products, facts={**products.facts, name: other}) for other in mutated)
 
 
+def changed_equations(equation: BothWays) -> Iterator[BothWays]:
+    """An equation of which one direction has another coefficient."""
+    yield from (replace(equation, at_most=terms) for terms in changed(equation.at_most))
+    yield from (replace(equation, at_least=terms) for terms in changed(equation.at_least))
+
+
 CHANGED: dict[type, Any] = {
+    BothWays: changed_equations,
     Induction: changed_inductions,
     Squared: changed_squares,
     Products: changed_products,

@@ -113,7 +113,7 @@ CLAIMS = [
         conditions=[SMALL_D_XI],
         note=f"With the D of the repaired Lemma 3, and twice the third term.  {_SAMPLES}",
         corrects="fraboni2022:lemma-5",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-5.steps",
@@ -170,7 +170,7 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         note=_SAMPLES,
         corrects="fraboni2022:lemma-5.steps",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-6",
@@ -198,7 +198,7 @@ CLAIMS = [
         conditions=[SMALL_MOVES_XI, SMALL_D_XI],
         note=f"With the D of the repaired Lemma 3.  {_SAMPLES}",
         corrects="fraboni2022:lemma-6",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-6.steps",
@@ -251,6 +251,6 @@ CLAIMS = [
         conditions=[SMALL_D_XI],
         note=f"Needs D <= 1/2 only.  {_SAMPLES}",
         corrects="fraboni2022:lemma-6.steps",
-        verdict="supported",
+        verdict="proved",
     ),
 ]

@@ -86,7 +86,7 @@ CLAIMS = [
             "As the proofs use them: Jensen for the squared length of the clients' stochastic gradients with their "
             "shares, and the variance for a stochastic gradient at the virtual iterate."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:eq-46-50",

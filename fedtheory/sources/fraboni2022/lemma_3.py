@@ -83,7 +83,7 @@ CLAIMS = [
             "is the largest curvature of a sampled objective."
         ),
         corrects="fraboni2022:lemma-3.phi",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-3.S",
@@ -111,6 +111,6 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         corrects="fraboni2022:lemma-3.S",
-        verdict="supported",
+        verdict="proved",
     ),
 ]

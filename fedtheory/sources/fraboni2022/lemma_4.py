@@ -44,7 +44,7 @@ CLAIMS = [
         conditions=[SMALL_D_XI],
         note=f"{KAPPA}, in D and in the last term.",
         corrects="fraboni2022:lemma-4",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-4.proof",
@@ -56,6 +56,6 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         printed=r"\text{Follows directly from using Lemma 12 in Khaled et al. (2020) on }D(x,n,k)",
         note="What that lemma gives: convexity and smoothness of each client's loss, at theta^{n,k} and x.",
-        verdict="supported",
+        verdict="proved",
     ),
 ]

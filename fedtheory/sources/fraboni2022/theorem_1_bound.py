@@ -68,7 +68,7 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         printed=r"\bar Z(N)=\bar\Xi(N)+R(\{\mathcal L^n\})",
         note="With x = thetabar, the optimum of the surrogate problem.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:eq-92",
@@ -164,7 +164,7 @@ CLAIMS = [
         conditions=[*FIXED, SMALL_MOVES_XI, MARGIN_FIXED],
         note=REPAIR,
         corrects="fraboni2022:eq-94",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:eq-95-96",

@@ -179,7 +179,7 @@ CLAIMS = [
         conditions=[*FIXED, SMALL_MOVES_XI],
         note=REPAIR,
         corrects="fraboni2022:thm-1.proof-86-90",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-1.proof-86-90.86",
@@ -202,7 +202,7 @@ CLAIMS = [
         rhs=fixed_86,
         assumptions=ASSUMPTIONS,
         corrects="fraboni2022:thm-1.proof-86-90.86",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-1.proof-86-90.87",
@@ -231,7 +231,7 @@ CLAIMS = [
         conditions=[*FIXED],
         note=REPAIR,
         corrects="fraboni2022:thm-1.proof-86-90.87",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-1.proof-86-90.88",
@@ -251,7 +251,7 @@ CLAIMS = [
             "theta^{KN}, after KN serial local steps, is the server's model theta^N; x = thetabar.  The progress is "
             "measured at the virtual iterates, the distances at the server's first and last model."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-1.proof-86-90.89",
@@ -277,7 +277,7 @@ CLAIMS = [
         conditions=[*FIXED],
         note=REPAIR,
         corrects="fraboni2022:thm-1.proof-86-90.89",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-1.proof-86-90.90",
@@ -303,6 +303,6 @@ CLAIMS = [
         conditions=[*FIXED, SMALL_MOVES_XI],
         note=REPAIR,
         corrects="fraboni2022:thm-1.proof-86-90.90",
-        verdict="supported",
+        verdict="proved",
     ),
 ]

@@ -101,7 +101,7 @@ CLAIMS = [
             "the clients' stochastic gradients.  With multinomial sampling a weight takes more than the two values of "
             "(5), and d_i is read as E[omega_i^2] / q_i."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-1.schedules",
@@ -114,7 +114,7 @@ CLAIMS = [
         also=(Relation(gamma, ">=", 0), Relation(gamma, "<=", beta * q_in)),
         assumptions=(*SCHEME, a.weight_covariance),
         note="With alpha = 0 where no update has two reports, and alpha = 1 otherwise.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-1.remark",
@@ -142,7 +142,7 @@ CLAIMS = [
         assumptions=SCHEME,
         note="Jensen bounds the cross terms from above; from below the squares themselves remain.",
         corrects="fraboni2022:lemma-1.remark",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-1.remark.alpha",
@@ -171,7 +171,7 @@ CLAIMS = [
         assumptions=(*SCHEME, a.weight_covariance),
         note="With a slope of either sign.",
         corrects="fraboni2022:lemma-1.remark.alpha",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-2",
@@ -200,7 +200,7 @@ CLAIMS = [
             "eta~^2 (K-1) beta q(n) S(n), by Lemma 1 for their deviations omega_i(n) - q_i(n)."
         ),
         corrects="fraboni2022:lemma-2",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-2.given-weights",
@@ -211,7 +211,7 @@ CLAIMS = [
         assumptions=(*ASSUMPTIONS, given_weights),
         note="As printed.",
         corrects="fraboni2022:lemma-2",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-2.eq-57-58",
@@ -241,7 +241,7 @@ CLAIMS = [
         rhs=distance_sq - 2 * tilde_eta * selected_descent + step_sq,
         assumptions=ASSUMPTIONS,
         corrects="fraboni2022:lemma-2.eq-57-58",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:lemma-2.eq-59",
@@ -270,6 +270,6 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         note="With minus, theta^{n,k}, and the random weights in the inner product.",
         corrects="fraboni2022:lemma-2.eq-59",
-        verdict="supported",
+        verdict="proved",
     ),
 ]
