@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number
+from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.rule import same_for_all
+from fedtheory.gradient_forms import GradientForms, values_at
 from fedtheory.moments import Trajectory, trajectory_of
 from fedtheory.objectives import Objectives, QuadraticObjectives
 from fedtheory.problem import Problem
@@ -156,10 +157,30 @@ class Run:
         """Smallest eigenvalue of the Hessian of F."""
         return self.arithmetic.smallest_eigenvalue(self.problem.hessian)
 
+    @cached_property
+    def initial_distance_sq(self) -> Number:
+        """D^2 = |x^0 - x*|^2, x* the minimiser nearest to x^0."""
+        return self.problem.centred.start @ self.problem.centred.start
+
+    @cached_property
+    def initial_gap(self) -> Number:
+        """F(x^0) - F*."""
+        return self.gaps(self.problem.centred.start[None])[0]
+
     @property
     def _distinct_hessians(self) -> Array:
         hessians = self.problem.hessians
         return hessians[:1] if (hessians == hessians[0]).all() else hessians
+
+    @cached_property
+    def gradient_forms(self) -> GradientForms:
+        """The clients' gradients, squared, as forms in (1, x), x measured from x*."""
+        return GradientForms(self.problem)
+
+    @property
+    def noise_forms(self) -> Array:
+        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1), x measured from x*."""
+        return self.gradient_forms.noise
 
     @cached_property
     def noise_variance(self) -> Bound:
@@ -169,18 +190,18 @@ class Run:
     @cached_property
     def second_moment(self) -> Bound:
         """G^2 = max_i sup_x E|g_i(x)|^2."""
-        return self._largest(self.stochastic_forms, "the second moment of the gradients")
+        return self._largest(self.gradient_forms.stochastic, "the second moment of the gradients")
 
     @cached_property
     def visited_second_moment(self) -> Bound:
         """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
-        values = self.trajectory.local_second_moments(self.stochastic_forms)
+        values = self.trajectory.local_second_moments(self.gradient_forms.stochastic)
         return Bound(values.max(), AlongRun())
 
     @cached_property
     def lipschitz_sq(self) -> Bound:
         """rho^2 = max_i sup_x |grad F_i(x)|^2: on a convex region F_i is rho-Lipschitz."""
-        return self._largest(self._gradient_forms, "the gradient")
+        return self._largest(self.gradient_forms.lengths, "the gradient")
 
     @cached_property
     def objective_lipschitz_sq(self) -> Bound:
@@ -192,23 +213,21 @@ class Run:
     @cached_property
     def dissimilarity_sq(self) -> Bound:
         """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
-        return self._largest(self._dissimilarity_forms, _DISSIMILARITY)
+        return self._largest(self.gradient_forms.apart, _DISSIMILARITY)
 
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
         """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
-        return self._largest(weighted_sum(self.problem.weights, self._dissimilarity_forms)[None], _DISSIMILARITY)
+        return self._largest(weighted_sum(self.problem.weights, self.gradient_forms.apart)[None], _DISSIMILARITY)
 
     @cached_property
     def client_dissimilarities_sq(self) -> Bound:
         """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
-        return self._suprema(self._dissimilarity_forms, _DISSIMILARITY)
+        return self._suprema(self.gradient_forms.apart, _DISSIMILARITY)
 
     def gradient_growth_sq(self, factor: Number) -> Bound:
         """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
-        mean = weighted_sum(self.problem.weights, _squares(self._affine_gradients))
-        shared = _squares(weighted_sum(self.problem.weights, self._affine_gradients)[None])
-        return self._largest(mean[None] - factor * factor * shared, "the mean of the clients' squared gradients")
+        return self._largest(self.gradient_forms.growth(factor), "the mean of the clients' squared gradients")
 
     def _largest(self, forms: Array, what: str) -> Bound:
         """Supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1): everywhere, or on the ball."""
@@ -217,7 +236,7 @@ class Run:
 
     def _suprema(self, forms: Array, what: str) -> Bound:
         """Supremum of each of the forms, (M,)."""
-        if all(self._vanishes(form[1:, 1:]) and self._vanishes(form[1:, :1]) for form in forms):
+        if self.gradient_forms.are_constant(forms):
             return Bound(forms[:, 0, 0], Everywhere())
         try:
             ball = self.ball
@@ -226,24 +245,9 @@ class Run:
         suprema = [supremum_on_ball(f[1:, 1:], f[1:, 0], f[0, 0], ball.radius) for f in forms]
         return Bound(self.arithmetic.array(suprema), ball)
 
-    @property
-    def _affine_gradients(self) -> Array:
-        """grad F_i as maps of (1, x), (M, d, d+1), for x measured from x*."""
-        centred = self.problem.centred
-        return np.concatenate([-centred.linear[:, :, None], centred.hessians], axis=2)
-
-    @cached_property
-    def _gradient_forms(self) -> Array:
-        """|grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
-        return _squares(self._affine_gradients)
-
     def second_moments_at(self, points: Array) -> Array:
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
-        one = np.broadcast_to(self.arithmetic.identity(1)[0], (*points.shape[:-1], 1))
-        homogeneous = np.concatenate([one, points], axis=-1)[..., None, :]
-        lifted = (self.stochastic_forms @ homogeneous[..., None])[..., 0]
-        moments: Array = (lifted * homogeneous).sum(axis=-1)
-        return moments
+        return values_at(self.gradient_forms.stochastic, points)
 
     @cached_property
     def virtual_client_values(self) -> Array:
@@ -272,51 +276,5 @@ class Run:
         found: Array = moments.reshape(*moments.shape[:2], size) @ forms.reshape(-1, size).T
         return found
 
-    @cached_property
-    def stochastic_forms(self) -> Array:
-        """E|g_i(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
-        forms: Array = self._gradient_forms + self.noise_forms
-        return forms
 
-    @cached_property
-    def noise_forms(self) -> Array:
-        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1), x measured from x*."""
-        like = self.arithmetic.zeros(self.problem.clients, self.problem.dimension)
-        forms = self.problem.centred.oracle.variance_forms(like)
-        if self.arithmetic is not FLOAT or not self.problem.oracle.depends_on_model:
-            return forms
-        # Where all samples give the same gradient, rounding leaves a little of E|g_i|^2.
-        sizes = np.sqrt(np.maximum((self._gradient_forms + forms).diagonal(axis1=1, axis2=2), 0))
-        return np.where(np.abs(forms) <= _LEFT_BY_ROUNDING * sizes[:, :, None] * sizes[:, None, :], 0.0, forms)
-
-    @cached_property
-    def _dissimilarity_forms(self) -> Array:
-        """|grad F_i(x) - grad F(x)|^2 as forms in (1, x), (M, d+1, d+1)."""
-        gradients = self._affine_gradients
-        return _squares(gradients - weighted_sum(self.problem.weights, gradients))
-
-    def _vanishes(self, quadratic_part: Array) -> bool:
-        """Whether a form in squared curvatures vanishes, up to rounding in floats."""
-        if quadratic_part.dtype == object:
-            return bool((quadratic_part == 0).all())
-        return bool(np.abs(quadratic_part).max() <= (1e-13 * np.abs(self.problem.hessian).max()) ** 2)
-
-    @cached_property
-    def initial_distance_sq(self) -> Number:
-        """D^2 = |x^0 - x*|^2, x* the minimiser nearest to x^0."""
-        return self.problem.centred.start @ self.problem.centred.start
-
-    @cached_property
-    def initial_gap(self) -> Number:
-        """F(x^0) - F*."""
-        return self.gaps(self.problem.centred.start[None])[0]
-
-
-_LEFT_BY_ROUNDING = 1e-13
 _DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"
-
-
-def _squares(maps: Array) -> Array:
-    """|map (1, x)|^2 as forms in (1, x): (M, d+1, d+1) from (M, d, d+1)."""
-    forms: Array = maps.transpose(0, 2, 1) @ maps
-    return forms

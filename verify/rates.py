@@ -57,6 +57,11 @@ class RateCheck:
     limit: Number | None
     """Exact limit of the quantity for ever more rounds at constant step size, where there is one."""
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether the quantity is zero on the whole ladder, which is O of everything."""
+        return all(rung.measured == 0 for rung in self.rungs)
+
 
 @dataclass(frozen=True, eq=False)
 class _CompiledRate:

@@ -32,6 +32,8 @@ class Outcome:
     ratio: float | None
     complexity: tuple[int, int, int]
     seconds: float
+    is_trivial: bool = False
+    """Whether a rate holds because its quantity is zero."""
 
 
 def try_claims(
@@ -91,6 +93,7 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
             found.ratio,
             size,
             perf_counter() - begin,
+            found.rate is not None and found.rate.is_zero,
         )
 
 

@@ -136,10 +136,10 @@ def _suspects(claim: Claim, applicable: Sequence[Outcome]) -> Iterator[Run]:
 
 
 def _tightest(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
-    """The simplest of the instances with the largest ratio; the simplest of all where no ratio makes sense."""
+    """The simplest of the instances with the largest ratio, or of all where no ratio makes sense; trivial ones last."""
     largest = max((outcome.ratio for outcome in applicable if outcome.ratio is not None), default=None)
     attaining = [outcome for outcome in applicable if outcome.ratio == largest]
     if not attaining:
         return None, None
-    run = min(attaining, key=lambda outcome: outcome.complexity).instance.run()
+    run = min(attaining, key=lambda outcome: (outcome.is_trivial, outcome.complexity)).instance.run()
     return run, check(claim, run)

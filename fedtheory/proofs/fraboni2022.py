@@ -57,8 +57,8 @@ from fedtheory.proofs.updates import (
     virtual_noise,
 )
 from fedtheory.sources.fraboni2022.convergence import chi_n
-from fedtheory.sources.fraboni2022.drift_lemmas import k
 from fedtheory.sources.fraboni2022.inequalities import L_i, theta_bar, theta_i_star, x
+from fedtheory.sources.fraboni2022.lemma_3_proof import k
 from fedtheory.sources.fraboni2022.notation import K, L, M, alpha, beta, eta_g, eta_l, q_n, qt_in, rho, tau, tilde_eta
 from fedtheory.sources.fraboni2022.weights_lemmas import largest_share
 

@@ -30,9 +30,9 @@ from fedtheory.proofs.facts import (
 )
 from fedtheory.proofs.intervals import Derived
 from fedtheory.sources.fraboni2022.convergence import chi_max, chi_n, least_q
-from fedtheory.sources.fraboni2022.drift_lemmas import SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.federated_optimum import FACTOR
 from fedtheory.sources.fraboni2022.gradient_lemmas import move
+from fedtheory.sources.fraboni2022.lemma_3 import SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.notation import (
     K,
     L,

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from fedtheory.arithmetic import Array
-from fedtheory.frames import Frame, Vector, common_steps, frames_at
+from fedtheory.frames import Frame, Vector, frames_at
 from fedtheory.quantities.constants import assumed
+from fedtheory.quantities.local_expectations import at_each_step, at_step, minus, square, virtual_values
 from fedtheory.quantities.notion import Quantity
-from fedtheory.quantities.setting import mean_squares, mean_values
 from fedtheory.region import AlongRun
 from fedtheory.run import Bound, Run
 
@@ -26,7 +24,7 @@ def _largest(run: Run, values: Callable[[Frame], list[Array]]) -> Bound:
 
 def _gradient_squares(frame: Frame, at: Vector) -> Array:
     """E|grad L_i|^2, (M,)."""
-    return mean_squares(frame, frame.run.client_objectives.gradient(frame, at))
+    return square(frame, frame.run.client_objectives.gradient(frame, at))
 
 
 def _full(frame: Frame) -> list[Array]:
@@ -35,7 +33,7 @@ def _full(frame: Frame) -> list[Array]:
 
 
 def _stochastic(run: Run) -> Bound:
-    largest = _largest(run, lambda frame: [mean_squares(frame, frame.gradient)])
+    largest = _largest(run, lambda frame: [square(frame, frame.gradient)])
     return Bound(max(largest.value, full_gradient_bound.on(run)), largest.region)
 
 
@@ -53,34 +51,18 @@ gradient_bound = assumed(
 )
 
 
-def _local_changes(run: Run) -> Array:
-    """E|theta_i^{rho,K} - theta^rho|^2, (N, 1, M)."""
-    last, minus = common_steps(run) - 1, -run.arithmetic.identity(1)[0]
-    frames = [frame for frame in frames_at("step", run) if frame.index["step"] == last]
-    changes = [mean_squares(frame, frame.next_local + frame.received.scaled(minus)) for frame in frames]
-    return np.stack(changes)[:, None, :]
-
-
 local_change_sq = Quantity(
     "local_change_sq",
     r"\mathbb E\|\theta_i^{\rho_i(n)+1}-\theta^{\rho_i(n)}\|^2",
     "E|theta_i^{rho,K} - theta^rho|^2, what K local steps change, of each client in each update",
-    _local_changes,
+    at_step(-1, lambda frame: square(frame, minus(frame.next_local, frame.received, frame))),
     per_round=True,
 )
 
 
-def _values(frame: Frame) -> Array:
-    """E L_i(theta^{n,k}), (M,)."""
-    return mean_values(frame, frame.run.client_objectives, frame.virtual)
-
-
 def _client_values(run: Run) -> Array:
     """sum_k E L_i(theta^{n,k}), (N, M)."""
-    sums = run.arithmetic.zeros(run.algorithm.rounds, run.problem.clients)
-    for frame in frames_at("step", run):
-        number = int(frame.index["round"])
-        sums[number] = sums[number] + _values(frame)
+    sums: Array = at_each_step(virtual_values)(run).sum(axis=1)
     return sums
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.errors import NotApplicable
 from fedtheory.frames import common_steps
+from fedtheory.quantities.axes import on_rounds
 from fedtheory.quantities.notion import Quantity
 from fedtheory.run import Run
 
@@ -38,10 +39,6 @@ def _starts(run: Run) -> Array:
     return run.trajectory.server_suboptimality[:-1]
 
 
-def _per_round(values: Array) -> Array:
-    return values[:, None, None]
-
-
 def _smallest_gap(run: Run) -> Any:
     return min(_gaps_after_intervals(run).min(), run.trajectory.server_suboptimality[-1])
 
@@ -57,21 +54,21 @@ interval_start_gap = Quantity(
     "interval_start_gap",
     r"\theta_{[k]}((k-1)\tau)",
     "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
-    lambda run: _per_round(_starts(run)),
+    lambda run: on_rounds(_starts(run)),
     per_round=True,
 )
 interval_end_gap = Quantity(
     "interval_end_gap",
     r"\theta_{[k]}(k\tau)",
     "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
-    lambda run: _per_round(_gaps_after_intervals(run)),
+    lambda run: on_rounds(_gaps_after_intervals(run)),
     per_round=True,
 )
 next_interval_start_gap = Quantity(
     "next_interval_start_gap",
     r"\theta_{[k+1]}(k\tau)",
     "for each interval: F(w(k tau)) - F*, the aggregated model from which the next one starts",
-    lambda run: _per_round(run.trajectory.server_suboptimality[1:]),
+    lambda run: on_rounds(run.trajectory.server_suboptimality[1:]),
     per_round=True,
 )
 reciprocal_progress = Quantity(

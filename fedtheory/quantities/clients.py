@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.quantities.constants import assumed, per_client
-from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.axes import on_clients
+from fedtheory.quantities.constants import assumed
+from fedtheory.quantities.notion import Quantity, constant
 from fedtheory.run import Run
 
-_constant = partial(Quantity, is_constant=True)
-
-
-client_local_steps = _constant(
+client_local_steps = constant(
     "client_local_steps",
     "E_k",
     "local steps of each client",
-    lambda run: per_client(run.arithmetic.array(list(run.algorithm.work.steps))),
+    lambda run: on_clients(run.arithmetic.array(list(run.algorithm.work.steps))),
 )
-client_step_size = _constant(
+client_step_size = constant(
     "client_step_size",
     r"\mu_k",
     "local step size of each client",
-    lambda run: per_client(run.algorithm.work.step_sizes),
+    lambda run: on_clients(run.algorithm.work.step_sizes),
 )
-client_smoothness = _constant(
+client_smoothness = constant(
     "client_smoothness",
     r"\delta_k",
     "largest eigenvalue of each client's Hessian",
-    lambda run: per_client(run.client_smoothness),
+    lambda run: on_clients(run.client_smoothness),
 )
-client_strong_convexity = _constant(
+client_strong_convexity = constant(
     "client_strong_convexity",
     r"\nu_k",
     "smallest eigenvalue of each client's Hessian",
-    lambda run: per_client(run.client_strong_convexity),
+    lambda run: on_clients(run.client_strong_convexity),
 )
 client_dissimilarity = assumed(
     "client_dissimilarity",
@@ -47,11 +44,11 @@ client_dissimilarity = assumed(
     "delta_i = sup_x |grad F_i(x) - grad F(x)| on the region, for each client",
     lambda run: run.client_dissimilarities_sq,
 )
-client_optimum_distance = _constant(
+client_optimum_distance = constant(
     "client_optimum_distance",
     r"\|w_k^o-w^o\|",
     "distance of each client's minimiser from that of F",
-    lambda run: per_client(((run.problem.client_optima - run.problem.optimum) ** 2).sum(axis=1)),
+    lambda run: on_clients(((run.problem.client_optima - run.problem.optimum) ** 2).sum(axis=1)),
     root=True,
 )
 
@@ -63,7 +60,7 @@ def _effective_step_size(run: Run) -> Any:
     return size
 
 
-effective_step_size = _constant(
+effective_step_size = constant(
     "effective_step_size", r"\mu", "mu = mu_k E_k, the same for all clients", _effective_step_size
 )
 
@@ -98,7 +95,7 @@ def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
     def measure(run: Run) -> Array:
         optima = run.problem.centred.client_optima
         moved = [_moved(run, form, at) for form, at in zip(run.noise_forms, optima, strict=True)]
-        values: Array = per_client(run.arithmetic.array([value(run, form) for form in moved]))
+        values: Array = on_clients(run.arithmetic.array([value(run, form) for form in moved]))
         return values
 
     return measure
@@ -112,7 +109,7 @@ def _moved(run: Run, form: Array, origin: Array) -> Array:
     return moved
 
 
-relative_noise = _constant(
+relative_noise = constant(
     "relative_noise",
     r"\beta_k",
     "beta_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: beta_k^2 is the largest curvature of "
@@ -120,7 +117,7 @@ relative_noise = _constant(
     _of_noise(_relative_noise),
     root=True,
 )
-absolute_noise = _constant(
+absolute_noise = constant(
     "absolute_noise",
     r"\sigma_k",
     "sigma_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: the smallest for that beta_k",
@@ -129,11 +126,11 @@ absolute_noise = _constant(
 )
 
 
-mean_square_smoothness = _constant(
+mean_square_smoothness = constant(
     "mean_square_smoothness",
     r"\hat\delta_k",
     "the smallest constant with E|g_k(w_1) - g_k(w_2)|^2 <= hat delta_k^2 |w_1 - w_2|^2 for one draw in both gradients",
-    lambda run: per_client(run.client_mean_square_smoothness),
+    lambda run: on_clients(run.client_mean_square_smoothness),
     root=True,
 )
 mean_divergence = Quantity(
@@ -151,7 +148,7 @@ def _fourth_moment(run: Run) -> Any:
     if data is None:
         raise NotApplicable("the clients have no samples")
     lengths = [(inputs * inputs).sum(axis=1) for inputs, _ in data]
-    return per_client(run.arithmetic.array([(squares @ squares) / len(squares) for squares in lengths]))
+    return on_clients(run.arithmetic.array([(squares @ squares) / len(squares) for squares in lengths]))
 
 
 regressor_fourth_moment = Quantity(

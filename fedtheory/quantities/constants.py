@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-import numpy as np
-
 from fedtheory.errors import NotApplicable
-from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.axes import on_clients
+from fedtheory.quantities.notion import Quantity, constant
 from fedtheory.run import Bound, Run
-
-_constant = partial(Quantity, is_constant=True)
 
 
 def assumed(name: str, latex: str, meaning: str, bound: Callable[[Run], Bound]) -> Quantity:
@@ -21,16 +17,11 @@ def assumed(name: str, latex: str, meaning: str, bound: Callable[[Run], Bound]) 
         name,
         latex,
         meaning,
-        lambda run: per_client(bound(run).value),
+        lambda run: on_clients(bound(run).value),
         root=True,
         is_constant=True,
         region=lambda run: bound(run).region,
     )
-
-
-def per_client(values: Any) -> Any:
-    """Numbers of clients (M,) on the axes (rounds, steps, clients); a single number stays as it is."""
-    return values[None, None, :] if isinstance(values, np.ndarray) else values
 
 
 def _steps(run: Run) -> Any:
@@ -47,7 +38,7 @@ def _step_size(run: Run) -> object:
     return size
 
 
-clients = _constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.problem.clients, "M"))
+clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.problem.clients, "M"))
 rounds = Quantity(
     "rounds", "T", "number of server updates", lambda run: run.arithmetic.number(run.algorithm.rounds, "T")
 )
@@ -70,36 +61,36 @@ round_index = Quantity(
     lambda run: run.arithmetic.array(list(range(1, run.algorithm.rounds + 1)))[:, None, None],
     per_round=True,
 )
-local_steps = _constant("local_steps", r"\tau", "local steps per round, the same for all clients", _steps)
-local_step_size = _constant("local_step_size", r"\eta", "local step size, the same for all clients", _step_size)
-server_step_size = _constant(
+local_steps = constant("local_steps", r"\tau", "local steps per round, the same for all clients", _steps)
+local_step_size = constant("local_step_size", r"\eta", "local step size, the same for all clients", _step_size)
+server_step_size = constant(
     "server_step_size", r"\eta_g", "server step size", lambda run: run.algorithm.aggregation.server_step_size
 )
-smoothness = _constant(
+smoothness = constant(
     "smoothness",
     "L",
     "max_i of the largest curvature of F_i, for quadratics the largest eigenvalue of H_i",
     lambda run: run.smoothness,
 )
-strong_convexity = _constant(
+strong_convexity = constant(
     "strong_convexity",
     r"\mu",
     "min_i of the smallest curvature of F_i, for quadratics the smallest eigenvalue of H_i",
     lambda run: run.strong_convexity,
 )
-objective_smoothness = _constant(
+objective_smoothness = constant(
     "objective_smoothness",
     r"\delta",
     "largest eigenvalue of the Hessian of F",
     lambda run: run.objective_smoothness,
 )
-participants = _constant(
+participants = constant(
     "participants",
     "L",
     "number of clients that a round selects",
     lambda run: run.arithmetic.number(run.algorithm.aggregation.participation.count(run.problem.clients), "L"),
 )
-smallest_curvature = _constant(
+smallest_curvature = constant(
     "smallest_curvature",
     r"\lambda_{\min}(\nabla^2 F)",
     "smallest eigenvalue of the Hessian of F",
@@ -165,14 +156,14 @@ def _optimal_value_gap(run: Run) -> Any:
     return run.problem.optimal_value - run.surrogate.least_client_values @ run.problem.weights
 
 
-optimal_value_gap = _constant(
+optimal_value_gap = constant(
     "optimal_value_gap", r"\Gamma", "Gamma = F* - sum_i p_i F_i*, F_i* the least value of F_i", _optimal_value_gap
 )
-initial_distance = _constant(
+initial_distance = constant(
     "initial_distance",
     "D",
     "D = |x^0 - x*|, x* the minimiser of F nearest to x^0",
     lambda run: run.initial_distance_sq,
     root=True,
 )
-initial_gap = _constant("initial_gap", r"F(x^0)-F^*", "F(x^0) - F*", lambda run: run.initial_gap)
+initial_gap = constant("initial_gap", r"F(x^0)-F^*", "F(x^0) - F*", lambda run: run.initial_gap)

@@ -7,6 +7,7 @@ from typing import Any
 from fedtheory.arithmetic import Array
 from fedtheory.errors import NotApplicable
 from fedtheory.moments.stationary import stationary_round_suboptimality
+from fedtheory.quantities.axes import on_rounds
 from fedtheory.quantities.notion import Quantity
 from fedtheory.run import Run
 
@@ -22,13 +23,9 @@ def _mean(values: Array) -> Any:
     return values.sum() / values.size
 
 
-def _per_round(values: Array) -> Array:
-    return values[:, None, None]
-
-
 def _round_suboptimality(run: Run) -> Array:
     after = _local(run, run.trajectory.local_suboptimality)[:, 1:]
-    return _per_round(after.sum(axis=1) / after.shape[1])
+    return on_rounds(after.sum(axis=1) / after.shape[1])
 
 
 def _round_drift(run: Run, drift: Array) -> Array:
@@ -85,21 +82,21 @@ server_distance_sq = Quantity(
     "server_distance_sq",
     r"\mathbb E\|x^{(t)}-x^*\|^2",
     "for each round t: E|x^t - x*|^2, the model that the round starts from",
-    lambda run: _per_round(run.trajectory.server_distance_sq[:-1]),
+    lambda run: on_rounds(run.trajectory.server_distance_sq[:-1]),
     per_round=True,
 )
 next_server_distance_sq = Quantity(
     "next_server_distance_sq",
     r"\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2",
     "for each round t: E|xbar^{t,tau} - x*|^2, at the end of its local steps",
-    lambda run: _per_round(_local(run, run.trajectory.local_distance_sq)[:, -1]),
+    lambda run: on_rounds(_local(run, run.trajectory.local_distance_sq)[:, -1]),
     per_round=True,
 )
 round_drift = Quantity(
     "round_drift",
     r"\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "for each round t: (1/tau) sum_{k=1..tau-1} sum_i p_i E|x_i^{t,k} - xbar^{t,k}|^2",
-    lambda run: _per_round(_round_drift(run, run.trajectory.drift)),
+    lambda run: on_rounds(_round_drift(run, run.trajectory.drift)),
     per_round=True,
 )
 average_round_drift = Quantity(
@@ -125,7 +122,7 @@ server_distance_after_sq = Quantity(
     "server_distance_after_sq",
     r"\mathbb E\|x^{(t+1)}-x^*\|^2",
     "for each round t: E|x^{t+1} - x*|^2, the server's model after the round",
-    lambda run: _per_round(run.trajectory.server_distance_sq[1:]),
+    lambda run: on_rounds(run.trajectory.server_distance_sq[1:]),
     per_round=True,
 )
 best_aggregated_suboptimality = Quantity(

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.quantities.constants import per_client
+from fedtheory.quantities.axes import on_clients
 from fedtheory.quantities.notion import Quantity
 from fedtheory.run import Run
 
@@ -157,5 +157,5 @@ mean_of_shares = Quantity(
     "mean_of_shares",
     r"\frac1N\sum_n\tilde q_i(n)",
     "mean over the updates of q_i(n)/q(n), of each client",
-    lambda run: per_client(run.surrogate.shares.sum(axis=0) / run.algorithm.rounds),
+    lambda run: on_clients(run.surrogate.shares.sum(axis=0) / run.algorithm.rounds),
 )

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 from flint import arb, fmpq
 
 from fedtheory.arithmetic import FLOAT, Array, plain_float, precise_enclosures
-from fedtheory.quantities.constants import per_client
-from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.axes import on_clients
+from fedtheory.quantities.notion import Quantity, constant, per_round
 from fedtheory.quantities.schedule import interval_of, remaining_time
 from fedtheory.quantities.weights import aggregation_weight
 from fedtheory.run import Run
-
-_constant = partial(Quantity, is_constant=True)
-_per_round = partial(Quantity, per_round=True)
 
 
 def _over_clients(choose: Callable[..., Any]) -> Callable[[Run], Array]:
@@ -63,53 +59,53 @@ def _exponential_shares(run: Run) -> Array:
     return shares
 
 
-largest_remaining_time = _per_round(
+largest_remaining_time = per_round(
     "largest_remaining_time",
     r"\max_iT_i^n",
     "max_i T_i^n, time until the last client is done when round n starts",
     _over_clients(np.max),
 )
-least_remaining_time = _per_round(
+least_remaining_time = per_round(
     "least_remaining_time",
     r"\min_iT_i^n",
     "min_i T_i^n, time until the first client is done when round n starts",
     _over_clients(np.min),
 )
-largest_aggregation_weight = _constant(
+largest_aggregation_weight = constant(
     "largest_aggregation_weight",
     r"\max_id_i",
     "largest weight of a client when it reports",
     lambda run: aggregation_weight.measure(run).max(),
 )
-most_other_reports = _constant(
+most_other_reports = constant(
     "most_other_reports",
     r"\max_i\sum_{j\ne i}\lceil\tau_i/\tau_j\rceil",
     "max_i sum_{j != i} ceil(tau_i/tau_j), reports of the others that fit into one update time of a client",
     _most_other_reports,
 )
-speed_ratio_below = _constant(
+speed_ratio_below = constant(
     "speed_ratio_below",
     r"\lfloor\tau_M/\tau_0\rfloor",
     "floor(tau_M / tau_0), slowest over fastest update time, rounded down",
     lambda run: run.arithmetic.number(int(_speed_ratio(run).floor()), "ratio"),
 )
-speed_ratio_above = _constant(
+speed_ratio_above = constant(
     "speed_ratio_above",
     r"\lceil\tau_M/\tau_0\rceil",
     "ceil(tau_M / tau_0), slowest over fastest update time, rounded up",
     lambda run: run.arithmetic.number(int(_speed_ratio(run).ceil()), "ratio"),
 )
-report_chance = _constant(
+report_chance = constant(
     "report_chance",
     r"(1-e^{-\Delta t/\tau_i})",
     "1 - exp(-Delta t/tau_i), the chance that a client with exponential times of mean tau_i reports in an interval",
-    lambda run: per_client(report_chances(run)),
+    lambda run: on_clients(report_chances(run)),
 )
-exponential_share = _constant(
+exponential_share = constant(
     "exponential_share",
     r"\tilde q_i^{\exp}",
     "share of each client in an update of FedFix when the run's update times are the means of exponential ones",
-    lambda run: per_client(_exponential_shares(run)),
+    lambda run: on_clients(_exponential_shares(run)),
 )
 mean_server_suboptimality = Quantity(
     "mean_server_suboptimality",

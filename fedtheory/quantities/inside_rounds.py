@@ -8,71 +8,26 @@ client's share q_i(n)/q(n).  Values have the axes (updates, local steps, clients
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
-from typing import TypeVar
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.frames import Frame, Vector, common_steps, frames_at
-from fedtheory.quantities.notion import Quantity
-from fedtheory.quantities.setting import mean_values
+from fedtheory.quantities.local_expectations import (
+    at_each_step,
+    at_step,
+    expected,
+    mean_over_steps,
+    minus,
+    once,
+    over_shares,
+    shares_at,
+    square,
+    virtual_values,
+    weights_at,
+)
+from fedtheory.quantities.notion import Quantity, per_round
 from fedtheory.run import Run
-
-per_step = partial(Quantity, per_round=True)
-_Built = TypeVar("_Built")
-
-
-def once(build: Callable[[Frame], _Built]) -> Callable[[Frame], _Built]:
-    """What is built once at each frame, for all quantities that are made of it."""
-
-    @wraps(build)
-    def built(frame: Frame) -> _Built:
-        if build not in frame.known:
-            frame.known[build] = build(frame)
-        kept: _Built = frame.known[build]
-        return kept
-
-    return built
-
-
-def expected(frame: Frame, left: Vector, right: Vector) -> Array:
-    """E<u, v>, (1 or M,)."""
-    found = frame.inner(left, right)
-    values: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
-    return values
-
-
-def square(frame: Frame, vector: Vector) -> Array:
-    """E|v|^2, (1 or M,)."""
-    return expected(frame, vector, vector)
-
-
-def minus(vector: Vector, other: Vector, frame: Frame) -> Vector:
-    """Difference of two vectors at a frame."""
-    return vector + other.scaled(-frame.run.arithmetic.identity(1)[0])
-
-
-def shares_at(frame: Frame) -> Array:
-    """q~_i(n) at a frame, (M,)."""
-    shares: Array = frame.run.surrogate.shares[int(frame.index["round"])]
-    return shares
-
-
-def weights_at(frame: Frame) -> Array:
-    """q_i(n) at a frame, (M,)."""
-    weights: Array = frame.run.surrogate.weights[int(frame.index["round"])]
-    return weights
-
-
-def at_each_step(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
-    """The measure of what has the values (1 or M,) at each local step: (N, K, 1 or M)."""
-
-    def measure(run: Run) -> Array:
-        values = np.stack([value(frame) for frame in frames_at("step", run)])
-        return values.reshape(run.algorithm.rounds, common_steps(run), -1)
-
-    return measure
 
 
 def _before_each_step(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
@@ -83,13 +38,6 @@ def _before_each_step(value: Callable[[Frame], Array]) -> Callable[[Run], Array]
         return np.asarray(values.cumsum(axis=1) - values)
 
     return measure
-
-
-def _mean_over_steps(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
-    """Means over the local steps of each update, (N, 1, 1)."""
-    return lambda run: (
-        at_each_step(value)(run).sum(axis=1, keepdims=True) / run.arithmetic.number(common_steps(run), "K")
-    )
 
 
 @once
@@ -116,21 +64,14 @@ def gradient_lengths(frame: Frame) -> Array:
     return square(frame, frame.gradient)
 
 
-@once
-def _virtual_values(frame: Frame) -> Array:
-    """E L_i(theta^{n,k}), (M,)."""
-    return mean_values(frame, frame.run.client_objectives, frame.virtual)
-
-
 def _mean_square_gradient(frame: Frame) -> Array:
-    total: Array = (gradient_lengths(frame) * shares_at(frame)).sum(keepdims=True)
-    return total
+    return over_shares(frame, gradient_lengths(frame))
 
 
 def _round_gap(frame: Frame) -> Array:
     """E L^n(theta^{n,k}) - L^n(thetabar^n)."""
     least = frame.run.surrogate.round_optimal_values[int(frame.index["round"])]
-    gap: Array = (_virtual_values(frame) * weights_at(frame)).sum(keepdims=True) - least
+    gap: Array = (virtual_values(frame) * weights_at(frame)).sum(keepdims=True) - least
     return gap
 
 
@@ -195,120 +136,120 @@ def _sum_without_last(run: Run) -> Array:
     return values
 
 
-square_mean_gradient_at_step = per_step(
+square_mean_gradient_at_step = per_round(
     "square_mean_gradient_at_step",
     "R(n,k)",
     "R(n,k) = E|sum_i q~_i g_i(theta_i^{rho,k})|^2",
     at_each_step(lambda frame: square(frame, mean_gradient(frame))),
 )
-selected_gradient_sq = per_step(
+selected_gradient_sq = per_round(
     "selected_gradient_sq",
     r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2",
     "E|sum_i w_i(n) g_i(theta_i^{rho,k})|^2, over all outcomes of the weights",
     at_each_step(lambda frame: square(frame, selected_gradient(frame))),
 )
-stochastic_gradient_sq = per_step(
+stochastic_gradient_sq = per_round(
     "stochastic_gradient_sq",
     r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2",
     "E|g_i(theta_i^{rho,k})|^2 of each client",
     at_each_step(gradient_lengths),
 )
-client_distance_sq = per_step(
+client_distance_sq = per_round(
     "client_distance_sq",
     r"\mathbb E\|\theta_i^{\rho_i(n),k}-\theta^{n,k}\|^2",
     "E|theta_i^{rho,k} - theta^{n,k}|^2 of each client",
     at_each_step(lambda frame: square(frame, apart(frame))),
 )
-virtual_distance_sq = per_step(
+virtual_distance_sq = per_round(
     "virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k}-\theta^*\|^2",
     "E|theta^{n,k} - theta^*|^2, theta^* the optimum of the federated problem",
     at_each_step(lambda frame: square(frame, frame.virtual)),
 )
-next_virtual_distance_sq = per_step(
+next_virtual_distance_sq = per_round(
     "next_virtual_distance_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^*\|^2",
     "E|theta^{n,k+1} - theta^*|^2",
     at_each_step(lambda frame: square(frame, frame.next_virtual)),
 )
-virtual_step_sq = per_step(
+virtual_step_sq = per_round(
     "virtual_step_sq",
     r"\mathbb E\|\theta^{n,k+1}-\theta^{n,k}\|^2",
     "E|theta^{n,k+1} - theta^{n,k}|^2",
     at_each_step(lambda frame: square(frame, minus(frame.next_virtual, frame.virtual, frame))),
 )
-mixed_descent = per_step(
+mixed_descent = per_round(
     "mixed_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^{n,k} - theta^*>",
     _descent(_mixed_gradient),
 )
-selected_descent = per_step(
+selected_descent = per_round(
     "selected_descent",
     r"\mathbb E\langle\sum_i\omega_i(n)g_i,\theta^{n,k}-\theta^*\rangle",
     "E<sum_i w_i(n) g_i, theta^{n,k} - theta^*>, the random weights inside",
     _descent(selected_gradient),
 )
-server_descent = per_step(
+server_descent = per_round(
     "server_descent",
     r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle",
     "E<sum_i q_i(n) g_i, theta^n - theta^*>",
     at_each_step(lambda frame: expected(frame, _mixed_gradient(frame), frame.server)),
 )
-distance_from_shares_sq = per_step(
+distance_from_shares_sq = per_round(
     "distance_from_shares_sq",
     r"\mathbb E\|\theta^{n,k}-[\theta^n-\eta_l\sum_{l<k}\sum_i\tilde q_i(n)g_i]\|^2",
     "E|theta^{n,k} - theta^n + sum_i q~_i (theta^{rho_i} - theta_i^{rho,k})|^2: how far the virtual iterate is from "
     "the server's model and the local work of all clients with their shares",
     at_each_step(_shares_apart),
 )
-virtual_client_gap = per_step(
+virtual_client_gap = per_round(
     "virtual_client_gap",
     r"\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)",
     "E L_i(theta^{n,k}) - L_i* of each client",
-    at_each_step(lambda frame: _virtual_values(frame) - frame.run.surrogate.least_client_values),
+    at_each_step(lambda frame: virtual_values(frame) - frame.run.surrogate.least_client_values),
 )
-round_gap_at_step = per_step(
+round_gap_at_step = per_round(
     "round_gap_at_step", "Z(n,k)", "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)", at_each_step(_round_gap)
 )
-received_distance_sq = per_step(
+received_distance_sq = per_round(
     "received_distance_sq",
     r"\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2",
     "E|theta^{rho_i(n)} - theta^n|^2 of each client",
-    lambda run: at_each_step(_age_sq)(run)[:, :1],
+    at_step(0, _age_sq),
 )
-past_gradient_spread = per_step(
+past_gradient_spread = per_round(
     "past_gradient_spread",
     r"\sum_{l<k}\mathbb E\|g_i-\sum_j\tilde q_jg_j\|^2",
     "sum over l < k of E|g_i - sum_j q~_j g_j|^2 of each client, at the iterates of step l",
     _before_each_step(_gradient_spread),
 )
-past_applied_spread = per_step(
+past_applied_spread = per_round(
     "past_applied_spread",
     r"\sum_{l<k}\mathbb E\|g_i-\eta_g\sum_j\omega_jg_j\|^2",
     "sum over l < k of E|g_i - eta_g sum_j w_j g_j|^2 of each client, at the iterates of step l",
     _before_each_step(_applied_spread),
 )
-past_mean_square_gradient = per_step(
+past_mean_square_gradient = per_round(
     "past_mean_square_gradient",
     r"\sum_{l<k}S(n,l)",
     "sum over l < k of S(n,l)",
     _before_each_step(_mean_square_gradient),
 )
-weighted_past_sum = per_step(
+weighted_past_sum = per_round(
     "weighted_past_sum", r"\sum_kk\sum_{l<k}S(n,l)", "sum over k of k sum_{l<k} S(n,l)", _weighted_past_sum
 )
-past_sum_of_sums = per_step(
+past_sum_of_sums = per_round(
     "past_sum_of_sums", r"\sum_k\sum_{l<k}S(n,l)", "sum over k of sum_{l<k} S(n,l)", _past_sum_of_sums
 )
-sum_without_last = per_step(
+sum_without_last = per_round(
     "sum_without_last", r"\sum_{k\le K-2}S(n,k)", "sum over k up to K - 2 of S(n,k)", _sum_without_last
 )
-selected_alignment = per_step(
+selected_alignment = per_round(
     "selected_alignment",
     r"D_\omega(\bar\theta,n)",
     "mean over k of E<sum_i w_i(n) grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>, the random weights inside",
-    _mean_over_steps(_selected_alignment),
+    mean_over_steps(_selected_alignment),
 )
 final_surrogate_distance_sq = Quantity(
     "final_surrogate_distance_sq",

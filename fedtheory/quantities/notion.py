@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -54,6 +54,12 @@ class Quantity:
     def symbol(self) -> sp.Symbol:
         """The SymPy symbol of the quantity, for expressions that use it directly."""
         return sp.Symbol(self.latex, real=True)
+
+
+constant = partial(Quantity, is_constant=True)
+"""A quantity that no number of rounds changes."""
+per_round = partial(Quantity, per_round=True)
+"""A quantity with one value for each round."""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.frames import Frame, Vector
-from fedtheory.quantities.constants import per_client
-from fedtheory.quantities.inside_rounds import at_each_step, expected, minus, once, per_step, shares_at, square
-from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.axes import on_clients, on_rounds_and_clients
+from fedtheory.quantities.local_expectations import at_each_step, expected, minus, once, shares_at, square
+from fedtheory.quantities.notion import Quantity, per_round
 from fedtheory.quantities.surrogates import second_moments_at
-from fedtheory.quantities.weights import on_rounds_and_clients
 from fedtheory.run import Run
 
 
@@ -112,61 +111,61 @@ sample_smoothness = Quantity(
     lambda run: run.sample_smoothness,
     is_constant=True,
 )
-stale_gradient_change = per_step(
+stale_gradient_change = per_round(
     "stale_gradient_change",
     r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
     "E|grad L_i(theta_i^{rho,k}, xi) - grad L_i(theta^{n,k}, xi)|^2 of each client, the same draw at both points",
     at_each_step(_stale_change),
 )
-mixed_gradient_change = per_step(
+mixed_gradient_change = per_round(
     "mixed_gradient_change",
     r"\mathbb E\|\sum_i\tilde q_i(n)[g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)]\|^2",
     "E|sum_i q~_i [grad L_i(theta_i^{rho,k}, xi_i) - grad L_i(theta^{n,k}, xi_i)]|^2, the same draw at both points",
     at_each_step(_mixed_stale_change),
 )
-change_from_round_optimum = per_step(
+change_from_round_optimum = per_round(
     "change_from_round_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
     "E|grad L_i(theta^{n,k}, xi) - grad L_i(thetabar^n, xi)|^2 of each client, the same draw at both points",
     at_each_step(lambda frame: _change(frame, frame.virtual, _round_optimum(frame))),
 )
-virtual_second_moment = per_step(
+virtual_second_moment = per_round(
     "virtual_second_moment",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
     "E|grad L_i(theta^{n,k}, xi)|^2 of each client",
     at_each_step(_virtual_second_moments),
 )
-mixed_noise_at_virtual = per_step(
+mixed_noise_at_virtual = per_round(
     "mixed_noise_at_virtual",
     r"\mathbb E\|\sum_i\tilde q_i(n)[\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\theta^{n,k})]\|^2",
     "E|sum_i q~_i [grad L_i(theta^{n,k}, xi_i) - grad L_i(theta^{n,k})]|^2, independent draws",
     at_each_step(_mixed_noise),
 )
-mean_gradient_at_virtual_sq = per_step(
+mean_gradient_at_virtual_sq = per_round(
     "mean_gradient_at_virtual_sq",
     r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|sum_i q~_i grad L_i(theta^{n,k})|^2",
     at_each_step(lambda frame: square(frame, _mixed_gradient(frame))),
 )
-virtual_gradient_lengths = per_step(
+virtual_gradient_lengths = per_round(
     "virtual_gradient_lengths",
     r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k})\|^2",
     "E|grad L_i(theta^{n,k})|^2 of each client",
     at_each_step(lambda frame: square(frame, _virtual_gradients(frame))),
 )
-objective_gradient_sq = per_step(
+objective_gradient_sq = per_round(
     "objective_gradient_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k})|^2, L the objective of the federated problem",
     at_each_step(lambda frame: square(frame, _objective_gradient(frame))),
 )
-gradient_deviation_sq = per_step(
+gradient_deviation_sq = per_round(
     "gradient_deviation_sq",
     r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2",
     "E|grad L(theta^{n,k}) - grad L~^n(theta^{n,k})|^2, L~^n = L^n / q(n)",
     at_each_step(_deviation_sq),
 )
-second_moment_at_round_optimum = per_step(
+second_moment_at_round_optimum = per_round(
     "second_moment_at_round_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
     "E|grad L_i(thetabar^n, xi)|^2 of each client",
@@ -176,9 +175,9 @@ second_moment_at_surrogate_optimum = Quantity(
     "second_moment_at_surrogate_optimum",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",
     "E|grad L_i(thetabar, xi)|^2 of each client",
-    lambda run: per_client(np.asarray(second_moments_at(run, run.surrogate.optimum))),
+    lambda run: on_clients(np.asarray(second_moments_at(run, run.surrogate.optimum))),
 )
-change_between_optima = per_step(
+change_between_optima = per_round(
     "change_between_optima",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)-\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",
     "E|grad L_i(thetabar^n, xi) - grad L_i(thetabar, xi)|^2 of each client, the same draw at both points",

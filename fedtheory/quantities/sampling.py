@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from fedtheory.arithmetic import Array, unanswered
@@ -10,10 +9,8 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.participation import Fixed, WeightMoments
 from fedtheory.frames.outcomes import MOST_OUTCOMES
 from fedtheory.problem.quadratic import weighted_sum
-from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.notion import Quantity, constant
 from fedtheory.run import Run
-
-_constant = partial(Quantity, is_constant=True)
 
 
 def enumerated_round_time(run: Run) -> Any:
@@ -65,32 +62,32 @@ def _fastest_gradient_sq(run: Run) -> Any:
     return gradient @ gradient
 
 
-expected_round_time = _constant(
+expected_round_time = constant(
     "expected_round_time",
     r"\mathbb E[\max_{i\in S_n}T_i]",
     "expected update time of the slowest participant of a round, over all outcomes",
     enumerated_round_time,
 )
 expected_clock_time = Quantity("expected_clock_time", "T", "expected clock time of the last round's end", _expected_end)
-fastest_pairing = _constant(
+fastest_pairing = constant(
     "fastest_pairing",
     r"\alpha",
     "alpha with E[w_i w_j] = alpha q_i q_j when a round always takes the fastest clients",
     lambda run: _fastest_moments(run).pairing,
 )
-fastest_excess = _constant(
+fastest_excess = constant(
     "fastest_excess",
     r"\beta",
     "max of d_i - alpha q_i over the selected clients when a round always takes the fastest ones",
     _fastest_excess,
 )
-fastest_gap = _constant(
+fastest_gap = constant(
     "fastest_gap",
     r"\mathcal L(\bar\theta)-\mathcal L(\theta^*)",
     "L(thetabar) - L*, thetabar the minimiser of the mean of the fastest clients' objectives",
     _fastest_gap,
 )
-fastest_gradient = _constant(
+fastest_gradient = constant(
     "fastest_gradient",
     r"\|\frac1m\sum_{i\in S}\nabla\mathcal L_i(\theta^*)\|",
     "norm of the fastest clients' mean gradient at the federated optimum",

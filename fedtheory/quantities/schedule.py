@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,9 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.clock import FedFix
 from fedtheory.errors import NotApplicable
-from fedtheory.quantities.constants import per_client
-from fedtheory.quantities.notion import Quantity
-from fedtheory.quantities.weights import on_rounds, on_rounds_and_clients
+from fedtheory.quantities.axes import on_clients, on_rounds, on_rounds_and_clients
+from fedtheory.quantities.notion import Quantity, constant, per_round
 from fedtheory.run import Run
-
-_constant = partial(Quantity, is_constant=True)
-_per_round = partial(Quantity, per_round=True)
 
 
 def _numbers(run: Run, values: Any) -> Array:
@@ -60,31 +55,31 @@ def _remaining(run: Run) -> Array:
     return np.array(run.algorithm.clock.times, dtype=object) - elapsed
 
 
-update_time = _constant(
+update_time = constant(
     "update_time",
     r"\tau_i",
     "update time T_i of each client",
-    lambda run: per_client(_numbers(run, run.algorithm.clock.times)),
+    lambda run: on_clients(_numbers(run, run.algorithm.clock.times)),
 )
-slowest_time = _constant(
+slowest_time = constant(
     "slowest_time",
     r"\tau_M",
     "largest update time of a client",
     lambda run: _number(run, max(run.algorithm.clock.times)),
 )
-fastest_time = _constant(
+fastest_time = constant(
     "fastest_time",
     r"\tau_0",
     "smallest update time of a client",
     lambda run: _number(run, min(run.algorithm.clock.times)),
 )
-update_rate = _constant(
+update_rate = constant(
     "update_rate",
     r"\sum_i\frac1{\tau_i}",
     "sum_i 1/tau_i, how often clients finish in a unit of time",
     lambda run: _number(run, sum(1 / time for time in run.algorithm.clock.times)),
 )
-interval = _constant(
+interval = constant(
     "interval", r"\Delta t", "time between two updates of FedFix", lambda run: _number(run, interval_of(run))
 )
 clock_time = Quantity(
@@ -93,31 +88,31 @@ clock_time = Quantity(
     "clock time of the last update, expected where participants are drawn",
     lambda run: _number(run, _update_times(run)[-1]),
 )
-round_duration = _per_round(
+round_duration = per_round(
     "round_duration",
     r"\Delta t^n",
     "Delta t^n = t^{n+1} - t^n, expected where participants are drawn",
     lambda run: on_rounds(_numbers(run, np.diff(np.array(_update_times(run), dtype=object)))),
 )
-round_start = _per_round(
+round_start = per_round(
     "round_start",
     "t^n",
     "clock time at which round n starts, expected where participants are drawn",
     lambda run: on_rounds(_numbers(run, _update_times(run)[:-1])),
 )
-remaining_time = _per_round(
+remaining_time = per_round(
     "remaining_time",
     "T_i^n",
     "T_i - (t^n - t^{rho_i(n)}), time that each client still needs when round n starts",
     lambda run: on_rounds_and_clients(_numbers(run, _remaining(run))),
 )
-reports = _per_round(
+reports = per_round(
     "reports",
     r"\mathbb I(T_i^n\le\Delta t^n)",
     "1 for the clients that report in update n, else 0",
     lambda run: on_rounds_and_clients(_numbers(run, run.algorithm.schedule.participates.astype(int))),
 )
-staleness = _per_round(
+staleness = per_round(
     "staleness",
     r"n-\rho_i(n)",
     "n - rho_i(n), how many updates ago each client received its model",
@@ -139,14 +134,14 @@ report_count = Quantity(
     "report_count",
     r"\sum_n\mathbb I(T_i^n\le\Delta t^n)",
     "number of updates in which each client reports",
-    lambda run: per_client(_numbers(run, run.algorithm.schedule.participates.sum(axis=0))),
+    lambda run: on_clients(_numbers(run, run.algorithm.schedule.participates.sum(axis=0))),
 )
 
 
 def _of_whole_times(measure: Callable[[list[int]], int | list[int]]) -> Callable[[Run], Any]:
     def measured(run: Run) -> Any:
         found = measure(whole_times(run))
-        return per_client(_numbers(run, found)) if isinstance(found, list) else _number(run, found)
+        return on_clients(_numbers(run, found)) if isinstance(found, list) else _number(run, found)
 
     return measured
 
@@ -157,31 +152,31 @@ def _report_intervals(run: Run) -> list[int]:
     return [int((time / length).ceil()) for time in run.algorithm.clock.times]
 
 
-common_period = _constant(
+common_period = constant(
     "common_period",
     r"\nu",
     "nu, least common multiple of the clients' whole update times",
     _of_whole_times(lambda times: math.lcm(*times)),
 )
-reports_in_a_period = _constant(
+reports_in_a_period = constant(
     "reports_in_a_period",
     r"\sum_i\nu/\tau_i",
     "sum_i nu / tau_i",
     _of_whole_times(lambda times: sum(math.lcm(*times) // time for time in times)),
 )
-report_interval = _constant(
+report_interval = constant(
     "report_interval",
     "N_i'",
     "ceil(T_i / Delta t), updates of FedFix from one report of each client to its next",
-    lambda run: per_client(_numbers(run, _report_intervals(run))),
+    lambda run: on_clients(_numbers(run, _report_intervals(run))),
 )
-common_report_interval = _constant(
+common_report_interval = constant(
     "common_report_interval",
     r"\operatorname{lcm}(\{N_i'\})",
     "least common multiple of the report intervals of FedFix",
     lambda run: _number(run, math.lcm(*_report_intervals(run))),
 )
-longest_report_interval = _constant(
+longest_report_interval = constant(
     "longest_report_interval",
     r"\lceil\tau_M/\Delta t\rceil",
     "ceil(tau_M / Delta t), the longest report interval of FedFix",

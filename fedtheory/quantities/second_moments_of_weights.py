@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.quantities.notion import Quantity
-from fedtheory.quantities.weights import largest_weight_sum, on_rounds_and_clients, weight_excess, weight_pairing
+from fedtheory.quantities.axes import on_rounds_and_clients
+from fedtheory.quantities.notion import Quantity, per_round
+from fedtheory.quantities.weights import largest_weight_sum, weight_excess, weight_pairing
 from fedtheory.run import Run
-
-_per_round = partial(Quantity, per_round=True)
 
 
 def _weight_squares(run: Run) -> Array:
@@ -39,7 +36,7 @@ def _spread_factor(run: Run) -> Number:
     return 1 + run.algorithm.aggregation.server_step_size * total * excess + max(zero, total * (pairing * total - 2))
 
 
-expected_square_weight = _per_round(
+expected_square_weight = per_round(
     "expected_square_weight",
     r"\mathbb E[\omega_i^2(n)]",
     "E[w_i(n)^2] of each client in each update, summed over all outcomes of the weights",
@@ -54,7 +51,7 @@ largest_share_of_all = Quantity(
 smallest_weight_sum = Quantity(
     "smallest_weight_sum", r"\min_nq(n)", "min over n of q(n)", lambda run: run.surrogate.totals.min()
 )
-unrepresented_importance = _per_round(
+unrepresented_importance = per_round(
     "unrepresented_importance",
     r"p_i\mathbb I(i\notin W_n)",
     "p_i of the clients whose type has no weight in the update, zero for the others",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,29 +9,12 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.clock import Asynchronous, FedBuff, FedFix
 from fedtheory.errors import NotApplicable
-from fedtheory.frames import Frame, Vector, frames_at
-from fedtheory.objectives import Objectives
-from fedtheory.quantities.constants import per_client
-from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.axes import on_clients, on_rounds
+from fedtheory.quantities.local_expectations import at_step, square
+from fedtheory.quantities.notion import Quantity, per_round
 from fedtheory.quantities.surrogates import misrepresentation
-from fedtheory.quantities.weights import chi_sq, on_rounds
+from fedtheory.quantities.weights import chi_sq
 from fedtheory.run import Run
-
-_per_round = partial(Quantity, per_round=True)
-
-
-def mean_squares(frame: Frame, vector: Vector) -> Array:
-    """E|v|^2 at a local step, (1 or M,)."""
-    found = frame.inner(vector, vector)
-    expected: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
-    return expected
-
-
-def mean_values(frame: Frame, objectives: Objectives, at: Vector) -> Array:
-    """Expected values of objectives at a vector of a local step, (1 or M,)."""
-    found = objectives.value(frame, at)
-    expected: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
-    return expected
 
 
 def _number(run: Run, value: int) -> Any:
@@ -76,13 +58,6 @@ def _absences(run: Run) -> Any:
     return _number(run, int((present == 0).sum()))
 
 
-def _distances_sq(run: Run, step: int, after: bool) -> Array:
-    """E|theta^{n,k} - x*|^2 of each update at one k, or one step later."""
-    frames = [frame for frame in frames_at("step", run) if frame.index["step"] == step]
-    found = [mean_squares(frame, frame.next_virtual if after else frame.virtual)[0] for frame in frames]
-    return on_rounds(np.stack(found))
-
-
 buffer = Quantity("buffer", "m", "contributions that the server waits for", _buffer, is_constant=True)
 type_count = Quantity(
     "type_count",
@@ -95,7 +70,7 @@ client_value_at_start = Quantity(
     "client_value_at_start",
     r"\mathcal L_i(\theta^0)",
     "L_i(theta^0) of each client",
-    lambda run: per_client(run.surrogate.client_values(run.problem.centred.start)),
+    lambda run: on_clients(run.surrogate.client_values(run.problem.centred.start)),
     is_constant=True,
 )
 objective_at_start = Quantity(
@@ -105,7 +80,7 @@ objective_at_start = Quantity(
     lambda run: run.problem.value(run.problem.start),
     is_constant=True,
 )
-round_objective_at_start = _per_round(
+round_objective_at_start = per_round(
     "round_objective_at_start",
     r"\mathcal L^n(\theta^0)",
     "L^n(theta^0), of the one objective L^n",
@@ -117,7 +92,7 @@ surrogate_at_start = Quantity(
     "Lbar(theta^0), of the one objective Lbar",
     lambda run: _value_at_start(run, run.surrogate.mean_weights),
 )
-round_optimum_slope_sq = _per_round(
+round_optimum_slope_sq = per_round(
     "round_optimum_slope_sq",
     r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2",
     "|grad L^n|^2 at the optimum of L^n",
@@ -149,17 +124,17 @@ client_gap_at_surrogate_optimum = Quantity(
     "client_gap_at_surrogate_optimum",
     r"\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*)",
     "L_i(thetabar) - L_i* of each client, thetabar the optimum of the surrogate problem",
-    lambda run: per_client(run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values),
+    lambda run: on_clients(run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values),
 )
-virtual_start_distance_sq = _per_round(
+virtual_start_distance_sq = per_round(
     "virtual_start_distance_sq",
     r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
     "E|theta^{n,0} - x*|^2 of the virtual iterate",
-    lambda run: _distances_sq(run, 0, after=False),
+    at_step(0, lambda frame: square(frame, frame.virtual)),
 )
-virtual_end_distance_sq = _per_round(
+virtual_end_distance_sq = per_round(
     "virtual_end_distance_sq",
     r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
     "E|theta^{n,K} - x*|^2 of the virtual iterate",
-    lambda run: _distances_sq(run, max(run.algorithm.work.steps) - 1, after=True),
+    at_step(-1, lambda frame: square(frame, frame.next_virtual)),
 )

@@ -8,90 +8,52 @@ from the model it received, g_i its stochastic gradient, q_i = q_i(n).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
-from fedtheory.frames import Frame, common_steps, frames_at
-from fedtheory.quantities.notion import Quantity
+from fedtheory.arithmetic import Array
+from fedtheory.frames import Frame, Vector, common_steps
+from fedtheory.quantities.axes import on_rounds
+from fedtheory.quantities.inside_rounds import apart, gradient_lengths, mean_gradient
+from fedtheory.quantities.local_expectations import (
+    at_step,
+    expected,
+    mean_over_steps,
+    minus,
+    over_shares,
+    square,
+    weights_at,
+)
+from fedtheory.quantities.notion import per_round
 from fedtheory.quantities.surrogates import mean_over_rounds
-from fedtheory.quantities.weights import on_rounds
 from fedtheory.run import Run
 
-_per_round = partial(Quantity, per_round=True)
+
+def _client_spread(frame: Frame) -> Array:
+    return over_shares(frame, square(frame, apart(frame)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """One local step of one update, with the weights of the update."""
-
-    frame: Frame
-    weights: Array
-    """q_i(n), (M,)."""
-    number: int
-    """n."""
-
-    @property
-    def run(self) -> Run:
-        return self.frame.run
-
-    def minus(self, vector: Any, other: Any) -> Any:
-        """Difference of two vectors."""
-        return vector + other.scaled(-self.run.arithmetic.identity(1)[0])
-
-    def square(self, vector: Any) -> Array:
-        """E|v|^2, (1 or M,)."""
-        return self.expected(vector, vector)
-
-    def expected(self, left: Any, right: Any) -> Array:
-        """E<u, v>, (1 or M,)."""
-        found = self.frame.inner(left, right)
-        expected: Array = self.frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
-        return expected
-
-    def apart(self, vector: Any, point: Array) -> Array:
-        """E|v - point|^2 for a point (d,)."""
-        return self.square(self.minus(vector, self.frame.constant(point[None])))
+def _mean_square_gradient(frame: Frame) -> Array:
+    return over_shares(frame, gradient_lengths(frame))
 
 
-def _client_spread(step: _Step) -> Number:
-    apart = step.square(step.minus(step.frame.local, step.frame.virtual))
-    return apart @ step.run.surrogate.shares[step.number]
+def _square_mean_gradient(frame: Frame) -> Array:
+    return square(frame, mean_gradient(frame))
 
 
-def _mean_square_gradient(step: _Step) -> Number:
-    return step.square(step.frame.gradient) @ step.run.surrogate.shares[step.number]
+def _to_surrogate_optimum(frame: Frame, model: Vector) -> Vector:
+    """x - thetabar."""
+    return minus(model, frame.constant(frame.run.surrogate.optimum[None]), frame)
 
 
-def _square_mean_gradient(step: _Step) -> Number:
-    return step.square(step.frame.gradient.averaged(step.run.surrogate.shares[step.number]))[0]
+def _alignment(frame: Frame) -> Array:
+    full = minus(frame.gradient, frame.noise, frame).averaged(weights_at(frame))
+    return expected(frame, full, _to_surrogate_optimum(frame, frame.virtual))
 
 
-def _alignment(step: _Step) -> Number:
-    full = step.minus(step.frame.gradient, step.frame.noise).averaged(step.weights)
-    optimum = step.frame.constant(step.run.surrogate.optimum[None])
-    return step.expected(full, step.minus(step.frame.virtual, optimum))[0]
-
-
-def _progress(step: _Step) -> Number:
-    optimum = step.run.surrogate.optimum
-    return (step.apart(step.frame.next_virtual, optimum) - step.apart(step.frame.virtual, optimum))[0]
-
-
-def _mean_over_steps(value: Callable[[_Step], Number]) -> Callable[[Run], Array]:
-    """Means over the local steps of each update, (N, 1, 1)."""
-
-    def measure(run: Run) -> Array:
-        sums = run.arithmetic.zeros(run.algorithm.rounds)
-        for frame in frames_at("step", run):
-            number = int(frame.index["round"])
-            sums[number] = sums[number] + value(_Step(frame, run.surrogate.weights[number], number))
-        return on_rounds(sums / run.arithmetic.number(common_steps(run), "K"))
-
-    return measure
+def _progress(frame: Frame) -> Array:
+    before, after = (_to_surrogate_optimum(frame, model) for model in (frame.virtual, frame.next_virtual))
+    return square(frame, after) - square(frame, before)
 
 
 def _client_values(run: Run) -> Array:
@@ -149,95 +111,85 @@ def _virtual_gradient_sq(run: Run) -> Array:
     return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
 
 
-def _step_lengths_sq(run: Run) -> Array:
-    """E|theta^{n+1} - theta^n|^2, (N,)."""
-    lengths, last = [], common_steps(run) - 1
-    for frame in frames_at("step", run):
-        if frame.index["step"] == last:
-            step = _Step(frame, run.surrogate.weights[0], 0)
-            lengths.append(step.square(step.minus(frame.next_virtual, frame.server))[0])
-    return run.arithmetic.array(lengths)
-
-
 def _past_lengths_sq(run: Run) -> Array:
     """sum_{s=1..tau} Q(n-s), (N,), with nothing before the start."""
     lengths, reach = step_length_sq.on(run)[:, 0, 0], run.algorithm.schedule.largest_staleness
     return np.stack([lengths[max(n - reach, 0) : n].sum() + lengths[0] * 0 for n in range(len(lengths))])
 
 
-step_length_sq = _per_round(
+step_length_sq = per_round(
     "step_length_sq",
     "Q(n)",
     "Q(n) = E|theta^{n+1} - theta^n|^2",
-    lambda run: on_rounds(_step_lengths_sq(run)),
+    at_step(-1, lambda frame: square(frame, minus(frame.next_virtual, frame.server, frame))),
 )
-past_step_lengths_sq = _per_round(
+past_step_lengths_sq = per_round(
     "past_step_lengths_sq",
     r"\sum_{s=1}^\tau Q(n-s)",
     "sum of Q over the last tau updates before n, tau the largest staleness",
     lambda run: on_rounds(_past_lengths_sq(run)),
 )
-client_spread = _per_round(
+client_spread = per_round(
     "client_spread",
     r"\phi(n)",
     "phi(n): mean over k of sum_i q_i/q E|theta_i^{rho,k} - theta^{n,k}|^2",
-    _mean_over_steps(_client_spread),
+    mean_over_steps(_client_spread),
 )
-mean_square_gradient = _per_round(
+mean_square_gradient = per_round(
     "mean_square_gradient",
     "S(n)",
     "S(n): mean over k of sum_i q_i/q E|g_i(theta_i^{rho,k})|^2",
-    _mean_over_steps(_mean_square_gradient),
+    mean_over_steps(_mean_square_gradient),
 )
-square_mean_gradient = _per_round(
+square_mean_gradient = per_round(
     "square_mean_gradient",
     r"R(n)",
     "R(n): mean over k of E|sum_i q_i/q g_i(theta_i^{rho,k})|^2",
-    _mean_over_steps(_square_mean_gradient),
+    mean_over_steps(_square_mean_gradient),
 )
-alignment = _per_round(
+alignment = per_round(
     "alignment",
     r"D(\bar\theta,n)",
     "D(thetabar, n): mean over k of E<sum_i q_i grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>",
-    _mean_over_steps(_alignment),
+    mean_over_steps(_alignment),
 )
-progress = _per_round(
+progress = per_round(
     "progress",
     r"\Delta(n)",
     "Delta(n): mean over k of E|theta^{n,k+1} - thetabar|^2 - E|theta^{n,k} - thetabar|^2",
-    _mean_over_steps(_progress),
+    mean_over_steps(_progress),
 )
-round_gap = _per_round(
+round_gap = per_round(
     "round_gap",
     "Z(n)",
     "Z(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar^n)",
     _mean_of_values(_round_gap),
 )
-surrogate_gap = _per_round(
+surrogate_gap = per_round(
     "surrogate_gap",
     r"\Xi(n)",
     "Xi(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar)",
     _mean_of_values(_surrogate_gap),
 )
-virtual_gradient_sq = _per_round(
+virtual_gradient_sq = per_round(
     "virtual_gradient_sq",
     r"\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
     "mean over k of E|grad F(theta^{n,k})|^2",
     _virtual_gradient_sq,
 )
-virtual_suboptimality = _per_round(
+virtual_suboptimality = per_round(
     "virtual_suboptimality",
     r"\frac1K\sum_k\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)",
     "mean over k of E F(theta^{n,k}) - F*",
     _mean_of_values(_virtual_suboptimality),
 )
-surrogate_suboptimality = _per_round(
+surrogate_suboptimality = per_round(
     "surrogate_suboptimality",
     r"\frac1K\sum_k\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
     "mean over k of E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
     _mean_of_values(_surrogate_suboptimality),
 )
-unrepresented_gap = _per_round(
+unrepresented_gap = per_round(
     "unrepresented_gap",
     r"\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
     "mean over k of the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]",

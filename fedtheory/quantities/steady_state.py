@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from fedtheory.moments.expansion import leading_distance_sq, small_step_limit
 from fedtheory.moments.stationary import stationary_distance_sq, stationary_mean
 from fedtheory.quantities.clients import effective_step_size
-from fedtheory.quantities.notion import Quantity, VectorNotion
+from fedtheory.quantities.notion import VectorNotion, constant
 from fedtheory.run import Run
-
-_constant = partial(Quantity, is_constant=True)
+from fedtheory.small_steps import leading_distance_sq, small_step_limit
 
 
 def _leading(run: Run) -> Any:
@@ -29,27 +26,27 @@ def _small_step_bias_sq(run: Run) -> Any:
     return limit @ limit
 
 
-limiting_distance_sq = _constant(
+limiting_distance_sq = constant(
     "limiting_distance_sq",
     r"\lim_{i\to\infty}\mathbb E\|w^o-w_i\|^2",
     "limit of E|x^n - x*|^2 for ever more rounds, from the fixed point of the second moments",
     lambda run: stationary_distance_sq(run.trajectory.recursion),
 )
-leading_limiting_distance_sq = _constant(
+leading_limiting_distance_sq = constant(
     "leading_limiting_distance_sq",
     r"\frac\mu2\operatorname{tr}(H^{-1}R)",
     "mu/2 tr(H^-1 R), the limit of E|x^n - x*|^2 to first order in mu: H the Hessian of F, mu^2 R the covariance of a "
     "round's update at x*",
     _leading,
 )
-small_step_bias = _constant(
+small_step_bias = constant(
     "small_step_bias",
     r"\|\bar w-w^o\|",
     "distance from x* of w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
     _small_step_bias_sq,
     root=True,
 )
-distance_to_small_step_limit = _constant(
+distance_to_small_step_limit = constant(
     "distance_to_small_step_limit",
     r"\|\lim_i\mathbb E w_i-\bar w\|",
     "distance of the limit of E x^n from w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k",

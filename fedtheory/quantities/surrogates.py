@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from fedtheory.arithmetic import Array
-from fedtheory.quantities.constants import per_client
-from fedtheory.quantities.notion import Quantity, VectorNotion
-from fedtheory.quantities.weights import on_rounds
+from fedtheory.quantities.axes import on_clients, on_rounds
+from fedtheory.quantities.notion import Quantity, VectorNotion, per_round
 from fedtheory.run import Run
-
-_per_round = partial(Quantity, per_round=True)
 
 
 def mean_over_rounds(quantity: Quantity, latex: str) -> Quantity:
@@ -50,13 +46,13 @@ def _misrepresentation(run: Run) -> Array:
     return total
 
 
-round_optimum_noise = _per_round(
+round_optimum_noise = per_round(
     "round_optimum_noise",
     r"\sigma_1(n)",
     "sigma_1(n) = sum_i q_i(n)/q(n) E|g_i|^2 at the optimum of L^n",
     lambda run: on_rounds((run.surrogate.shares * second_moments_at(run, run.surrogate.round_optima)).sum(axis=1)),
 )
-round_optimum_mixed_noise = _per_round(
+round_optimum_mixed_noise = per_round(
     "round_optimum_mixed_noise",
     r"\sigma_2(n)",
     "sigma_2(n) = sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of L^n",
@@ -101,18 +97,18 @@ client_gap_at_optimum = Quantity(
     "client_gap_at_optimum",
     r"\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)",
     "L_i(x*) - L_i* of each client, x* the optimum of the federated problem",
-    lambda run: per_client(
+    lambda run: on_clients(
         run.surrogate.client_values(run.problem.centred.optimum) - run.surrogate.least_client_values
     ),
     is_constant=True,
 )
-round_optimum_gap = _per_round(
+round_optimum_gap = per_round(
     "round_optimum_gap",
     r"\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)",
     "L^n(thetabar) - L^n(thetabar^n) of each update",
     lambda run: on_rounds(run.surrogate.values_at_optimum - run.surrogate.round_optimal_values),
 )
-misrepresentation = _per_round(
+misrepresentation = per_round(
     "misrepresentation",
     r"\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
     "sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",

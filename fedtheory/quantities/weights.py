@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.quantities.constants import per_client
-from fedtheory.quantities.notion import Quantity
+from fedtheory.quantities.axes import on_clients, on_rounds, on_rounds_and_clients
+from fedtheory.quantities.notion import Quantity, constant, per_round
 from fedtheory.run import Run
-
-_constant = partial(Quantity, is_constant=True)
-_per_round = partial(Quantity, per_round=True)
-
-
-def on_rounds(values: Array) -> Array:
-    """Numbers of rounds (N,) on the axes (rounds, steps, clients)."""
-    return values[:, None, None]
-
-
-def on_rounds_and_clients(values: Array) -> Array:
-    """Numbers of rounds and clients (N, M) on the axes (rounds, steps, clients)."""
-    return values[:, None, :]
 
 
 def _pairing(run: Run) -> Any:
@@ -53,29 +39,29 @@ def _reporting_excess(run: Run) -> Any:
     return np.where(weights != 0, excess, excess - excess).max()
 
 
-importance = _constant(
-    "importance", "p_i", "importance of each client in the objective", lambda run: per_client(run.problem.weights)
+importance = constant(
+    "importance", "p_i", "importance of each client in the objective", lambda run: on_clients(run.problem.weights)
 )
-aggregation_weight = _constant(
+aggregation_weight = constant(
     "aggregation_weight",
     "d_i",
     "weight of each client when it reports",
-    lambda run: per_client(_weights_when_reporting(run)),
+    lambda run: on_clients(_weights_when_reporting(run)),
 )
-expected_weight = _per_round(
+expected_weight = per_round(
     "expected_weight",
     "q_i(n)",
     "q_i(n) = E[w_i(n)], expected weight of each client in each update",
     lambda run: on_rounds_and_clients(run.surrogate.weights),
 )
-weight_sum = _per_round("weight_sum", "q(n)", "q(n) = sum_i q_i(n)", lambda run: on_rounds(run.surrogate.totals))
-weight_share = _per_round(
+weight_sum = per_round("weight_sum", "q(n)", "q(n) = sum_i q_i(n)", lambda run: on_rounds(run.surrogate.totals))
+weight_share = per_round(
     "weight_share",
     r"\tilde q_i(n)",
     "q_i(n) / q(n), the share of each client in each update",
     lambda run: on_rounds_and_clients(run.surrogate.shares),
 )
-largest_share = _per_round(
+largest_share = per_round(
     "largest_share",
     r"\max_i\tilde q_i(n)",
     "max_i q_i(n) / q(n) of each update",
@@ -88,13 +74,13 @@ mean_weight = Quantity(
     "mean_weight",
     "q_i",
     "q_i = (1/N) sum_n q_i(n), mean weight of each client over all updates",
-    lambda run: per_client(run.surrogate.mean_weights),
+    lambda run: on_clients(run.surrogate.mean_weights),
 )
 mean_weight_share = Quantity(
     "mean_weight_share",
     r"\tilde q_i",
     "q_i / sum_j q_j, the share of each client over all updates",
-    lambda run: per_client(run.surrogate.mean_weights / run.surrogate.mean_weights.sum()),
+    lambda run: on_clients(run.surrogate.mean_weights / run.surrogate.mean_weights.sum()),
 )
 largest_weight_sum = Quantity(
     "largest_weight_sum",
@@ -121,19 +107,19 @@ reporting_excess = Quantity(
     "max of d_i(n) - alpha q_i(n) over the clients and updates with q_i(n) > 0",
     _reporting_excess,
 )
-type_importance = _constant(
+type_importance = constant(
     "type_importance",
     "r_j",
     "r_j, importance of each type of clients, at its first client; 0 at the others",
-    lambda run: per_client(run.surrogate.by_type(run.problem.weights)),
+    lambda run: on_clients(run.surrogate.by_type(run.problem.weights)),
 )
-type_weight = _per_round(
+type_weight = per_round(
     "type_weight",
     "s_j(n)",
     "s_j(n), expected weight of each type in each update, at its first client; 0 at the others",
     lambda run: on_rounds_and_clients(run.surrogate.by_type(run.surrogate.weights)),
 )
-type_share = _per_round(
+type_share = per_round(
     "type_share",
     r"\tilde s_j(n)",
     "s_j(n) / q(n), the share of each type in each update, at its first client; 0 at the others",
@@ -143,7 +129,7 @@ mean_type_weight = Quantity(
     "mean_type_weight",
     "s_j",
     "s_j, mean weight of each type over all updates, at its first client; 0 at the others",
-    lambda run: per_client(run.surrogate.by_type(run.surrogate.mean_weights)),
+    lambda run: on_clients(run.surrogate.by_type(run.surrogate.mean_weights)),
 )
 
 
@@ -156,7 +142,7 @@ def _pearson(run: Run, shares: Array) -> Array:
     return np.asarray(terms.sum(axis=-1))
 
 
-chi_sq = _per_round(
+chi_sq = per_round(
     "chi_sq",
     r"\chi_n^2",
     "chi_n^2 = sum over types with s_j(n) > 0 of (r_j - s_j(n)/q(n))^2 / (s_j(n)/q(n))",

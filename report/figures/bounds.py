@@ -74,16 +74,23 @@ def by_terms(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
     """The bound split into its terms over rounds, log-log."""
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linewidth=2.4, label="bound")
+        left_out = []
         for number, (name, values) in enumerate(curve.terms.items()):
             style = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
-            if max(values) > 0:
+            if max(values) > _NOTHING * max(curve.right):
                 axes.loglog(curve.horizons, values, label=_label(name, number), **style)
+            else:
+                left_out.append(_label(name, number))
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("terms of the bound")
         axes.legend(loc="best")
         caption = f"The bound, split into its terms. {setting} Where a flat term dominates, more rounds do not help."
+        caption += f" Zero here, and not drawn: {', '.join(left_out)}." if left_out else ""
         return finish(canvas, f"{claim.slug}-terms", caption)
 
+
+_NOTHING = 1e-12
+"""Part of a bound below which a term is zero, up to rounding."""
 
 FRACTIONS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
 LOCAL_STEPS = (1, 2, 4, 8, 16, 32)

@@ -6,9 +6,9 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, plain_floats
 from fedtheory.claim import Claim
-from fedtheory.moments.expansion import small_step_limit
 from fedtheory.moments.stationary import stationary_mean
 from fedtheory.run import Run
+from fedtheory.small_steps import small_step_limit
 from report.figures.style import BLACK, BLUE, ORANGE, RED, Figure, drawing, finish
 
 _DIVISIONS = tuple(2**power for power in range(7))

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from fedtheory.arithmetic import plain_float
 from fedtheory.claim import Claim
 from report.figures.style import BLACK, BLUE, RED, Figure, drawing, finish
-from verify.rates import RateCheck
+from verify.rates import RateCheck, Rung
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def ladder(claim: Claim, found: RateCheck) -> Figure:
-    """Exact values over the ladder, log-log, with the claimed order through the first rung, and the limit."""
+    """Exact values over the ladder, log-log, the claimed order through the first that is not zero, and the limit."""
     assert claim.rate is not None
     notion = claim.notation[claim.rate.variable]
     name = notion.name.replace("_", " ")
-    variables = [plain_float(rung.variable) for rung in found.rungs]
-    measured = [abs(plain_float(rung.measured)) for rung in found.rungs]
-    orders = [plain_float(rung.order) for rung in found.rungs]
+    shown = [rung for rung in found.rungs if rung.measured != 0]
     with drawing() as (canvas, axes):
-        axes.loglog(variables, measured, color=BLUE, marker="o", label="exact")
-        scaled = [order * measured[0] / orders[0] for order in orders]
-        axes.loglog(variables, scaled, color=BLACK, linestyle="--", label="claimed order, through the first point")
+        if shown:
+            _values_and_order(axes, shown)
+        else:
+            axes.semilogx([plain_float(rung.variable) for rung in found.rungs], [0.0] * len(found.rungs), **_EXACT)
         if found.limit is not None and plain_float(found.limit) > 0:
             axes.axhline(plain_float(found.limit), color=RED, linestyle=":", label="exact limit")
         axes.set_xlabel(f"{name} ${notion.latex}$")
         axes.set_ylabel("quantity of the claim, absolute value")
         axes.legend()
     slope = "" if found.slope is None else f" Fitted slope on the last half: {found.slope:.3f}."
-    caption = (
-        f"Exact values over a ladder of {notion.name.replace('_', ' ')}, on the instance named on this page.{slope}"
-    )
+    caption = f"Exact values over a ladder of {name}, on the instance named on this page.{_zeros(found)}{slope}"
     return finish(canvas, f"{claim.slug}-ladder", caption)
+
+
+_EXACT: Any = {"color": BLUE, "marker": "o", "label": "exact"}
+
+
+def _values_and_order(axes: Axes, rungs: Sequence[Rung]) -> None:
+    variables = [plain_float(rung.variable) for rung in rungs]
+    measured = [abs(plain_float(rung.measured)) for rung in rungs]
+    orders = [plain_float(rung.order) for rung in rungs]
+    axes.loglog(variables, measured, **_EXACT)
+    scaled = [order * measured[0] / orders[0] for order in orders]
+    axes.loglog(variables, scaled, color=BLACK, linestyle="--", label="claimed order, through the first point")
+
+
+def _zeros(found: RateCheck) -> str:
+    """What a logarithmic axis cannot show."""
+    count = sum(rung.measured == 0 for rung in found.rungs)
+    if found.is_zero:
+        return " The quantity is exactly zero on all of them, and so of every order."
+    return (
+        f" On {count} of the {len(found.rungs)} rungs the quantity is exactly zero, below every axis." if count else ""
+    )

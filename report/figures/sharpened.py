@@ -20,7 +20,8 @@ def beside_sharper(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int
     curves = {name: _sides(rival, run_at) for name, rival in rivals.items()}
     with drawing() as (canvas, axes):
         exact = curves["printed"][0]
-        axes.loglog(list(exact), list(exact.values()), "-", color=BLACK, marker="o", markersize=4, label="exact")
+        places = [steps for steps, value in exact.items() if value > 0]
+        axes.loglog(places, [exact[n] for n in places], "-", color=BLACK, marker="o", markersize=4, label="exact")
         for number, (name, (_, bounds)) in enumerate(curves.items()):
             colour, dash = CYCLE[number % len(CYCLE)], DASHES[(number + 1) % len(DASHES)]
             shown = {steps: bound for steps, bound in bounds.items() if bound > 0}
@@ -30,8 +31,16 @@ def beside_sharper(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int
         axes.set_xlabel("local steps per round")
         axes.set_ylabel("both sides")
         axes.legend()
-    left = latex(claim.relations[0].left)
-    return finish(canvas, f"{claim.slug}-sharpened", f"${left}$, exact, and its bounds.  {words}")
+    drawn = {"the exact value": exact} | {name: bounds for name, (_, bounds) in curves.items()}
+    caption = f"${latex(claim.relations[0].left)}$, exact, and its bounds. {words}{_zeros(drawn)}"
+    return finish(canvas, f"{claim.slug}-sharpened", caption)
+
+
+def _zeros(drawn: Mapping[str, Mapping[int, float]]) -> str:
+    """What logarithmic axes cannot show."""
+    zero = {name: [str(steps) for steps, value in curve.items() if value == 0] for name, curve in drawn.items()}
+    told = [f"{name} (local steps: {', '.join(steps)})" for name, steps in zero.items() if steps]
+    return f" Zero, below these axes: {'; '.join(told)}." if told else ""
 
 
 def _sides(claim: Claim, run_at: Callable[[int], Run]) -> tuple[Mapping[int, float], Mapping[int, float]]:

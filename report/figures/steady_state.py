@@ -8,10 +8,10 @@ from fedtheory.arithmetic import Number, plain_float
 from fedtheory.claim import Claim
 from fedtheory.evaluation import compile_expression, whole_run
 from fedtheory.expressions import Expr
-from fedtheory.moments.expansion import distance_sq_expansion
 from fedtheory.moments.stationary import stationary_distance_sq
 from fedtheory.quantities import effective_step_size
 from fedtheory.run import Run
+from fedtheory.small_steps import distance_sq_expansion
 from report.figures.style import BLACK, BLUE, GREEN, ORANGE, Figure, drawing, finish
 from report.numbers import decimal, exact
 

@@ -80,6 +80,41 @@ def document(content: dict[str, Any]) -> str:
     return "".join(f"{json.dumps(key)} = {toml(value)}\n" for key, value in content.items())
 
 
+QUADRATIC: dict[str, Any] = {
+    "problem": {
+        "kind": "quadratic",
+        "hessians": [[["2", 0], [0, 1.0]], [["2", "1/2"], [0.5, "1"]]],
+        "linear": [["1", "0"], ["-1", "0"]],
+        "constants": ["0", "0"],
+        "weights": ["1/2", "1/2"],
+        "start": ["3", "-2"],
+        "noise": ["1", 2],
+    },
+    "algorithm": {
+        "name": "fedavg",
+        "local_step_size": "1/20",
+        "local_steps": 2,
+        "server_step_size": 1,
+        "rounds": 3,
+        "participation": {"kind": "full"},
+        "clock": {"policy": "sync", "times": [1, "5/2"]},
+        "aggregation": "importance",
+    },
+}
+"""Everything that a quadratic can say."""
+INLINE: dict[str, Any] = {
+    "problem": {
+        "kind": "least-squares",
+        "inputs": [[[1, 0], ["1/2", 1]], [[0, 2]]],
+        "outputs": [[1, "1/3"], [0]],
+        "batch": 1,
+        "replacement": False,
+        "start": "zeros",
+    },
+    "algorithm": {"local_step_size": "1/20", "local_steps": 2, "rounds": 3},
+}
+"""Least squares on numbers in the run file itself."""
+
 Path = tuple[Any, ...]
 
 
@@ -91,16 +126,24 @@ def places(value: Any, at: Path = ()) -> list[Path]:
 
 def changed(content: dict[str, Any], at: Path, new: Any) -> dict[str, Any]:
     """A copy with one part replaced, or taken away where `new` is None."""
-    changed = copy.deepcopy(content)
+    other = copy.deepcopy(content)
     *outer, last = at
-    holder: Any = changed
+    holder: Any = other
     for key in outer:
         holder = holder[key]
     if new is None:
         del holder[last]
     else:
         holder[last] = new
-    return changed
+    return other
+
+
+def variant(content: dict[str, Any], **algorithm: Any) -> dict[str, Any]:
+    """A copy with other keys of the algorithm; those that are None are taken away."""
+    other = copy.deepcopy(content)
+    keys = other["algorithm"] | algorithm
+    other["algorithm"] = {key: value for key, value in keys.items() if value is not None}
+    return other
 
 
 @st.composite

@@ -2,54 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fuzzing import Raw, answer, changed, document, fuzz, places, torn
+from fuzzing import INLINE, QUADRATIC, Raw, answer, changed, document, fuzz, places, torn, variant
 from hypothesis import given
 from hypothesis import strategies as st
 
-QUADRATIC: dict[str, Any] = {
-    "problem": {
-        "kind": "quadratic",
-        "hessians": [[["2", 0], [0, 1.0]], [["2", "1/2"], [0.5, "1"]]],
-        "linear": [["1", "0"], ["-1", "0"]],
-        "constants": ["0", "0"],
-        "weights": ["1/2", "1/2"],
-        "start": ["3", "-2"],
-        "noise": ["1", 2],
-    },
-    "algorithm": {
-        "name": "fedavg",
-        "local_step_size": "1/20",
-        "local_steps": 2,
-        "server_step_size": 1,
-        "rounds": 3,
-        "participation": {"kind": "full"},
-        "clock": {"policy": "sync", "times": [1, "5/2"]},
-        "aggregation": "importance",
-    },
-}
-"""Everything that a quadratic can say."""
-
-
-def variant(**algorithm: Any) -> dict[str, Any]:
-    """The same with other keys of the algorithm."""
-    content = copy.deepcopy(QUADRATIC)
-    content["algorithm"] |= algorithm
-    return content
-
-
-TIMED = variant(time="12", participation={"kind": "uniform", "clients": 1})
-del TIMED["algorithm"]["rounds"]
+TIMED = variant(QUADRATIC, rounds=None, time="12", participation={"kind": "uniform", "clients": 1})
 ASYNCHRONOUS = variant(
-    clock={"policy": "async", "times": [1, "3/2"], "ties": "one-by-one"}, aggregation="time-based", time=6
+    QUADRATIC,
+    rounds=None,
+    time=6,
+    clock={"policy": "async", "times": [1, "3/2"], "ties": "one-by-one"},
+    aggregation="time-based",
 )
-del ASYNCHRONOUS["algorithm"]["rounds"]
-EXPONENTIAL = variant(clock={"policy": "fedbuff", "buffer": 1, "times": [1, 2], "law": "exponential"})
-FIXED_INTERVALS = variant(clock={"policy": "fedfix", "interval": "1/2", "times": [1, 2]}, aggregation=[1, "1/2"])
+EXPONENTIAL = variant(QUADRATIC, clock={"policy": "fedbuff", "buffer": 1, "times": [1, 2], "law": "exponential"})
+FIXED_INTERVALS = variant(
+    QUADRATIC, clock={"policy": "fedfix", "interval": "1/2", "times": [1, 2]}, aggregation=[1, "1/2"]
+)
 LOSSES: dict[str, Any] = {
     "problem": {
         "kind": "huber",
@@ -62,22 +34,6 @@ LOSSES: dict[str, Any] = {
     },
     "algorithm": {"local_step_size": "1/20", "local_steps": 2, "rounds": 2},
 }
-INLINE: dict[str, Any] = {
-    "problem": {
-        "kind": "least-squares",
-        "inputs": [[[1, 0], ["1/2", 1]], [[0, 2]]],
-        "outputs": [[1, "1/3"], [0]],
-        "batch": 1,
-        "replacement": False,
-        "start": "zeros",
-    },
-    "algorithm": {
-        "local_step_size": "1/20",
-        "local_steps": [2, 1],
-        "rounds": 3,
-        "participation": {"kind": "multinomial", "clients": 2},
-    },
-}
 VALID = {
     "quadratic": QUADRATIC,
     "timed": TIMED,
@@ -85,7 +41,7 @@ VALID = {
     "exponential": EXPONENTIAL,
     "fixed intervals": FIXED_INTERVALS,
     "losses": LOSSES,
-    "inline": INLINE,
+    "inline": variant(INLINE, local_steps=[2, 1], participation={"kind": "multinomial", "clients": 2}),
 }
 
 HUGE = [10**9, 10**12, 10**15, 2**63, 10**400, -(10**15)]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiny_shapes as shapes
 from flint import fmpq
 from tiny_runs import data, quadratics
 
@@ -129,11 +130,7 @@ def test_dissimilarity_on_the_ball_in_closed_form() -> None:
     assert reach**2 <= bound.value <= reach**2 * (1 + fmpq(1, 10**6))
 
 
-PLANE: dict[str, Any] = {
-    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
-    "linear": [["1", "0"], ["-1", "2"]],
-    "start": ["1", "-2"],
-}
+PLANE = shapes.PLANE | {"start": ["1", "-2"]}
 FLAT: dict[str, Any] = {
     "hessians": [[["1", "0"], ["0", "0"]], [["1", "0"], ["0", "2"]]],
     "linear": [["1", "3"], ["-1", "-2"]],

@@ -11,15 +11,13 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_runs import Pair, data, quadratics
+from tiny_shapes import LINE, ROWS, WIDE
 
 from fedtheory import quantities as q
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Uniform
 from fedtheory.run import Run
 
-ROWS: tuple[Any, Any] = ([[["1/2"], [1], [-1]], [[1], ["1/3"], [2]]], [[1, 0, 2], [0, 1, -2]])
-WIDE: tuple[Any, Any] = ([[["1/2", 1], [1, 0], [-1, 2]], [[1, 1], ["1/3", 0], [0, 2]]], [[1, 0, 2], [0, 1, 1]])
-LINE: dict[str, Any] = {"hessians": [[["2"]], [["1/2"]]], "linear": [["1"], ["-3"]], "start": ["3/2"]}
 PAIRS: dict[str, Pair] = {
     "additive": quadratics(**LINE, deviation=[1, "2/3"], importance=["1/3", "2/3"]),
     "one of three": data(*ROWS, ["2"], batch=1),

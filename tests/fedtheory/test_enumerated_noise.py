@@ -5,20 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import tiny_shapes as shapes
 from tiny_runs import assert_local_agrees, assert_server_agrees, quadratics
 
-LINE: dict[str, Any] = {
-    "hessians": [[["2"]], [["1/2"]]],
-    "linear": [["1"], ["-3"]],
-    "constants": ["1/3", "-2"],
-    "start": ["3/2"],
-}
-PLANE: dict[str, Any] = {
-    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
-    "linear": [["1", "0"], ["-1", "2"]],
-    "constants": ["0", "5"],
-    "start": ["3", "-2"],
-}
+LINE = shapes.LINE | {"constants": ["1/3", "-2"]}
+PLANE = shapes.PLANE | {"constants": ["0", "5"]}
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "line, one step": LINE | {"deviation": 1, "rounds": 3},

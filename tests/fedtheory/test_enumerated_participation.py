@@ -7,6 +7,7 @@ from typing import Any
 import enumeration as brute
 import numpy as np
 import pytest
+import tiny_shapes as shapes
 from flint import fmpq
 from tiny_runs import assert_local_agrees, assert_server_agrees, quadratics
 
@@ -72,22 +73,8 @@ def test_samples_follow_the_enumerated_law(given: list[str]) -> None:
         assert total == pytest.approx(1), law
 
 
-THREE: dict[str, Any] = {
-    "hessians": [[["2"]], [["1/2"]], [["1"]]],
-    "linear": [["1"], ["-3"], ["2"]],
-    "start": ["3/2"],
-    "importance": ["1/2", "1/3", "1/6"],
-    "eta": ["1/4", "1/3", "1/5"],
-    "deviation": [1, 0, "1/2"],
-}
-PLANE: dict[str, Any] = {
-    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
-    "linear": [["1", "0"], ["-1", "2"]],
-    "start": ["3", "-2"],
-    "importance": ["1/4", "3/4"],
-    "eta": "1/6",
-    "deviation": [1, 0],
-}
+THREE = shapes.THREE | {"deviation": [1, 0, "1/2"]}
+PLANE = shapes.PLANE | {"importance": ["1/4", "3/4"], "eta": "1/6", "deviation": [1, 0]}
 
 
 def _with_law(shape: dict[str, Any], number: int, **settings: Any) -> Any:

@@ -9,27 +9,18 @@ from typing import Any
 import enumeration as brute
 import numpy as np
 import pytest
+import tiny_shapes as shapes
 from flint import fmpq
 from tiny_runs import Pair, data, quadratics
+from tiny_shapes import PLANE, ROWS
 
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Multinomial, Uniform
 from fedtheory.frames import Frame, MomentFrame, PathFrame, Vector, moment_frames, path_frames, point_frames, probes
 from fedtheory.run import Run
 
-LINE: dict[str, Any] = {
-    "hessians": [[["2"]], [["1/2"]]],
-    "linear": [["1"], ["-3"]],
-    "start": ["3/2"],
-    "importance": ["1/3", "2/3"],
-}
-PLANE: dict[str, Any] = {
-    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
-    "linear": [["1", "0"], ["-1", "2"]],
-    "start": ["3", "-2"],
-}
+LINE = shapes.LINE | {"importance": ["1/3", "2/3"]}
 SHARES = brute.point("1/3", "2/3")
-ROWS: tuple[Any, Any] = ([[["1/2"], [1], [-1]], [[1], ["1/3"], [2]]], [[1, 0, 2], [0, 1, -2]])
 
 PAIRS: dict[str, Pair] = {
     "line": quadratics(**LINE, deviation=[1, 2], eta=["1/4", "1/3"], steps=3, rounds=2),

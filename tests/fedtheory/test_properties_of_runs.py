@@ -8,36 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_problems import few, fractions, permuted, random_problem, rotated, same, seeds
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, Array
+from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.client_data import ClientData
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
 from fedtheory.problem import Problem, least_squares, quadratic
-from fedtheory.problem.generators import random_quadratics, random_rotation
+from fedtheory.problem.generators import random_rotation
 from fedtheory.run import Run
-
-few = settings(max_examples=25, deadline=None, derandomize=True)
-seeds = st.integers(0, 10**6)
-CURVATURES = (fmpq(1, 2), fmpq(1), fmpq(2), fmpq(3))
-
-
-def _fractions(generator: np.random.Generator, size: int) -> Array:
-    """Positive rationals."""
-    return RATIONAL.array(generator.integers(1, 7, size)) / fmpq(5)
-
-
-def _problem(generator: np.random.Generator, clients: int, dimension: int, noisy: bool = True) -> Problem:
-    """Different Hessians, unequal weights, a variance for each client."""
-    spectra = [[CURVATURES[int(generator.integers(4))] for _ in range(dimension)] for _ in range(clients)]
-    drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=fmpq(1), noise=fmpq(0))
-    shares = _fractions(generator, clients)
-    noise = _fractions(generator, clients) if noisy else None
-    constants = _fractions(generator, clients)
-    return quadratic(
-        drawn.hessians, drawn.linear, drawn.start, constants=constants, weights=shares / shares.sum(), noise=noise
-    )
 
 
 def _law(number: int, clients: int) -> Participation:
@@ -46,7 +26,7 @@ def _law(number: int, clients: int) -> Participation:
 
 def _run(problem: Problem, generator: np.random.Generator, law: Participation | None = None) -> Run:
     """Two rounds of up to three local steps, unequal step sizes, a server step."""
-    sizes = _fractions(generator, problem.clients) / fmpq(6)
+    sizes = fractions(generator, problem.clients) / fmpq(6)
     algorithm = fedavg(
         problem,
         rounds=2,
@@ -56,10 +36,6 @@ def _run(problem: Problem, generator: np.random.Generator, law: Participation | 
         participation=law or Full(),
     )
     return Run(problem, algorithm)
-
-
-def _same(left: Array, right: Array) -> bool:
-    return left.shape == right.shape and bool((left == right).all())
 
 
 SCALARS = (
@@ -77,22 +53,13 @@ SCALARS = (
 def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimension: int, law: int) -> None:
     """x -> Q x, with H -> Q H Q' and b -> Q b."""
     generator = np.random.default_rng(seed)
-    run = _run(_problem(generator, clients, dimension), generator, _law(law, clients))
+    run = _run(random_problem(generator, clients, dimension), generator, _law(law, clients))
     turn = random_rotation(generator, dimension)
-    problem = run.problem
-    turned = Run(
-        replace(
-            problem,
-            hessians=turn @ problem.hessians @ turn.T,
-            linear=problem.linear @ turn.T,
-            start=turn @ problem.start,
-        ),
-        run.algorithm,
-    )
+    turned = Run(rotated(run.problem, turn), run.algorithm)
     for name in SCALARS:
-        assert _same(getattr(run.trajectory, name), getattr(turned.trajectory, name)), name
-    assert _same(turned.trajectory.server_mean, run.trajectory.server_mean @ turn.T)
-    assert _same(turned.problem.optimum, turn @ problem.optimum)
+        assert same(getattr(run.trajectory, name), getattr(turned.trajectory, name)), name
+    assert same(turned.trajectory.server_mean, run.trajectory.server_mean @ turn.T)
+    assert same(turned.problem.optimum, turn @ run.problem.optimum)
 
 
 @given(seeds, st.integers(2, 4), st.integers(1, 2), st.integers(0, 2))
@@ -100,21 +67,15 @@ def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimensi
 def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension: int, law: int) -> None:
     """Permuted clients, with their weights, noise and step sizes: same server, permuted drift."""
     generator = np.random.default_rng(seed)
-    run = _run(_problem(generator, clients, dimension), generator, _law(law, clients))
+    run = _run(random_problem(generator, clients, dimension), generator, _law(law, clients))
     order = generator.permutation(clients)
-    problem, work = run.problem, run.algorithm.work
-    moved = quadratic(
-        problem.hessians[order],
-        problem.linear[order],
-        problem.start,
-        constants=problem.constants[order],
-        weights=problem.weights[order],
-        noise=problem.oracle.variances[order],  # type: ignore[attr-defined]
+    work = run.algorithm.work
+    other = Run(
+        permuted(run.problem, order), replace(run.algorithm, work=replace(work, step_sizes=work.step_sizes[order]))
     )
-    other = Run(moved, replace(run.algorithm, work=replace(work, step_sizes=work.step_sizes[order])))
-    assert _same(run.trajectory.moments, other.trajectory.moments)
-    assert _same(run.trajectory.local_suboptimality, other.trajectory.local_suboptimality)
-    assert _same(run.trajectory.drift[:, :, order], other.trajectory.drift)
+    assert same(run.trajectory.moments, other.trajectory.moments)
+    assert same(run.trajectory.local_suboptimality, other.trajectory.local_suboptimality)
+    assert same(run.trajectory.drift[:, :, order], other.trajectory.drift)
     assert run.smoothness == other.smoothness
     assert run.noise_variance.value == other.noise_variance.value
 
@@ -124,7 +85,7 @@ def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension
 def test_units_of_the_objective(seed: int, clients: int, dimension: int, unit: str, law: int) -> None:
     """All objectives times c and step sizes over c: the same iterates, suboptimality times c, gradients times c."""
     generator = np.random.default_rng(seed)
-    run = _run(_problem(generator, clients, dimension), generator, _law(law, clients))
+    run = _run(random_problem(generator, clients, dimension), generator, _law(law, clients))
     c, problem, work = RATIONAL.number(unit, "unit"), run.problem, run.algorithm.work
     scaled = quadratic(
         c * problem.hessians,
@@ -136,7 +97,7 @@ def test_units_of_the_objective(seed: int, clients: int, dimension: int, unit: s
     )
     other = Run(scaled, replace(run.algorithm, work=replace(work, step_sizes=work.step_sizes / c)))
     for name, power in zip(SCALARS, (1, 0, 2, 1, 0, 0), strict=True):
-        assert _same(getattr(run.trajectory, name) * c**power, getattr(other.trajectory, name)), name
+        assert same(getattr(run.trajectory, name) * c**power, getattr(other.trajectory, name)), name
     assert other.smoothness == c * run.smoothness
     assert other.problem.optimal_value == c * problem.optimal_value
 
@@ -146,14 +107,14 @@ def test_units_of_the_objective(seed: int, clients: int, dimension: int, unit: s
 def test_one_local_step_is_centralised_descent(seed: int, clients: int, dimension: int) -> None:
     """tau = 1, full participation: SGD on the mean objective with noise of variance sum_i p_i^2 sigma_i^2."""
     generator = np.random.default_rng(seed)
-    problem = _problem(generator, clients, dimension)
+    problem = random_problem(generator, clients, dimension)
     eta, variances = fmpq(1, 5), problem.oracle.variances  # type: ignore[attr-defined]
     run = Run(problem, fedavg(problem, rounds=3, local_step_size=eta))
     noise = (problem.weights * problem.weights * variances).sum()
     central = quadratic(problem.hessian[None], problem.mean_linear[None], problem.start, noise=RATIONAL.array([noise]))
     alone = Run(central, fedavg(central, rounds=3, local_step_size=eta))
-    assert _same(run.trajectory.moments, alone.trajectory.moments)
-    assert _same(run.trajectory.server_suboptimality, alone.trajectory.server_suboptimality)
+    assert same(run.trajectory.moments, alone.trajectory.moments)
+    assert same(run.trajectory.server_suboptimality, alone.trajectory.server_suboptimality)
 
 
 @given(seeds, st.integers(2, 5))
@@ -161,7 +122,7 @@ def test_one_local_step_is_centralised_descent(seed: int, clients: int, dimensio
 def test_equal_clients_divide_the_noise_by_their_number(seed: int, clients: int) -> None:
     """tau = 1 and M clients of one variance sigma^2 and equal weights: the noise of SGD with sigma^2 / M."""
     generator = np.random.default_rng(seed)
-    one = _problem(generator, 1, 2)
+    one = random_problem(generator, 1, 2)
     variance = one.oracle.variances  # type: ignore[attr-defined]
     many = quadratic(
         np.repeat(one.hessians, clients, 0),
@@ -171,7 +132,7 @@ def test_equal_clients_divide_the_noise_by_their_number(seed: int, clients: int)
     )
     calm = quadratic(one.hessians, one.linear, one.start, noise=variance / clients)
     runs = [Run(p, fedavg(p, rounds=3, local_step_size=fmpq(1, 4))) for p in (many, calm)]
-    assert _same(runs[0].trajectory.moments, runs[1].trajectory.moments)
+    assert same(runs[0].trajectory.moments, runs[1].trajectory.moments)
 
 
 @given(seeds, st.integers(2, 4), st.integers(1, 3))
@@ -179,8 +140,8 @@ def test_equal_clients_divide_the_noise_by_their_number(seed: int, clients: int)
 def test_identical_clients_without_noise_are_one_client(seed: int, clients: int, steps: int) -> None:
     """The same run whatever the weights and the participation, and no drift."""
     generator = np.random.default_rng(seed)
-    one = _problem(generator, 1, 2, noisy=False)
-    shares = _fractions(generator, clients)
+    one = random_problem(generator, 1, 2, noisy=False)
+    shares = fractions(generator, clients)
     many = quadratic(
         np.repeat(one.hessians, clients, 0), np.repeat(one.linear, clients, 0), one.start, weights=shares / shares.sum()
     )
@@ -189,7 +150,7 @@ def test_identical_clients_without_noise_are_one_client(seed: int, clients: int,
         together = Run(
             many, fedavg(many, rounds=3, local_step_size=fmpq(1, 4), local_steps=steps, participation=law)
         ).trajectory
-        assert _same(together.moments, alone.moments)
+        assert same(together.moments, alone.moments)
         assert (together.drift == 0).all()
 
 
@@ -198,7 +159,7 @@ def test_identical_clients_without_noise_are_one_client(seed: int, clients: int,
 def test_one_client_is_plain_sgd(seed: int, dimension: int, steps: int, rounds: int) -> None:
     """M = 1: E|x - x*|^2 by the textbook recursion of mean and covariance, step by step."""
     generator = np.random.default_rng(seed)
-    problem = _problem(generator, 1, dimension)
+    problem = random_problem(generator, 1, dimension)
     eta = fmpq(1, 5)
     trajectory = Run(problem, fedavg(problem, rounds=rounds, local_step_size=eta, local_steps=steps)).trajectory
     hessian, variance = problem.hessians[0], problem.oracle.variances[0]  # type: ignore[attr-defined]
@@ -221,7 +182,7 @@ def test_one_client_is_plain_sgd(seed: int, dimension: int, steps: int, rounds: 
 def test_both_arithmetics_agree(seed: int, clients: int, dimension: int, law: int) -> None:
     """Rational and float runs, to nine digits, additive noise."""
     generator = np.random.default_rng(seed)
-    _assert_floats_agree(_run(_problem(generator, clients, dimension), generator, _law(law, clients)))
+    _assert_floats_agree(_run(random_problem(generator, clients, dimension), generator, _law(law, clients)))
 
 
 @given(seeds, st.integers(1, 3), st.booleans(), st.integers(0, 2))
@@ -259,13 +220,13 @@ def _assert_floats_agree(run: Run) -> None:
 def test_translating_space_translates_the_run(seed: int, clients: int, dimension: int) -> None:
     """x -> x + a, with b_i -> b_i + H_i a: the same distances, gaps and drifts, translated means."""
     generator = np.random.default_rng(seed)
-    run = _run(_problem(generator, clients, dimension), generator)
-    problem, shift = run.problem, _fractions(generator, dimension)
+    run = _run(random_problem(generator, clients, dimension), generator)
+    problem, shift = run.problem, fractions(generator, dimension)
     linear = problem.linear + problem.hessians @ shift
     moved = Run(replace(problem, linear=linear, start=problem.start + shift), run.algorithm)
     for name in SCALARS:
-        assert _same(getattr(run.trajectory, name), getattr(moved.trajectory, name)), name
-    assert _same(run.trajectory.server_mean + shift, moved.trajectory.server_mean)
+        assert same(getattr(run.trajectory, name), getattr(moved.trajectory, name)), name
+    assert same(run.trajectory.server_mean + shift, moved.trajectory.server_mean)
 
 
 @given(seeds, st.integers(1, 3), st.integers(1, 2))
@@ -273,10 +234,10 @@ def test_translating_space_translates_the_run(seed: int, clients: int, dimension
 def test_the_centred_problem_is_the_same_problem(seed: int, clients: int, dimension: int) -> None:
     """Values and gradients of every client agree at translated points; the optimum is the origin."""
     generator = np.random.default_rng(seed)
-    problem = _problem(generator, clients, dimension)
-    centred, at = problem.centred, _fractions(generator, dimension)
+    problem = random_problem(generator, clients, dimension)
+    centred, at = problem.centred, fractions(generator, dimension)
     assert (centred.optimum == 0).all()
     assert centred.value(at) == problem.value(at + problem.optimum)
     here, there = (np.tile(p, (clients, 1)) for p in (at, at + problem.optimum))
-    assert _same(centred.gradients(here), problem.gradients(there))
+    assert same(centred.gradients(here), problem.gradients(there))
     assert problem.value(at) >= problem.optimal_value

@@ -6,20 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 from flint import fmpq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from random_problems import few, fractions, permuted, random_problem, rotated, same, seeds
 
-from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.arithmetic import Array
 from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, spread_times
 from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.problem import Problem, quadratic
-from fedtheory.problem.generators import random_quadratics, random_rotation
+from fedtheory.problem.generators import random_rotation
 from fedtheory.run import Run
 
-few = settings(max_examples=25, deadline=None, derandomize=True)
-seeds = st.integers(0, 10**6)
-CURVATURES = (fmpq(1, 2), fmpq(1), fmpq(2), fmpq(3))
 SCALARS = (
     "server_suboptimality",
     "server_distance_sq",
@@ -31,19 +29,6 @@ SCALARS = (
 )
 
 
-def _fractions(generator: np.random.Generator, size: int) -> Array:
-    return RATIONAL.array(generator.integers(1, 7, size)) / fmpq(5)
-
-
-def _problem(generator: np.random.Generator, clients: int, dimension: int, noisy: bool = True) -> Problem:
-    """Different Hessians, unequal weights, a variance for each client."""
-    spectra = [[CURVATURES[int(generator.integers(4))] for _ in range(dimension)] for _ in range(clients)]
-    drawn = random_quadratics(generator, spectra, shared=False, heterogeneity=fmpq(1), noise=fmpq(0))
-    shares = _fractions(generator, clients)
-    noise = _fractions(generator, clients) if noisy else None
-    return quadratic(drawn.hessians, drawn.linear, drawn.start, weights=shares / shares.sum(), noise=noise)
-
-
 def _policy(number: int, clients: int) -> Policy:
     return (Asynchronous(), FedFix(fmpq(3, 4)), FedBuff(1 + clients // 2))[number]
 
@@ -53,7 +38,7 @@ def _run(problem: Problem, generator: np.random.Generator, clock: Clock, weights
     algorithm = fedavg(
         problem,
         rounds=5,
-        local_step_size=_fractions(generator, problem.clients) / fmpq(6),
+        local_step_size=fractions(generator, problem.clients) / fmpq(6),
         local_steps=1 + int(generator.integers(2)),
         server_step_size=fmpq(int(generator.integers(1, 5)), 3),
         clock=clock,
@@ -64,13 +49,9 @@ def _run(problem: Problem, generator: np.random.Generator, clock: Clock, weights
 
 def _random_run(seed: int, clients: int, dimension: int, policy: int, noisy: bool = True) -> Run:
     generator = np.random.default_rng(seed)
-    problem = _problem(generator, clients, dimension, noisy)
-    clock = Clock(_policy(policy, clients), tuple(_fractions(generator, clients)))
-    return _run(problem, generator, clock, _fractions(generator, clients))
-
-
-def _same(left: Array, right: Array) -> bool:
-    return left.shape == right.shape and bool((left == right).all())
+    problem = random_problem(generator, clients, dimension, noisy)
+    clock = Clock(_policy(policy, clients), tuple(fractions(generator, clients)))
+    return _run(problem, generator, clock, fractions(generator, clients))
 
 
 def _with_clock(run: Run, clock: Clock) -> Run:
@@ -85,17 +66,11 @@ policies = st.integers(0, 2)
 def test_rotating_coordinates_changes_no_scalar(seed: int, clients: int, dimension: int, policy: int) -> None:
     """x -> Q x, with H -> Q H Q' and b -> Q b."""
     run = _random_run(seed, clients, dimension, policy)
-    problem, turn = run.problem, random_rotation(np.random.default_rng(seed + 1), dimension)
-    turned = replace(
-        problem,
-        hessians=turn @ problem.hessians @ turn.T,
-        linear=problem.linear @ turn.T,
-        start=turn @ problem.start,
-    )
-    other = Run(turned, run.algorithm).trajectory
+    turn = random_rotation(np.random.default_rng(seed + 1), dimension)
+    other = Run(rotated(run.problem, turn), run.algorithm).trajectory
     for name in SCALARS:
-        assert _same(getattr(run.trajectory, name), getattr(other, name)), name
-    assert _same(other.server_mean, run.trajectory.server_mean @ turn.T)
+        assert same(getattr(run.trajectory, name), getattr(other, name)), name
+    assert same(other.server_mean, run.trajectory.server_mean @ turn.T)
 
 
 @given(seeds, st.integers(2, 4), st.integers(1, 2), policies)
@@ -105,13 +80,7 @@ def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension
     run = _random_run(seed, clients, dimension, policy)
     order = np.random.default_rng(seed + 1).permutation(clients)
     problem, algorithm = run.problem, run.algorithm
-    moved = quadratic(
-        problem.hessians[order],
-        problem.linear[order],
-        problem.start,
-        weights=problem.weights[order],
-        noise=problem.oracle.variances[order],  # type: ignore[attr-defined]
-    )
+    moved = permuted(problem, order)
     chosen = algorithm.aggregation.weights(problem.weights)[order]
     other = Run(
         moved,
@@ -122,9 +91,9 @@ def test_the_order_of_clients_does_not_matter(seed: int, clients: int, dimension
             aggregation=replace(algorithm.aggregation, chosen=tuple(chosen)),
         ),
     )
-    assert _same(run.trajectory.moments, other.trajectory.moments)
-    assert _same(run.trajectory.local_suboptimality, other.trajectory.local_suboptimality)
-    assert _same(run.trajectory.drift[:, :, order], other.trajectory.drift)
+    assert same(run.trajectory.moments, other.trajectory.moments)
+    assert same(run.trajectory.local_suboptimality, other.trajectory.local_suboptimality)
+    assert same(run.trajectory.drift[:, :, order], other.trajectory.drift)
     assert run.algorithm.times(problem.weights) == other.algorithm.times(moved.weights)
 
 
@@ -143,7 +112,7 @@ def test_clocks_that_are_synchronous_after_all(seed: int, clients: int, dimensio
         Clock(FedFix(2 * max(times)), times),
     ]
     for clock in alike:
-        assert _same(_with_clock(run, clock).trajectory.moments, waiting.trajectory.moments), clock
+        assert same(_with_clock(run, clock).trajectory.moments, waiting.trajectory.moments), clock
     assert _with_clock(run, alike[1]).algorithm.times(run.problem.weights) == waiting.algorithm.times(
         run.problem.weights
     )
@@ -154,7 +123,7 @@ def test_clocks_that_are_synchronous_after_all(seed: int, clients: int, dimensio
 def test_half_an_interval_skips_every_second_update(seed: int, clients: int, dimension: int) -> None:
     """FedFix-0.5 with alike clients and time-based weights: every second model is the synchronous one, eta_g = 2."""
     generator = np.random.default_rng(seed)
-    problem = _problem(generator, clients, dimension)
+    problem = random_problem(generator, clients, dimension)
     clock = Clock(FedFix(fmpq(1, 2)), spread_times(clients, 0))
     run = _run(problem, generator, clock, time_based_weights(clock, problem.weights))
     run = run.with_rounds(6)
@@ -163,9 +132,9 @@ def test_half_an_interval_skips_every_second_update(seed: int, clients: int, dim
     waiting = Run(
         problem, replace(run.algorithm, clock=Clock(Synchronous(), clock.times), aggregation=double, rounds=3)
     )
-    assert _same(single.trajectory.moments[::2], waiting.trajectory.moments)
+    assert same(single.trajectory.moments[::2], waiting.trajectory.moments)
     # Nothing arrives in the first half of a client's time.
-    assert _same(run.trajectory.moments[1::2], run.trajectory.moments[:-1:2])
+    assert same(run.trajectory.moments[1::2], run.trajectory.moments[:-1:2])
 
 
 @given(seeds, st.integers(1, 3), st.integers(0, 2))
@@ -177,7 +146,7 @@ def test_one_client_is_never_stale(seed: int, dimension: int, policy: int) -> No
     clocks.append(Clock(FedFix(fmpq(1)), (fmpq(1),)))
     waiting = _with_clock(run, Clock(Synchronous(), (fmpq(1),)))
     for clock in clocks:
-        assert _same(_with_clock(run, clock).trajectory.moments, waiting.trajectory.moments)
+        assert same(_with_clock(run, clock).trajectory.moments, waiting.trajectory.moments)
 
 
 @given(seeds, st.integers(1, 3), st.integers(1, 2), policies)
@@ -186,15 +155,15 @@ def test_the_mean_is_linear_in_start_and_linear_terms(seed: int, clients: int, d
     """Means add up when starts and linear terms do, and noise does not move them."""
     run = _random_run(seed, clients, dimension, policy)
     generator, problem = np.random.default_rng(seed + 1), run.problem
-    linear, start = problem.linear * fmpq(-2, 3), _fractions(generator, dimension)
-    linear[0] = linear[0] + _fractions(generator, dimension)
+    linear, start = problem.linear * fmpq(-2, 3), fractions(generator, dimension)
+    linear[0] = linear[0] + fractions(generator, dimension)
     parts = [
         quadratic(problem.hessians, b, x, weights=problem.weights)
         for b, x in ((problem.linear, problem.start), (linear, start), (problem.linear + linear, problem.start + start))
     ]
     first, second, both = (Run(part, run.algorithm).trajectory.server_mean for part in parts)
-    assert _same(first + second, both)
-    assert _same(first, run.trajectory.server_mean)
+    assert same(first + second, both)
+    assert same(first, run.trajectory.server_mean)
 
 
 @given(seeds, st.integers(1, 4), st.integers(1, 2), policies)
@@ -203,9 +172,9 @@ def test_without_noise_there_is_one_path(seed: int, clients: int, dimension: int
     """Second moments are rank one, those of the mean; with noise, covariances are positive on the diagonal."""
     run = _random_run(seed, clients, dimension, policy, noisy=False)
     moments = run.trajectory.moments
-    assert _same(moments, moments[:, :, :1] * moments[:, :1, :])
+    assert same(moments, moments[:, :, :1] * moments[:, :1, :])
     virtual = run.trajectory.stale.moments
-    assert _same(virtual, virtual[..., :1] * virtual[..., :1, :])
+    assert same(virtual, virtual[..., :1] * virtual[..., :1, :])
 
 
 @given(seeds, st.integers(1, 4), st.integers(1, 2), policies)
@@ -213,5 +182,5 @@ def test_without_noise_there_is_one_path(seed: int, clients: int, dimension: int
 def test_virtual_iterates_lead_from_model_to_model(seed: int, clients: int, dimension: int, policy: int) -> None:
     """theta^{n,0} = theta^n and theta^{n,K} = theta^{n+1}, in all second moments."""
     trajectory = _random_run(seed, clients, dimension, policy).trajectory
-    assert _same(trajectory.stale.moments[:, 0], trajectory.moments[:-1])
-    assert _same(trajectory.stale.moments[:, -1], trajectory.moments[1:])
+    assert same(trajectory.stale.moments[:, 0], trajectory.moments[:-1])
+    assert same(trajectory.stale.moments[:, -1], trajectory.moments[1:])

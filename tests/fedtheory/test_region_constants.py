@@ -7,10 +7,12 @@ from typing import Any
 
 import enumeration as brute
 import pytest
+import tiny_shapes as shapes
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_runs import Pair, data, quadratics
+from tiny_shapes import PLANE, ROWS, WIDE
 
 from fedtheory import quantities as q
 from fedtheory.arithmetic import plain_floats
@@ -19,19 +21,7 @@ from fedtheory.federation import Multinomial
 from fedtheory.region import AlongRun, Ball, Everywhere
 from fedtheory.run import Bound
 
-LINE: dict[str, Any] = {
-    "hessians": [[["2"]], [["1/2"]]],
-    "linear": [["1"], ["-3"]],
-    "start": ["3/2"],
-    "importance": ["1/3", "2/3"],
-}
-PLANE: dict[str, Any] = {
-    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
-    "linear": [["1", "0"], ["-1", "2"]],
-    "start": ["3", "-2"],
-}
-ROWS: tuple[Any, Any] = ([[["1/2"], [1], [-1]], [[1], ["1/3"], [2]]], [[1, 0, 2], [0, 1, -2]])
-WIDE: tuple[Any, Any] = ([[["1/2", 1], [1, 0], [-1, 2]], [[1, 1], ["1/3", 0], [0, 2]]], [[1, 0, 2], [0, 1, 1]])
+LINE = shapes.LINE | {"importance": ["1/3", "2/3"]}
 PAIRS: dict[str, Pair] = {
     "line": quadratics(**LINE, deviation=[1, 2], eta="1/4", steps=2, rounds=2),
     "line, multinomial": quadratics(

@@ -9,6 +9,7 @@ import enumeration as brute
 import numpy as np
 import pytest
 from tiny_runs import Pair, data, quadratics
+from tiny_shapes import LINE, PLANE, ROWS
 
 from fedtheory import quantities as q
 from fedtheory.errors import NotApplicable
@@ -16,14 +17,6 @@ from fedtheory.federation import Fixed, Uniform
 from fedtheory.frames import path_frames
 from fedtheory.restarted import as_printed, largest_deviation_sq, restarting_first
 from fedtheory.run import Run
-
-LINE: dict[str, Any] = {"hessians": [[["2"]], [["1/2"]]], "linear": [["1"], ["-3"]], "start": ["3/2"]}
-PLANE: dict[str, Any] = {
-    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
-    "linear": [["1", "0"], ["-1", "2"]],
-    "start": ["3", "-2"],
-}
-ROWS: tuple[Any, Any] = ([[["1/2"], [1], [-1]], [[1], ["1/3"], [2]]], [[1, 0, 2], [0, 1, -2]])
 
 
 def _pairs(steps: int) -> dict[str, Pair]:

@@ -23,9 +23,11 @@ from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import second_moments_of_weights as moments
 from fedtheory.run import Run
 from fedtheory.sources.fraboni2022 import (
-    drift_lemmas,
     gradient_lemmas,
     inequalities,
+    lemma_3,
+    lemma_3_proof,
+    lemma_4,
     step_size_conditions,
     theorem_1_bound,
     theorem_1_proof,
@@ -38,7 +40,9 @@ from verify.instances.asynchronous import one_of_two, rare_sample
 
 PROOFS = (
     weights_lemmas,
-    drift_lemmas,
+    lemma_3,
+    lemma_3_proof,
+    lemma_4,
     gradient_lemmas,
     theorem_1_proof,
     theorem_1_bound,

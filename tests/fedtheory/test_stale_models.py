@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiny_shapes as shapes
 from enumeration import Law, Point, dot, expectation, minus, plus
 from flint import fmpq
 from stale_enumeration import Inside, Server, StaleRun, events
@@ -76,31 +77,14 @@ def _assert_local_agrees(run: Run, tiny: StaleRun) -> None:
     assert exact.drift.shape == (len(tiny.reports), whole.steps[0] + 1, len(whole.clients))
 
 
-LINE: dict[str, Any] = {
-    "hessians": [[["2"]], [["1/2"]]],
-    "linear": [["1"], ["-3"]],
+LINE = shapes.LINE | {
     "constants": ["1/3", "-2"],
-    "start": ["3/2"],
     "importance": ["1/3", "2/3"],
     "eta": ["1/3", "1/7"],
     "server": "3/2",
 }
-THREE: dict[str, Any] = {
-    "hessians": [[["2"]], [["1/2"]], [["1"]]],
-    "linear": [["1"], ["-3"], ["2"]],
-    "start": ["3/2"],
-    "importance": ["1/2", "1/3", "1/6"],
-    "eta": ["1/4", "1/3", "1/5"],
-    "server": "4/3",
-}
-PLANE: dict[str, Any] = {
-    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
-    "linear": [["1", "0"], ["-1", "2"]],
-    "start": ["3", "-2"],
-    "importance": ["1/4", "3/4"],
-    "eta": ["1/5", "1/8"],
-    "server": "5/4",
-}
+THREE = shapes.THREE | {"server": "4/3"}
+PLANE = shapes.PLANE | {"importance": ["1/4", "3/4"], "eta": ["1/5", "1/8"], "server": "5/4"}
 ROWS: tuple[Any, ...] = ([[["1/2"], [1]], [[1], ["1/3"]]], [[1, 0], [0, 1]], ["2"])
 MORE_ROWS: tuple[Any, ...] = ([[["1/2"], [1], [-1]], [[1], ["1/3"], [2]]], [[1, 0, 2], [0, 1, -1]], ["2"])
 PLANE_ROWS: tuple[Any, ...] = ([[[1, 0], ["1/2", 1]], [[1, 1], [0, -1]]], [[1, 2], [0, 1]], [1, -1])

@@ -32,9 +32,9 @@ from fedtheory.quantities import Notion, Quantity
 from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.registry import find
 from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.drift_lemmas import age_sq, k, past_S, spread_ik
 from fedtheory.sources.fraboni2022.gradient_lemmas import mixed_change
-from fedtheory.sources.fraboni2022.inequalities import R_nk, S_nk, gradient_sq
+from fedtheory.sources.fraboni2022.inequalities import R_nk, S_nk, gradient_sq, spread_ik
+from fedtheory.sources.fraboni2022.lemma_3_proof import age_sq, k, past_S
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     SCHEME,

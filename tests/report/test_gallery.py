@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from flint import fmpq
 
 from fedtheory import quantities as q
 from fedtheory.arithmetic import plain_float
@@ -10,7 +11,9 @@ from fedtheory.claim import Claim
 from fedtheory.registry import all_claims, find
 from report import gallery
 from report.budgets import TOTAL, budget_cases
+from report.figures.rates import ladder
 from report.speedup import CLIENTS, ITERATIONS, speed_ups
+from verify.rates import RateCheck, Rung
 
 FIGURES = {
     "liu2022:architecture.ps": ["communication"],
@@ -41,6 +44,35 @@ def drawn(claim: Claim) -> list[str]:
 def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
     """By what a claim states, not by its name."""
     assert drawn(find(claim_id)) == FIGURES[claim_id]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        ((0, 0, 0), "exactly zero on all of them"),
+        ((0, 2, 1), "On 1 of the 3 rungs"),
+        ((4, 2, 1), "on the instance named on this page."),
+    ],
+)
+def test_a_ladder_says_what_a_logarithmic_axis_cannot_show(measured: tuple[int, ...], said: str) -> None:
+    """Rungs on which the quantity is exactly zero are told in words, and drawn where all are."""
+    claim = find("vlaski2023:claim.effective-step")
+    rungs = tuple(Rung(fmpq(1, 2**n), fmpq(value), fmpq(1, 4**n)) for n, value in enumerate(measured))
+    figure = ladder(claim, RateCheck(True, rungs, None, 0.0, None))
+    assert said in figure.caption
+    assert figure.caption.count("zero") == (0 in measured)
+
+
+def test_other_figures_name_what_is_zero() -> None:
+    """Without local steps there is no drift; types that are always represented alike add nothing to a bound."""
+    drift, *_ = gallery._sharper_figures(find("liu2022:thm-3.drift"))
+    assert drift.caption.endswith(
+        "Zero, below these axes: the exact value (local steps: 1); sharpened (thm-3.drift.sharp) (local steps: 1)."
+    )
+    assert "Zero" not in gallery._sharper_figures(find("renard2022:lemma-2.3"))[0].caption
+    _, terms = gallery._stale_bound_figures(find("fraboni2022:thm-2"))
+    assert terms.caption.endswith("Zero here, and not drawn: term 1.")
 
 
 def test_the_map_ends_at_the_limit_of_the_claim() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sympy as sp
 from flint import fmpq
+from letters import WHERE, L, T, eta, tau
 
 from fedtheory import Claim, Expectation, InputError, inner, norm_sq
 from fedtheory import quantities as q
@@ -19,18 +20,7 @@ from fedtheory.run import Run
 from verify.check import check
 from verify.instances import Instance
 
-L, eta, tau, T, M, D, sigma, zeta = sp.symbols("L eta tau T M D sigma zeta", positive=True)
 x, y, v = sp.symbols("x y v", real=True)
-WHERE = {
-    L: q.smoothness,
-    eta: q.local_step_size,
-    tau: q.local_steps,
-    T: q.rounds,
-    M: q.clients,
-    D: q.initial_distance,
-    sigma: q.noise_deviation,
-    zeta: q.gradient_dissimilarity,
-}
 
 
 def tiny_run(step: str = "1/4", noise: int = 1, hessians: tuple[int, int] = (1, 1)) -> Run:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import sympy as sp
+from letters import WHERE, D, L, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim, InputError
 from fedtheory import quantities as q
@@ -20,16 +21,6 @@ from verify.falsify.search import search
 from verify.falsify.starts import setting
 from verify.instances import Instance
 
-eta, tau, zeta, sigma, L, T, D = sp.symbols("eta tau zeta sigma L T D", positive=True)
-WHERE = {
-    eta: q.local_step_size,
-    tau: q.local_steps,
-    zeta: q.gradient_dissimilarity,
-    sigma: q.noise_deviation,
-    L: q.smoothness,
-    T: q.rounds,
-    D: q.initial_distance,
-}
 SMALL_STEPS = [eta <= 1 / (4 * L)]
 DRIFT = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
 

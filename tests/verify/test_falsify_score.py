@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-import sympy as sp
 from flint import fmpq
+from letters import WHERE, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim
 from fedtheory import quantities as q
@@ -14,15 +14,6 @@ from verify.check import check
 from verify.falsify.score import NOTHING, score
 from verify.instances import FAMILIES, Instance
 
-eta, tau, zeta, sigma, L, T = sp.symbols("eta tau zeta sigma L T", positive=True)
-WHERE = {
-    eta: q.local_step_size,
-    tau: q.local_steps,
-    zeta: q.gradient_dissimilarity,
-    sigma: q.noise_deviation,
-    L: q.smoothness,
-    T: q.rounds,
-}
 BOUND = tau**2 * eta**2 * zeta**2 + eta**2 * sigma**2 / 2
 CLAIMS = [
     Claim(id="t:below", lhs=q.max_drift, rhs=BOUND, where=WHERE),

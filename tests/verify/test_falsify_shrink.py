@@ -5,10 +5,9 @@ from __future__ import annotations
 from time import perf_counter
 
 import pytest
-import sympy as sp
+from letters import WHERE, D, L, M, T, eta, tau
 
 from fedtheory import Claim
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.registry import find
 from fedtheory.runfile import parse_run, run_table, run_toml
@@ -17,15 +16,6 @@ from verify.falsify import shrink
 from verify.falsify.shrink import burden, simplify
 from verify.instances import FAMILIES, Instance, families_for
 
-eta, tau, T, M, D, L = sp.symbols("eta tau T M D L", positive=True)
-WHERE = {
-    eta: q.local_step_size,
-    tau: q.local_steps,
-    T: q.rounds,
-    M: q.clients,
-    D: q.initial_distance,
-    L: q.smoothness,
-}
 LONG = 60.0
 """Seconds, more than any of these needs."""
 

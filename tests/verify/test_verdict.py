@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fedtheory.registry import claims_of, find
 from fedtheory.runfile import run_table
+from verify import trials
 from verify import verdict as verdicts
 from verify.check import check
 from verify.instances import FAMILIES, Instance, families_for
@@ -96,6 +98,17 @@ def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:
     claim = find("renard2022:lemma-2.3")
     spurious = Outcome(claim.id, Instance("small quadratics", 0), True, True, False, False, 2.0, (1, 1, 1), 0.0)
     assert verdicts._verdict(claim.id, [spurious]).verdict != "refuted"
+
+
+def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
+    """Not on a simpler one where the quantity is zero, and so of every order."""
+    claim_id = "vlaski2023:claim.effective-step"
+    instances = [Instance("steady sampled clients", number) for number in range(3)]
+    outcomes = list(trials._check_chunk([claim_id], instances))
+    shown, trivial = (next(o for o in outcomes if o.applicable and o.is_trivial is zero) for zero in (False, True))
+    witness = verdicts._verdict(claim_id, [replace(trivial, complexity=(0, 0, 0)), shown]).witness
+    assert witness is not None
+    assert run_table(witness) == run_table(shown.instance.run())
 
 
 def test_families_are_reproducible_and_satisfy_the_usual_condition() -> None:

@@ -31,9 +31,9 @@ from fedtheory.sources.fraboni2022.convergence import (
     r_j,
     st_jn,
 )
-from fedtheory.sources.fraboni2022.drift_lemmas import L_xi, kappa
 from fedtheory.sources.fraboni2022.examples import turns_of_clients
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES_XI
+from fedtheory.sources.fraboni2022.lemma_3 import L_xi, kappa
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     R_L,

@@ -10,18 +10,10 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import ClientSum
 from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.sources.fraboni2022 import drift_lemmas
-from fedtheory.sources.fraboni2022.drift_lemmas import (
-    SMALL_D,
-    SMALL_D_XI,
-    D_xi,
-    L_xi,
-    of_samples,
-    optimum_change,
-    optimum_sq,
-    stale_change,
-)
+from fedtheory.sources.fraboni2022 import lemma_3_proof
 from fedtheory.sources.fraboni2022.inequalities import R_nk, Z_nk, noise_sq, phi_nk, virtual_sq
+from fedtheory.sources.fraboni2022.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, of_samples
+from fedtheory.sources.fraboni2022.lemma_3_proof import optimum_change, optimum_sq, stale_change
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     D,
@@ -55,7 +47,7 @@ mixed_change = sp.Symbol(
 )
 mean_gradient_sq = sp.Symbol(r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2", nonnegative=True)
 
-where: dict[sp.Symbol, q.Notion] = drift_lemmas.where | {
+where: dict[sp.Symbol, q.Notion] = lemma_3_proof.where | {
     largest_share: q.largest_share,
     mixed_change: samples.mixed_gradient_change,
     mean_gradient_sq: samples.mean_gradient_at_virtual_sq,
@@ -92,7 +84,6 @@ SERVER_STEP_MOVES = (
 )
 """The bound of Lemma 6 with the repaired (61)."""
 
-_QS = r"\sum_{s=1}^\tau Q(n-s)"
 _AT = r"[\tilde{\mathcal L}^n(\theta^{n,k})-\tilde{\mathcal L}^n(\bar\theta^n)]"
 _SAMPLES = "L is the largest curvature of an objective that is sampled."
 
@@ -105,7 +96,7 @@ CLAIMS = [
         rhs=12 * L**2 * tau * Q_past + 24 * L * Z / q_n + 3 * D * sigma_1 + 6 * sigma_2,
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
-        printed=rf"R(n)\le12L^2\tau{_QS}+24Lq^{{-1}}(n)Z(n)+3D\sigma_1(n)+6\sigma_2(n)",
+        printed=rf"R(n)\le12L^2\tau{Q_past}+24Lq^{{-1}}(n)Z(n)+3D\sigma_1(n)+6\sigma_2(n)",
         note=(
             "It uses Lemma 3 without the factor q(n).  Mini-batches: a sample that is rougher than its client's "
             "objective has noise that L does not bound."
@@ -227,9 +218,9 @@ CLAIMS = [
         conditions=[SMALL_MOVES, SMALL_D],
         printed=(
             r"Q(n)\le q^2(n)\alpha\tilde\eta^2K^2R(n)+q(n)\beta\tilde\eta^2K^2S(n),\quad "
-            rf"\frac1{{\rho\tilde\eta^2K^2}}Q(n)\le12\rho[\alpha+\beta]\tau L^2{_QS}+12[2\alpha+\beta]LZ(n)"
+            rf"\frac1{{\rho\tilde\eta^2K^2}}Q(n)\le12\rho[\alpha+\beta]\tau L^2{Q_past}+12[2\alpha+\beta]LZ(n)"
             r"+3\rho[\alpha D+2\beta]\sigma_1(n)+6\rho\alpha\sigma_2(n),\quad "
-            rf"Q(n)\le A(n){_QS}+B(n)\Rightarrow\bar Q(N)\le2\frac1N\sum_{{n=0}}^{{N-1}}B(n)"
+            rf"Q(n)\le A(n){Q_past}+B(n)\Rightarrow\bar Q(N)\le2\frac1N\sum_{{n=0}}^{{N-1}}B(n)"
         ),
         note=(
             "(83) and (84) on runs.  (85) is a sum: every Q(n) is counted at most tau times, so the mean is at most "

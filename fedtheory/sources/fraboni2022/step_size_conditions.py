@@ -7,8 +7,8 @@ import sympy as sp
 from fedtheory.claim import Relation
 from fedtheory.expressions import Expr
 from fedtheory.sources.fraboni2022.assumptions import given_weights
-from fedtheory.sources.fraboni2022.drift_lemmas import SMALL_D
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES
+from fedtheory.sources.fraboni2022.lemma_3 import SMALL_D
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     SMALL_STEP,

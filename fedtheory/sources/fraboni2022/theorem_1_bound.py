@@ -7,8 +7,9 @@ import sympy as sp
 from fedtheory.claim import Relation
 from fedtheory.sources.fraboni2022.assumptions import WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.convergence import largest_q
-from fedtheory.sources.fraboni2022.drift_lemmas import D_xi, L_xi, optimum_sq, work
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES_XI
+from fedtheory.sources.fraboni2022.lemma_3 import D_xi, L_xi, work
+from fedtheory.sources.fraboni2022.lemma_3_proof import optimum_sq
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     R_L,

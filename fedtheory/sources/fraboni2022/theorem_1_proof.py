@@ -13,8 +13,8 @@ from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022 import gradient_lemmas
 from fedtheory.sources.fraboni2022.convergence import largest_q
-from fedtheory.sources.fraboni2022.drift_lemmas import SMALL_D, SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES, SMALL_MOVES_XI
+from fedtheory.sources.fraboni2022.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     SCHEME,
@@ -125,12 +125,11 @@ SMALL_MIX_FIXED = small_mix(K * beta, L_xi)
 FIXED = (SMALL_D_XI, SMALL_MIX_FIXED)
 MARGIN_FIXED = sp.Ge(2 - 4 * D_xi - 12 * rho * mixing * L_xi, 1)
 
-_QS = r"\sum_{s=1}^\tau Q(n-s)"
 DISTANCE = r"\frac1{\tilde\eta KN}\mathbb E\|\theta^0-x\|^2"
 BRACKET = r"[\tilde\eta+\nu\tilde\eta^2K^2\tau^2]"
 _86 = r"\frac1{\tilde\eta}\Delta(n)\le-2D(x,n)+\rho^2\alpha\tilde\eta R(n)+\rho\beta\tilde\eta S(n)"
 _87 = (
-    rf"\frac1{{\tilde\eta}}\Delta(n)\le-2\Xi(n)+8\rho\tau L{_QS}+4DZ(n)+6\rho\eta_l^2(K-1)^2L\sigma_1(n)"
+    rf"\frac1{{\tilde\eta}}\Delta(n)\le-2\Xi(n)+8\rho\tau L{Q_past}+4DZ(n)+6\rho\eta_l^2(K-1)^2L\sigma_1(n)"
     r"+12[2\alpha+\beta]\rho\tilde\eta LZ(n)+3\rho^2\tilde\eta[\alpha D+2\beta]\sigma_1(n)"
     r"+6\rho^2\alpha\tilde\eta\sigma_2(n)"
 )

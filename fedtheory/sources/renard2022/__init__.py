@@ -6,12 +6,18 @@ behind the claim that it corrects.
 """
 
 from fedtheory.claim import Source
-from fedtheory.sources.renard2022 import lemma_2_2, properties, setting, theorem
+from fedtheory.sources.renard2022 import lemma_2_2_noise, lemma_2_2_smoothness, properties, setting, theorem
 
 SOURCE = Source(
     key="renard2022",
     title="Notes on Federated Optimization",
     authors="T. Renard",
     year=2022,
-    claims=(*setting.CLAIMS, *theorem.CLAIMS, *lemma_2_2.CLAIMS, *properties.CLAIMS),
+    claims=(
+        *setting.CLAIMS,
+        *theorem.CLAIMS,
+        *lemma_2_2_smoothness.CLAIMS,
+        *lemma_2_2_noise.CLAIMS,
+        *properties.CLAIMS,
+    ),
 )

@@ -16,17 +16,17 @@ from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, plain_floats
 from fedtheory.client_data import ClientData
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Full, LocalWork, Multinomial, Participation, Uniform, fedavg
-from fedtheory.moments.expansion import (
-    distance_sq_expansion,
-    leading_distance_sq,
-    moment_expansion,
-    small_step_limit,
-)
 from fedtheory.moments.recursion import Recursion
 from fedtheory.moments.stationary import stationary_moment
 from fedtheory.problem import least_squares, quadratic
 from fedtheory.problem.generators import random_quadratics
 from fedtheory.run import Run
+from fedtheory.small_steps import (
+    distance_sq_expansion,
+    leading_distance_sq,
+    moment_expansion,
+    small_step_limit,
+)
 
 ONE = fmpq(1)
 LAWS: tuple[Participation, ...] = (Full(), Uniform(1), Uniform(2), Multinomial(2))

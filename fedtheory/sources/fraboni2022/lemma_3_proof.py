@@ -1,4 +1,4 @@
-"""Appendix A.3, Lemmas 3 and 4: how far the clients are from the virtual iterate."""
+"""Appendix A.3, the proof of Lemma 3: staleness and local work apart, and a gradient in three parts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import ClientSum, Expr, Selected, norm_sq
+from fedtheory.expressions import ClientSum, Selected, norm_sq
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities import second_moments_of_weights as moments
-from fedtheory.sources.fraboni2022 import inequalities as notation
+from fedtheory.sources.fraboni2022 import lemma_3
 from fedtheory.sources.fraboni2022.inequalities import (
     S_nk,
     Z_nk,
@@ -27,16 +26,15 @@ from fedtheory.sources.fraboni2022.inequalities import (
     theta_nk_next,
     theta_rho,
 )
+from fedtheory.sources.fraboni2022.lemma_3 import KAPPA, SMALL_D, SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     SCHEME,
     D,
-    D_x,
     K,
     L,
     Q_past,
     S,
-    Xi,
     Z,
     eta_g,
     eta_l,
@@ -47,10 +45,7 @@ from fedtheory.sources.fraboni2022.notation import (
     tau,
 )
 
-L_xi = sp.Symbol(r"L_\xi", positive=True)
 k = sp.Symbol("k", nonnegative=True)
-kappa = sp.Symbol(r"\kappa", positive=True)
-"""What the weights omega_i(n) and eta_g make of the spread of the gradients."""
 theta_ik_next = sp.Symbol(r"\theta_i^{\rho_i(n),k+1}")
 age_sq = sp.Symbol(r"\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2", nonnegative=True)
 past_spread = sp.Symbol(r"\sum_{l<k}\mathbb E\|g_i-\sum_j\tilde q_jg_j\|^2", nonnegative=True)
@@ -72,10 +67,8 @@ optimum_change = sp.Symbol(
 )
 optimum_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2", nonnegative=True)
 
-where: dict[sp.Symbol, q.Notion] = notation.where | {
-    L_xi: samples.sample_smoothness,
+where: dict[sp.Symbol, q.Notion] = lemma_3.where | {
     k: q.local_step_index,
-    kappa: moments.spread_factor,
     theta_ik_next: q.next_local_iterate,
     age_sq: steps.received_distance_sq,
     past_spread: steps.past_gradient_spread,
@@ -91,92 +84,9 @@ where: dict[sp.Symbol, q.Notion] = notation.where | {
 }
 claim = partial(Claim, where=where)
 
-work = eta_l**2 * (K - 1) ** 2
-SMALL_D = sp.Le(D, sp.Rational(1, 2))
-D_xi = 6 * work * kappa * L_xi**2
-"""The D of the repaired lemmas."""
-SMALL_D_XI = sp.Le(D_xi, sp.Rational(1, 2))
-
-
-def of_samples(expression: Expr) -> Expr:
-    """The expression with the smoothness of the sampled objectives."""
-    return expression.subs(L, L_xi)
-
-
-def spread_bound(drift: Expr, noise: int) -> Expr:
-    """The bound of Lemma 3 for phi, with 4 tau sum Q, 4 D Z / (L q) and noise eta_l^2 (K-1)^2 sigma_1."""
-    return 4 * tau * Q_past + 4 * drift / L * Z / q_n + noise * work * sigma_1
-
-
-_QS = r"\sum_{s=1}^\tau Q(n-s)"
 _G = r"g_i(\theta_i^{\rho_i(n),l})"
-_KAPPA = (
-    "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)), which is 1 for beta = 0 and eta_g rho <= 2"
-)
 
 CLAIMS = [
-    claim(
-        id="fraboni2022:lemma-3.phi",
-        title="The clients stay near the virtual iterate",
-        locator="Lemma 3, eq. (61)",
-        lhs=phi,
-        rhs=4 * q_n * tau * Q_past + 4 * D / L * Z / q_n + 6 * work * sigma_1,
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D],
-        printed=(
-            rf"\phi(n)\le4q(n)\tau{_QS}+4D\frac1Lq^{{-1}}(n)Z(n)+6\eta_l^2(K-1)^2\sigma_1(n),\quad "
-            r"D\coloneqq6\eta_l^2(K-1)^2L^2\le\frac12"
-        ),
-        note=(
-            "The factor q(n) of the first term should not be there: with it the bound fails for q(n) < 1 and one "
-            "local step.  Without it the bound still fails, as the virtual iterate moves by eta_g omega_i(n) and not "
-            "by the shares: the counterexample has a large server step."
-        ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-3.phi.fixed",
-        title="The clients stay near the virtual iterate, with the server's step",
-        locator="Lemma 3, eq. (61), repaired",
-        lhs=phi,
-        rhs=of_samples(spread_bound(D * kappa, 12 * kappa)),
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D_XI],
-        note=(
-            f"{_KAPPA}; D is kappa times that of the print, and the last term doubles when (70) is solved for phi.  L "
-            "is the largest curvature of a sampled objective."
-        ),
-        corrects="fraboni2022:lemma-3.phi",
-        verdict="proved",
-    ),
-    claim(
-        id="fraboni2022:lemma-3.S",
-        title="Second moment of the clients' gradients",
-        locator="Lemma 3, eq. (62)",
-        lhs=S,
-        rhs=12 * q_n * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1,
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D],
-        note=(
-            "It fails where q(n) < 1/12 and a stale model is far from the optimum that the server has reached: the "
-            "factor q(n) is that of (61).  With small steps there is room to spare.  It fails for mini-batches as "
-            "well, as in the counterexample: L does not bound the noise of a sample that is rougher than its client's "
-            "objective."
-        ),
-        printed=rf"S(n)\le12q(n)L^2\tau{_QS}+12Lq^{{-1}}(n)Z(n)+6\sigma_1(n)",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-3.S.server-step",
-        title="Second moment of the clients' gradients, with the server's step",
-        locator="Lemma 3, eq. (62), from the repaired (61)",
-        lhs=S,
-        rhs=of_samples(12 * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1),
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D_XI],
-        corrects="fraboni2022:lemma-3.S",
-        verdict="proved",
-    ),
     claim(
         id="fraboni2022:lemma-3.eq-63",
         kind="step",
@@ -256,7 +166,7 @@ CLAIMS = [
             ),
         ),
         assumptions=(*SCHEME, a.weight_covariance),
-        note=f"{_KAPPA}: by Lemma 1 the spread is at most S + (alpha c^2 - 2c) R + eta_g c beta S with c = eta_g q(n).",
+        note=f"{KAPPA}: by Lemma 1 the spread is at most S + (alpha c^2 - 2c) R + eta_g c beta S with c = eta_g q(n).",
         corrects="fraboni2022:lemma-3.eq-64-66",
         verdict="proved",
     ),
@@ -268,7 +178,7 @@ CLAIMS = [
         lhs=phi_nk,
         rhs=2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S,
         assumptions=(*SCHEME, a.weight_covariance),
-        note=f"The ends of the repaired (64) to (66).  {_KAPPA}.",
+        note=f"The ends of the repaired (64) to (66).  {KAPPA}.",
         verdict="proved",
     ),
     claim(
@@ -341,7 +251,7 @@ CLAIMS = [
         printed=(
             r"\phi(n)\le2\sum_i\tilde q_i(n)\mathbb E\|\theta^{\rho_i(n)}-\theta^n\|^2+D\phi(n)+2D\frac1Lq^{-1}(n)Z(n)"
             r"+6\eta_l^2(K-1)^2\sigma_1(n),\quad1-D\ge\frac12,\quad "
-            rf"\mathbb E\|\theta^{{\rho_i(n)}}-\theta^n\|^2\le\tau{_QS}"
+            rf"\mathbb E\|\theta^{{\rho_i(n)}}-\theta^n\|^2\le\tau{Q_past}"
         ),
         verdict="refuted",
         note="(71) holds; (70) rests on (66), which fails unless eta_g q(n) = 1.",
@@ -356,7 +266,7 @@ CLAIMS = [
         also=(Relation(1 - D_xi, ">=", sp.Rational(1, 2)), Relation(age_sq, "<=", tau * Q_past)),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
-        note=f"{_KAPPA}.  Solved for phi with 1 - D >= 1/2, every term doubles: the print forgets the last one.",
+        note=f"{KAPPA}.  Solved for phi with 1 - D >= 1/2, every term doubles: the print forgets the last one.",
         corrects="fraboni2022:lemma-3.eq-70-71",
         verdict="proved",
     ),
@@ -368,47 +278,7 @@ CLAIMS = [
         lhs=age_sq,
         rhs=tau * Q_past,
         assumptions=SCHEME,
-        printed=rf"\mathbb E\|\theta^{{\rho_i(n)}}-\theta^n\|^2\le\tau{_QS}",
-        verdict="proved",
-    ),
-    claim(
-        id="fraboni2022:lemma-4",
-        title="The alignment of stale gradients",
-        locator="Lemma 4, eq. (72)",
-        lhs=-2 * D_x,
-        rhs=-2 * Xi + 4 * L * q_n * tau * Q_past + 4 * D * Z + 6 * work * q_n * L * sigma_1,
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D],
-        printed=(rf"-2D(x,n)\le-2\Xi(n)+4Lq(n)\tau{_QS}+4DZ(n)+6\eta_l^2(K-1)^2q(n)L\sigma_1(n)"),
-        note=(
-            "Tried with x = thetabar.  With one client, two local steps and eta_g = 20 the virtual iterate overshoots, "
-            "and the bound fails with (63); it holds for the other server steps that are tried, up to 2."
-        ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-4.server-step",
-        title="The alignment of stale gradients, with the server's step",
-        locator="Lemma 4, eq. (72), from the repaired (61)",
-        lhs=-2 * D_x,
-        rhs=-2 * Xi
-        + of_samples(4 * L * q_n * tau * Q_past + 4 * D * kappa * Z + 12 * work * kappa * q_n * L * sigma_1),
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_D_XI],
-        note=f"{_KAPPA}, in D and in the last term.",
-        corrects="fraboni2022:lemma-4",
-        verdict="proved",
-    ),
-    claim(
-        id="fraboni2022:lemma-4.proof",
-        kind="step",
-        title="The alignment and the spread",
-        locator="proof of Lemma 4",
-        lhs=-2 * D_x,
-        rhs=-2 * Xi + L * q_n * phi,
-        assumptions=ASSUMPTIONS,
-        printed=r"\text{Follows directly from using Lemma 12 in Khaled et al. (2020) on }D(x,n,k)",
-        note="What that lemma gives: convexity and smoothness of each client's loss, at theta^{n,k} and x.",
+        printed=rf"\mathbb E\|\theta^{{\rho_i(n)}}-\theta^n\|^2\le\tau{Q_past}",
         verdict="proved",
     ),
 ]

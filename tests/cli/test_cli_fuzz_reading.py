@@ -1,4 +1,4 @@
-"""Random run files: nothing but an `InputError` ever comes out."""
+"""Random tables in place of a run file: reading them gives a run or an `InputError`, nothing else."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from fuzzing import INLINE, QUADRATIC, changed, fuzz, places, variant
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fedtheory import FLOAT, RATIONAL
 from fedtheory.errors import InputError, MissingExtra
 from fedtheory.runfile import parse_run
-
-FUZZ = settings(max_examples=40, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 
 KEYS = [
     "problem",
@@ -97,67 +96,20 @@ values = st.recursive(
 tables = st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=4), values, max_size=6)
 documents = st.fixed_dictionaries({"problem": tables | values, "algorithm": tables | values}) | tables
 
-QUADRATIC: dict[str, Any] = {
-    "problem": {
-        "kind": "quadratic",
-        "hessians": [[["2", 0], [0, 1.0]], [["2", "1/2"], [0.5, "1"]]],
-        "linear": [["1", "0"], ["-1", "0"]],
-        "constants": ["0", "0"],
-        "weights": ["1/2", "1/2"],
-        "start": ["3", "-2"],
-        "noise": ["1", 2],
-    },
-    "algorithm": {
-        "name": "fedavg",
-        "local_step_size": ["1/20", 0.1],
-        "local_steps": [5, 2],
-        "server_step_size": 1,
-        "rounds": 5,
-        "participation": {"kind": "fixed", "clients": [0, 1]},
-        "clock": {"policy": "sync", "times": [1, "5/2"]},
-        "aggregation": "importance",
-    },
-}
-TIMED = copy.deepcopy(QUADRATIC)
-TIMED["algorithm"] |= {"time": 10, "participation": {"kind": "uniform", "clients": 2}}
-del TIMED["algorithm"]["rounds"]
-INLINE: dict[str, Any] = {
-    "problem": {
-        "kind": "least-squares",
-        "inputs": [[[1, 0], ["1/2", 1]], [[0, 2]]],
-        "outputs": [[1, "1/3"], [0]],
-        "batch": 1,
-        "replacement": False,
-        "start": "zeros",
-    },
-    "algorithm": {"local_step_size": "1/20", "local_steps": 2, "rounds": 3},
-}
+UNEQUAL = variant(
+    QUADRATIC,
+    local_step_size=["1/20", 0.1],
+    local_steps=[5, 2],
+    rounds=5,
+    participation={"kind": "fixed", "clients": [0, 1]},
+)
+TIMED = variant(UNEQUAL, rounds=None, time=10, participation={"kind": "uniform", "clients": 2})
 NAMED = copy.deepcopy(INLINE)
 NAMED["problem"] |= {"data": "diabetes", "clients": 3, "split": "dirichlet", "concentration": 0.5, "seed": 1}
 del NAMED["problem"]["inputs"], NAMED["problem"]["outputs"]
-VALID = {"quadratic": QUADRATIC, "timed": TIMED, "inline": INLINE, "named": NAMED}
+VALID = {"quadratic": UNEQUAL, "timed": TIMED, "inline": INLINE, "named": NAMED}
 
 JUNK: list[Any] = [True, 0, -1, 10**400, float("nan"), "x", "1e400", "", [], [[]], {}, [True], {"kind": 1}]
-
-Path = tuple[Any, ...]
-
-
-def places(value: Any, at: Path = ()) -> list[Path]:
-    """Paths of all parts of nested dictionaries and lists."""
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [found for key, part in parts for found in [(*at, key), *places(part, (*at, key))]]
-
-
-def mutate(content: dict[str, Any], at: Path, junk: Any, drop: bool) -> None:
-    """Drop or replace one part, in place."""
-    *outer, last = at
-    holder: Any = content
-    for key in outer:
-        holder = holder[key]
-    if drop:
-        del holder[last]
-    else:
-        holder[last] = junk
 
 
 def assert_parses_or_complains(content: dict[str, Any]) -> None:
@@ -174,7 +126,7 @@ def test_starting_points_are_valid(content: dict[str, Any]) -> None:
         parse_run(copy.deepcopy(content), arithmetic)
 
 
-@FUZZ
+@fuzz(max_examples=40)
 @given(documents)
 def test_random_documents(content: dict[str, Any]) -> None:
     """Random nested dictionaries."""
@@ -182,14 +134,14 @@ def test_random_documents(content: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", VALID)
-@FUZZ
+@fuzz(max_examples=40)
 @given(st.data())
 def test_mutations(name: str, data: st.DataObject) -> None:
     """One or two parts of a good run file dropped or replaced by junk."""
-    content = copy.deepcopy(VALID[name])
+    content = VALID[name]
     for _ in range(data.draw(st.integers(1, 2))):
         at = data.draw(st.sampled_from(places(content)))
-        mutate(content, at, data.draw(values), drop=data.draw(st.booleans()))
+        content = changed(content, at, None if data.draw(st.booleans()) else data.draw(values))
     assert_parses_or_complains(content)
 
 
@@ -197,9 +149,7 @@ def test_mutations(name: str, data: st.DataObject) -> None:
 def test_every_part_dropped(name: str) -> None:
     """Every single part of a good run file is taken away once."""
     for at in places(VALID[name]):
-        content = copy.deepcopy(VALID[name])
-        mutate(content, at, None, drop=True)
-        assert_parses_or_complains(content)
+        assert_parses_or_complains(changed(VALID[name], at, None))
 
 
 @pytest.mark.parametrize("junk", JUNK, ids=lambda junk: repr(junk)[:12])
@@ -208,10 +158,8 @@ def test_every_part_replaced(name: str, junk: Any) -> None:
     """Every single part of a good run file is replaced by each kind of junk once."""
     failures = []
     for at in places(VALID[name]):
-        content = copy.deepcopy(VALID[name])
-        mutate(content, at, copy.deepcopy(junk), drop=False)
         try:
-            assert_parses_or_complains(content)
+            assert_parses_or_complains(changed(VALID[name], at, junk))
         except Exception as error:
             failures.append(f"{'.'.join(map(str, at))} = {str(junk)[:12]}: {type(error).__name__}: {error}")
     assert not failures

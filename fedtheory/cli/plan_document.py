@@ -1,0 +1,138 @@
+"""The JSON document of a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fedtheory.planner import ClaimPlan, Comparison, Edge, Plan, RoundCost, Target
+    from fedtheory.planner.bound import Slack
+
+
+def document(found: Plan) -> dict[str, Any]:
+    """The JSON document of a plan.
+
+    ``{claims: [...], recommended, exact, refuted: [{id, repair}], round: {time, messages}}``: `exact` and `recommended`
+    are of the claim at whose best step size the exact error is smallest.  Numbers are floats, null where infinite
+    or unknown.
+    """
+    from fedtheory.planner import repair_of
+
+    best = found.recommended
+    repairs = {claim.id: repair_of(claim) for claim in found.refuted}
+    return {
+        "claims": [_claim(plan, found.cost) for plan in found.claims],
+        "recommended": None if best is None else best.claim.id,
+        "exact": None if best is None else _exact(best.exact),
+        "refuted": [{"id": name, "repair": None if repair is None else repair.id} for name, repair in repairs.items()],
+        "round": None if found.cost is None else {"time": found.cost.time, "messages": found.cost.messages},
+    }
+
+
+def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
+    best, anew, local = plan.optimum, plan.remeasured, plan.paying_local_steps
+    return {
+        "id": plan.claim.id,
+        "title": plan.claim.title,
+        "verdict": plan.claim.verdict,
+        "error": plan.error.name,
+        "applicable": plan.applicable,
+        "reason": plan.reason,
+        "assumptions": [assumption.name for assumption in plan.claim.assumptions],
+        "conditions": [_condition(slack) for slack in plan.conditions],
+        **_numbers(plan),
+        **_edge("largest_local_step_size", plan.step),
+        **_edge("largest_server_step_size", plan.server_step),
+        **_edge("largest_local_steps", plan.local_steps),
+        "best_step_size": None if best is None else _number(best.step_size),
+        "best_step_size_formula": None if best is None or best.formula is None else _latex(best.formula),
+        "best_step_size_numeric": None if best is None else _number(best.numeric),
+        "best_is_largest": None if best is None else best.at_edge,
+        "bound_at_best": None if best is None else _number(best.value),
+        "remeasured": None
+        if anew is None
+        else {
+            "changed": list(anew.changed),
+            "bound_at_best": _number(anew.value),
+            "best_step_size": _number(anew.step_size),
+            "bound_at_its_best": _number(anew.value_at_step),
+        },
+        "target": _target(plan.target, cost),
+        "target_at_best": _target(plan.target_at_best, cost),
+        "linear_speed_up_clients": _number(plan.linear_clients),
+        "local_steps_that_pay": None
+        if local is None
+        else {"local_steps": local.steps, "bound": _number(local.value), "smallest_bound": _number(local.smallest)},
+        "exact": _exact(plan.exact),
+    }
+
+
+def _numbers(plan: ClaimPlan) -> dict[str, Any]:
+    """The bound, its terms and its symbols."""
+    from fedtheory.planner.planning import terms_by_value
+
+    if plan.bound is None:
+        return {"step_size": None, "bound": None, "terms": [], "dominating": None, "symbols": []}
+    terms = terms_by_value(plan.bound)
+    symbols = [
+        {"symbol": _latex(symbol), "name": name, "value": _number(plan.bound.values.get(name))}
+        for symbol, name in plan.bound.names.items()
+    ]
+    return {
+        "step_size": _number(plan.bound.values.get("local_step_size")),
+        "bound": _number(plan.bound.value()),
+        "terms": [{"term": _latex(term), "value": _number(value)} for term, value in terms],
+        "dominating": _latex(terms[0][0]),
+        "symbols": symbols,
+    }
+
+
+def _condition(slack: Slack) -> dict[str, Any]:
+    return {"condition": _latex(slack.condition), "holds": slack.holds, "slack": _number(slack.slack)}
+
+
+def _edge(key: str, edge: Edge | None) -> dict[str, Any]:
+    formula = None if edge is None or edge.formula is None else _latex(edge.formula)
+    return {key: None if edge is None else _number(edge.value), f"{key}_formula": formula}
+
+
+def _target(target: Target | None, cost: RoundCost | None) -> dict[str, Any] | None:
+    if target is None:
+        return None
+    spent: tuple[float | None, float | None] = (None, None)
+    if cost is not None and target.rounds is not None:
+        spent = cost.time * target.rounds, cost.messages * target.rounds
+    return {
+        "accuracy": target.accuracy,
+        "rounds": target.rounds,
+        "step_size": _number(target.step_size),
+        "time": _number(spent[0]),
+        "messages": _number(spent[1]),
+        "reason": target.reason,
+        "floor": _number(target.floor),
+    }
+
+
+def _exact(compared: Comparison | None) -> dict[str, Any] | None:
+    if compared is None:
+        return None
+    return {
+        "best_step_size": _number(compared.exact.step_size),
+        "error": _number(compared.exact.error),
+        "error_at_choice": _number(compared.error_at_choice),
+        "ratio": _number(compared.ratio),
+        "error_ratio": _number(compared.error_ratio),
+    }
+
+
+def _number(value: float | None) -> float | None:
+    from fedtheory.arithmetic import FLOAT
+
+    found: float | None = None if value is None else FLOAT.text(value)
+    return found
+
+
+def _latex(expression: Any) -> str:
+    from fedtheory.expressions import latex
+
+    return latex(expression)

@@ -1,0 +1,24 @@
+"""Where the numbers of a quantity stand: on the axes (rounds, steps, clients)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+
+
+def on_clients(values: Any) -> Any:
+    """Numbers of clients (M,) on the client axis; a single number stays as it is."""
+    return values[None, None, :] if isinstance(values, np.ndarray) else values
+
+
+def on_rounds(values: Array) -> Array:
+    """Numbers of rounds (N,) on the axis of rounds."""
+    return values[:, None, None]
+
+
+def on_rounds_and_clients(values: Array) -> Array:
+    """Numbers of rounds and clients (N, M) on their two axes."""
+    return values[:, None, :]

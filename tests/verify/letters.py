@@ -1,0 +1,20 @@
+"""The letters in which tests write claims, and what they stand for."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory import quantities as q
+
+eta, tau, T, M, L, D, sigma, zeta = sp.symbols("eta tau T M L D sigma zeta", positive=True)
+
+WHERE: dict[sp.Symbol, q.Notion] = {
+    eta: q.local_step_size,
+    tau: q.local_steps,
+    T: q.rounds,
+    M: q.clients,
+    L: q.smoothness,
+    D: q.initial_distance,
+    sigma: q.noise_deviation,
+    zeta: q.gradient_dissimilarity,
+}

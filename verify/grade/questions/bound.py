@@ -1,0 +1,63 @@
+"""A question whose answer is a bound: looser ones count in part, refuted ones get a counterexample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fedtheory.claim import Claim
+from fedtheory.expressions import Expr
+from verify.grade.answer import read_answer
+from verify.grade.bound import BoundFinding, grade_bound
+from verify.grade.questions.letters import Names, how_written, written
+from verify.grade.questions.question import Mark, Question
+from verify.grade.rule import BOUND_RULE
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundQuestion(Question):
+    """The answer is an upper bound for the left side of a claim."""
+
+    claim: Claim
+    names: Names
+
+    @property
+    def how(self) -> str:
+        return how_written("bound", self.names)
+
+    @property
+    def rule(self) -> str:
+        return BOUND_RULE
+
+    @property
+    def solution_cell(self) -> str:
+        return f'{self.name} = "{written(self.claim.relations[0].right, self.names)}"'
+
+    def _mark(self, text: str) -> Mark:
+        found = _finding(self.claim, read_answer(text, self.names))
+        return Mark(found.share, _in_words(found), found.run_file)
+
+
+_SEARCHING = 1.5
+"""Seconds of search for one bound: a hundred different ones on two cores take little more than a minute."""
+
+
+@lru_cache(maxsize=1024)
+def _finding(claim: Claim, answer: Expr) -> BoundFinding:
+    """Kept, because many students give the same answer."""
+    return grade_bound(claim, answer, _SEARCHING)
+
+
+def _in_words(found: BoundFinding) -> str:
+    if found.standing == "equal":
+        return f"right: {found.reason}"
+    if found.standing == "refuted":
+        units = "" if found.right_units else "; besides, its terms do not all have the units of the left side"
+        sides = f"there the left side is {found.lhs}, your bound {found.rhs}"
+        again = "save the run below as run.toml and try `fedtheory simulate run.toml`"
+        return f"not a bound: {found.reason}; {sides}{units}; {again}"
+    if found.standing == "not applicable":
+        return f"the bound cannot be evaluated: {found.reason}"
+    size = "" if found.excess is None else f"; it is up to {found.excess:.3g} times the reference"
+    attained = "" if found.tightness is None else f"; the left side reaches {100 * found.tightness:.3g} % of it"
+    return f"valid: {found.reason}{size}{attained}"
