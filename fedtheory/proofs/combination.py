@@ -122,13 +122,26 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
     yield from relaxation(claim, certificate.relaxed)
-    conditions = [*conditions_of(claim, certificate.relaxed), *gap_conditions(claim), *shared_conditions(claim)]
+    own = without_minima(conditions_of(claim, certificate.relaxed), numbers_of(claim))
+    conditions = [*own, *gap_conditions(claim), *shared_conditions(claim)]
     for inequality in certificate.known:
         slack, _ = yield from _derived(claim, inequality, conditions, prove)
         larger = [symbol for symbol in sorted(slack.free_symbols, key=str) if not (slack - symbol).has(symbol)]
         conditions += [sp.Le(symbol - slack, symbol, evaluate=False) for symbol in larger]
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
         yield from _link(claim, relation, parts, conditions, prove)
+
+
+def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Expr]:
+    """Conditions, and for one of the form x <= c min(u, v, ...) with c >= 0 those that it is made of."""
+    for condition in conditions:
+        yield condition
+        least = condition.rhs.atoms(sp.Min) if isinstance(condition, sp.Le) else set()
+        if len(least) == 1:
+            (minimum,) = least
+            factor = condition.rhs / minimum
+            if not factor.has(sp.Min) and is_nonnegative(factor, numbers):
+                yield from (sp.Le(condition.lhs, factor * bound, evaluate=False) for bound in minimum.args)
 
 
 def _link(

@@ -12,6 +12,7 @@ from fedtheory.expressions import Expr
 from fedtheory.proofs.theory import Letters
 from fedtheory.quantities import Notion
 from fedtheory.quantities import inside_rounds as steps
+from fedtheory.sources.fraboni2022.assumptions import given_weights
 
 SCHEME = (a.aggregation_scheme,)
 CONVEX = (*SCHEME, a.convex_and_smooth)
@@ -75,7 +76,20 @@ LAST_STEP = Fact(
     SCHEME,
 )
 
+PAIRING = Fact(
+    "two weights of an update have at most the product of their means (Assumption 5)",
+    lambda letter: 1 - letter(q.weight_pairing),
+    (a.weight_covariance,),
+)
+REPORTING_EXCESS = Fact(
+    "a given weight is at most the sum of all",
+    lambda letter: letter(q.largest_weight_sum) - letter(q.reporting_excess),
+    (*SCHEME, given_weights),
+)
+
 UPDATE_FACTS = (
+    PAIRING,
+    REPORTING_EXCESS,
     SPREAD,
     SQUARE_GRADIENT,
     MEAN_GRADIENT,

@@ -94,7 +94,7 @@ CLAIMS = [
             "A sampled client can have a larger one."
         ),
         corrects="fraboni2022:A5.conditions",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:eq-97",
@@ -112,7 +112,7 @@ CLAIMS = [
             "each, so (92) can be an equality, for K = 3 and tau = 1; the other conditions hold with a factor of 4 or "
             "more."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:eq-97.larger-weights",
@@ -125,7 +125,7 @@ CLAIMS = [
         assumptions=(*ASSUMPTIONS, given_weights),
         conditions=SUFFICIENT,
         note="beta <= rho is enough: 12 rho (2 + rho) / (72 rho^2) <= 1/2.  beta is that of the clients that report.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:eq-98",
@@ -145,6 +145,6 @@ CLAIMS = [
             "Also by hand: with the equality the three left sides are at most (K-1)^2/(48 K^2), 1/(K (tau+1)) and "
             "tau^2 / (9 rho (tau+1)^2)."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
 ]

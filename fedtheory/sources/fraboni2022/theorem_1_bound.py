@@ -99,7 +99,7 @@ CLAIMS = [
         conditions=[SMALL_STEP, sp.Le(beta, rho)],
         note="With beta <= rho (97) follows from (98), and (92) from (97).",
         corrects="fraboni2022:eq-92",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:eq-93",
