@@ -9,11 +9,13 @@ import sympy as sp
 
 from fedtheory.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
-from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel.numbers import Numbers, Rejected
 from fedtheory.kernel.reasons import Because, Reason
 from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.kernel.theory import Theory
+
+_PLAIN = Numbers()
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,12 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         if reason.requires != 0:
             required = theory.numbers.known(reason.requires)
             steps.append(Step(f"({required}) >= 0", is_nonnegative(required, theory.numbers, conditions)))
-    left = remainder(residual)
+    left = remainder(residual, theory.numbers)
     text = "the identity" if not left else f"the identity; what is left over is {composed(left)}"
     return [*steps, Step(text, not left)]
 
 
-def remainder(form: Form) -> Form:
-    """What does not cancel in a normal form."""
-    return {monomial: c for monomial, c in form.items() if is_nonzero_somewhere(c) or sp.cancel(c) != 0}
+def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:
+    """What does not cancel in a normal form, not even because of what letters are the square roots of."""
+    reduced = {monomial: numbers.reduced(c) for monomial, c in form.items()}
+    return {monomial: c for monomial, c in reduced.items() if is_nonzero_somewhere(c) or sp.cancel(c) != 0}

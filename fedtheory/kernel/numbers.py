@@ -30,6 +30,8 @@ class Numbers:
     """Of all these, the ones that are not zero because the statement divides by them."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Numbers that stand for an expression in others: for a mean over clients."""
+    roots: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    """Of the letters, the ones that are square roots, and what of."""
 
     def plain(self, number: Expr) -> Expr:
         """A number that all clients share, so that it may leave a mean over them; means over clients are such."""
@@ -47,7 +49,20 @@ class Numbers:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")
         if number.atoms(sp.Float) or number.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
             raise Rejected(f"{number} is not exact, or not finite")
+        return self.with_plain_means(number)
+
+    def with_plain_means(self, number: Expr) -> Expr:
+        """A number with its means over clients as sums of means of products."""
         return number.replace(lambda part: isinstance(part, Average), self._expanded) if number.has(Average) else number
+
+    def reduced(self, number: Expr) -> Expr:
+        """A number in which no square root has a power from two on in the numerator."""
+        for root, of in self.roots.items():
+            above, below = sp.fraction(sp.together(number))
+            means = {mean: sp.Dummy("mean") for mean in sp.sympify(above + of).atoms(Average)}
+            rest = sp.rem(above.xreplace(means), root**2 - of.xreplace(means), root)
+            number = rest.xreplace({dummy: mean for mean, dummy in means.items()}) / below
+        return number
 
     def _expanded(self, mean: Expr) -> Expr:
         return sp.Add(*(shared * (Average(own) if own != 1 else own) for shared, own in self.parts(mean.args[0])))

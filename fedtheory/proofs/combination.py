@@ -28,8 +28,9 @@ from fedtheory.kernel import (
     slack,
 )
 from fedtheory.proofs.intervals import Derived, gap_conditions
-from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, relaxation, reliance
-from fedtheory.proofs.theory import ROUNDS, Letters, divisors, letters_of, numbers_of
+from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, named, relaxation, reliance
+from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
+from fedtheory.proofs.theory import ROUNDS, Letters, divisors, known_conditions, letters_of, numbers_of
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,11 @@ ITERATIONS = Fact(
     is_zero=True,
 )
 
+CURVATURE = Fact(
+    "no curvature is larger than the largest",
+    lambda letter: letter(q.objective_smoothness) - letter(q.smallest_curvature),
+)
+
 FACTS = (
     ONE,
     FINAL_DISTANCE,
@@ -96,6 +102,7 @@ FACTS = (
     SPEEDUP_STEP,
     PLAIN_SPEEDUP_STEP,
     ITERATIONS,
+    CURVATURE,
 )
 
 
@@ -124,6 +131,8 @@ class Combination:
     """Weaker conditions than the claim's, under which the parts suffice; None for the claim's own."""
     known: Sequence[Derived] = ()
     """Proved inequalities between numbers, under which the signs of coefficients are decided."""
+    roots: Sequence[Root] = ()
+    """Letters for the square roots in the claim, for the coefficients of parts."""
 
 
 def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
@@ -131,31 +140,53 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
     yield from relaxation(claim, certificate.relaxed)
-    conditions = [*conditions_of(claim, certificate.relaxed), *gap_conditions(claim)]
+    conditions = [*conditions_of(claim, certificate.relaxed), *gap_conditions(claim), *known_conditions(claim)]
     for inequality in certificate.known:
         slack, _ = yield from _derived(claim, inequality, conditions, prove)
         larger = [symbol for symbol in sorted(slack.free_symbols, key=str) if not (slack - symbol).has(symbol)]
         conditions += [sp.Le(symbol - slack, symbol, evaluate=False) for symbol in larger]
+    yield from examine_roots(claim, certificate.roots, conditions, prove)
+    numbers = numbers_with(certificate.roots, numbers_of(claim))
+    known = _Known(numbers, conditions_with(certificate.roots, conditions))
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
-        yield from _link(claim, relation, parts, conditions, prove)
+        yield from _link(claim, with_letters(certificate.roots, relation), parts, known, prove)
 
 
-def _link(
-    claim: Claim, relation: Relation, parts: Sequence[Part], conditions: Sequence[Expr], prove: Prover
-) -> Iterator[Step]:
+def examine_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr], prove: Prover) -> Iterator[Step]:
+    """Check that what is under the roots of a claim is not negative."""
+    numbers = numbers_of(claim)
+    require_own_letters(claim, roots, numbers)
+    for root in roots:
+        numbers.plain(root.of)
+        yield from positive(root, numbers, conditions)
+        above = Relation(root.of, ">=", root.least)
+        known = _Known(numbers, conditions)
+        yield from named(f"{root.letter}: ", _link(claim, above, root.parts, known, prove))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What signs are decided by."""
+
+    numbers: Numbers
+    conditions: Sequence[Expr]
+
+
+def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known, prove: Prover) -> Iterator[Step]:
+    numbers, conditions = known.numbers, known.conditions
     if relation.operator not in ("<=", "==", ">="):
         raise Rejected("a combination shows that a side is not larger, not that it is smaller")
-    numbers = numbers_of(claim)
-    rest = numbers.written_out(relation.slack)
+    rest = numbers.with_plain_means(numbers.written_out(relation.slack))
     for part in parts:
         factor, is_zero = yield from _premise(claim, part, conditions, prove)
         coefficient = numbers.plain(part.coefficient)
-        rest -= coefficient * numbers.written_out(factor)
+        rest -= coefficient * numbers.with_plain_means(numbers.written_out(factor))
         if is_zero:
             signed = _is_finite(coefficient, numbers, conditions)
         else:
             signed = relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions)
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
+    rest = numbers.reduced(rest)
     left = rest if is_nonzero_somewhere(rest) else sp.cancel(rest)
     left = sp.simplify(left) if left != 0 and _has_roots(left) else left
     yield Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)

@@ -56,6 +56,8 @@ _CLIENTS_MAY_VANISH = (
     q.relative_noise,
     q.absolute_noise,
 )
+_CURVED = (q.smallest_curvature, q.objective_smoothness, q.client_strong_convexity, q.client_smoothness)
+"""Of these, the ones that are positive where every client's objective is strongly convex."""
 _OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
 """Numbers that each client has one of; none is negative."""
 
@@ -161,7 +163,8 @@ def numbers_of(claim: Claim) -> Numbers:
     counts |= {symbol: 1 for symbol in claim.for_all if symbol.is_integer and symbol.is_positive}
     if a.several_clients in claim.assumptions:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
-    vanishing = (*_MAY_VANISH, *_CLIENTS_MAY_VANISH)
+    curved = _CURVED if a.strongly_convex_clients in claim.assumptions else ()
+    vanishing = [notion for notion in (*_MAY_VANISH, *_CLIENTS_MAY_VANISH) if notion not in curved]
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),

@@ -7,7 +7,9 @@ import sympy as sp
 from fedtheory.expressions import Expr, Gradient, LocalSum, norm_sq
 from fedtheory.kernel import Term, assumption, lipschitz_gradient, one, square, strong_convexity
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import CURVATURE, ONE, Combination, Part
 from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.roots import Root
 from fedtheory.sources.vlaski2023.notation import (
     SAMPLING,
     E_k,
@@ -15,20 +17,27 @@ from fedtheory.sources.vlaski2023.notation import (
     J_k,
     L,
     alpha,
+    beta_fed_sq,
     beta_k,
+    delta,
     delta_k,
     e,
     g,
     g_w,
+    global_rate,
     local_rate,
     mu,
+    nu,
     phi,
+    rate,
+    sigma_fed_sq,
     sigma_k,
     w,
     w_o,
     w_o_k,
     x,
 )
+from fedtheory.sources.vlaski2023.proof import s, stable, z
 
 _ONE = sp.S.One
 _AT_SERVER = assumption("variance at the server's model")
@@ -75,6 +84,35 @@ _ROUND = [
 def _times(factor: Expr, terms: list[Term]) -> list[Term]:
     return [Term(factor * t.coefficient, t.reason, t.averaged, t.summed) for t in terms]
 
+
+# The root of lambda, which is (1 - mu nu)^2 and what curvatures and noise add to it.
+_r, _r_positive = sp.Symbol(r"\sqrt\lambda", nonnegative=True), sp.Symbol(r"\sqrt\lambda", positive=True)
+
+
+def _rate_parts(size: Expr, square: Expr) -> list[Part]:
+    """Lambda at a step size, above a square of what 1 - mu nu may be."""
+    return [
+        Part(square, ONE),
+        Part(size**2 * (delta + nu), CURVATURE),
+        Part(size**2 * beta_fed_sq, ONE),
+    ]
+
+
+_RATE = Root(_r, rate, _rate_parts(mu, (1 - mu * nu) ** 2))
+_ABOVE_QUARTER = rate >= sp.Rational(1, 4)
+_POSITIVE_RATE = Root(_r_positive, rate, [Part(_ONE, _ABOVE_QUARTER)], least=sp.Rational(1, 4))
+_STABLE = Root(
+    _r,
+    global_rate(stable),
+    [
+        Part((1 - z) ** 2 / (1 + z) ** 2, ONE),
+        Part(4 * z * (delta + nu) / ((1 + z) ** 2 * (delta**2 + beta_fed_sq)), CURVATURE),
+        Part(4 * z * beta_fed_sq / ((1 + z) ** 2 * (delta**2 + beta_fed_sq)), ONE),
+    ],
+)
+_AMPLIFIED = (1 + z) * stable / (2 * nu * z)
+
+_SMALL = 1 / (2 * nu * (1 + s))
 
 _IDENTITIES = {
     "eq-5.7": 3,
@@ -129,6 +167,27 @@ CERTIFICATES = [
                 bound=norm_sq(w_o_k - w) + e * _SETTLING,
             ),
             [Term(_SETTLING * (E_k - e - 1), one())],
+        ],
+    ),
+    Combination(claim="vlaski2023:thm-5.1.rate", links=[[Part((1 - _r) ** 2 / 2, ONE)]], roots=[_RATE]),
+    Combination(
+        claim="vlaski2023:eq-5.64.fixed",
+        links=[[Part(_AMPLIFIED * _r, ONE)], [Part(stable**2 / (1 + _r), ONE)]],
+        roots=[_STABLE],
+    ),
+    Combination(
+        claim="vlaski2023:eq-5.65",
+        links=[[Part(4 * mu**2 * sigma_fed_sq / (_r_positive * (2 * _r_positive + 1)), _ABOVE_QUARTER)]],
+        roots=[_POSITIVE_RATE],
+    ),
+    Combination(
+        claim="vlaski2023:eq-5.65.step-condition.fixed",
+        links=[
+            [
+                Part(s * (3 * s + 2) / (4 * (1 + s) ** 2), ONE),
+                Part((delta + nu) * _SMALL**2, CURVATURE),
+                Part(beta_fed_sq * _SMALL**2, ONE),
+            ]
         ],
     ),
 ]

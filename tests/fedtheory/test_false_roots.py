@@ -1,0 +1,100 @@
+"""Square roots in false relations: no root of what may be negative, and no letter that stands for something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.kernel import Numbers, is_nonnegative
+from fedtheory.proofs import Combination, Part, examine
+from fedtheory.proofs.combination import CURVATURE, ONE
+from fedtheory.proofs.roots import Root
+
+nu, delta, sigma = sp.symbols("nu delta sigma", positive=True)
+r, free = sp.Symbol("r", nonnegative=True), sp.Symbol("r", positive=True)
+WHERE: dict[sp.Symbol, Any] = {nu: q.smallest_curvature, delta: q.objective_smoothness, sigma: q.noise_deviation}
+GAP = delta**2 - nu**2
+SHOWN = Root(r, GAP, [Part(delta + nu, CURVATURE)])
+
+
+def failures(parts: list[Part], root: Root, **stated: Any) -> list[str]:
+    """The steps that fail of a claim with one relation, and a combination with one root."""
+    claim = Claim(id="t:root", **{"where": WHERE, **stated})
+    proof = examine(claim, Combination(claim=claim.id, links=[parts], roots=[root]))
+    return [step.text for step in proof.steps if not step.holds]
+
+
+ROOTED: dict[str, Any] = {"lhs": sp.sqrt(GAP), "rhs": delta, "assumptions": (a.strongly_convex_clients,)}
+"""sqrt(delta^2 - nu^2) <= delta, the difference is nu^2 over their sum."""
+ABOVE = [Part(nu**2 / (delta + r), ONE)]
+
+
+def test_a_root_by_its_square() -> None:
+    """The identity holds as the square of the letter is the number; another number breaks it, and so does delta = 0."""
+    assert failures(ABOVE, SHOWN, **ROOTED) == []
+    other = {**ROOTED, "lhs": sp.sqrt(2 * GAP)}
+    assert failures(ABOVE, SHOWN, **other)
+    assert any("delta" in text for text in failures(ABOVE, SHOWN, **{**ROOTED, "assumptions": ()}))
+    assert failures([Part(2 * nu**2 / (delta + r), ONE)], SHOWN, **ROOTED)
+
+
+@pytest.mark.parametrize(
+    ("root", "because"),
+    [
+        (Root(r, GAP, []), "the sum"),
+        (Root(r, -GAP, [Part(-delta - nu, CURVATURE)]), "may multiply"),
+        (Root(r, GAP - 1, [Part(delta + nu, CURVATURE)], least=-sp.S.One), "-1 >= 0"),
+        (Root(free, GAP, [Part(delta + nu, CURVATURE)]), "> 0"),
+        (Root(sigma, GAP, [Part(delta + nu, CURVATURE)]), "no letter for a root"),
+        (Root(sp.Symbol("r", real=True), GAP, [Part(delta + nu, CURVATURE)]), "no letter for a root"),
+        (Root(sp.Symbol("r", positive=True, integer=True), GAP, []), "no letter for a root"),
+    ],
+)
+def test_roots_that_are_none(root: Root, because: str) -> None:
+    """Of what is not shown to have a sign, or by a letter of which something else is known."""
+    assert any(because in text for text in failures([Part(nu**2 / (delta + root.letter), ONE)], root, **ROOTED))
+
+
+def test_a_root_that_may_be_zero_divides_nothing() -> None:
+    """The root of delta^2 - nu^2 is zero where all curvatures are the same."""
+    assert any("may multiply" in text for text in failures([Part(1 / r, ONE)], SHOWN, lhs=0, rhs=1 / sp.sqrt(GAP)))
+
+
+def test_only_its_own_root_becomes_the_letter() -> None:
+    """The root of something else stays what it is, of which no sign is known."""
+    lost = {"lhs": 0, "rhs": sp.sqrt(GAP - nu)}
+    assert failures([Part(r, ONE)], SHOWN, **lost)
+    assert failures([Part(sp.sqrt(GAP - nu), ONE)], SHOWN, **lost)
+
+
+SIGNS: dict[str, Callable[[Any], Any]] = {
+    "an even power": lambda x: (x - 1) ** 2,
+    "a fourth power": lambda x: nu * (x - 1) ** 4,
+}
+NO_SIGNS: dict[str, Callable[[Any], Any]] = {
+    "an odd power": lambda x: (x - 1) ** 3,
+    "a square below": lambda x: 1 / (x - 1) ** 2,
+    "minus a square": lambda x: -((x - 1) ** 2),
+    "a square of an imaginary number": lambda x: (x - sp.I) ** 2,
+    "a square of what has a pole": lambda x: (1 / (x - 1)) ** 2,
+    "a square times what has a pole": lambda x: (x - 1) ** 2 / (x - 2),
+}
+
+
+@pytest.mark.parametrize("name", SIGNS | NO_SIGNS)
+def test_squares_of_numbers(name: str) -> None:
+    """An even power of a polynomial is not negative; nothing else is because of that."""
+    numbers = Numbers(letters=frozenset({nu, delta}))
+    assert is_nonnegative((SIGNS | NO_SIGNS)[name](delta), numbers) is (name in SIGNS)
+
+
+def test_squares_of_letters_that_may_be_anything() -> None:
+    """Of a letter that is not known to be real a square may be negative."""
+    anything = sp.Symbol("c")
+    assert not is_nonnegative((anything - 1) ** 2, Numbers(letters=frozenset({anything})))
