@@ -259,7 +259,8 @@ def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
         mean = _over(Average, vector(chosen.args[0], theory), theory)
         return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
     if theory.numbers.at_least.get(clients, 1) < 2:
-        raise Rejected("two of the clients that are drawn can be different only where there are several")
+        # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
+        return {indices.sorted_inner(left, right): sp.S.One}
     each = [vector(side.args[0], theory) for side in (left, right)]
     alone = scalar(Average(Inner(left.args[0], right.args[0])), theory)
     means = [_over(Average, form, theory) for form in each]

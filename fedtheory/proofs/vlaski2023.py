@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.expressions import Expr, Gradient, LocalSum, norm_sq
-from fedtheory.kernel import Term, assumption, lipschitz_gradient, one, square, strong_convexity
+from fedtheory.kernel import Term, assumption, lipschitz_gradient, mean_of_drawn, one, square, strong_convexity
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import CURVATURE, ONE, Combination, Part
 from fedtheory.proofs.induction import Induction
@@ -19,6 +19,8 @@ from fedtheory.sources.vlaski2023.notation import (
     alpha,
     beta_fed_sq,
     beta_k,
+    d,
+    d_k,
     delta,
     delta_k,
     e,
@@ -27,6 +29,7 @@ from fedtheory.sources.vlaski2023.notation import (
     global_rate,
     local_rate,
     mu,
+    mu_k,
     nu,
     phi,
     rate,
@@ -37,7 +40,7 @@ from fedtheory.sources.vlaski2023.notation import (
     w_o_k,
     x,
 )
-from fedtheory.sources.vlaski2023.proof import s, stable, z
+from fedtheory.sources.vlaski2023.proof import s, share, stable, towards, z
 
 _ONE = sp.S.One
 _AT_SERVER = assumption("variance at the server's model")
@@ -85,6 +88,17 @@ def _times(factor: Expr, terms: list[Term]) -> list[Term]:
     return [Term(factor * t.coefficient, t.reason, t.averaged, t.summed) for t in terms]
 
 
+_PARTICIPANTS = Term(mu**2, mean_of_drawn(d_k))
+
+# The error after a round without the perturbation, and the perturbation, with the normalised step sizes.
+_TOWARDS, _PERTURBATION = (vector.xreplace({mu_k: mu / E_k}) for vector in (towards, d))
+
+
+def _young(weight: Expr) -> Term:
+    """The square of the error after a round, split with a weight between zero and one."""
+    return Term(1 / (weight * (1 - weight)), square((1 - weight) * _TOWARDS - weight * _PERTURBATION))
+
+
 # The root of lambda, which is (1 - mu nu)^2 and what curvatures and noise add to it.
 _r, _r_positive = sp.Symbol(r"\sqrt\lambda", nonnegative=True), sp.Symbol(r"\sqrt\lambda", positive=True)
 
@@ -122,6 +136,7 @@ _IDENTITIES = {
     "eq-5.17": 1,
     "eq-5.18": 2,
     "eq-5.21.fixed": 2,
+    "eq-5.23-5.24": 3,
     "eq-5.25": 4,
     "eq-5.25.participation-mean.fixed": 1,
     "eq-5.26": 2,
@@ -130,6 +145,7 @@ _IDENTITIES = {
     "lemma-5.1": 3,
     "eq-5.44-5.45.fixed": 2,
     "eq-5.48": 2,
+    "problem-5.2": 6,
 }
 """Claims whose links the kernel finds to be identities, and how many links they have."""
 
@@ -169,6 +185,8 @@ CERTIFICATES = [
             [Term(_SETTLING * (E_k - e - 1), one())],
         ],
     ),
+    Certificate(claim="vlaski2023:eq-5.41.fixed", links=[[], [_PARTICIPANTS], []]),
+    Certificate(claim="vlaski2023:eq-5.58.fixed", links=[[], [_young(share)]]),
     Combination(claim="vlaski2023:thm-5.1.rate", links=[[Part((1 - _r) ** 2 / 2, ONE)]], roots=[_RATE]),
     Combination(
         claim="vlaski2023:eq-5.64.fixed",

@@ -107,7 +107,7 @@ CLAIMS = [
             "over l and on the given vectors w_k^o, measured from w^o; there sum_k (a_k - a) = 0 leaves "
             "(L/K - L(L - 1)/(K(K - 1)))/L^2 = (K - L)/(L K (K - 1)) of each square."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:problem-5.3",
