@@ -196,8 +196,26 @@ def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
 
 
 def _sum_of_scalars(form: Form, theory: Theory) -> Form:
-    _require_no_step_number(form, theory)
-    return added(scaled(_sum_of_scalar(monomial, theory), c) for monomial, c in form.items())
+    return added(_sum_of_multiple(monomial, c, theory) for monomial, c in form.items())
+
+
+def _sum_of_multiple(monomial: Expr, coefficient: Expr, theory: Theory) -> Form:
+    """The sum of a monomial with a coefficient that may have the number of the step, where nothing else changes."""
+    if theory.step_number not in coefficient.free_symbols:
+        return scaled(_sum_of_scalar(monomial, theory), coefficient)
+    if indices.changes(monomial, theory):
+        _require_no_step_number({monomial: coefficient}, theory)
+    return {monomial: _sum_of_number(coefficient, theory)}
+
+
+def _sum_of_number(number: Expr, theory: Theory) -> Expr:
+    """The sum over the steps 0, 1, ... of a polynomial in the number of the step."""
+    if not number.is_polynomial(theory.step_number):
+        raise Rejected(f"{number} is no polynomial in {theory.step_number}, and stands under a sum over the steps")
+    step, steps = sp.Dummy("step", integer=True), sp.Dummy("steps", integer=True, positive=True)
+    powers = sp.Poly(number, theory.step_number).terms()
+    sums = (c * sp.summation(step**power, (step, 0, steps - 1)) for (power,), c in powers)
+    return sp.Add(*sums).xreplace({steps: _number_of_steps(theory)})
 
 
 def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:

@@ -14,7 +14,7 @@ from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
 from fedtheory.proofs.proof import Prover, conditions_of, named, relaxation, reliance
-from fedtheory.proofs.rounds import step_size, theory_of_round, without_indicators
+from fedtheory.proofs.rounds import is_in_expectation, step_size, theory_of_round, without_indicators
 from fedtheory.proofs.squares import Squared, examine_square
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
 from fedtheory.registry import find
@@ -102,23 +102,33 @@ def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -
     """The theory in which one link is checked."""
     if is_about_past(relation):
         return theory_of_past(claim, relation)
+    lemmas = [find(name) for name in certificate.lemmas]
     if claim.place == "round":
-        return theory_of_round(claim, relation)
-    return _with_lemmas(theory_of(claim), claim, map(find, certificate.lemmas))
+        return _with_lemmas(theory_of_round(claim, relation), claim, relation, lemmas)
+    return _with_lemmas(theory_of(claim), claim, relation, lemmas)
 
 
-def _with_lemmas(theory: Theory, claim: Claim, lemmas: Iterable[Claim]) -> Theory:
-    """The theory of a claim in which other claims are known."""
+def _with_lemmas(theory: Theory, claim: Claim, relation: Relation, lemmas: Iterable[Claim]) -> Theory:
+    """The theory of a relation in which other claims are known."""
     slacks = dict(theory.assumed)
     for lemma in lemmas:
-        slacks |= _slacks(lemma) if lemma.place == claim.place else {lemma.id: _drift_slack(lemma, claim)}
+        same_place = lemma.place == claim.place
+        slacks |= _slacks(lemma, claim, relation) if same_place else {lemma.id: _drift_slack(lemma, claim)}
     return replace(theory, assumed=slacks)
 
 
-def _slacks(lemma: Claim) -> dict[str, Expr]:
+def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
     """What a claim says is not negative wherever it is said, relation by relation."""
-    relations = enumerate(lemma.relations, start=1)
-    return {f"{lemma.id}, relation {number}": relation.slack for number, relation in relations}
+    known = {f"{lemma.id}, relation {number}": one for number, one in enumerate(lemma.relations, start=1)}
+    if claim.place == "round":
+        # What holds in the mean does not hold for every outcome, and sums over the past are sums of another round.
+        reading = is_in_expectation(claim, relation)
+        known = {
+            name: one
+            for name, one in known.items()
+            if not is_about_past(one) and is_in_expectation(lemma, one) == reading
+        }
+    return {name: _written_out(lemma, one).slack for name, one in known.items()}
 
 
 def _drift_slack(lemma: Claim, claim: Claim) -> Expr:

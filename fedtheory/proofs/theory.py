@@ -158,7 +158,7 @@ def numbers_of(claim: Claim) -> Numbers:
     for symbol in (*named, *own, *claim.for_all):
         _require_plain(symbol)
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
-    index = {symbol for symbol, notion in claim.notation.items() if notion is q.local_step_index}
+    index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
     counts |= {symbol: 1 for symbol in claim.for_all if symbol.is_integer and symbol.is_positive}
     if a.several_clients in claim.assumptions:

@@ -10,6 +10,7 @@ from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import CURVATURE, ONE, Combination, Part
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.roots import Root
+from fedtheory.sources.vlaski2023.local_error import length_sq_k
 from fedtheory.sources.vlaski2023.notation import (
     SAMPLING,
     E_k,
@@ -27,6 +28,7 @@ from fedtheory.sources.vlaski2023.notation import (
     g,
     g_w,
     global_rate,
+    hat_delta_k,
     local_rate,
     mu,
     mu_k,
@@ -88,6 +90,45 @@ def _times(factor: Expr, terms: list[Term]) -> list[Term]:
     return [Term(factor * t.coefficient, t.reason, t.averaged, t.summed) for t in terms]
 
 
+_SETTLING_DOWN = Induction(
+    measured=norm_sq(w_o_k - phi),
+    factor=_ONE,
+    offset=_SETTLING,
+    terms=_SETTLED,
+    bound=norm_sq(w_o_k - w) + e * _SETTLING,
+)
+
+
+_CURVED = delta_k**2 + beta_k**2
+
+
+def _length(factor: Expr, left: Expr) -> list[Term]:
+    """The mean square of a gradient by the distance from the agent's minimiser, with so many steps left."""
+    return [
+        Term(factor, lipschitz_gradient(J_k, phi, w_o_k)),
+        Term(factor, assumption("variance at a local iterate")),
+        Term(factor * _CURVED * _SETTLING * left, one()),
+    ]
+
+
+def _length_of_step(factor: Expr) -> list[Term]:
+    return [*_length(factor, E_k - e), Term(factor * _CURVED, assumption("vlaski2023:eq-5.52.fixed, relation 3"))]
+
+
+_SIZE_SQ = mu**2 / E_k**2
+_AWAY = Induction(
+    measured=norm_sq(phi - w),
+    factor=1 + 1 / e,
+    offset=(1 + e) * _SIZE_SQ * length_sq_k,
+    terms=[Term(1 / e, square((phi - w) + e * mu / E_k * g)), *_length_of_step((1 + e) * _SIZE_SQ)],
+    bound=e**2 * _SIZE_SQ * length_sq_k,
+    first=_length(_SIZE_SQ, E_k),
+)
+_ENERGY = [
+    Term(mu**2 / E_k, square(_MOVED - LocalSum(_MOVED) / E_k), averaged=True, summed=True),
+    Term(mu**2 / E_k, assumption("mean-square smoothness"), averaged=True, summed=True),
+    Term(mu**2 * hat_delta_k**2 / E_k, assumption("vlaski2023:eq-5.53.way, relation 2"), averaged=True, summed=True),
+]
 _PARTICIPANTS = Term(mu**2, mean_of_drawn(d_k))
 
 # The error after a round without the perturbation, and the perturbation, with the normalised step sizes.
@@ -174,16 +215,17 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="vlaski2023:eq-5.52.fixed",
-        links=[
-            Induction(
-                measured=norm_sq(w_o_k - phi),
-                factor=_ONE,
-                offset=_SETTLING,
-                terms=_SETTLED,
-                bound=norm_sq(w_o_k - w) + e * _SETTLING,
-            ),
-            [Term(_SETTLING * (E_k - e - 1), one())],
-        ],
+        links=[_SETTLING_DOWN, [Term(_SETTLING * (E_k - e - 1), one())], _SETTLING_DOWN],
+    ),
+    Certificate(
+        claim="vlaski2023:eq-5.53.way",
+        links=[_length_of_step(_ONE), _AWAY],
+        lemmas=["vlaski2023:eq-5.52.fixed"],
+    ),
+    Certificate(
+        claim="vlaski2023:eq-5.54.sharp",
+        links=[[_PARTICIPANTS], _ENERGY],
+        lemmas=["vlaski2023:eq-5.53.way"],
     ),
     Certificate(claim="vlaski2023:eq-5.41.fixed", links=[[], [_PARTICIPANTS], []]),
     Certificate(claim="vlaski2023:eq-5.58.fixed", links=[[], [_young(share)]]),

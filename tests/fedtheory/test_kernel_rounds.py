@@ -95,6 +95,35 @@ def test_what_does_not_follow(name: str) -> None:
     assert not same(left, right)
 
 
+step = sp.Symbol("k", nonnegative=True)
+NUMBERED = replace(
+    THEORY,
+    numbers=replace(THEORY.numbers, letters=THEORY.numbers.letters | {step}),
+    step_vectors=THEORY.step_vectors | {y_i},
+    step_number=step,
+)
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 3])
+def test_sums_of_powers_of_the_number_of_a_step(power: int) -> None:
+    """Sums over the steps 0, 1, ... of what does not change otherwise, by a client's number of steps."""
+    ((monomial, found),) = scalar(LocalSum(s_i * step**power * norm_sq(x_i)), NUMBERED).items()
+    assert monomial == norm_sq(x_i)
+    for steps in (1, 2, 5):
+        assert found.subs(E_i, steps) == s_i * sum(sp.Integer(number) ** power for number in range(steps))
+
+
+@pytest.mark.parametrize(
+    "content", [step * norm_sq(y_i), norm_sq(x_i) / (1 + step), sp.sqrt(step) * norm_sq(x_i), step * inner(p_i, x_i)]
+)
+def test_sums_that_are_not_known(content: Any) -> None:
+    """Of what changes in other ways as well, and of other functions of the number of a step."""
+    with pytest.raises(Rejected, match="under a sum"):
+        scalar(LocalSum(content), NUMBERED)
+    with pytest.raises(Rejected, match="under a sum"):
+        vector(LocalSum(step * x_i), NUMBERED)
+
+
 @pytest.mark.parametrize(("clients", "drawn"), [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 3), (5, 5)])
 def test_products_of_drawn_means_by_enumeration(clients: int, drawn: int) -> None:
     """E<Selected(u), Selected(v)> over all subsets, against the kernel's formula."""
