@@ -57,11 +57,18 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
             required = theory.numbers.known(reason.requires)
             steps.append(Step(f"({required}) >= 0", is_nonnegative(required, theory.numbers, conditions)))
     left = remainder(residual, theory.numbers)
-    text = "the identity" if not left else f"the identity; what is left over is {composed(left)}"
-    return [*steps, Step(text, not left)]
+    return [*steps, Step("the identity" + (f"; what is left over is {_shown(left, theory)}" if left else ""), not left)]
+
+
+def _shown(left: Form, theory: Theory) -> str:
+    """What is left over; roots in its coefficients can be large, and are not written out."""
+    return "a sum of multiples of " + ", ".join(map(str, left)) if theory.numbers.roots else str(composed(left))
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:
     """What does not cancel in a normal form, not even because of what letters are the square roots of."""
-    reduced = {monomial: numbers.reduced(c) for monomial, c in form.items()}
-    return {monomial: c for monomial, c in reduced.items() if is_nonzero_somewhere(c) or sp.cancel(c) != 0}
+    return {monomial: c for monomial, c in form.items() if _is_left(c) and not numbers.vanishes(c)}
+
+
+def _is_left(coefficient: Expr) -> bool:
+    return bool(is_nonzero_somewhere(coefficient) or sp.cancel(coefficient) != 0)

@@ -10,10 +10,12 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
+from fedtheory.proofs.combination import examine_roots
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
 from fedtheory.proofs.proof import Prover, conditions_of, named, relaxation, reliance
+from fedtheory.proofs.roots import Root, conditions_with, numbers_with, with_letters
 from fedtheory.proofs.rounds import is_in_expectation, step_size, theory_of_round, without_indicators
 from fedtheory.proofs.squares import Squared, examine_square
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
@@ -35,6 +37,8 @@ class Certificate:
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
     lemmas: Sequence[str] = ()
     """Ids of proved claims whose slacks a term may name as its reason: of the same place, or on the largest drift."""
+    roots: Sequence[Root] = ()
+    """Letters for the square roots in the claim, for coefficients and vectors of terms."""
 
 
 def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
@@ -50,6 +54,8 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         yield from reliance(claim, lemma, conditions)
         yield Step(f"{name} is the one on record", lemma.claim is find(name))
     known = (*conditions, *known_conditions(claim))
+    yield from examine_roots(claim, certificate.roots, known, prove)
+    known = conditions_with(certificate.roots, known)
     for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
         yield from named(link, _link(claim, certificate, relation, why, known))
@@ -58,7 +64,7 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
 def _link(
     claim: Claim, certificate: Certificate, relation: Relation, why: Link, conditions: Sequence[Expr]
 ) -> Iterator[Step]:
-    smaller, larger = _written_out(claim, relation).ordered
+    smaller, larger = with_letters(certificate.roots, _written_out(claim, relation)).ordered
     try:
         require_meaning(smaller, claim.place)
         require_meaning(larger, claim.place)
@@ -102,10 +108,9 @@ def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -
     """The theory in which one link is checked."""
     if is_about_past(relation):
         return theory_of_past(claim, relation)
-    lemmas = [find(name) for name in certificate.lemmas]
-    if claim.place == "round":
-        return _with_lemmas(theory_of_round(claim, relation), claim, relation, lemmas)
-    return _with_lemmas(theory_of(claim), claim, relation, lemmas)
+    theory = theory_of_round(claim, relation) if claim.place == "round" else theory_of(claim)
+    rooted = replace(theory, numbers=numbers_with(certificate.roots, theory.numbers))
+    return _with_lemmas(rooted, claim, relation, [find(name) for name in certificate.lemmas])
 
 
 def _with_lemmas(theory: Theory, claim: Claim, relation: Relation, lemmas: Iterable[Claim]) -> Theory:

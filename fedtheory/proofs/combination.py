@@ -147,7 +147,8 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
         conditions += [sp.Le(symbol - slack, symbol, evaluate=False) for symbol in larger]
     yield from examine_roots(claim, certificate.roots, conditions, prove)
     numbers = numbers_with(certificate.roots, numbers_of(claim))
-    known = _Known(numbers, conditions_with(certificate.roots, conditions))
+    lettered = conditions_with(certificate.roots, conditions)
+    known = _Known(numbers, tuple(dict.fromkeys((*lettered, *conditions))))
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
         yield from _link(claim, with_letters(certificate.roots, relation), parts, known, prove)
 
@@ -186,8 +187,8 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
         else:
             signed = relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions)
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
-    rest = numbers.reduced(rest)
-    left = rest if is_nonzero_somewhere(rest) else sp.cancel(rest)
+    left = sp.S.Zero if numbers.vanishes(rest) else rest
+    left = left if is_nonzero_somewhere(left) else sp.cancel(left)
     left = sp.simplify(left) if left != 0 and _has_roots(left) else left
     yield Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
 

@@ -15,7 +15,7 @@ import sympy as sp
 
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
-from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative
+from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering
 from fedtheory.proofs.theory import letters_of
 
 
@@ -42,7 +42,11 @@ class Root:
         return found
 
     def in_condition(self, condition: Expr) -> Expr:
-        """A condition on the number as one on the square of the letter."""
+        """A condition on the number as one on the letter, where it is compared with a square, or on its square."""
+        if is_ordering(condition) and condition.lhs == self.of and condition.rhs.is_nonnegative:
+            bound = sp.sqrt(condition.rhs)
+            if bound.is_Rational:
+                return condition.func(self.letter, bound)
         return condition.xreplace({self.of: self.letter**2})
 
 
@@ -57,13 +61,14 @@ def with_letters(roots: Iterable[Root], relation: Relation) -> Relation:
 def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
     """The numbers of a claim and the letters of its roots."""
     squares = {root.letter: numbers.plain(root.of) for root in roots}
-    return replace(numbers, letters=numbers.letters | squares.keys(), roots=squares)
+    return replace(numbers, letters=numbers.letters.union(squares), roots=squares)
 
 
 def conditions_with(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[Expr, ...]:
-    """Conditions, and what those on a number say of the letter of its root."""
-    lettered = (root.in_condition(condition) for root in roots for condition in conditions)
-    return tuple(dict.fromkeys((*conditions, *lettered)))
+    """Conditions, those on a number as conditions on the letter of its root."""
+    for root in roots:
+        conditions = [root.in_condition(condition) for condition in conditions]
+    return tuple(conditions)
 
 
 def require_own_letters(claim: Claim, roots: Sequence[Root], numbers: Numbers) -> None:

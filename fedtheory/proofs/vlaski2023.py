@@ -43,6 +43,7 @@ from fedtheory.sources.vlaski2023.notation import (
     x,
 )
 from fedtheory.sources.vlaski2023.proof import s, share, stable, towards, z
+from fedtheory.sources.vlaski2023.theorem import curvature_k, travel
 
 _ONE = sp.S.One
 _AT_SERVER = assumption("variance at the server's model")
@@ -99,20 +100,17 @@ _SETTLING_DOWN = Induction(
 )
 
 
-_CURVED = delta_k**2 + beta_k**2
-
-
 def _length(factor: Expr, left: Expr) -> list[Term]:
     """The mean square of a gradient by the distance from the agent's minimiser, with so many steps left."""
     return [
         Term(factor, lipschitz_gradient(J_k, phi, w_o_k)),
         Term(factor, assumption("variance at a local iterate")),
-        Term(factor * _CURVED * _SETTLING * left, one()),
+        Term(factor * curvature_k * _SETTLING * left, one()),
     ]
 
 
 def _length_of_step(factor: Expr) -> list[Term]:
-    return [*_length(factor, E_k - e), Term(factor * _CURVED, assumption("vlaski2023:eq-5.52.fixed, relation 3"))]
+    return [*_length(factor, E_k - e), Term(factor * curvature_k, assumption("vlaski2023:eq-5.52.fixed, relation 3"))]
 
 
 _SIZE_SQ = mu**2 / E_k**2
@@ -168,6 +166,30 @@ _STABLE = Root(
 _AMPLIFIED = (1 + z) * stable / (2 * nu * z)
 
 _SMALL = 1 / (2 * nu * (1 + s))
+
+# The error after a round, by the round without the perturbation and the energy of the perturbation.
+_SHARP_ID = "vlaski2023:eq-5.54.sharp"
+_SHARP = [Term(_ONE, assumption(f"{_SHARP_ID}, relation {number}")) for number in (1, 2)]
+_POSITIVE = Root(_r_positive, rate, [Part(_ONE, rate > 0)])
+
+
+def _error_recursion(weight: Expr) -> list[Term]:
+    return [_young(weight), *_times(1 / weight, [*_ROUND, *_times(mu**2, _FEDERATED)])]
+
+
+def _at_root(root: sp.Symbol) -> list[Term]:
+    return [*_error_recursion(root), *_times(1 / (1 - root), _SHARP)]
+
+
+_KEPT, _DOUBLED = mu**4 * travel / (1 + _r_positive), 2 * mu**4 * travel / (1 - _r_positive**2)
+_RECURSION = [
+    *_at_root(_r_positive),
+    Term(mu**2 * sigma_fed_sq * (2 * _r_positive - 1) / _r_positive, one()),
+    Term(_KEPT * curvature_k, square(w_o_k - w), averaged=True),
+    Term(_KEPT * (curvature_k * mu**2 * sigma_k**2 / E_k + sigma_k**2), one(), averaged=True),
+    Term(_DOUBLED * curvature_k, square((w_o_k - w_o) - (w_o - w)), averaged=True),
+    Term(2 * _DOUBLED * curvature_k, assumption("distance of the minimisers"), averaged=True),
+]
 
 _IDENTITIES = {
     "eq-5.7": 3,
@@ -229,6 +251,23 @@ CERTIFICATES = [
     ),
     Certificate(claim="vlaski2023:eq-5.41.fixed", links=[[], [_PARTICIPANTS], []]),
     Certificate(claim="vlaski2023:eq-5.58.fixed", links=[[], [_young(share)]]),
+    Certificate(
+        claim="vlaski2023:eq-5.61.fixed",
+        links=[_error_recursion(share), _times(1 / (1 - share), _SHARP)],
+        lemmas=[_SHARP_ID],
+    ),
+    Certificate(
+        claim="vlaski2023:eq-5.62.explicit",
+        links=[_at_root(_r_positive)],
+        lemmas=[_SHARP_ID],
+        roots=[_POSITIVE],
+    ),
+    Certificate(
+        claim="vlaski2023:thm-5.1.recursion.explicit",
+        links=[_RECURSION],
+        lemmas=[_SHARP_ID],
+        roots=[_POSITIVE_RATE],
+    ),
     Combination(claim="vlaski2023:thm-5.1.rate", links=[[Part((1 - _r) ** 2 / 2, ONE)]], roots=[_RATE]),
     Combination(
         claim="vlaski2023:eq-5.64.fixed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.kernel import Numbers, is_nonnegative
-from fedtheory.proofs import Combination, Part, examine
+from fedtheory.proofs import Certificate, Combination, Part, certificates, examination, examine
 from fedtheory.proofs.combination import CURVATURE, ONE
 from fedtheory.proofs.roots import Root
+from fedtheory.registry import find
 
 nu, delta, sigma = sp.symbols("nu delta sigma", positive=True)
 r, free = sp.Symbol("r", nonnegative=True), sp.Symbol("r", positive=True)
@@ -98,3 +100,49 @@ def test_squares_of_letters_that_may_be_anything() -> None:
     """Of a letter that is not known to be real a square may be negative."""
     anything = sp.Symbol("c")
     assert not is_nonnegative((anything - 1) ** 2, Numbers(letters=frozenset({anything})))
+
+
+ROOTED_NUMBERS = Numbers(letters=frozenset({nu, delta, r}), roots={r: nu / (1 + delta)})
+
+
+@pytest.mark.parametrize(
+    ("number", "is_zero"),
+    [
+        (r**2 * (1 + delta) - nu, True),
+        (r**5 * (1 + delta) ** 2 - nu**2 * r, True),
+        (1 / (1 - r) - (1 + r) * (1 + delta) / (1 + delta - nu), True),
+        (r**2 * (1 + delta) + nu, False),
+        (r * (1 + delta) - nu, False),
+        (r**2 - nu, False),
+        (r, False),
+        (delta - nu, False),
+    ],
+)
+def test_what_vanishes_because_of_a_root(number: Any, is_zero: bool) -> None:
+    """Even powers of a root are powers of what it is the root of, and odd ones are multiples of the root."""
+    assert ROOTED_NUMBERS.vanishes(number) is is_zero
+    assert not Numbers(letters=ROOTED_NUMBERS.letters).vanishes(number)
+
+
+def test_conditions_on_what_is_under_a_root() -> None:
+    """They are conditions on the root where they compare with a square, and on its square elsewhere."""
+    expected = {
+        sp.Ge(GAP, sp.Rational(1, 4)): sp.Ge(r, sp.Rational(1, 2)),
+        sp.Lt(GAP, 1): sp.Lt(r, 1),
+        sp.Le(GAP, 2): sp.Le(r**2, 2),
+        sp.Le(GAP, sigma): sp.Le(r**2, sigma),
+        sp.Le(nu, delta): sp.Le(nu, delta),
+    }
+    assert {condition: SHOWN.in_condition(condition) for condition in expected} == expected
+
+
+def test_roots_in_certificates() -> None:
+    """The explicit form of Theorem 5.1 needs the lower bound on lambda, and that the root's letter is its own."""
+    claim, certificate = find("vlaski2023:eq-5.62.explicit"), certificates()["vlaski2023:eq-5.62.explicit"]
+    assert isinstance(certificate, Certificate)
+    (root,) = certificate.roots
+    lossy = replace(claim, conditions=[*claim.conditions[:2], root.of >= 0])
+    assert any("> 0" in step.text for step in examination(lossy, certificate) if not step.holds)
+    other = replace(root, of=root.of + 1)
+    for wrong in ([], [other], [replace(root, parts=[])], [root, root]):
+        assert not all(step.holds for step in examination(claim, replace(certificate, roots=wrong)))

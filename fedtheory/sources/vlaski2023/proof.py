@@ -159,7 +159,7 @@ CLAIMS = [
             "alpha = 1/(1 + theta) stands for all numbers between 0 and 1."
         ),
         corrects="vlaski2023:eq-5.61",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.62",
@@ -189,7 +189,7 @@ CLAIMS = [
         conditions=[CONTRACTING, DECREASING, rate > 0],
         place="round",
         assumptions=CONVEX,
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.64",

@@ -112,7 +112,7 @@ CLAIMS = [
             "(5.54) as printed, and mu counted once in d_i, they would be O(mu)."
         ),
         corrects="vlaski2023:thm-5.1.recursion",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:thm-5.1.rate",
