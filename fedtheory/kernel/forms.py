@@ -239,7 +239,7 @@ def length(of: Expr) -> Expr:
 
 def _length(form: Form, theory: Theory) -> Form:
     """The length of a vector, which is a multiple of that of a vector with one as its first coefficient."""
-    if theory.noise or theory.random:
+    if (theory.noise or theory.random) and not (theory.of_a_round and _is_given(form, theory)):
         raise Rejected("lengths are known where nothing is random")
     if not form:
         return {}
@@ -247,6 +247,12 @@ def _length(form: Form, theory: Theory) -> Form:
     is_signed = first.is_extended_nonzero and not first.free_symbols & theory.numbers.may_vanish
     factor = first if is_signed and (first.is_positive or first.is_negative) else sp.S.One
     return {length(composed(scaled(form, 1 / factor))): sp.Abs(factor)}
+
+
+def _is_given(form: Form, theory: Theory) -> bool:
+    """Whether a vector is known at the start of a round."""
+    random = theory.noise | theory.random
+    return not any(basis.free_symbols & random or basis.atoms(Selected) for basis in form)
 
 
 def _inner_product(expression: Expr, theory: Theory) -> Form:

@@ -17,6 +17,7 @@ from fedtheory.proofs.products import Positive, Products, examine_positive, exam
 from fedtheory.proofs.proof import Prover, conditions_of, named, relaxation, reliance
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, with_letters
 from fedtheory.proofs.rounds import is_in_expectation, step_size, theory_of_round, without_indicators
+from fedtheory.proofs.small_steps import with_small_step_limit
 from fedtheory.proofs.squares import Squared, examine_square
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
 from fedtheory.registry import find
@@ -109,6 +110,7 @@ def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -
     if is_about_past(relation):
         return theory_of_past(claim, relation)
     theory = theory_of_round(claim, relation) if claim.place == "round" else theory_of(claim)
+    theory = with_small_step_limit(theory, claim)
     rooted = replace(theory, numbers=numbers_with(certificate.roots, theory.numbers))
     return _with_lemmas(rooted, claim, relation, [find(name) for name in certificate.lemmas])
 

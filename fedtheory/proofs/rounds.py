@@ -20,7 +20,14 @@ from fedtheory.kernel import Rejected, Theory
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of, theory_of
 from fedtheory.quantities import ScalarNotion, VectorNotion
 
-_GIVEN = (q.server_model, q.optimum, q.client_optimum, q.surrogate_optimum, q.centralised_model)
+_GIVEN = (
+    q.server_model,
+    q.optimum,
+    q.client_optimum,
+    q.surrogate_optimum,
+    q.small_step_optimum,
+    q.centralised_model,
+)
 """Vectors that the start of a round determines; all others depend on its draws."""
 
 

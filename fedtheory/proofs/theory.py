@@ -35,6 +35,7 @@ _MAY_VANISH = (
     q.gradient_dissimilarity,
     q.mean_dissimilarity,
     q.lipschitz,
+    q.small_step_bias,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""

@@ -287,7 +287,7 @@ CLAIMS = [
             "is the gradient of J at all points only if that is w^o."
         ),
         corrects="vlaski2023:eq-5.26.only-if",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:claim.di-biased",

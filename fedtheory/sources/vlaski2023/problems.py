@@ -58,7 +58,7 @@ CLAIMS = [
             "Answer: the approximation (5.19) with mu_k = mu is unbiased for (1/K) sum_k E_k J_k, whose minimiser "
             "w_bar is the limiting point for small steps; the next claim checks the limit."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:problem-5.1.limit",
