@@ -13,6 +13,7 @@ from fedtheory.kernel import (
     square,
     strong_convexity,
 )
+from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import CURVATURE, ONE, Combination, Part
 from fedtheory.proofs.roots import Root
@@ -64,16 +65,11 @@ def _young(weight: Expr) -> Term:
 _r, _r_positive = sp.Symbol(r"\sqrt\lambda", nonnegative=True), sp.Symbol(r"\sqrt\lambda", positive=True)
 
 
-def _rate_parts(size: Expr, square: Expr) -> list[Part]:
-    """Lambda at a step size, above a square of what 1 - mu nu may be."""
-    return [
-        Part(square, ONE),
-        Part(size**2 * (delta + nu), CURVATURE),
-        Part(size**2 * beta_fed_sq, ONE),
-    ]
-
-
-_RATE = Root(_r, rate, _rate_parts(mu, (1 - mu * nu) ** 2))
+_RATE = Root(
+    _r,
+    rate,
+    [Part((1 - mu * nu) ** 2, ONE), Part(mu**2 * (delta + nu), CURVATURE), Part(mu**2 * beta_fed_sq, ONE)],
+)
 _ABOVE_QUARTER = rate >= sp.Rational(1, 4)
 _POSITIVE_RATE = Root(_r_positive, rate, [Part(_ONE, _ABOVE_QUARTER)], least=sp.Rational(1, 4))
 _STABLE = Root(
@@ -136,6 +132,10 @@ CERTIFICATES = [
         links=[_RECURSION],
         lemmas=[_SHARP_ID],
         roots=[_POSITIVE_RATE],
+    ),
+    Combination(
+        claim="vlaski2023:claim.heterogeneity-in-noise",
+        links=[[Part(mu / (2 * nu), AtOptimum("vlaski2023:eq-5.38.final"))]],
     ),
     Combination(claim="vlaski2023:thm-5.1.rate", links=[[Part((1 - _r) ** 2 / 2, ONE)]], roots=[_RATE]),
     Combination(

@@ -20,6 +20,7 @@ from fedtheory.sources.vlaski2023.notation import (
     batch_gradient,
     claim,
     grad_k,
+    leading,
     mu,
     psi,
     takes_part,
@@ -30,7 +31,7 @@ from fedtheory.sources.vlaski2023.notation import (
 eta = sp.Symbol(r"\mu", positive=True)
 w_bar = sp.Symbol(r"\bar{w}", real=True)
 from_limit = q.distance_to_small_step_limit.symbol
-settled, leading = q.limiting_distance_sq.symbol, q.leading_limiting_distance_sq.symbol
+settled = q.limiting_distance_sq.symbol
 
 mean_psi = Expectation(psi)
 mean_of_means = Average(mean_psi)
@@ -115,11 +116,7 @@ CLAIMS = [
         title="Limiting performance of federated least mean squares",
         locator="Problem 5.3, (5.66)-(5.68)",
         rate=Rate(sp.Max(mu**4, (settled - leading) ** 2), mu**4, mu),
-        where={
-            **NOTATION,
-            settled: q.limiting_distance_sq,
-            leading: q.leading_limiting_distance_sq,
-        },
+        where={**NOTATION, settled: q.limiting_distance_sq},
         assumptions=CONVEX,
         printed=(
             r"\phi_{k,e}=\phi_{k,e-1}+\frac\mu{E_k}\frac1{B_k}\sum_{b=1}^{B_k}h_{k,i,e,b}"
