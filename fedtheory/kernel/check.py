@@ -9,11 +9,13 @@ import sympy as sp
 
 from fedtheory.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
-from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel.numbers import Numbers, Rejected
 from fedtheory.kernel.reasons import Because, Reason
 from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.kernel.theory import Theory
+
+_PLAIN = Numbers()
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,19 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         if reason.requires != 0:
             required = theory.numbers.known(reason.requires)
             steps.append(Step(f"({required}) >= 0", is_nonnegative(required, theory.numbers, conditions)))
-    left = remainder(residual)
-    text = "the identity" if not left else f"the identity; what is left over is {composed(left)}"
-    return [*steps, Step(text, not left)]
+    left = remainder(residual, theory.numbers)
+    return [*steps, Step("the identity" + (f"; what is left over is {_shown(left, theory)}" if left else ""), not left)]
 
 
-def remainder(form: Form) -> Form:
-    """What does not cancel in a normal form."""
-    return {monomial: c for monomial, c in form.items() if is_nonzero_somewhere(c) or sp.cancel(c) != 0}
+def _shown(left: Form, theory: Theory) -> str:
+    """What is left over; roots in its coefficients can be large, and are not written out."""
+    return "a sum of multiples of " + ", ".join(map(str, left)) if theory.numbers.roots else str(composed(left))
+
+
+def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:
+    """What does not cancel in a normal form, not even because of what letters are the square roots of."""
+    return {monomial: c for monomial, c in form.items() if _is_left(c) and not numbers.vanishes(c)}
+
+
+def _is_left(coefficient: Expr) -> bool:
+    return bool(is_nonzero_somewhere(coefficient) or sp.cancel(coefficient) != 0)

@@ -197,8 +197,26 @@ def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
 
 
 def _sum_of_scalars(form: Form, theory: Theory) -> Form:
-    _require_no_step_number(form, theory)
-    return added(scaled(_sum_of_scalar(monomial, theory), c) for monomial, c in form.items())
+    return added(_sum_of_multiple(monomial, c, theory) for monomial, c in form.items())
+
+
+def _sum_of_multiple(monomial: Expr, coefficient: Expr, theory: Theory) -> Form:
+    """The sum of a monomial with a coefficient that may have the number of the step, where nothing else changes."""
+    if theory.step_number not in coefficient.free_symbols:
+        return scaled(_sum_of_scalar(monomial, theory), coefficient)
+    if indices.changes(monomial, theory):
+        _require_no_step_number({monomial: coefficient}, theory)
+    return {monomial: _sum_of_number(coefficient, theory)}
+
+
+def _sum_of_number(number: Expr, theory: Theory) -> Expr:
+    """The sum over the steps 0, 1, ... of a polynomial in the number of the step."""
+    if not number.is_polynomial(theory.step_number):
+        raise Rejected(f"{number} is no polynomial in {theory.step_number}, and stands under a sum over the steps")
+    step, steps = sp.Dummy("step", integer=True), sp.Dummy("steps", integer=True, positive=True)
+    powers = sp.Poly(number, theory.step_number).terms()
+    sums = (c * sp.summation(step**power, (step, 0, steps - 1)) for (power,), c in powers)
+    return sp.Add(*sums).xreplace({steps: _number_of_steps(theory)})
 
 
 def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:
@@ -222,7 +240,7 @@ def length(of: Expr) -> Expr:
 
 def _length(form: Form, theory: Theory) -> Form:
     """The length of a vector, which is a multiple of that of a vector with one as its first coefficient."""
-    if theory.noise or theory.random:
+    if (theory.noise or theory.random) and not (theory.of_a_round and _is_given(form, theory)):
         raise Rejected("lengths are known where nothing is random")
     if not form:
         return {}
@@ -230,6 +248,12 @@ def _length(form: Form, theory: Theory) -> Form:
     is_signed = first.is_extended_nonzero and not first.free_symbols & theory.numbers.may_vanish
     factor = first if is_signed and (first.is_positive or first.is_negative) else sp.S.One
     return {length(composed(scaled(form, 1 / factor))): sp.Abs(factor)}
+
+
+def _is_given(form: Form, theory: Theory) -> bool:
+    """Whether a vector is known at the start of a round."""
+    random = theory.noise | theory.random
+    return not any(basis.free_symbols & random or basis.atoms(Selected) for basis in form)
 
 
 def _inner_product(expression: Expr, theory: Theory) -> Form:
@@ -260,7 +284,8 @@ def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
         mean = _over(Average, vector(chosen.args[0], theory), theory)
         return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
     if theory.numbers.at_least.get(clients, 1) < 2:
-        raise Rejected("two of the clients that are drawn can be different only where there are several")
+        # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
+        return {indices.sorted_inner(left, right): sp.S.One}
     each = [vector(side.args[0], theory) for side in (left, right)]
     alone = scalar(Average(Inner(left.args[0], right.args[0])), theory)
     means = [_over(Average, form, theory) for form in each]

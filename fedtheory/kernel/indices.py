@@ -24,9 +24,10 @@ def changes(expression: Expr, theory: Theory) -> bool:
 
 
 def is_mean_gradient_at_minimiser(basis: Expr, theory: Theory) -> bool:
-    """Whether a basis vector is the mean of the clients' gradients at a minimiser of the mean objective: zero."""
+    """Whether a basis vector is the mean of the clients' gradients, or weighted ones, at a minimiser of that: zero."""
     known = [(theory.means[f], at) for f, at in theory.minimisers.items() if f in theory.means]
-    return any(basis == Average(Gradient(client, at)) for client, at in known)
+    vanishing = theory.weighted_minimisers | {Gradient(client, at) for client, at in known}
+    return isinstance(basis, Average) and basis.args[0] in vanishing
 
 
 def sorted_inner(left: Expr, right: Expr) -> Expr:

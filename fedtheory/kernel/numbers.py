@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import sympy as sp
 
@@ -30,6 +31,15 @@ class Numbers:
     """Of all these, the ones that are not zero because the statement divides by them."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Numbers that stand for an expression in others: for a mean over clients."""
+    roots: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    """Of the letters, the ones that are square roots, and what of."""
+
+    @property
+    def key(self) -> Hashable:
+        """Everything that is known of the numbers: the same for the same numbers only."""
+        letters = (self.letters, self.of_clients, self.may_vanish, self.divisors)
+        mappings = (known.items() for known in (self.at_least, self.definitions, self.roots))
+        return tuple(map(frozenset, (*letters, *mappings)))
 
     def plain(self, number: Expr) -> Expr:
         """A number that all clients share, so that it may leave a mean over them; means over clients are such."""
@@ -47,7 +57,15 @@ class Numbers:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")
         if number.atoms(sp.Float) or number.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
             raise Rejected(f"{number} is not exact, or not finite")
+        return self.with_plain_means(number)
+
+    def with_plain_means(self, number: Expr) -> Expr:
+        """A number with its means over clients as sums of means of products."""
         return number.replace(lambda part: isinstance(part, Average), self._expanded) if number.has(Average) else number
+
+    def vanishes(self, number: Expr) -> bool:
+        """Whether a rational function of letters is zero because of what some of them are the square roots of."""
+        return any(_vanishes(number, root, of) for root, of in self.roots.items() if number.has(root))
 
     def _expanded(self, mean: Expr) -> Expr:
         return sp.Add(*(shared * (Average(own) if own != 1 else own) for shared, own in self.parts(mean.args[0])))
@@ -75,6 +93,38 @@ class Numbers:
         factors = sp.Mul.make_args(product)
         own = [factor for factor in factors if self.differs(factor)]
         return sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)
+
+
+@lru_cache(maxsize=2**10)
+def _vanishes(number: Expr, root: sp.Symbol, of: Expr) -> bool:
+    """Whether the numerator is zero where even powers of a root are powers of what it is the root of."""
+    if _is_large_somewhere(number, root, of):
+        return False
+    above, below = sp.fraction(sp.together(of))
+    means = {mean: sp.Dummy("mean") for mean in (number + of).atoms(Average)}
+    parts = [part.xreplace(means) for part in (sp.fraction(sp.together(number))[0], above, below, root)]
+    _, (whole, above, below, letter) = sp.sring(parts)
+    place = letter.leading_expv().index(1)
+    half = max((powers[place] for powers in whole), default=0) // 2
+    sums = [whole.ring.zero, whole.ring.zero]
+    for powers, coefficient in whole.terms():
+        pairs, odd = divmod(powers[place], 2)
+        rest = whole.ring({(*powers[:place], 0, *powers[place + 1 :]): coefficient})
+        sums[odd] += rest * above**pairs * below ** (half - pairs)
+    return not any(sums)
+
+
+def _is_large_somewhere(number: Expr, root: sp.Symbol, of: Expr) -> bool:
+    """Whether a number is clearly not zero where its letters are different primes: it saves the attempt to cancel."""
+    means = {mean: sp.Dummy("mean") for mean in sorted((number + of).atoms(Average), key=sp.default_sort_key)}
+    number, of = number.xreplace(means), of.xreplace(means)
+    letters = sorted((number.free_symbols | of.free_symbols) - {root}, key=sp.default_sort_key)
+    point = {letter: sp.Integer(sp.prime(place + 3)) for place, letter in enumerate(letters)}
+    value = number.xreplace({**point, root: sp.sqrt(of.xreplace(point))}).evalf(30)
+    return bool(value.is_number and value.is_finite and abs(value) > _LARGE)
+
+
+_LARGE = sp.Rational(1, 10**12)
 
 
 def _outside_means(number: Expr) -> set[sp.Symbol]:

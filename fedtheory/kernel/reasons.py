@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Value
-from fedtheory.kernel.forms import length
+from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected, Value
+from fedtheory.kernel.forms import length, vector
 from fedtheory.kernel.numbers import Rejected
 from fedtheory.kernel.theory import Theory
 
@@ -142,6 +142,20 @@ def length_of_mean(of: Expr) -> Because:
     """The mean of ``|v_i|`` over the clients, minus the length of the mean of ``v_i``."""
     apart = Average(length(of)) - length(Average(of))
     return Because(lambda _theory: Reason("a mean is not longer than its members in the mean", apart))
+
+
+def mean_of_drawn(of: Expr) -> Because:
+    """The mean of ``|v_i|^2`` over the clients, minus ``|v|^2`` for the mean v over those that are drawn in a round."""
+
+    def reason(theory: Theory) -> Reason:
+        if not theory.of_a_round or theory.participants is None:
+            raise Rejected("nobody is drawn, or it is not said how many are")
+        if any(basis.atoms(Selected) for basis in vector(of, theory)):
+            raise Rejected(f"{of} depends on who is drawn")
+        drawn = Selected(of)
+        return Reason("Jensen's inequality for those that are drawn", Average(Inner(of, of)) - Inner(drawn, drawn))
+
+    return Because(reason)
 
 
 def lipschitz_gradient_length(objective: sp.Symbol, at: Expr, around: Expr) -> Because:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 
 import sympy as sp
 
@@ -18,11 +19,28 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     Under ``x <= a`` a positive x is written as a/(1 + s) with s >= 0, under
     ``x >= a`` as a + s, which are the same, and a letter under a square root as
     a square; then all coefficients of numerator and denominator must be
-    non-negative, and the denominator must not vanish.
+    non-negative, and the denominator must not vanish.  Factors that are squares have no say in it;
+    of others it is enough that none is negative.
     Conditions other than <, <=, > and >= say nothing here.
     """
-    coefficient, orderings = numbers.written_out(coefficient), _orderings(conditions, numbers)
+    return _is_nonnegative(sp.sympify(coefficient), _Known(numbers, numbers.key), tuple(conditions))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The numbers of a sign that has been asked for: it is not looked for twice."""
+
+    numbers: Numbers = field(compare=False)
+    key: Hashable
+
+
+@lru_cache(maxsize=2**14)
+def _is_nonnegative(coefficient: Expr, known: _Known, conditions: tuple[Expr, ...]) -> bool:
+    numbers = known.numbers
+    coefficient, orderings = _without_squares(numbers.written_out(coefficient)), _orderings(conditions, numbers)
     # From what is quick to what is slow.
+    if coefficient.is_Mul and all(is_nonnegative(factor, numbers, orderings) for factor in coefficient.args):
+        return True
     if _is_plainly_nonnegative(coefficient, numbers):
         return True
     if is_negative_somewhere(coefficient, numbers, orderings):
@@ -33,6 +51,18 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
         return True
     found = [known for condition in orderings for known in _parametrised(condition, numbers)]
     return any(_is_plainly_nonnegative(rewritten, numbers) for rewritten in _rewritten(coefficient, found))
+
+
+def _without_squares(coefficient: Expr) -> Expr:
+    """A product without its factors that are even powers of polynomials: none of them is negative."""
+    return sp.Mul(*(factor for factor in sp.Mul.make_args(coefficient) if not _is_square(factor)))
+
+
+def _is_square(factor: Expr) -> bool:
+    is_even_power = factor.is_Pow and factor.exp.is_Integer and factor.exp.is_positive and factor.exp.is_even
+    if not is_even_power or not all(letter.is_real for letter in factor.base.free_symbols):
+        return False
+    return not factor.base.atoms(Average) and _coefficients(factor.base) is not None
 
 
 def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:

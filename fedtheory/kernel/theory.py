@@ -58,6 +58,8 @@ class Theory:
     """Objectives that are Lipschitz themselves, and the constants."""
     minimisers: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
     """Objectives with a minimiser, where the gradient vanishes."""
+    weighted_minimisers: frozenset[Expr] = frozenset()
+    """Numbers times clients' gradients at a point, the means of which vanish: it minimises a weighted mean."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Vectors that stand for an expression in others."""
     assumed: Mapping[str, Expr] = field(default_factory=dict)

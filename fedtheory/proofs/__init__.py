@@ -10,9 +10,10 @@ certificate    for each link one identity, or one of
 means          means over the local steps of a round or a run
 recursion      bounds on the drift, step by step
 combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)
+roots          letters for square roots of numbers, in certificates and combinations
 
-What the kernel may use, from a claim's assumptions: theory, and rounds for statements about one round.  What people
-are shown: outline, and printed for the proofs of the sources.
+What the kernel may use, from a claim's assumptions: theory, rounds for statements about one round, and small_steps
+for the point to which runs tend.  What people are shown: outline, and printed for the proofs of the sources.
 """
 
 from __future__ import annotations

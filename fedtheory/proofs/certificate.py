@@ -10,12 +10,15 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
+from fedtheory.proofs.combination import examine_roots
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.measured import in_vectors, theory_of_update
 from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
 from fedtheory.proofs.proof import Prover, conditions_of, named, relaxation, reliance
-from fedtheory.proofs.rounds import step_size, theory_of_round, without_indicators
+from fedtheory.proofs.roots import Root, conditions_with, numbers_with, with_letters
+from fedtheory.proofs.rounds import is_in_expectation, step_size, theory_of_round, without_indicators
+from fedtheory.proofs.small_steps import with_small_step_limit
 from fedtheory.proofs.squares import Squared, examine_square
 from fedtheory.proofs.theory import PROVABLE_PLACES, known_conditions, letters_of, theory_of
 from fedtheory.proofs.updates import weight_conditions
@@ -48,6 +51,8 @@ class Certificate:
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
     lemmas: Sequence[str] = ()
     """Ids of proved claims whose slacks a term may name as its reason: of the same place, or on the largest drift."""
+    roots: Sequence[Root] = ()
+    """Letters for the square roots in the claim, for coefficients and vectors of terms."""
 
 
 def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
@@ -63,6 +68,8 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         yield from reliance(claim, lemma, conditions)
         yield Step(f"{name} is the one on record", lemma.claim is find(name))
     known = (*conditions, *known_conditions(claim), *weight_conditions(claim))
+    yield from examine_roots(claim, certificate.roots, known, prove)
+    known = conditions_with(certificate.roots, known)
     for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
         yield from named(link, _link(claim, certificate, relation, why, known))
@@ -72,7 +79,7 @@ def _link(
     claim: Claim, certificate: Certificate, relation: Relation, why: Link, conditions: Sequence[Expr]
 ) -> Iterator[Step]:
     _require_meaning(claim, relation)
-    smaller, larger = _written_out(claim, relation).ordered
+    smaller, larger = with_letters(certificate.roots, _written_out(claim, relation)).ordered
     if isinstance(why, PastTotal):
         yield from total_of_past(claim, relation)
         return
@@ -130,23 +137,33 @@ def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -
         return theory_of_past(claim, relation)
     if claim.place == "run":
         return theory_of_update(claim, relation)
-    if claim.place == "round":
-        return theory_of_round(claim, relation)
-    return _with_lemmas(theory_of(claim), claim, map(find, certificate.lemmas))
+    theory = theory_of_round(claim, relation) if claim.place == "round" else theory_of(claim)
+    theory = with_small_step_limit(theory, claim)
+    rooted = replace(theory, numbers=numbers_with(certificate.roots, theory.numbers))
+    return _with_lemmas(rooted, claim, relation, [find(name) for name in certificate.lemmas])
 
 
-def _with_lemmas(theory: Theory, claim: Claim, lemmas: Iterable[Claim]) -> Theory:
-    """The theory of a claim in which other claims are known."""
+def _with_lemmas(theory: Theory, claim: Claim, relation: Relation, lemmas: Iterable[Claim]) -> Theory:
+    """The theory of a relation in which other claims are known."""
     slacks = dict(theory.assumed)
     for lemma in lemmas:
-        slacks |= _slacks(lemma) if lemma.place == claim.place else {lemma.id: _drift_slack(lemma, claim)}
+        same_place = lemma.place == claim.place
+        slacks |= _slacks(lemma, claim, relation) if same_place else {lemma.id: _drift_slack(lemma, claim)}
     return replace(theory, assumed=slacks)
 
 
-def _slacks(lemma: Claim) -> dict[str, Expr]:
+def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:
     """What a claim says is not negative wherever it is said, relation by relation."""
-    relations = enumerate(lemma.relations, start=1)
-    return {f"{lemma.id}, relation {number}": relation.slack for number, relation in relations}
+    known = {f"{lemma.id}, relation {number}": one for number, one in enumerate(lemma.relations, start=1)}
+    if claim.place == "round":
+        # What holds in the mean does not hold for every outcome, and sums over the past are sums of another round.
+        reading = is_in_expectation(claim, relation)
+        known = {
+            name: one
+            for name, one in known.items()
+            if not is_about_past(one) and is_in_expectation(lemma, one) == reading
+        }
+    return {name: _written_out(lemma, one).slack for name, one in known.items()}
 
 
 def _drift_slack(lemma: Claim, claim: Claim) -> Expr:

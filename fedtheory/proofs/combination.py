@@ -28,8 +28,9 @@ from fedtheory.kernel import (
 )
 from fedtheory.proofs.facts import UPDATE_FACTS, Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
-from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, relaxation, reliance
-from fedtheory.proofs.theory import ROUNDS, Letters, divisors, letters_of, numbers_of
+from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, named, relaxation, reliance
+from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
+from fedtheory.proofs.theory import ROUNDS, Letters, divisors, known_conditions, letters_of, numbers_of
 from fedtheory.proofs.updates import shared_conditions
 
 ONE = Fact("1 >= 0", lambda _letter: sp.S.One)
@@ -75,6 +76,11 @@ ITERATIONS = Fact(
     is_zero=True,
 )
 
+CURVATURE = Fact(
+    "no curvature is larger than the largest",
+    lambda letter: letter(q.objective_smoothness) - letter(q.smallest_curvature),
+)
+
 FACTS = (
     *UPDATE_FACTS,
     ONE,
@@ -87,6 +93,7 @@ FACTS = (
     SPEEDUP_STEP,
     PLAIN_SPEEDUP_STEP,
     ITERATIONS,
+    CURVATURE,
 )
 
 
@@ -115,6 +122,8 @@ class Combination:
     """Weaker conditions than the claim's, under which the parts suffice; None for the claim's own."""
     known: Sequence[Derived] = ()
     """Proved inequalities between numbers, under which the signs of coefficients are decided."""
+    roots: Sequence[Root] = ()
+    """Letters for the square roots in the claim, for the coefficients of parts."""
 
 
 def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
@@ -123,13 +132,17 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
     yield from relaxation(claim, certificate.relaxed)
     own = without_minima(conditions_of(claim, certificate.relaxed), numbers_of(claim))
-    conditions = [*own, *gap_conditions(claim), *shared_conditions(claim)]
+    conditions = [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
     for inequality in certificate.known:
         slack, _ = yield from _derived(claim, inequality, conditions, prove)
         larger = [symbol for symbol in sorted(slack.free_symbols, key=str) if not (slack - symbol).has(symbol)]
         conditions += [sp.Le(symbol - slack, symbol, evaluate=False) for symbol in larger]
+    yield from examine_roots(claim, certificate.roots, conditions, prove)
+    numbers = numbers_with(certificate.roots, numbers_of(claim))
+    lettered = conditions_with(certificate.roots, conditions)
+    known = _Known(numbers, tuple(dict.fromkeys((*lettered, *conditions))))
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
-        yield from _link(claim, relation, parts, conditions, prove)
+        yield from _link(claim, with_letters(certificate.roots, relation), parts, known, prove)
 
 
 def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Expr]:
@@ -144,12 +157,31 @@ def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Exp
                 yield from (sp.Le(condition.lhs, factor * bound, evaluate=False) for bound in minimum.args)
 
 
-def _link(
-    claim: Claim, relation: Relation, parts: Sequence[Part], conditions: Sequence[Expr], prove: Prover
-) -> Iterator[Step]:
+def examine_roots(claim: Claim, roots: Sequence[Root], conditions: Sequence[Expr], prove: Prover) -> Iterator[Step]:
+    """Check that what is under the roots of a claim is not negative."""
+    numbers = numbers_of(claim)
+    require_own_letters(claim, roots, numbers)
+    for root in roots:
+        numbers.plain(root.of)
+        yield from positive(root, numbers, conditions)
+        above = Relation(root.of, ">=", root.least)
+        known = _Known(numbers, conditions)
+        yield from named(f"{root.letter}: ", _link(claim, above, root.parts, known, prove))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What signs are decided by."""
+
+    numbers: Numbers
+    conditions: Sequence[Expr]
+
+
+def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known, prove: Prover) -> Iterator[Step]:
+    numbers, conditions = known.numbers, known.conditions
     if relation.operator not in ("<=", "==", ">="):
         raise Rejected("a combination shows that a side is not larger, not that it is smaller")
-    numbers, premises = numbers_of(claim), []
+    premises = []
     for part in parts:
         premises.append((part, *(yield from _premise(claim, part, conditions, prove))))
     coefficients = [numbers.plain(part.coefficient) for part in parts]
@@ -164,8 +196,11 @@ def _link(
 
 
 def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> Step:
-    rest = numbers.written_out(relation.slack) - sp.Add(*map(numbers.written_out, multiples))
-    left = rest if is_nonzero_somewhere(rest) else _over_one_denominator(rest)
+    rest = sp.Add(
+        *(numbers.with_plain_means(numbers.written_out(e)) for e in (relation.slack, *(-m for m in multiples)))
+    )
+    left = sp.S.Zero if numbers.vanishes(rest) else rest
+    left = left if is_nonzero_somewhere(left) else _over_one_denominator(left)
     left = sp.simplify(left) if left != 0 and _has_roots(left) else left
     return Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
 

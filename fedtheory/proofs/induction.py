@@ -178,5 +178,7 @@ def _at_start(claim: Claim, theory: Theory, course: _Course) -> Theory:
         step_vectors=theory.step_vectors - models,
         random=theory.random - models,
         definitions={**theory.definitions, **dict.fromkeys(models, letter(q.server_model))},
+        # What is known at every step is known at the first one as it is there.
+        assumed={name: course.at_start(slack) for name, slack in theory.assumed.items()},
     )
     return _from(course, begun, 0)

@@ -22,6 +22,7 @@ from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recursion import Setting, k
+from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.theory import letters_of
 from fedtheory.registry import find
@@ -63,7 +64,14 @@ def outline(claim: Claim) -> Outline | None:
     if certificate is None:
         return None
     introduction, groups = _KINDS[type(certificate)]
-    return Outline(introduction(claim, certificate), tuple(groups(claim, certificate)))
+    roots = (_root(claim, root) for root in getattr(certificate, "roots", ()))
+    return Outline(introduction(claim, certificate), (*groups(claim, certificate), *roots))
+
+
+def _root(claim: Claim, root: Root) -> Group:
+    """What is under a root is not negative."""
+    statement = rf"{latex(root.letter)}^2={latex(root.of)}\ge {latex(root.least)}"
+    return Group(statement, tuple(_part(claim, part) for part in root.parts))
 
 
 def _entries(terms: Sequence[Term], theory: Theory) -> tuple[Entry, ...]:

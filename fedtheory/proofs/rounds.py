@@ -7,7 +7,7 @@ In a statement with expectations everything random has to stand inside one.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import sympy as sp
@@ -17,10 +17,17 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, norm_sq
 from fedtheory.kernel import Rejected, Theory
-from fedtheory.proofs.theory import Letters, letters_of, theory_of
+from fedtheory.proofs.theory import Letters, letters_of, numbers_of, theory_of
 from fedtheory.quantities import ScalarNotion, VectorNotion
 
-_GIVEN = (q.server_model, q.optimum, q.client_optimum, q.surrogate_optimum, q.centralised_model)
+_GIVEN = (
+    q.server_model,
+    q.optimum,
+    q.client_optimum,
+    q.surrogate_optimum,
+    q.small_step_optimum,
+    q.centralised_model,
+)
 """Vectors that the start of a round determines; all others depend on its draws."""
 
 
@@ -97,28 +104,52 @@ def step_size(claim: Claim) -> Expr:
 def without_indicators(claim: Claim, side: Expr) -> Expr:
     """A side with the indicators of the participants written out.
 
-    An indicator is its own square; a mean of clients with their indicators is L/M of that of the participants; and who
-    is drawn is independent of what the clients hold, so that in the mean an indicator is L/M.
+    An indicator is its own square; a mean of clients with their indicators is L/M of that of the participants, of whom
+    there are L; and who is drawn is independent of what the clients hold, so that in the mean an indicator is L/M.
     """
     letter = letters_of(claim)
     if not letter.has(q.participates) or a.uniform_sampling not in claim.assumptions:
         return side
-    indicator, share = letter(q.participates), letter(q.participants) / letter(q.clients)
-    return _written_out(side, indicator, share)
+    numbers = numbers_of(claim)
+    draw = _Draw(
+        letter(q.participates),
+        letter(q.participants) / letter(q.clients),
+        letter(q.next_server_model),
+        numbers.letters | numbers.of_clients,
+    )
+    return _written_out(side, draw)
 
 
-def _written_out(expression: Expr, indicator: sp.Symbol, share: Expr) -> Expr:
-    if not expression.has(indicator) or expression == indicator:
+@dataclass(frozen=True)
+class _Draw:
+    """The indicator of a participant, and its mean; the model that depends on who is drawn; and letters of numbers."""
+
+    indicator: sp.Symbol
+    share: Expr
+    model: sp.Symbol
+    numbers: frozenset[sp.Symbol]
+
+
+def _written_out(expression: Expr, draw: _Draw) -> Expr:
+    if not expression.has(draw.indicator) or expression == draw.indicator:
         return expression
-    arguments = [_written_out(argument, indicator, share) for argument in expression.args]
-    rest = [argument / indicator for argument in arguments if _is_multiple(argument, indicator)]
+    arguments = [_written_out(argument, draw) for argument in expression.args]
+    rest = [argument / draw.indicator for argument in arguments if _is_multiple(argument, draw.indicator)]
     if isinstance(expression, Inner) and len(rest) == 2:
-        return indicator * Inner(*rest)
+        return draw.indicator * Inner(*rest)
     if isinstance(expression, Average) and rest and _is_vector_mean(rest[0]):
-        return share * Selected(rest[0])
-    if isinstance(expression, Expectation) and rest:
-        return share * (Expectation(rest[0]) if rest[0].free_symbols else rest[0])
-    return expression.func(*arguments)
+        return draw.share * (Selected(rest[0]) if rest[0] != 1 else sp.S.One)
+    if isinstance(expression, Expectation) and rest and not rest[0].has(Selected, draw.model):
+        return draw.share * (rest[0] if rest[0].free_symbols <= draw.numbers else Expectation(rest[0]))
+    return _with_single_powers(expression.func(*arguments), draw.indicator)
+
+
+def _with_single_powers(number: Expr, indicator: sp.Symbol) -> Expr:
+    """A number in which an indicator stands for its powers."""
+    if not number.is_polynomial(indicator) or number.atoms(Inner, Gradient, Value, LocalSum, Selected):
+        return number
+    *powers, constant = sp.Poly(number, indicator).all_coeffs()
+    return sp.Add(*powers) * indicator + constant if len(powers) > 1 else number
 
 
 def _is_multiple(expression: Expr, indicator: sp.Symbol) -> bool:

@@ -54,6 +54,7 @@ _MAY_VANISH = (
     q.largest_staleness,
     q.surrogate_initial_distance,
     largest_chi_sq,
+    q.small_step_bias,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
@@ -88,6 +89,8 @@ _CLIENTS_MAY_VANISH = (
     q.absolute_noise,
     q.weight_share,
 )
+_CURVED = (q.smallest_curvature, q.objective_smoothness, q.client_strong_convexity, q.client_smoothness)
+"""Of these, the ones that are positive where every client's objective is strongly convex."""
 _OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
 """Numbers that each client has one of; none is negative."""
 
@@ -189,18 +192,19 @@ def numbers_of(claim: Claim) -> Numbers:
     for symbol in (*named, *own, *claim.for_all):
         _require_plain(symbol)
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
-    index = {symbol for symbol, notion in claim.notation.items() if notion is q.local_step_index}
+    index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
     counts |= {symbol: 1 for symbol in claim.for_all if symbol.is_integer and symbol.is_positive}
     if a.several_clients in claim.assumptions:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
-    vanishing = (*_MAY_VANISH, *OF_AN_UPDATE, *_CLIENTS_MAY_VANISH)
+    curved = _CURVED if a.strongly_convex_clients in claim.assumptions else ()
+    vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *_CLIENTS_MAY_VANISH) if n not in curved]
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
         at_least=counts,
-        may_vanish=frozenset(symbol for symbol, notion in (named | own).items() if notion in vanishing),
+        may_vanish=index | {symbol for symbol, notion in (named | own).items() if notion in vanishing},
         divisors=frozenset(s for s, notion in named.items() if _is_divided_by(claim, s, notion)),
         definitions=_means_of_numbers(letters_of(claim)),
     )

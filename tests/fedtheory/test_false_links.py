@@ -250,3 +250,21 @@ def test_relations_of_lemmas_are_numbered() -> None:
     terms = [Term(ONE, assumption("lecture27:thm-1.g, relation 3"))]
     found = examination(wrong, Certificate(claim=claim.id, links=[terms], lemmas=["lecture27:thm-1.g"]))
     assert any("does not assume" in step.text for step in found)
+
+
+def test_lemmas_about_a_round() -> None:
+    """What is proved of the mean is known in the mean, under its conditions, and not of every outcome."""
+    lemma = find("vlaski2023:eq-5.53.way")
+    mean = lemma.relations[0]
+    use = Certificate(
+        claim="t:use", links=[[Term(ONE, assumption(f"{lemma.id}, relation 1"))]], lemmas=["vlaski2023:eq-5.53.way"]
+    )
+
+    def failures(left: Any, **stated: Any) -> str:
+        claim = replace(lemma, id="t:use", lhs=left, rhs=mean.right, also=(), **stated)
+        return " ".join(step.text for step in examination(claim, use) if not step.holds)
+
+    assert failures(mean.left) == ""
+    assert "does not assume" in failures(mean.left.args[0])
+    assert "left over" in failures(2 * mean.left)
+    assert "the conditions of" in failures(mean.left, conditions=())

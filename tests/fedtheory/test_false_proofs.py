@@ -132,8 +132,10 @@ def test_every_vector_of_a_round_is_random_unless_it_is_given(left: Any, right: 
 
 
 def test_the_number_of_a_step() -> None:
-    """It changes under a sum over the steps, a mean has some clients that take fewer, and no mean is taken of it."""
-    assert about_a_round(LocalSum(k * norm_sq(w)), k * E_i * norm_sq(w), because="under a sum") == "broken"
+    """It is not the same at all steps, a mean has some clients that take fewer, and no mean is taken of it."""
+    assert about_a_round(LocalSum(k * norm_sq(w)), k * E_i * norm_sq(w), because="left over") == "broken"
+    assert about_a_round(LocalSum(k * norm_sq(x_i)), k * LocalSum(norm_sq(x_i)), because="under a sum") == "broken"
+    assert about_a_round(norm_sq(LocalSum(k * w)), k**2 * norm_sq(E_i * w), because="under a sum") == "broken"
     taken = [Term(E_i - k - 1, one(), averaged=True)]
     assert about_a_round(k + 1, Average(E_i), taken, because="(E_i - k - 1) >= 0") == "broken"
     without_letter = {symbol: notion for symbol, notion in ROUND.items() if symbol != E_i}

@@ -155,6 +155,9 @@ FOLLOW = [
     (sigma / M, ()),
     (sp.S.Zero, ()),
     (-eta / (-L), ()),
+    # Squares of what is real, whatever its sign.
+    ((eta - 1) ** 2, ()),
+    (sp.Symbol("n", integer=True, negative=True) ** 2, ()),
 ]
 OPEN = [
     (eta - L, ()),
@@ -167,7 +170,7 @@ OPEN = [
     (M - 2, ()),
     (1 - M, ()),
     (-eta, ()),
-    ((eta - 1) ** 2, ()),
+    ((eta - 1) ** 3, ()),
     # Poles: at one client, at no noise, and at the edge of the condition.
     (1 / (M - 1), ()),
     (1 / sigma, ()),
@@ -175,7 +178,7 @@ OPEN = [
     # Letters that may be negative, or of which nothing is known.
     (sp.Symbol("p", real=True), ()),
     (sp.Symbol("n", integer=True) - 1, ()),
-    (sp.Symbol("n", integer=True, negative=True) ** 2, ()),
+    (sp.Symbol("n", integer=True, negative=True) ** 3, ()),
     (sp.Symbol("n", integer=True, nonnegative=True) - 1, ()),
     (sp.Symbol("L", integer=True, positive=True) - 1, ()),
     # Names that an auxiliary letter could have.

@@ -14,7 +14,7 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
-from fedtheory.kernel import Numbers, Rejected, Theory, scalar, vector
+from fedtheory.kernel import Numbers, Rejected, Term, Theory, check, mean_of_drawn, scalar, vector
 from fedtheory.proofs import Certificate, examine
 
 M, L = sp.symbols("M L", positive=True)
@@ -94,6 +94,35 @@ def test_what_does_not_follow(name: str) -> None:
     """Look-alikes of the rules are not equal."""
     left, right = LOOK_ALIKES[name]
     assert not same(left, right)
+
+
+step = sp.Symbol("k", nonnegative=True)
+NUMBERED = replace(
+    THEORY,
+    numbers=replace(THEORY.numbers, letters=THEORY.numbers.letters | {step}),
+    step_vectors=THEORY.step_vectors | {y_i},
+    step_number=step,
+)
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 3])
+def test_sums_of_powers_of_the_number_of_a_step(power: int) -> None:
+    """Sums over the steps 0, 1, ... of what does not change otherwise, by a client's number of steps."""
+    ((monomial, found),) = scalar(LocalSum(s_i * step**power * norm_sq(x_i)), NUMBERED).items()
+    assert monomial == norm_sq(x_i)
+    for steps in (1, 2, 5):
+        assert found.subs(E_i, steps) == s_i * sum(sp.Integer(number) ** power for number in range(steps))
+
+
+@pytest.mark.parametrize(
+    "content", [step * norm_sq(y_i), norm_sq(x_i) / (1 + step), sp.sqrt(step) * norm_sq(x_i), step * inner(p_i, x_i)]
+)
+def test_sums_that_are_not_known(content: Any) -> None:
+    """Of what changes in other ways as well, and of other functions of the number of a step."""
+    with pytest.raises(Rejected, match="under a sum"):
+        scalar(LocalSum(content), NUMBERED)
+    with pytest.raises(Rejected, match="under a sum"):
+        vector(LocalSum(step * x_i), NUMBERED)
 
 
 @pytest.mark.parametrize(("clients", "drawn"), [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 3), (5, 5)])
@@ -187,11 +216,28 @@ def test_rounds_of_other_kinds(missing: Any) -> None:
 
 
 def test_two_different_participants_need_two_clients() -> None:
-    """Products of drawn means divide by M - 1: with one client nothing is said."""
+    """Products of drawn means divide by M - 1: with one client they stay what they are."""
     alone = replace(THEORY, numbers=replace(THEORY.numbers, at_least={M: 1, L: 1}))
-    with pytest.raises(Rejected):
-        scalar(norm_sq(Selected(x_i)), alone)
-    assert scalar(inner(Selected(x_i), w), alone)
+    both = inner(Selected(x_i), Selected(x_i))
+    assert scalar(both, alone) == {both: 1}
+    assert not same(norm_sq(Selected(x_i)), Average(norm_sq(x_i)), alone)
+    assert same(norm_sq(Selected(x_i - w)), norm_sq(Selected(x_i)) - 2 * inner(Average(x_i), w) + norm_sq(w), alone)
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+def test_jensen_for_those_that_are_drawn(clients: int) -> None:
+    """In the mean the square of a drawn mean is at most the mean square, and not less than a half of it."""
+    theory = replace(THEORY, numbers=replace(THEORY.numbers, at_least={M: clients, L: 1}))
+    drawn, every = norm_sq(Selected(s_i * x_i)), Average(s_i**2 * norm_sq(x_i))
+    reason = mean_of_drawn(s_i * x_i)
+    assert all(step.holds for step in check(drawn, every, [Term(sp.S.One, reason)], theory, ()))
+    for factor in (sp.Rational(1, 2), 2):
+        assert not all(step.holds for step in check(drawn, factor * every, [Term(sp.S.One, reason)], theory, ()))
+    with pytest.raises(Rejected, match="depends on who is drawn"):
+        check(drawn, every, [Term(sp.S.One, mean_of_drawn(x_i + 10 * Selected(x_i)))], theory, ())
+    for other in (replace(theory, participants=None), replace(theory, of_a_round=False)):
+        with pytest.raises(Rejected):
+            check(drawn, every, [Term(sp.S.One, reason)], other, ())
 
 
 indicator = sp.Symbol("1_i", real=True)
@@ -207,6 +253,15 @@ indicator = sp.Symbol("1_i", real=True)
         (Average(Expectation(norm_sq(indicator * psi))), Average(Expectation(norm_sq(psi))), "broken"),
         (norm_sq(Average(indicator * psi) - Selected(psi)), 0, "broken"),
         (indicator, L / M, "broken"),
+        (indicator * (1 - indicator), 0, "proved"),
+        (indicator * (2 - indicator), 0, "broken"),
+        (M * Average(indicator), L, "proved"),
+        (Expectation(indicator * (M * Average(indicator) - indicator)), L * (L - 1) / M, "proved"),
+        (Expectation(indicator * M * Average(indicator)), L**2 / M**2, "broken"),
+        # Who takes part is not independent of what depends on it.
+        (Expectation(indicator * norm_sq(Selected(psi))), L / M * Expectation(norm_sq(Selected(psi))), "broken"),
+        (Expectation(indicator * norm_sq(w_next - w)), L / M * Expectation(norm_sq(w_next - w)), "broken"),
+        (Expectation(indicator * norm_sq(Average(indicator * psi))), L**3 / M**3 * norm_sq(w), "broken"),
     ],
 )
 def test_indicators_of_participants(left: Any, right: Any, expected: str) -> None:

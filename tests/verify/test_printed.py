@@ -34,11 +34,18 @@ def test_the_first_failing_step_is_named_with_its_reason() -> None:
 
 
 def test_a_proof_without_a_failing_step() -> None:
-    """Of Lemma 5.1 no step fails; what has no certificate is not called proved."""
+    """Of Lemma 5.1 no step fails, and all are proved."""
     steps = printed_proof(find("vlaski2023:lemma-5.1"))
     assert first_failure(steps) is None
-    assert {step.verdict for step in steps} == {"not certified"}
-    assert all("supported" in step.why for step in steps)
+    assert {step.verdict for step in steps} == {"proved"}
+
+
+def test_a_step_without_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has no certificate is not called proved: an O(.) is shown on ladders of runs only."""
+    monkeypatch.setattr("verify.printed.printed_steps", lambda _claim_id: ("vlaski2023:eq-5.62",))
+    (step,) = printed_proof(find("vlaski2023:thm-5.1.recursion"))
+    assert step.verdict == "not certified"
+    assert "asymptotic" in step.why
 
 
 @pytest.mark.parametrize("claim_id", ["renard2022:lemma-2.2", "liu2022:thm-1", "lecture27:lemma-3"])

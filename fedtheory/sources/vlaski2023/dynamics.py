@@ -178,7 +178,7 @@ CLAIMS = [
             r"\mathbb 1_{k,i}=\begin{cases}1,&k\in\mathcal L_i\\0,&\text{otherwise}\end{cases}\qquad "
             rf"{_FED}=\frac1L\sum_{{k=1}}^K\mathbb 1_{{k,i}}\frac{{\mu_k}}\mu E_k{_BATCH}"
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.25",
@@ -287,7 +287,7 @@ CLAIMS = [
             "is the gradient of J at all points only if that is w^o."
         ),
         corrects="vlaski2023:eq-5.26.only-if",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:claim.di-biased",

@@ -26,6 +26,7 @@ g, g_w = sp.symbols(r"\widehat{\nabla\ J_k}(\phi_{k\,e-1}) \widehat{\nabla\ J_k}
 J, J_k = sp.symbols("J J_k", real=True)
 takes_part = sp.Symbol(r"\mathbb{1}_{k\,i}", real=True)
 x = sp.Symbol("w", real=True)
+leading = q.leading_limiting_distance_sq.symbol
 
 NOTATION: dict[sp.Symbol, Notion] = {
     K: q.clients,
@@ -55,6 +56,7 @@ NOTATION: dict[sp.Symbol, Notion] = {
     J_k: q.client_objective,
     takes_part: q.participates,
     x: q.point,
+    leading: q.leading_limiting_distance_sq,
 }
 
 ALGORITHM = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)

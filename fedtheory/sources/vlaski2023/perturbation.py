@@ -85,7 +85,7 @@ CLAIMS = [
         assumptions=NORMALISED,
         note="Jensen's inequality for the mean over the L participants: 1/K stands where L/K^2 is printed.",
         corrects="vlaski2023:eq-5.41",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:eq-5.42",

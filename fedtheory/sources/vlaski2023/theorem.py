@@ -112,7 +112,7 @@ CLAIMS = [
             "(5.54) as printed, and mu counted once in d_i, they would be O(mu)."
         ),
         corrects="vlaski2023:thm-5.1.recursion",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:thm-5.1.rate",
@@ -123,7 +123,7 @@ CLAIMS = [
         rhs=1 - mu * nu + mu**2 / 2 * (delta**2 + beta_fed_sq),
         assumptions=CONVEX,
         printed=_ROOT,
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="vlaski2023:thm-5.1.rate.contracts",

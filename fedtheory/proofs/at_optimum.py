@@ -1,0 +1,55 @@
+"""From the variance of the federated gradient to the error at which runs with small steps settle.
+
+To first order in mu that error is mu/2 tr(H^-1 R): H the Hessian of F, R the
+covariance of the federated gradient at the optimum.  No eigenvalue of H is
+smaller than nu, so it is at most mu/(2 nu) tr R, and tr R is the variance of
+the federated gradient in a round that starts from the optimum.  This is as
+much trusted as the kernel is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.expressions import Expectation, Expr, Gradient, Inner, LocalSum, Selected, norm_sq
+from fedtheory.kernel import Rejected
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.theory import Letters
+
+
+@dataclass(frozen=True)
+class AtOptimum(Derived):
+    """An upper bound on the variance of the federated gradient, in a round that starts from the optimum."""
+
+    needs = (
+        a.uniform_sampling,
+        a.unit_server_step,
+        a.uniform_shares,
+        a.normalised_steps,
+        a.strongly_convex_clients,
+    )
+    place = "round"
+    words = "a proved claim, for a round that starts from the optimum"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        variance, found = _variance(letter), sp.expand(slack)
+        error = letter(q.leading_limiting_distance_sq)
+        level = sp.expand(found + variance)
+        if level.atoms(Expectation) or found.coeff(variance) != -1:
+            raise Rejected("the relation is no upper bound on the variance of the federated gradient")
+        at_optimum = level.xreplace({letter(q.server_model): letter(q.optimum)}).replace(
+            lambda part: isinstance(part, Inner) and part.args[0] == part.args[1] == 0, lambda _part: sp.S.Zero
+        )
+        return at_optimum - 2 * letter(q.smallest_curvature) * error / letter(q.effective_step_size)
+
+
+def _variance(letter: Letters) -> Expr:
+    """E|s|^2 of the federated gradient, the mean over participants of their mini-batch gradients at the model."""
+    batch = LocalSum(letter(q.gradient_at_server_model)) / letter(q.client_local_steps)
+    share = letter(q.client_step_size) * letter(q.client_local_steps) / letter(q.effective_step_size)
+    return Expectation(norm_sq(Selected(share * batch) - Gradient(letter(q.objective), letter(q.server_model))))

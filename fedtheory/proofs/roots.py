@@ -1,0 +1,88 @@
+"""Square roots in a claim: letters whose squares are numbers that are shown not to be negative.
+
+To the kernel the root of a number is a letter of its own; in an identity its
+square may be replaced by that number, and in a condition the number by the
+square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.claim import Claim, Relation
+from fedtheory.expressions import Expr
+from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering
+from fedtheory.proofs.theory import letters_of
+
+
+@dataclass(frozen=True)
+class Root:
+    """A letter for the square root of a number."""
+
+    letter: sp.Symbol
+    of: Expr
+    parts: Sequence[Any]
+    """The parts of a combination that add up to what the number is above its least value."""
+    least: Expr = sp.S.Zero
+    """A number that is not negative."""
+
+    def in_place(self, expression: Expr) -> Expr:
+        """An expression with the letter where it has a power of the root."""
+
+        def is_power(part: Expr) -> bool:
+            return bool(part.is_Pow and part.base == self.of and part.exp.is_Rational and part.exp.q == 2)
+
+        found = sp.sympify(expression).replace(is_power, lambda part: self.letter ** (2 * part.exp))
+        if found.has(sp.sqrt(self.of)):
+            raise Rejected(f"a root of {self.of} is left")
+        return found
+
+    def in_condition(self, condition: Expr) -> Expr:
+        """A condition on the number as one on the letter, where it is compared with a square, or on its square."""
+        if is_ordering(condition) and condition.lhs == self.of and condition.rhs.is_nonnegative:
+            bound = sp.sqrt(condition.rhs)
+            if bound.is_Rational:
+                return condition.func(self.letter, bound)
+        return condition.xreplace({self.of: self.letter**2})
+
+
+def with_letters(roots: Iterable[Root], relation: Relation) -> Relation:
+    """A relation with letters for its roots."""
+    left, right = relation.left, relation.right
+    for root in roots:
+        left, right = root.in_place(left), root.in_place(right)
+    return Relation(left, relation.operator, right)
+
+
+def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
+    """The numbers of a claim and the letters of its roots."""
+    squares = {root.letter: numbers.plain(root.of) for root in roots}
+    return replace(numbers, letters=numbers.letters.union(squares), roots=squares)
+
+
+def conditions_with(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[Expr, ...]:
+    """Conditions, those on a number as conditions on the letter of its root."""
+    for root in roots:
+        conditions = [root.in_condition(condition) for condition in conditions]
+    return tuple(conditions)
+
+
+def require_own_letters(claim: Claim, roots: Sequence[Root], numbers: Numbers) -> None:
+    """Raise `Rejected` where the letter of a root stands for something else, or more is declared of it than a sign."""
+    taken = letters_of(claim).known_symbols | claim.for_all.keys() | numbers.letters | numbers.of_clients
+    for place, root in enumerate(roots):
+        letter, others = root.letter, {other.letter for other in roots[:place]}
+        if letter in taken | others or not letter.is_nonnegative or letter.is_integer or letter.is_zero:
+            raise Rejected(f"{letter} is no letter for a root")
+
+
+def positive(root: Root, numbers: Numbers, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """That what is under a root has a sign, and the one that is declared of its letter."""
+    yield Step(f"{root.least} >= 0", bool(root.least.is_nonnegative and root.least.is_Rational))
+    if root.letter.is_positive:
+        is_known = root.least.is_positive or is_nonnegative(1 / root.of, numbers, conditions)
+        yield Step(f"{root.of} > 0", bool(is_known))

@@ -1,0 +1,48 @@
+"""The point to which runs tend for small steps: it minimises the clients' objectives weighted by their total steps.
+
+What is written down here is as much trusted as the kernel is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Expr, Gradient, norm_sq
+from fedtheory.kernel import Theory
+from fedtheory.proofs.theory import Letters, letters_of
+
+
+def with_small_step_limit(theory: Theory, claim: Claim) -> Theory:
+    """A theory with that point, where a claim names it or its distance from the optimum."""
+    letter = letters_of(claim)
+    if not letter.has(q.small_step_optimum) and not letter.has(q.small_step_bias):
+        return theory
+    return replace(
+        theory,
+        vectors=theory.vectors | {letter(q.small_step_optimum)},
+        weighted_minimisers=_weighted_gradients(claim, letter),
+        assumed={**theory.assumed, **_bias(letter)},
+    )
+
+
+def _weighted_gradients(claim: Claim, letter: Letters) -> frozenset[Expr]:
+    """What has a mean of zero there: gradients times local steps and their size, or without a size that all share.
+
+    The weights of the server do not matter where clients with equal shares are drawn uniformly.
+    """
+    if a.uniform_shares not in claim.assumptions or a.uniform_sampling not in claim.assumptions:
+        return frozenset()
+    steps = letter(q.client_local_steps) * Gradient(letter(q.client_objective), letter(q.small_step_optimum))
+    sized = frozenset({letter(q.client_step_size) * steps})
+    return sized | {steps} if a.same_step_size in claim.assumptions else sized
+
+
+def _bias(letter: Letters) -> dict[str, Expr]:
+    """What the small-step bias is, from above and from below."""
+    if not letter.has(q.small_step_bias):
+        return {}
+    slack = letter(q.small_step_bias) ** 2 - norm_sq(letter(q.small_step_optimum) - letter(q.optimum))
+    return {"small-step bias": slack, "small-step bias, from below": -slack}

@@ -1,0 +1,62 @@
+"""The error at which runs settle is bounded by the variance of the federated gradient at the optimum alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.expressions import Expectation, norm_sq
+from fedtheory.kernel import Rejected
+from fedtheory.proofs import Combination, Part, certificates, examination
+from fedtheory.proofs.at_optimum import AtOptimum
+from fedtheory.proofs.theory import letters_of
+from fedtheory.registry import find
+from fedtheory.sources.vlaski2023.notation import federated_gradient, grad, leading, mu, nu, sigma_fed_sq, step, w
+
+CLAIM, BOUND = find("vlaski2023:claim.heterogeneity-in-noise"), find("vlaski2023:eq-5.38.final")
+
+
+def test_at_the_optimum_its_distance_is_zero() -> None:
+    """What is left of the bound is its level, above 2 nu / mu times the error."""
+    found = AtOptimum(BOUND.id).slack(letters_of(BOUND), BOUND.relations[0].slack)
+    assert (found - sigma_fed_sq + 2 * nu * leading / mu).expand() == 0
+
+
+@pytest.mark.parametrize(
+    "variance",
+    [
+        2 * Expectation(norm_sq(federated_gradient(mu) - grad)),
+        -Expectation(norm_sq(federated_gradient(mu) - grad)),
+        Expectation(norm_sq(federated_gradient(step) - grad)),
+        Expectation(norm_sq(federated_gradient(mu))),
+        norm_sq(federated_gradient(mu) - grad),
+        norm_sq(w),
+    ],
+)
+def test_bounds_on_something_else(variance: object) -> None:
+    """Only an upper bound on the variance itself, once, is one on the error."""
+    with pytest.raises(Rejected, match="no upper bound"):
+        AtOptimum(BOUND.id).slack(letters_of(BOUND), sigma_fed_sq - variance)
+
+
+@pytest.mark.parametrize("premise", ["vlaski2023:eq-5.30", "vlaski2023:eq-5.28", "vlaski2023:eq-5.65"])
+def test_other_premises(premise: str) -> None:
+    """A bound on a client's variance, or on numbers, says nothing of the error."""
+    other = Combination(claim=CLAIM.id, links=[[Part(mu / (2 * nu), AtOptimum(premise))]])
+    assert not all(step.holds for step in examination(CLAIM, other))
+
+
+@pytest.mark.parametrize("missing", AtOptimum.needs)
+def test_what_a_round_at_the_optimum_needs(missing: a.Assumption) -> None:
+    """Normalised steps, uniform sampling, equal shares, a unit server step, and curvature."""
+    fewer = tuple(one for one in CLAIM.assumptions if one is not missing)
+    assert not all(step.holds for step in examination(replace(CLAIM, assumptions=fewer), certificates()[CLAIM.id]))
+
+
+def test_the_error_and_not_another_number() -> None:
+    """The letter has to stand for the error to first order, not for the error itself."""
+    other = replace(CLAIM, where={**CLAIM.where, leading: q.limiting_distance_sq})
+    assert not all(step.holds for step in examination(other, certificates()[CLAIM.id]))

@@ -1,0 +1,80 @@
+"""False statements about the point to which small steps tend, and about lengths inside rounds: none is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Average, Expectation, Gradient, norm_sq
+from fedtheory.kernel import Term, assumption, triangle
+from fedtheory.proofs import Certificate, certificates, examination, examine
+from fedtheory.registry import find
+from fedtheory.sources.vlaski2023.dynamics import w_bar
+from fedtheory.sources.vlaski2023.notation import COMMON_STEP, NOTATION, E_k, J_k, mu_k, phi, w, w_o
+
+PULLS = {"sized": mu_k * E_k, "by steps": E_k, "alike": sp.S.One, "by sizes": mu_k, "squared": E_k**2}
+WHERE: dict[sp.Symbol, Any] = {**NOTATION, w_bar: q.small_step_optimum}
+
+
+def balances(weight: Any, at: Any = w_bar, assumptions: Any = COMMON_STEP, place: Any = "points") -> bool:
+    """Whether weighted gradients are proved to have the mean zero."""
+    pull = norm_sq(Average(weight * Gradient(J_k, at)))
+    claim = Claim(id="t:pull", lhs=pull, relation="==", rhs=0, where=WHERE, place=place, assumptions=tuple(assumptions))
+    return examine(claim, Certificate(claim=claim.id, links=[[]])).verdict == "proved"
+
+
+@pytest.mark.parametrize("name", PULLS)
+@pytest.mark.parametrize("place", ["points", "round"])
+def test_where_pulls_balance(name: str, place: Any) -> None:
+    """Weighted by local steps and step sizes, or by local steps where step sizes are the same; at no other point."""
+    assert balances(PULLS[name], place=place) is (name in ("sized", "by steps"))
+    own_sizes = [one for one in COMMON_STEP if one is not a.same_step_size]
+    assert balances(PULLS[name], assumptions=own_sizes, place=place) is (name == "sized")
+    assert balances(PULLS[name], w_o, place=place) is (name == "alike")
+    for missing in (a.uniform_sampling, a.uniform_shares):
+        fewer = [one for one in COMMON_STEP if one is not missing]
+        assert not balances(PULLS[name], assumptions=fewer, place=place)
+
+
+@pytest.mark.parametrize("name", ["claim.common-step-bias.fixed", "eq-5.26.only-if.fixed"])
+def test_bounds_on_a_bias(name: str) -> None:
+    """They need equal shares, and are about the point to which small steps tend, not another one."""
+    claim = find(f"vlaski2023:{name}")
+    certificate = certificates()[claim.id]
+    lossy = tuple(one for one in claim.assumptions if one is not a.uniform_shares)
+    other = {**claim.where, w_bar: q.surrogate_optimum}
+    for wrong in (replace(claim, assumptions=lossy), replace(claim, where=other)):
+        assert not all(step.holds for step in examination(wrong, certificate))
+
+
+def test_the_bias_is_a_distance() -> None:
+    """From above and from below it is that of the two points, and of no others."""
+    bias = sp.Symbol("b", nonnegative=True)
+    where = {**WHERE, bias: q.small_step_bias}
+
+    def verdict(left: Any, right: Any, name: str) -> str:
+        claim = Claim(id="t:bias", lhs=left, rhs=right, where=where, place="points", assumptions=COMMON_STEP)
+        terms = [Term(sp.S.One, assumption(name))]
+        return examine(claim, Certificate(claim=claim.id, links=[terms])).verdict
+
+    apart = norm_sq(w_bar - w_o)
+    assert verdict(apart, bias**2, "small-step bias") == "proved"
+    assert verdict(bias**2, apart, "small-step bias, from below") == "proved"
+    assert verdict(bias**2, apart, "small-step bias") == "broken"
+    assert verdict(norm_sq(w_bar - w), bias**2, "small-step bias") == "broken"
+
+
+@pytest.mark.parametrize(("vector", "expected"), [(w - w_o, "proved"), (phi - w_o, "broken")])
+def test_lengths_inside_a_round(vector: Any, expected: str) -> None:
+    """The length of what the start of a round determines is known, that of an iterate is random."""
+    halves = 2 * sp.sqrt(norm_sq(vector / 2))
+    lhs, rhs = sp.sqrt(norm_sq(vector)) + Expectation(norm_sq(phi)), halves + Expectation(norm_sq(phi))
+    claim = Claim(id="t:length", lhs=lhs, rhs=rhs, where=WHERE, place="round", assumptions=COMMON_STEP)
+    terms = [Term(sp.S.One, triangle(vector / 2, vector / 2))]
+    assert examine(claim, Certificate(claim=claim.id, links=[terms])).verdict == expected
