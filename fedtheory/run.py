@@ -50,6 +50,10 @@ class Run:
         """The same run in double precision."""
         return replace(self, problem=self.problem.as_floats(), algorithm=self.algorithm.as_floats())
 
+    def refined(self, _bits: int) -> Run:
+        """The same run, for evaluation with more bits in its balls; without balls there is nothing to refine."""
+        return self
+
     def with_rounds(self, rounds: int) -> Run:
         """The run with another number of rounds."""
         return replace(self, algorithm=replace(self.algorithm, rounds=rounds))

@@ -1,4 +1,4 @@
-"""What floats leave open, decided in rationals."""
+"""What floats leave open, decided in rationals, or in balls where there are none."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.ball_arithmetic import BALL
 from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.runfile import read_run
@@ -38,10 +39,16 @@ def settle_with(found: Check, exactly: Callable[[], Run]) -> Check:
     if _cost(exact_run) > _BUDGET:
         return _left_open(found, "floats alone do not decide, and the run is too large to repeat in rationals")
     exact = check(found.claim, exact_run)
-    settled = Settlement(exact.holds, "decided in rationals")
+    settled = Settlement(exact.holds, _decided(exact))
     if exact.applicable and found.comparisons:
         return replace(found, conditions=exact.conditions, settlement=settled, is_steady=True)
     return replace(exact, arithmetic=FLOAT, settlement=settled)
+
+
+def _decided(exact: Check) -> str:
+    if exact.arithmetic is BALL and not exact.is_decided:
+        return f"floats alone do not decide, and {exact.reason}"
+    return f"decided in {exact.arithmetic.numbers}"
 
 
 def _left_open(found: Check, reason: str) -> Check:

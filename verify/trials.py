@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
 from fedtheory.errors import InputError
 from fedtheory.run import Run
@@ -87,7 +86,7 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
             found.applicable,
             found.everywhere,
             found.holds,
-            found.arithmetic is RATIONAL,
+            found.arithmetic.is_rigorous,
             found.ratio,
             size,
             perf_counter() - begin,

@@ -46,7 +46,7 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
         "lhs": None if worst is None or text is None else text(worst.lhs),
         "rhs": None if worst is None or text is None else text(worst.rhs),
         "run": finding.run,
-        "arithmetic": None if finding.found is None else finding.found.arithmetic.name,
+        "arithmetic": None if finding.found is None else finding.found.arithmetic.kind,
         "tried": finding.looked,
         "applicable": finding.applicable,
         "seconds": round(finding.seconds, 3),

@@ -27,11 +27,12 @@ def run(
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
     from fedtheory.arithmetic import named
+    from fedtheory.balls import precise_enclosures
     from fedtheory.drawn import drawn_runs
     from fedtheory.runfile import read_run
 
     simulated = read_run(run_file, named(arithmetic))
-    with about(run_file):
+    with about(run_file), precise_enclosures():
         _require_listable(simulated)
         if simulated.algorithm.clock.is_random:
             found = drawn_runs(simulated, schedules, seed)
@@ -64,7 +65,7 @@ def _require_listable(simulated: Run) -> None:
 def _facts(simulated: Run) -> dict[str, Any]:
     """What does not depend on the schedule."""
     return {
-        "arithmetic": simulated.arithmetic.name,
+        "arithmetic": simulated.arithmetic.kind,
         "constants": constants(simulated),
         "optimum": _texts(simulated, simulated.problem.optimum),
         "optimal_value": _texts(simulated, simulated.problem.optimal_value),

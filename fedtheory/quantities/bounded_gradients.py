@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.balls import largest
 from fedtheory.frames import Frame, Vector, common_steps, frames_at
 from fedtheory.quantities.constants import assumed
 from fedtheory.quantities.notion import Quantity
@@ -20,8 +21,8 @@ from fedtheory.run import Bound, Run
 
 
 def _largest(run: Run, values: Callable[[Frame], list[Array]]) -> Bound:
-    largest = max(found.max() for frame in frames_at("step", run) for found in values(frame))
-    return Bound(largest, AlongRun())
+    found = [largest(found) for frame in frames_at("step", run) for found in values(frame)]
+    return Bound(largest(found), AlongRun())
 
 
 def _gradient_squares(frame: Frame, at: Vector) -> Array:
@@ -35,8 +36,8 @@ def _full(frame: Frame) -> list[Array]:
 
 
 def _stochastic(run: Run) -> Bound:
-    largest = _largest(run, lambda frame: [mean_squares(frame, frame.gradient)])
-    return Bound(max(largest.value, full_gradient_bound.on(run)), largest.region)
+    drawn = _largest(run, lambda frame: [mean_squares(frame, frame.gradient)])
+    return Bound(largest([drawn.value, full_gradient_bound.on(run)]), drawn.region)
 
 
 full_gradient_bound = assumed(

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from fedtheory.arithmetic import FLOAT, Array, plain_float, precise_enclosures
+from fedtheory.arithmetic import FLOAT, Array, plain_float
+from fedtheory.balls import precise_enclosures
 from fedtheory.quantities.constants import per_client
 from fedtheory.quantities.notion import Quantity
 from fedtheory.quantities.schedule import interval_of, remaining_time

@@ -98,7 +98,7 @@ class Hunt:
         found = examine(self.claim, table, self.reach.arithmetic)
         if found is None or not found.applicable:
             return NOTHING
-        if found.arithmetic is RATIONAL:
+        if found.arithmetic.is_rigorous:
             self._record(table, found)
         elif found.holds is False and score(found) > _CLEAR:
             self._confirm(table)
