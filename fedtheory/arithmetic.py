@@ -310,6 +310,12 @@ def _exact_root(value: fmpq) -> fmpq | None:
     return fmpq(numerator, denominator) if exact else None
 
 
+def rational_above(value: Number) -> fmpq:
+    """A positive exact number itself if it is rational, else a short rational slightly above it."""
+    known = bare(value)
+    return _round_up(known.upper().fmpq()) if isinstance(known, arb) else known
+
+
 def _round_up(value: fmpq, significant: int = 10_000) -> fmpq:
     """A rational with a short denominator, at most a part in `significant` above the value (which is positive)."""
     shift = 1
@@ -347,6 +353,11 @@ def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     candidates = (exact.limit_denominator(10**power) for power in range(16))
     near = next((c for c in candidates if abs(c - exact) <= relative * abs(exact)), exact)
     return fmpq(near.numerator, near.denominator)
+
+
+def rational_near(value: Number) -> fmpq:
+    """An exact number itself if it is rational, else a simple rational next to it."""
+    return value if isinstance(value, fmpq) else simplest_near(plain_float(value))
 
 
 def plain_float(value: Number) -> float:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from flint import arb, ctx, fmpq
-
 from numpy.typing import NDArray
 
 from fedtheory.errors import Unresolved
@@ -29,7 +28,7 @@ def precise_enclosures(bits: int = _LEAST_BITS) -> Any:
 
 
 class Ball:
-    """A real number inside an `arb` enclosure; mixes with whole numbers, rationals and enclosures, never with floats."""
+    """A real number inside an `arb` enclosure; mixes with whole numbers and rationals, never with floats."""
 
     __slots__ = ("enclosure",)
 

@@ -137,7 +137,8 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = (), precisions: Sequen
             found = replace(_check_once(claim, run.refined(bits), ()), bits=bits)
         if found.is_decided or claim.rate is not None:
             return found
-    return replace(found, reason=found.reason or f"enclosures of {bits} bits do not tell the two sides apart")
+    closer = f"the two sides are equal, or closer than enclosures of {bits} bits can tell"
+    return replace(found, reason=found.reason or closer)
 
 
 def _check_once(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:

@@ -15,7 +15,7 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.targets import resolve
 from verify.check import Check, check
 from verify.counterexamples import counterexample
-from verify.trials import Outcome, try_claims
+from verify.trials import Outcome, counts, try_claims
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
@@ -102,7 +102,7 @@ def _verdict(target: str, outcomes: Sequence[Outcome]) -> ClaimVerdict:
 def _settled(claim: Claim, outcome: Outcome) -> Outcome:
     """The outcome as exact arithmetic sees it."""
     exact = check(claim, outcome.instance.run())
-    return replace(outcome, applicable=exact.applicable, holds=exact.holds, ratio=exact.ratio, exact=True)
+    return replace(outcome, applicable=counts(exact), holds=exact.holds, ratio=exact.ratio, exact=True)
 
 
 def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:

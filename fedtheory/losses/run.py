@@ -29,7 +29,7 @@ class LossRun(Run):
     problem: LossProblem
 
     def refined(self, bits: int) -> LossRun:
-        """The same run, for evaluation with so many bits in its balls; what it has computed is kept for the next time."""
+        """The same run for balls of so many bits; what it has computed is kept for the next time."""
         if bits not in self._refinements:
             self._refinements[bits] = LossRun(self.problem.anew(), self.algorithm)
         return self._refinements[bits]

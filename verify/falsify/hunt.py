@@ -13,7 +13,18 @@ from fedtheory.run import Run
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.falsify.score import NOTHING, score
-from verify.falsify.tables import Table, clients, dimension, examine, features, get, most_steps, working_table, written
+from verify.falsify.tables import (
+    Table,
+    clients,
+    dimension,
+    examine,
+    features,
+    get,
+    most_steps,
+    quick,
+    working_table,
+    written,
+)
 from verify.trials import check_settled
 
 _CONFIRMED = 400_000
@@ -95,7 +106,7 @@ class Hunt:
         self._tick()
         if not self._is_within_reach(table) or not features(table) <= self.setting:
             return NOTHING
-        found = examine(self.claim, table, self.reach.arithmetic)
+        found = examine(self.claim, table, quick(table) if self.reach is NEAR else self.reach.arithmetic)
         if found is None or not found.applicable:
             return NOTHING
         if found.arithmetic.is_rigorous:
@@ -157,13 +168,13 @@ class Hunt:
         return NOTHING if self.best is None else self.best.score
 
     def _confirm(self, table: Table) -> None:
-        """A violation counts once the run file that is printed violates the claim in rationals."""
+        """A violation counts once the run file that is printed violates the claim in exact arithmetic."""
         if self.claim.rate is None and cost(table) > _CONFIRMED:
             return
         try:
             printed = written(table)
         except InputError:
-            # Some losses have no rational values.
+            # Floats take what exact arithmetic refuses, such as very long runs.
             return
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:

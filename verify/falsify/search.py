@@ -61,7 +61,7 @@ def simplest_violation(claim: Claim, seed: int, deadline: float) -> Table | None
 
     `deadline` is a time of `time.perf_counter`.
     """
-    violations: list[tuple[tuple[int, int, int], Instance]] = []
+    violations: list[tuple[tuple[int, int, int, int], Instance]] = []
     for instance in islice(starts(claim, np.random.default_rng(seed)), own_size(claim)):
         if perf_counter() > deadline:
             break
