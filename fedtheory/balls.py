@@ -19,10 +19,11 @@ from fedtheory.errors import Unresolved
 
 Array = NDArray[Any]
 
-_LEAST_BITS = 256
+ENCLOSURE_BITS = 256
+"""Bits of enclosures where nothing asks for more."""
 
 
-def precise_enclosures(bits: int = _LEAST_BITS) -> Any:
+def precise_enclosures(bits: int = ENCLOSURE_BITS) -> Any:
     """A context in which enclosures have at least so many bits; an outer one with more keeps its own."""
     return ctx.workprec(max(ctx.prec, bits))
 

@@ -54,6 +54,11 @@ class Run:
         """The same run, for evaluation with more bits in its balls; without balls there is nothing to refine."""
         return self
 
+    @property
+    def lost_bits(self) -> int:
+        """How many bits of its balls a run uses up; without balls none."""
+        return 0
+
     def with_rounds(self, rounds: int) -> Run:
         """The run with another number of rounds."""
         return replace(self, algorithm=replace(self.algorithm, rounds=rounds))

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Number, plain_float
 from fedtheory.ball_arithmetic import BALL
-from fedtheory.balls import precise_enclosures
+from fedtheory.balls import ENCLOSURE_BITS, precise_enclosures
 from fedtheory.claim import Claim
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.evaluation import Site, sites, whole_run
@@ -118,8 +118,8 @@ class Check:
         return max(self.comparisons, key=criticality, default=None)
 
 
-PRECISIONS = (256, 1024)
-"""Bits of balls: a check is repeated with more where they do not decide."""
+PRECISIONS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
+"""Bits of balls, beside those that a long run uses up: a check is repeated with more where they do not decide."""
 
 
 def check(claim: Claim, run: Run, nearby: Sequence[Run] = (), precisions: Sequence[int] = PRECISIONS) -> Check:
@@ -132,13 +132,22 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = (), precisions: Sequen
     """
     if run.arithmetic is not BALL:
         return _check_once(claim, run, nearby)
-    for bits in precisions:
+    for bits in (least + run.lost_bits for least in precisions):
         with precise_enclosures(bits):
-            found = replace(_check_once(claim, run.refined(bits), ()), bits=bits)
+            found = replace(_with_certain_conditions(_check_once(claim, run.refined(bits), ())), bits=bits)
         if found.is_decided or claim.rate is not None:
             return found
     closer = f"the two sides are equal, or closer than enclosures of {bits} bits can tell"
     return replace(found, reason=found.reason or closer)
+
+
+def _with_certain_conditions(found: Check) -> Check:
+    """A check in balls; where a condition is left open nothing is said of the claim."""
+    open_ones = [found.claim.in_words(c.expression) for c in found.conditions if c.holds is None]
+    if not found.applicable or not open_ones:
+        return found
+    reason = f"both sides of the condition {open_ones[0]} are equal, or too close for their enclosures"
+    return replace(found, is_steady=False, reason=reason)
 
 
 def _check_once(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:

@@ -32,9 +32,9 @@ class ClaimVerdict:
     instances: int
     """Instances on which the claim was applicable."""
     exact_instances: int
-    """Of these, how many were decided in rationals; the others in floats, away from near ties."""
+    """Of these, how many were decided in exact arithmetic; the others in floats, away from near ties."""
     violations: int
-    """Of these, on how many it fails: the witness in rationals, the others in the arithmetic of their family."""
+    """Of these, on how many it fails: the witness exactly, the others in the arithmetic of their family."""
     undecided: int
     """Of these, how many could not be decided."""
     worst_ratio: float | None
@@ -66,7 +66,7 @@ def verify(
 ) -> list[ClaimVerdict]:
     """Try claims, named by id or ``file.py:NAME``, on their families of instances.
 
-    A violation counts once it is confirmed in exact rationals.
+    A violation counts once it is confirmed in exact rationals, or in balls that do not overlap.
     """
     outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
     for outcome in try_claims(list(outcomes), jobs=jobs, on_progress=on_progress):
@@ -118,7 +118,7 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
 
 
 def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
-    """The simplest violation that rationals confirm: the stored one, else one with constants on all of space."""
+    """The simplest violation that exact arithmetic confirms: the stored one, else one with constants on all of space."""
     for run in _suspects(claim, applicable):
         exact = check(claim, run)
         if exact.holds is False:

@@ -67,7 +67,9 @@ def _print_run(finding: Finding) -> None:
     worst = finding.found.worst if finding.found else None
     sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
     arithmetic = "" if finding.is_exact else ", in floats"
-    title = "a counterexample, confirmed in rationals" if finding.verdict == "refuted" else "where the ratio is largest"
+    numbers = finding.found.arithmetic.numbers if finding.found else ""
+    refuted = finding.verdict == "refuted"
+    title = f"a counterexample, confirmed in {numbers}" if refuted else "where the ratio is largest"
     print_lines(f"[bold]{title}{arithmetic}[/bold]{sides}")
     # Not through Rich: a run file must not be wrapped.
     print(finding.run_file)

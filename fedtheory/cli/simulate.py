@@ -27,12 +27,14 @@ def run(
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
     from fedtheory.arithmetic import named
-    from fedtheory.balls import precise_enclosures
+    from fedtheory.balls import ENCLOSURE_BITS, precise_enclosures
     from fedtheory.drawn import drawn_runs
     from fedtheory.runfile import read_run
 
-    simulated = read_run(run_file, named(arithmetic))
-    with about(run_file), precise_enclosures():
+    given = read_run(run_file, named(arithmetic))
+    bits = ENCLOSURE_BITS + given.lost_bits
+    with about(run_file), precise_enclosures(bits):
+        simulated = given.refined(bits)
         _require_listable(simulated)
         if simulated.algorithm.clock.is_random:
             found = drawn_runs(simulated, schedules, seed)

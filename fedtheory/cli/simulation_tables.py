@@ -66,6 +66,6 @@ def _shortened(value: Any) -> str:
     """A JSON number or fraction for a terminal."""
     if isinstance(value, str) and value.startswith("["):
         # An enclosure: its first digits say enough for a terminal.
-        return f"{float(value[1:].split()[0]):.6g}"
+        return f"{float(value[1:].partition('+/-')[0].strip() or 0):.6g}"
     text = short(value) if isinstance(value, float) else str(value)
     return text if len(text) <= 24 else f"{text[:20]}... ({len(text)} characters; --json shows all)"

@@ -34,6 +34,11 @@ class LossRun(Run):
             self._refinements[bits] = LossRun(self.problem.anew(), self.algorithm)
         return self._refinements[bits]
 
+    @property
+    def lost_bits(self) -> int:
+        """Each local step is ``x - eta g(x)`` with both sides in balls, which at most quadruples a radius up to 3/L."""
+        return 2 * self.algorithm.rounds * max(self.algorithm.work.steps)
+
     @cached_property
     def _refinements(self) -> dict[int, LossRun]:
         return {}

@@ -32,7 +32,7 @@ class Finding:
     run: Table | None
     """The run file of the counterexample, or of the largest ratio, as a table; None where no run was applicable."""
     found: Check | None
-    """The check of exactly that run, in rationals for a counterexample."""
+    """The check of exactly that run, in exact arithmetic for a counterexample."""
     looked: int
     """Runs that were tried."""
     applicable: int

@@ -28,7 +28,7 @@ from verify.falsify.tables import (
 from verify.trials import check_settled
 
 _CONFIRMED = 400_000
-"""Multiplications up to which a violation that floats see is repeated in rationals."""
+"""Multiplications up to which a violation that floats see is repeated exactly."""
 _POOL = 24
 """How many runs are kept as starting points."""
 
@@ -81,7 +81,7 @@ class Hunt:
         self.applicable = 0
         """Of these, runs of which the claim speaks."""
         self.violation: Candidate | None = None
-        """A violation that rationals confirm; its table is as a run file has it."""
+        """A violation that exact arithmetic confirms; its table is as a run file has it."""
         self.best: Candidate | None = None
         """The largest score of a run on which the claim holds."""
         self.fresh: list[Place] = []

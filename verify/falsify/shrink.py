@@ -1,4 +1,4 @@
-"""A smaller counterexample: fewer and simpler numbers, as long as rationals still confirm the violation."""
+"""A smaller counterexample: fewer and simpler numbers, as long as exact arithmetic confirms the violation."""
 
 from __future__ import annotations
 
