@@ -118,7 +118,7 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
 
 
 def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
-    """The simplest violation that exact arithmetic confirms: the stored one, else one with constants on all of space."""
+    """The simplest violation that is confirmed: the stored one, else one with constants on all of space."""
     for run in _suspects(claim, applicable):
         exact = check(claim, run)
         if exact.holds is False:

@@ -13,9 +13,7 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 ArithmeticName = Annotated[
     str,
-    typer.Option(
-        "--arithmetic", help="float, or rational for exact numbers (certified enclosures where there are none)."
-    ),
+    typer.Option("--arithmetic", help="float, or rational for exact numbers, or enclosures where there are none."),
 ]
 RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run file (TOML).")]
 Target = Annotated[str, typer.Argument(metavar="ID", help="A claim's id, or file.py:NAME for one of your own.")]

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flint import arb
+from flint import arb, ctx
 
 from fedtheory.errors import Unresolved
 
-_NARROWEST = 2.0**-60
-"""Intervals are not divided below this part of the whole; what is left of them is enclosed as it is."""
 _MOST_PIECES = 20_000
+
+
+def _tight() -> arb:
+    """The relative width of an enclosure that need not be narrower, such as that of a plateau."""
+    return arb(2) ** (-3 * ctx.prec // 4)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ def largest_on(function: Function, left: arb, right: arb, floor: arb | None = No
     covering = _Covering(function, floor)
     covering.add(function(left).value)
     covering.add(function(right).value)
-    pieces, narrowest = [(left, right)], float((right - left).mid()) * _NARROWEST
+    # Pieces that are never closed shrink to this; what is left of them is enclosed as it is.
+    pieces, narrowest = [(left, right)], (right - left) * arb(2) ** (-ctx.prec // 4)
     for _ in range(_MOST_PIECES):
         if not pieces:
             return covering.largest()
@@ -77,7 +81,7 @@ class _Covering:
         """The enclosure, once everything is covered."""
         return self._low.union(self._high)
 
-    def closes(self, low: arb, middle: arb, high: arb, narrowest: float) -> bool:
+    def closes(self, low: arb, middle: arb, high: arb, narrowest: arb) -> bool:
         """Whether nothing in an interval remains open."""
         whole = low.union(high)
         over, at = self._function(whole), self._function(middle).value
@@ -85,15 +89,21 @@ class _Covering:
         close = at + over.slope * (whole - middle)
         if over.value.upper() <= self._low or close.upper() <= self._low:
             return True
+        if close.upper() - self._low < abs(close).upper() * _tight():
+            self.add(close)
+            return True
         if over.slope > 0 or over.slope < 0:
             self.add(self._function(high if over.slope > 0 else low).value)
             return True
         if over.bend < 0:
             # Concave: the largest value is at an end or where the slope vanishes.
             peak = newton(lambda x: (self._function(x).slope, self._function(x).bend), whole)
-            for place in (low, high) if peak is None else (low, high, peak):
-                self.add(self._function(place).value)
-            return True
+            places = (low, high) if peak is None else (low, high, peak)
+            values = [self._function(place).value for place in places]
+            if peak is None or values[-1].rad() < abs(values[-1]).upper() * _tight():
+                for value in values:
+                    self.add(value)
+                return True
         if high - low < narrowest:
             self.add(close)
             return True

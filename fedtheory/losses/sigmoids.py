@@ -7,16 +7,19 @@ intervals narrows what is left to the working precision.  All data are rational.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from flint import arb, fmpq
 
 from fedtheory.arithmetic import Array, Number, simplest_near
-from fedtheory.balls import Ball, bare, largest, precise_enclosures
-from fedtheory.errors import InputError
+from fedtheory.balls import ENCLOSURE_BITS, Ball, bare, largest, precise_enclosures
+from fedtheory.errors import InputError, Unresolved
 from fedtheory.losses.covering import Jet, largest_on, narrowed
 
 _MOST_DOUBLINGS = 14
+_PRECISIONS = (1, 4, 16)
+"""Multiples of the usual precision at which a zero is looked for: between distant centres slopes can be very small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +71,12 @@ class Sigmoids:
         reach = self.amplitudes[0].sum()
         if not -reach < self.offsets[0] < reach:
             raise InputError("", "the objective has no minimiser")
-        with precise_enclosures():
-            found = narrowed(self._slope_jet, *self._bracket())
-            simple = fmpq(0) if found.contains(arb(0)) else simplest_near(float(found.mid()))
-            return simple if found.contains(arb(simple)) and self._vanishes(simple) else Ball(found)
+        for more in _PRECISIONS:
+            with suppress(Unresolved), precise_enclosures(more * ENCLOSURE_BITS):
+                found = narrowed(self._slope_jet, *self._bracket())
+                simple = fmpq(0) if found.contains(arb(0)) else simplest_near(float(found.mid()))
+                return simple if found.contains(arb(simple)) and self._vanishes(simple) else Ball(found)
+        raise Unresolved("the objective is too flat for its minimiser to be enclosed")
 
     def _at(self, term: int, x: arb) -> tuple[arb, arb, fmpq]:
         """tanh, 1 - tanh^2 and the scale of a term."""
@@ -157,11 +162,13 @@ class Sigmoids:
         """Points on both sides of the zero."""
         reach = max(self.scales)
         low, high = arb(min(self.centres)).lower(), arb(max(self.centres)).upper()
-        while not self._slope_jet(low).value < 0:
-            low, reach = (low - reach).lower(), 2 * reach
-        while not self._slope_jet(high).value > 0:
-            high, reach = (high + reach).upper(), 2 * reach
-        return low, high
+        for _ in range(_MOST_DOUBLINGS):
+            is_below, is_above = self._slope_jet(low).value < 0, self._slope_jet(high).value > 0
+            if is_below and is_above:
+                return low, high
+            low, high = low if is_below else (low - reach).lower(), high if is_above else (high + reach).upper()
+            reach = 2 * reach
+        raise Unresolved("the minimiser is too far away to be enclosed")
 
     def _vanishes(self, point: fmpq) -> bool:
         """Whether the only function is exactly zero at a rational point: equal arguments of tanh cancel."""

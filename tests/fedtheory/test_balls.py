@@ -106,7 +106,7 @@ def test_extremes_enclose(given_numbers: list[tuple[Fraction, float]]) -> None:
 
 
 def test_extremes_of_overlapping_balls() -> None:
-    """[0, 2] and [1, 3] have a largest number between 1 and 3 and a smallest one between 0 and 2: neither ball says so."""
+    """Numbers in [0, 2] and [1, 3]: the larger one is in [1, 3], the smaller one in [0, 2]."""
     low, high = np.array([Ball(arb(1, 1))]), np.array([Ball(arb(2, 1))])
     top, bottom = bare(maximum(low, high)[0]), bare(minimum(low, high)[0])
     assert top.contains(arb(2, 1))

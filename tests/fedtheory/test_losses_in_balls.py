@@ -118,8 +118,9 @@ def test_constants(name: str) -> None:
     def apart(client: int, x: mp.mpf) -> mp.mpf:
         return (gradient(name, client, x) - mean_gradient(name, x)) ** 2
 
-    def squares(x: mp.mpf) -> mp.mpf:
-        return (gradient(name, 0, x) ** 2 + gradient(name, 1, x) ** 2) / 2
+    def growth(x: mp.mpf) -> mp.mpf:
+        squares = (gradient(name, 0, x) ** 2 + gradient(name, 1, x) ** 2) / 2
+        return squares - 4 * mean_gradient(name, x) ** 2
 
     for client in range(2):
         bends = supremum(lambda x, client=client: mp.diff(lambda y: gradient(name, client, y), x))
@@ -128,9 +129,7 @@ def test_constants(name: str) -> None:
         assert known.overlaps(arb(mp.nstr(bends, 40), 1e-25))
     assert encloses(run.dissimilarity_sq.value, max(supremum(lambda x, i=i: apart(i, x)) for i in range(2)))
     assert encloses(run.mean_dissimilarity_sq.value, supremum(lambda x: (apart(0, x) + apart(1, x)) / 2))
-    assert encloses(
-        run.gradient_growth_sq(fmpq(2)).value, supremum(lambda x: squares(x) - 4 * mean_gradient(name, x) ** 2)
-    )
+    assert encloses(run.gradient_growth_sq(fmpq(2)).value, supremum(growth))
     assert encloses(run.lipschitz_sq.value, max(supremum(lambda x, i=i: gradient(name, i, x) ** 2) for i in range(2)))
     optimum = run.problem.optimum[0]
     assert encloses(optimum, mp.findroot(lambda x: mean_gradient(name, x), plain_float(optimum)))
@@ -247,3 +246,17 @@ def test_several_coordinates() -> None:
         assert bare(together - each[0] - each[1]).contains(0)
     assert bare(run.problem.optimum[1] - parts[1].problem.optimum[0]).contains(0)
     assert run.problem.optimum[2] == 5
+
+
+def test_distant_centres() -> None:
+    """Between distant centres slopes are nearly constant: suprema on plateaus and minimisers there are still found."""
+    apart = [(0, 0, 1, 0, 1), (0, 0, 1, 2000, 1), (1, 0, 1, 1000, 1)]
+    run = loss_run(problem(apart, [3], kind="log-cosh"))
+    # Client 0 is -2, 0 and 2 on the three plateaus around 0 and 2000, client 1 is -1 up to 1000, then 1.
+    assert encloses(run.dissimilarity_sq.value, mp.mpf(1) / 4)
+    given_terms = [*apart, *((client, 0, "1/2", centre, -width) for client, _, _, centre, width in apart)]
+    flat = problem(given_terms, [3], kind="softplus")
+    optimum = flat.optimum[0]
+    assert bare(optimum).rad() < 1e-60
+    with precise_enclosures(4096):
+        assert bare(flat.slopes(flat.optimum)[0]).contains(0)
