@@ -1,9 +1,9 @@
-"""Three arithmetics behind one set of names: machine floats, exact rationals, and balls around what is irrational.
+"""Three arithmetics behind one set of names: machine floats, exact rationals, and enclosures of what is irrational.
 
 The mathematics elsewhere is written once, on NumPy arrays.  Their element type
 decides: ``float64`` for sweeps, or ``object`` arrays of python-flint's `fmpq`
 for certificates.  Where a problem has no rational values the same arrays hold a
-`Ball` beside each rational.  What the arithmetics cannot share (solving,
+`Enclosure` beside each rational.  What the arithmetics cannot share (solving,
 eigenvalues, roots, parsing and printing) is here, as objects with the same
 methods.  Mixing a float with an exact number raises `TypeError`, so none is
 ever rounded in silence.
@@ -23,12 +23,12 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from fedtheory.balls import Ball, bare, precise_enclosures
+from fedtheory.enclosures import Enclosure, bare, precise_enclosures
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 
 Array = NDArray[Any]
 Number = Any
-"""A float, a rational (`fmpq`), or a rigorous enclosure of what is irrational (`arb` of roots, `Ball` elsewhere)."""
+"""A float, a rational (`fmpq`), or a rigorous enclosure of what is irrational (`arb` of roots, else `Enclosure`)."""
 
 NEAR_TIE = 1e-9
 """Relative distance below which floats do not decide an inequality."""
@@ -49,7 +49,7 @@ class Arithmetic(ABC):
     name: str
     """What users ask for it by."""
     kind: str
-    """What it is: float, rational or ball."""
+    """What it is: float, rational or enclosure."""
     numbers: str
     """What its numbers are called."""
     dtype: type
@@ -131,7 +131,7 @@ class FloatArithmetic(Arithmetic):
     is_rigorous = False
 
     def number(self, value: object, key: str) -> float:
-        if isinstance(value, fmpq | Ball | float | np.floating):
+        if isinstance(value, fmpq | Enclosure | float | np.floating):
             number = plain_float(value)
         else:
             number = _nearest_float(*_fraction(value, key).as_integer_ratio())
@@ -202,7 +202,7 @@ class RationalArithmetic(Arithmetic):
     is_rigorous = True
 
     def number(self, value: object, key: str) -> Number:
-        if isinstance(value, fmpq | Ball):
+        if isinstance(value, fmpq | Enclosure):
             return value
         if type(value) is int or isinstance(value, np.integer):
             return fmpq(int(value))

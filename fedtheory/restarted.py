@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.balls import largest
+from fedtheory.enclosures import largest
 from fedtheory.errors import NotApplicable
 from fedtheory.frames import common_steps, path_frames
 from fedtheory.frames.path import PathFrame

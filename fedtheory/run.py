@@ -51,12 +51,12 @@ class Run:
         return replace(self, problem=self.problem.as_floats(), algorithm=self.algorithm.as_floats())
 
     def refined(self, _bits: int) -> Run:
-        """The same run, for evaluation with more bits in its balls; without balls there is nothing to refine."""
+        """The same run for enclosures of so many bits; without enclosures there is nothing to refine."""
         return self
 
     @property
     def lost_bits(self) -> int:
-        """How many bits of its balls a run uses up; without balls none."""
+        """How many bits of its enclosures a run uses up; without enclosures none."""
         return 0
 
     def with_rounds(self, rounds: int) -> Run:

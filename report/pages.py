@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from fedtheory.ball_arithmetic import BALL
 from fedtheory.claim import Claim, Verdict
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.expressions import latex
 from fedtheory.registry import repairs_of, sharper_claims
 from report.certificates import CertificateSection, certificate_section
@@ -153,6 +153,10 @@ def _refutation(verdict: ClaimVerdict) -> str:
     if check is not None and check.rate is not None and check.rate.limit is not None:
         limit = decimal(check.rate.limit)
         return f"On the simplest one known, below, the exact limit is {limit}, while the claimed order vanishes."
-    ball = "" if check is None or check.everywhere else " Its constants are those of a ball that contains the run."
-    how = "in exact rational arithmetic" if check is None or check.arithmetic is not BALL else "by certified enclosures"
-    return f"The simplest counterexample known is below, confirmed {how}.{ball}"
+    where = "" if check is None or check.everywhere else " Its constants are those of a ball that contains the run."
+    how = (
+        "in exact rational arithmetic"
+        if check is None or check.arithmetic is not ENCLOSED
+        else "by certified enclosures"
+    )
+    return f"The simplest counterexample known is below, confirmed {how}.{where}"

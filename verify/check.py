@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Number, plain_float
-from fedtheory.ball_arithmetic import BALL
-from fedtheory.balls import ENCLOSURE_BITS, precise_enclosures
 from fedtheory.claim import Claim
+from fedtheory.enclosure_arithmetic import ENCLOSED
+from fedtheory.enclosures import ENCLOSURE_BITS, precise_enclosures
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.evaluation import Site, sites, whole_run
 from fedtheory.expressions import Expr, latex
@@ -67,7 +67,7 @@ class Check:
     is_steady: bool = True
     """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
     bits: int | None = None
-    """Of balls, the precision of the answer."""
+    """Of enclosures, the precision of the answer."""
 
     @property
     def is_decided(self) -> bool:
@@ -119,7 +119,7 @@ class Check:
 
 
 PRECISIONS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
-"""Bits of balls, beside those that a long run uses up: a check is repeated with more where they do not decide."""
+"""Bits of enclosures, beside those that a long run uses up: a check is repeated with more where they do not decide."""
 
 
 def check(claim: Claim, run: Run, nearby: Sequence[Run] = (), precisions: Sequence[int] = PRECISIONS) -> Check:
@@ -127,10 +127,10 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = (), precisions: Sequen
 
     A failed assumption or condition makes the claim not applicable, never false.
     What the `nearby` runs of a float run disagree about is left undecided.  In
-    balls `precisions` are tried one after the other until the claim is decided.
+    enclosures `precisions` are tried one after the other until the claim is decided.
     Raises `InputError` for a claim that cannot be evaluated.
     """
-    if run.arithmetic is not BALL:
+    if run.arithmetic is not ENCLOSED:
         return _check_once(claim, run, nearby)
     for bits in (least + run.lost_bits for least in precisions):
         with precise_enclosures(bits):
@@ -142,7 +142,7 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = (), precisions: Sequen
 
 
 def _with_certain_conditions(found: Check) -> Check:
-    """A check in balls; where a condition is left open nothing is said of the claim."""
+    """A check in enclosures; where a condition is left open nothing is said of the claim."""
     open_ones = [found.claim.in_words(c.expression) for c in found.conditions if c.holds is None]
     if not found.applicable or not open_ones:
         return found

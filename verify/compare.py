@@ -11,8 +11,8 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import NEAR_TIE, Array, Number, plain_floats
-from fedtheory.balls import all_bare, bare, precise_enclosures
 from fedtheory.claim import Claim, Relation
+from fedtheory.enclosures import all_bare, bare, precise_enclosures
 from fedtheory.errors import InputError
 from fedtheory.evaluation import Compiled, Site, compile_expression
 from fedtheory.expressions import Average, Expr, Inner, Value, latex, require_meaning
@@ -241,7 +241,7 @@ def _existing(site: Site) -> Array | None:
 def _sides(link: Link, site: Site) -> tuple[Array, Array, Array]:
     """Left side, right side and scale of rounding, on common axes."""
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
-    # Enclosures without their balls: one that is too wide is undecided at its place, and nowhere else.
+    # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
     lhs, rhs, scale = np.broadcast_arrays(*map(all_bare, (left, right, left_scale + right_scale)))
     return lhs, rhs, scale
 

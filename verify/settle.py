@@ -1,4 +1,4 @@
-"""What floats leave open, decided in rationals, or in balls where there are none."""
+"""What floats leave open, decided in rationals, or in enclosures where there are none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.ball_arithmetic import BALL
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.runfile import read_run
@@ -47,7 +47,7 @@ def settle_with(found: Check, exactly: Callable[[], Run]) -> Check:
 
 
 def _decided(exact: Check) -> str:
-    if exact.arithmetic is BALL and not exact.is_decided:
+    if exact.arithmetic is ENCLOSED and not exact.is_decided:
         return f"floats alone do not decide, and {exact.reason}"
     return f"decided in {exact.arithmetic.numbers}"
 
@@ -59,6 +59,6 @@ def _left_open(found: Check, reason: str) -> Check:
 
 def _cost(run: Run) -> int:
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
-    # The bits of balls are no more than about the number of steps.
-    longer = 0 if run.arithmetic is BALL else steps / _LONGER
+    # The bits of enclosures are no more than about the number of steps.
+    longer = 0 if run.arithmetic is ENCLOSED else steps / _LONGER
     return int(steps * (1 + longer) * run.problem.clients * (run.problem.dimension + 1) ** 3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fedtheory.ball_arithmetic import BALL
 from fedtheory.claim import Claim
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.targets import resolve
@@ -28,7 +28,7 @@ class Outcome:
     """Whether all constants that the claim uses hold on all of space, not only on a ball."""
     holds: bool | None
     exact: bool
-    """Whether rationals or balls decided."""
+    """Whether rationals or enclosures decided."""
     ratio: float | None
     complexity: tuple[int, int, int, int]
     seconds: float
@@ -95,8 +95,8 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
 
 
 def counts(found: Check) -> bool:
-    """Whether a check is evidence: the claim applies, and its sides are not merely equal as far as balls can tell."""
-    return found.applicable and (found.holds is not None or found.arithmetic is not BALL)
+    """Whether a check is evidence: the claim applies, and its sides are not just too close for enclosures."""
+    return found.applicable and (found.holds is not None or found.arithmetic is not ENCLOSED)
 
 
 def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:

@@ -66,7 +66,7 @@ def verify(
 ) -> list[ClaimVerdict]:
     """Try claims, named by id or ``file.py:NAME``, on their families of instances.
 
-    A violation counts once it is confirmed in exact rationals, or in balls that do not overlap.
+    A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
     """
     outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
     for outcome in try_claims(list(outcomes), jobs=jobs, on_progress=on_progress):

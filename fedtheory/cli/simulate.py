@@ -27,8 +27,8 @@ def run(
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
     from fedtheory.arithmetic import named
-    from fedtheory.balls import ENCLOSURE_BITS, precise_enclosures
     from fedtheory.drawn import drawn_runs
+    from fedtheory.enclosures import ENCLOSURE_BITS, precise_enclosures
     from fedtheory.runfile import read_run
 
     given = read_run(run_file, named(arithmetic))

@@ -16,7 +16,7 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array, plain_float
-from fedtheory.balls import maximum, minimum
+from fedtheory.enclosures import maximum, minimum
 from fedtheory.errors import NotApplicable
 from fedtheory.evaluation.site import Site
 from fedtheory.expressions import (

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.balls import balls
+from fedtheory.enclosures import enclosed
 
 
 class Kind(ABC):
@@ -57,7 +57,7 @@ class Huber(Kind):
 
 
 class SmoothKind(Kind):
-    """Losses whose slopes are ``k + c tanh(u/s)``, with c and s positive; of exact numbers they make balls."""
+    """Losses whose slopes are ``k + c tanh(u/s)``, with c and s positive; of exact numbers they make enclosures."""
 
     is_piecewise = False
 
@@ -67,12 +67,12 @@ class SmoothKind(Kind):
 
     def slope(self, u: Array, width: Array) -> Array:
         offset, amplitude, scale = self.tanh_form(width)
-        slopes: Array = offset + amplitude * np.tanh(balls(u) / scale)
+        slopes: Array = offset + amplitude * np.tanh(enclosed(u) / scale)
         return slopes
 
     def curvature(self, u: Array, width: Array) -> Array:
         _, amplitude, scale = self.tanh_form(width)
-        decay = np.exp(-2 * abs(balls(u) / scale))
+        decay = np.exp(-2 * abs(enclosed(u) / scale))
         curvatures: Array = amplitude / scale * (4 * decay / (1 + decay) ** 2)
         return curvatures
 
@@ -84,7 +84,7 @@ class LogCosh(SmoothKind):
     can_reflect = False
 
     def value(self, u: Array, width: Array) -> Array:
-        scaled = abs(balls(u) / width)
+        scaled = abs(enclosed(u) / width)
         # log cosh v = v + log((1 + exp(-2v)) / 2) for v >= 0
         values: Array = width * width * (scaled + np.log1p(np.expm1(-2 * scaled) / 2))
         return values
@@ -100,7 +100,7 @@ class Softplus(SmoothKind):
     can_reflect = True
 
     def value(self, u: Array, width: Array) -> Array:
-        scaled = balls(u) / width
+        scaled = enclosed(u) / width
         positive_part = (scaled + abs(scaled)) / 2
         return np.asarray(abs(width) * (positive_part + np.log1p(np.exp(-abs(scaled)))))
 

@@ -4,7 +4,7 @@ Coordinates are independent of each other, so that suprema and minimisers of
 separable objectives are made of those of their coordinates.  Slopes of Huber
 losses are piecewise linear, and everything is found at their kinks, exactly.
 For the other kinds branch and bound in floats encloses a supremum from above;
-with rational data it is proved in balls, see `fedtheory.losses.sigmoids`.
+with rational data it is proved in enclosures, see `fedtheory.losses.sigmoids`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Line:
 
     @cached_property
     def _sigmoids(self) -> Sigmoids | None:
-        """The same functions for proofs in balls; None where they are piecewise linear or in floats."""
+        """The same functions for proofs in enclosures; None where they are piecewise linear or in floats."""
         if not isinstance(self.kind, SmoothKind) or self.arithmetic is FLOAT:
             return None
         offsets, amplitudes, scales = self.kind.tanh_form(self.widths)

@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number
-from fedtheory.ball_arithmetic import BALL
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.losses.line import minimiser
 from fedtheory.losses.noise import TwoPointNoise
@@ -50,9 +50,9 @@ class LossProblem(Problem):
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
-        """Floats or rationals, as the arrays are; balls where the losses have no rational values."""
+        """Floats or rationals, as the arrays are; enclosures where the losses have no rational values."""
         exact = self.terms.arithmetic.is_rigorous
-        return BALL if exact and not self.terms.kind.is_piecewise else self.terms.arithmetic
+        return ENCLOSED if exact and not self.terms.kind.is_piecewise else self.terms.arithmetic
 
     @cached_property
     def mean_terms(self) -> Terms:

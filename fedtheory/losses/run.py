@@ -9,7 +9,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.balls import largest, maximum
+from fedtheory.enclosures import largest, maximum
 from fedtheory.errors import NotApplicable
 from fedtheory.frames import Frame, step_frames
 from fedtheory.losses.frames import outcome_frames
@@ -29,14 +29,14 @@ class LossRun(Run):
     problem: LossProblem
 
     def refined(self, bits: int) -> LossRun:
-        """The same run for balls of so many bits; what it has computed is kept for the next time."""
+        """The same run for enclosures of so many bits; what it has computed is kept for the next time."""
         if bits not in self._refinements:
             self._refinements[bits] = LossRun(self.problem.anew(), self.algorithm)
         return self._refinements[bits]
 
     @property
     def lost_bits(self) -> int:
-        """Each local step is ``x - eta g(x)`` with both sides in balls, which at most quadruples a radius up to 3/L."""
+        """Each local step ``x - eta g(x)`` of a size up to 3/L at most quadruples the radius of an enclosure."""
         return 2 * self.algorithm.rounds * max(self.algorithm.work.steps)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Slopes of smooth losses along one coordinate, ``h_r(x) = k_r + sum_t C_rt tanh((x - b_t)/s_t)``, in balls.
+"""Slopes of smooth losses along one coordinate, ``h_r(x) = k_r + sum_t C_rt tanh((x - b_t)/s_t)``, in enclosures.
 
 Suprema over the whole line and zeros, proved: branch and bound covers the line,
 signs of derivatives close what is monotone or concave, and Newton's method on
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from flint import arb, fmpq
 
 from fedtheory.arithmetic import Array, Number, simplest_near
-from fedtheory.balls import ENCLOSURE_BITS, Ball, bare, largest, precise_enclosures
+from fedtheory.enclosures import ENCLOSURE_BITS, Enclosure, bare, largest, precise_enclosures
 from fedtheory.errors import InputError, Unresolved
 from fedtheory.losses.covering import Jet, largest_on, narrowed
 
@@ -61,7 +61,7 @@ class Sigmoids:
                     ).scaled(arb(amplitudes[t]))
                 return found
 
-            return Ball(largest_on(jet, arb(first).lower(), arb(last).upper()))
+            return Enclosure(largest_on(jet, arb(first).lower(), arb(last).upper()))
 
     def zero(self) -> Number:
         """The zero of the only function, whose amplitudes are positive; `InputError` where it has none.
@@ -75,7 +75,7 @@ class Sigmoids:
             with suppress(Unresolved), precise_enclosures(more * ENCLOSURE_BITS):
                 found = narrowed(self._slope_jet, *self._bracket())
                 simple = fmpq(0) if found.contains(arb(0)) else simplest_near(float(found.mid()))
-                return simple if found.contains(arb(simple)) and self._vanishes(simple) else Ball(found)
+                return simple if found.contains(arb(simple)) and self._vanishes(simple) else Enclosure(found)
         raise Unresolved("the objective is too flat for its minimiser to be enclosed")
 
     def _at(self, term: int, x: arb) -> tuple[arb, arb, fmpq]:
@@ -108,7 +108,7 @@ class Sigmoids:
         left, beyond_left = self._reflected()._tail(shares, arb(floor))
         inside = largest_on(jet, (-left).lower(), right.upper(), arb(floor))
         found = inside.max(beyond_right).max(beyond_left)
-        return limits if not isinstance(limits, Ball) and found <= limits else Ball(found.max(arb(floor)))
+        return limits if not isinstance(limits, Enclosure) and found <= limits else Enclosure(found.max(arb(floor)))
 
     @property
     def _is_monotone(self) -> bool:

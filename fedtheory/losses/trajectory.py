@@ -16,7 +16,7 @@ from typing import NoReturn
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.balls import maximum
+from fedtheory.enclosures import maximum
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.losses.problem import LossProblem

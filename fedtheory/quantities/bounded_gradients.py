@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.balls import largest
+from fedtheory.enclosures import largest
 from fedtheory.frames import Frame, Vector, common_steps, frames_at
 from fedtheory.quantities.constants import assumed
 from fedtheory.quantities.notion import Quantity

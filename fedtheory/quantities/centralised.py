@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.balls import largest, smallest
+from fedtheory.enclosures import largest, smallest
 from fedtheory.errors import NotApplicable
 from fedtheory.frames import common_steps
 from fedtheory.quantities.notion import Quantity

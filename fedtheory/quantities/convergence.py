@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fedtheory.arithmetic import Array
-from fedtheory.balls import largest, smallest
+from fedtheory.enclosures import largest, smallest
 from fedtheory.errors import NotApplicable
 from fedtheory.moments.stationary import stationary_round_suboptimality
 from fedtheory.quantities.notion import Quantity

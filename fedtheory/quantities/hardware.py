@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from fedtheory.arithmetic import FLOAT, Array, plain_float
-from fedtheory.balls import precise_enclosures
+from fedtheory.enclosures import precise_enclosures
 from fedtheory.quantities.constants import per_client
 from fedtheory.quantities.notion import Quantity
 from fedtheory.quantities.schedule import interval_of, remaining_time

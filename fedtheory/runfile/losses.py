@@ -25,7 +25,7 @@ class _Term:
 
 
 def read_losses(table: Table, kind: Kind) -> LossProblem:
-    """The problem of a table of one of these kinds; exact data of all but Huber losses give balls."""
+    """The problem of a table of one of these kinds; exact data of all but Huber losses give enclosures."""
     given, key = table.take("terms"), table.path("terms")
     if not isinstance(given, list) or not given:
         raise InputError(key, "expected a list of terms for each client")

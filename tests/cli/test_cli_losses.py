@@ -85,11 +85,11 @@ def test_check_in_rationals(command, write_run) -> None:
 
 
 @pytest.mark.parametrize("changes", [LOG_COSH, SOFTPLUS], ids=["log-cosh", "softplus"])
-def test_simulate_in_balls(command, write_run, changes: Changes) -> None:
+def test_simulate_in_enclosures(command, write_run, changes: Changes) -> None:
     """Every number is a rational all the same, or an enclosure whose midpoint is next to the float."""
     path = write_run(changes, base=HUBER)
     document = command("simulate", path, "--arithmetic", "rational", "--json").document
-    assert document["arithmetic"] == "ball"
+    assert document["arithmetic"] == "enclosure"
     assert set(document["constants"]["regions"].values()) == {"on all of space"}
     floats = results(command("simulate", path, "--json").document)
     for name, values in results(document).items():
@@ -97,16 +97,16 @@ def test_simulate_in_balls(command, write_run, changes: Changes) -> None:
             middle, _, radius = enclosure.strip("[]").partition("+/-")
             assert FLOAT.number(middle.strip() or 0, name) == pytest.approx(number, rel=1e-8, abs=1e-12)
             assert float(radius or 0) <= 1e-28 * max(1, abs(number))
-    assert "ball arithmetic" in command("simulate", path, "--arithmetic", "rational").out
+    assert "enclosure arithmetic" in command("simulate", path, "--arithmetic", "rational").out
 
 
 @pytest.mark.parametrize("changes", [LOG_COSH, SOFTPLUS], ids=["log-cosh", "softplus"])
-def test_check_in_balls(command, write_run, changes: Changes) -> None:
+def test_check_in_enclosures(command, write_run, changes: Changes) -> None:
     """Theorem 2.1 is decided with noise, its sides are enclosed, and the answer says in what."""
     path = write_run(changes, base=HUBER)
     document = command("check", "renard2022:thm-2.1", path, "--arithmetic", "rational", "--json").document
     assert document["holds"] is True
-    assert document["arithmetic"] == "ball"
+    assert document["arithmetic"] == "enclosure"
     assert document["bits"] == 264
     sides = [document["lhs"], document["rhs"], document["ratio"]]
     assert all(side.startswith("[") and " +/- " in side for side in sides)
@@ -114,7 +114,7 @@ def test_check_in_balls(command, write_run, changes: Changes) -> None:
     assert "holds (in enclosures of 264 bits)" in shown
 
 
-def test_ties_in_balls(command, write_run) -> None:
+def test_ties_in_enclosures(command, write_run) -> None:
     """An identity between transcendental numbers is not decided, and the answer says why."""
     path = write_run(LOG_COSH, base=HUBER)
     document = command("check", "renard2022:property-2.4.fixed", path, "--arithmetic", "rational", "--json").document
@@ -123,7 +123,7 @@ def test_ties_in_balls(command, write_run) -> None:
     assert "equal, or closer than enclosures of 1032 bits can tell" in document["reason"]
 
 
-def test_violations_in_floats_are_settled_in_balls(command, write_run) -> None:
+def test_violations_in_floats_are_settled_in_enclosures(command, write_run) -> None:
     """Floats do not refute; enclosures that do not overlap do."""
     path = write_run(LOG_COSH, base=HUBER)
     document = command("check", "renard2022:property-2.4", path, "--json").document

@@ -1,144 +1,242 @@
-"""Balls: every operation encloses the true number, and no comparison is a guess."""
+"""Balls about the optimum: suprema of quadratics on them, and that no sampled path leaves the run's ball."""
 
 from __future__ import annotations
 
-import operator
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, fmpq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from flint import fmpq
+from tiny_runs import data, quadratics
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, rational_above, rational_near
-from fedtheory.ball_arithmetic import BALL
-from fedtheory.balls import Ball, balls, bare, largest, maximum, minimum, precise_enclosures, smallest
-from fedtheory.errors import NotApplicable, Unresolved
-
-few = settings(max_examples=60, deadline=None, derandomize=True)
-rationals = st.fractions(min_value=-100, max_value=100, max_denominator=60)
-radii = st.sampled_from([0.0, 1e-20, 0.25, 3.0])
+from fedtheory.arithmetic import FLOAT, RATIONAL, Array
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
+from fedtheory.region import Ball, supremum_on_ball
+from fedtheory.run import Run
 
 
-def exact(value: Fraction) -> fmpq:
-    """A fraction as flint has it."""
-    return fmpq(value.numerator, value.denominator)
+def _sup_on_interval(form: fmpq, linear: fmpq, constant: fmpq, radius: fmpq) -> fmpq:
+    """Closed form of sup of ``q u^2 + 2 b u + c`` over |u| <= r."""
+    candidates = [form * u * u + 2 * linear * u + constant for u in (-radius, radius)]
+    if form < 0 and abs(linear) <= -form * radius:
+        candidates.append(constant - linear * linear / form)
+    return max(candidates)
 
 
-def around(value: Fraction, radius: float) -> Ball:
-    """A ball that contains a number, which need not be its midpoint."""
-    with precise_enclosures():
-        return Ball(arb(exact(value)) + arb(radius / 2, radius))
+ONE_DIMENSION = [
+    (fmpq(q), fmpq(b), fmpq(c), fmpq(r))
+    for q in (fmpq(0), fmpq(1), fmpq(3, 7), fmpq(-2), fmpq(10**6), fmpq(1, 10**6))
+    for b in (fmpq(0), fmpq(1), fmpq(-5, 3), fmpq(1, 10**9))
+    for c in (fmpq(0), fmpq(2))
+    for r in (fmpq(1), fmpq(1, 100), fmpq(37, 3))
+]
 
 
-def contains(found: object, value: Fraction) -> bool:
-    """Whether a ball contains a number, asked with so many bits that its own rounding does not matter."""
-    with precise_enclosures(2048):
-        return bool((bare(found) - exact(value)).contains(0))
-
-
-@few
-@given(rationals, rationals, radii, radii)
-def test_operations_enclose(x: Fraction, y: Fraction, wide: float, narrow: float) -> None:
-    """Sums, differences, products, quotients and powers of balls contain those of the numbers in them."""
-    a, b = around(x, wide), around(y, narrow)
-    for operation in (operator.add, operator.sub, operator.mul):
-        for found in (operation(a, b), operation(a, exact(y)), operation(exact(x), b)):
-            assert contains(found, operation(x, y))
-    assert contains(a**3, x**3)
-    assert contains(a * a, x**2)
-    if y != 0:
-        assert contains(a / exact(y), x / y)
-        assert contains(exact(x) / Ball(arb(exact(y))), x / y)
-
-
-@few
-@given(rationals, rationals, radii)
-def test_comparisons_are_certain_or_refused(x: Fraction, y: Fraction, radius: float) -> None:
-    """Where a ball says that it is smaller, larger, equal or not, the number in it is; otherwise it does not say."""
-    for compare in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
-        try:
-            said = compare(around(x, radius), exact(y))
-        except Unresolved:
-            assert abs(float(x - y)) <= 2 * radius + 1e-12
+@pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=lambda a: a.name)
+def test_supremum_in_one_dimension(arithmetic: Any) -> None:
+    """At least the closed form, and within a part in a million of the size of its terms."""
+    for case in ONE_DIMENSION:
+        form, linear, constant, radius = (arithmetic.number(value, "case") for value in case)
+        bound = supremum_on_ball(arithmetic.array([[form]]), arithmetic.array([linear]), constant, radius)
+        closed = _sup_on_interval(*case)
+        size = abs(case[0]) * case[3] ** 2 + 2 * abs(case[1]) * case[3] + abs(case[2])
+        if arithmetic is RATIONAL:
+            assert isinstance(bound, fmpq)
+            assert closed <= bound <= closed + size / 10**6, case
         else:
-            assert said == compare(x, y)
+            expected, scale = FLOAT.number(closed, "closed"), FLOAT.number(size, "size")
+            assert expected - 1e-12 * scale <= bound <= expected + 2e-6 * scale, case
 
 
-def test_a_number_less_itself_is_zero() -> None:
-    """However wide a ball is, it is equal to itself, and its square is that of one number."""
-    wide = Ball(arb(1, 2))
-    assert wide - wide == 0
-    assert wide == wide  # noqa: PLR0124
-    assert not wide < wide  # noqa: PLR0124
-    with pytest.raises(Unresolved, match="do not tell two numbers apart"):
-        _ = Ball(arb(1, 2)) == Ball(arb(1, 2))
+def _sampled(form: Array, linear: Array, constant: float, radius: float, generator: np.random.Generator) -> float:
+    """Largest value on a dense sample of the ball."""
+    directions = generator.standard_normal((20_000, len(form)))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    lengths = np.concatenate([np.ones(15_000), generator.random(5_000)])[:, None]
+    at = radius * lengths * directions
+    return float((((at @ form) * at).sum(axis=1) + 2 * at @ linear + constant).max())
 
 
-def test_floats_do_not_mix() -> None:
-    """No rounded number gets into an enclosure."""
-    for operation in (operator.add, operator.mul, operator.truediv, operator.lt):
-        with pytest.raises(TypeError):
-            operation(Ball(arb(1)), 0.5)
+@pytest.mark.parametrize("number", range(24))
+def test_supremum_against_samples(number: int) -> None:
+    """Random forms in two and three dimensions, some of them singular, indefinite or without linear part."""
+    generator = np.random.default_rng([5, number])
+    size = 2 + number % 2
+    root = RATIONAL.array(generator.integers(-3, 4, (size, size)))
+    form = root.T @ root
+    if number % 3 == 1:
+        root[-1] = root[0]
+        form = root.T @ root
+    if number % 3 == 2:
+        form = form - 4 * RATIONAL.identity(size)
+    linear = RATIONAL.array(generator.integers(-4, 5, size) * (number % 4 != 3))
+    constant, radius = fmpq(int(generator.integers(5))), fmpq(int(generator.integers(1, 6)), 2)
+    bound = FLOAT.number(supremum_on_ball(form, linear, constant, radius), "bound")
+    floats = (FLOAT.array(form), FLOAT.array(linear), float(constant.p), float(radius.p) / float(radius.q))
+    sampled = _sampled(*floats, generator)
+    assert bound >= sampled - 1e-9 * abs(sampled)
+    assert bound <= sampled + 0.02 * (abs(sampled) + 1)
+    assert supremum_on_ball(*floats) == pytest.approx(bound, rel=2e-6, abs=1e-6)
 
 
-def test_balls_in_arrays() -> None:
-    """NumPy's sums, products and functions work on balls beside rationals."""
-    values = balls(RATIONAL.array(["1/3", "2/3"]))
-    assert bare(values.sum()).overlaps(arb(1))
-    assert bare(values @ RATIONAL.array([3, 6])).overlaps(arb(5))
-    assert bare(np.log1p(np.expm1(values))[0]).overlaps(arb(fmpq(1, 3)))
-    assert balls(np.array([0.5])).dtype == float
+def test_supremum_in_the_hard_case() -> None:
+    """No linear part along the largest curvature: the multiplier is the eigenvalue itself.
+
+    ``2 x^2 + y^2 + 2 b y`` on the unit circle is ``2 - y^2 + 2 b y``, largest at
+    y = b for |b| <= 1: 2 + b^2.
+    """
+    form = RATIONAL.array([[2, 0], [0, 1]])
+    for b in (fmpq(0), fmpq(1, 2), fmpq(1)):
+        bound = supremum_on_ball(form, RATIONAL.array([0, b]), fmpq(0), fmpq(1))
+        assert 2 + b * b <= bound <= (2 + b * b) * (1 + fmpq(2, 10**6))
 
 
-@few
-@given(st.lists(st.tuples(rationals, radii), min_size=1, max_size=5))
-def test_extremes_enclose(given_numbers: list[tuple[Fraction, float]]) -> None:
-    """The largest of balls that may overlap contains the largest number, the smallest the smallest."""
-    numbers = [x for x, _ in given_numbers]
-    kept = [around(x, radius) for x, radius in given_numbers]
-    assert contains(largest(kept), max(numbers))
-    assert contains(smallest(kept), min(numbers))
-    mixed = [*kept, fmpq(200)]
-    assert largest(mixed) == 200
-    assert isinstance(largest(mixed), fmpq)
+def test_supremum_with_an_irrational_largest_curvature() -> None:
+    """Eigenvalues 1 +- sqrt 2: never below the value at any rational point of the ball."""
+    form = RATIONAL.array([[2, 1], [1, 0]])
+    bound = supremum_on_ball(form, RATIONAL.zeros(2), fmpq(0), fmpq(3))
+    # bound >= 9 (1 + sqrt 2) iff (bound / 9 - 1)^2 >= 2.
+    assert 2 <= (bound / 9 - 1) ** 2 <= 2 + fmpq(1, 10**5)
 
 
-def test_extremes_of_overlapping_balls() -> None:
-    """Numbers in [0, 2] and [1, 3]: the larger one is in [1, 3], the smaller one in [0, 2]."""
-    low, high = np.array([Ball(arb(1, 1))]), np.array([Ball(arb(2, 1))])
-    top, bottom = bare(maximum(low, high)[0]), bare(minimum(low, high)[0])
-    assert top.contains(arb(2, 1))
-    assert bottom.contains(arb(1, 1))
-    assert not top.contains(arb("0.9"))
-    assert maximum(np.array([1.0]), np.array([2.0])).tolist() == [2.0]
-    assert largest(np.array([1.0, np.inf])) == np.inf
+def test_supremum_on_a_ball_of_radius_zero() -> None:
+    """The ball is a point: the supremum is the constant."""
+    for linear in ([0, 0], [1, 2]):
+        bound = supremum_on_ball(RATIONAL.array([[2, 0], [0, 1]]), RATIONAL.array(linear), fmpq(5), fmpq(0))
+        assert 5 <= bound <= 5 + fmpq(1, 10**5)
 
 
-def test_their_arithmetic() -> None:
-    """Data are read as rationals; roots are balls, of numbers that are certain not to be negative."""
-    assert BALL.number("1/3", "x") == fmpq(1, 3)
-    assert BALL.sqrt(fmpq(9, 4)) == fmpq(3, 2)
-    root = BALL.sqrt(RATIONAL.array([2]))[0]
-    assert isinstance(root, Ball)
-    assert bare(root * root).overlaps(arb(2))
-    assert bare(BALL.sqrt(root)).overlaps(arb(2).root(4))
-    with pytest.raises(Unresolved):
-        BALL.sqrt(Ball(arb(0, 1)))
-    with pytest.raises(NotApplicable, match="negative"):
-        BALL.sqrt(fmpq(-1))
-    assert BALL.text(root).startswith("[1.41421356237309504880168872")
-    assert abs(plain_float(root) - 2**0.5) <= 1e-15
-    assert FLOAT.number(root, "root") == plain_float(root)
+@pytest.mark.parametrize("unit", ["1/1000000", "1/1000000000000", "1/1000000000000000000", "1000000000000"])
+@pytest.mark.parametrize("arithmetic", [RATIONAL, FLOAT], ids=lambda a: a.name)
+def test_supremum_in_other_units(arithmetic: Any, unit: str) -> None:
+    """The bound scales with the quadratic: it is as tight in small units as in large ones."""
+    factor = arithmetic.number(unit, "unit")
+    form, linear = arithmetic.array([[2, 1], [1, 1]]), arithmetic.array([1, 3])
+    one = arithmetic.number(1, "one")
+    plain = supremum_on_ball(form, linear, one, one)
+    scaled = supremum_on_ball(factor * form, factor * linear, factor * one, one)
+    assert FLOAT.number(scaled / factor, "bound") == pytest.approx(FLOAT.number(plain, "bound"), rel=2e-6)
 
 
-def test_rationals_beside_balls() -> None:
-    """A short rational above a ball, and one next to it; rationals are themselves."""
-    third = fmpq(1, 3)
-    assert rational_above(third) == rational_near(third) == third
-    with precise_enclosures():
-        root = Ball(arb(2).sqrt())
-    above = rational_above(root)
-    assert root < above < root * fmpq(10_001, 10_000)
-    assert abs(rational_near(root) - root) < fmpq(1, 10**8)
+def test_dissimilarity_on_the_ball_in_closed_form() -> None:
+    """Two clients on a line: |grad F_i - grad F| = |a u + g| is largest at an end of the ball."""
+    run = quadratics([[["3"]], [["1"]]], [[1], [-2]], [4], eta="1/8", steps=2, rounds=5).engine
+    bound, best = run.dissimilarity_sq, run.problem.optimum[0]
+    assert isinstance(bound.region, Ball)
+    # grad F_1 - grad F = u + (3 x* - 1) with mean Hessian 2 and grad F(x*) = 0; client 2 is its negative.
+    reach = abs(3 * best - 1) + bound.region.radius
+    assert reach**2 <= bound.value <= reach**2 * (1 + fmpq(1, 10**6))
+
+
+PLANE: dict[str, Any] = {
+    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "-1"], ["-1", "3"]]],
+    "linear": [["1", "0"], ["-1", "2"]],
+    "start": ["1", "-2"],
+}
+FLAT: dict[str, Any] = {
+    "hessians": [[["1", "0"], ["0", "0"]], [["1", "0"], ["0", "2"]]],
+    "linear": [["1", "3"], ["-1", "-2"]],
+    "start": ["0", "0"],
+}
+ROWS: tuple[Any, Any] = ([[[1, 0], ["1/2", 1], [-1, 1]], [[1, 1], [0, -1], ["1/2", 0]]], [[1, 0, 2], [0, 3, 1]])
+
+INSIDE: dict[str, Run] = {
+    "noise": quadratics(**PLANE, deviation=[1, 2], eta=["1/4", "1/6"], steps=3, rounds=6).engine,
+    "no noise": quadratics(**PLANE, eta="1/4", steps=3, rounds=6).engine,
+    "longest step": quadratics(**PLANE, deviation=[1, 2], eta="11/20", steps=2, rounds=6).engine,
+    "irrational noise": quadratics(**PLANE, deviation=["1/3", "2/7"], eta="1/10", steps=40, rounds=6).engine,
+    "far start": quadratics(**(PLANE | {"start": ["30", "-20"]}), deviation=1, eta="1/4", steps=2, rounds=3).engine,
+    "flat": quadratics(**FLAT, deviation=[1, 0], eta="1/2", steps=2, rounds=5).engine,
+    "unequal steps": quadratics(**PLANE, deviation=[1, 2], eta="1/4", steps=(4, 1), rounds=6).engine,
+    "server": quadratics(**PLANE, deviation=[1, 2], eta="1/4", steps=2, server="1/2", rounds=8).engine,
+    "fixed clients": quadratics(**PLANE, deviation=1, eta="1/4", steps=2, law=Fixed((1,)), rounds=8).engine,
+    "batches": data(*ROWS, ["1", "1"], batch=1, eta="1/4", steps=3, rounds=8).engine,
+    "batches of two": data(*ROWS, ["-2", "1"], batch=2, replacement=False, eta="1/8", steps=3, rounds=8).engine,
+}
+
+
+def _farthest(run: Run, seed: int) -> float:
+    """Largest distance from x* of any local or server model on one random path, by plain loops."""
+    run = run.as_floats()
+    problem, algorithm = run.problem, run.algorithm
+    generator = np.random.default_rng(seed)
+    weights = algorithm.aggregation.moments(problem.weights).mean
+    model, farthest = problem.start, 0.0
+    for _ in range(algorithm.rounds):
+        change = np.zeros_like(model)
+        for i in range(problem.clients):
+            at = model
+            for _ in range(algorithm.work.steps[i]):
+                gradient = problem.hessians[i] @ at - problem.linear[i] + problem.oracle.outcome(i, at, generator)
+                at = at - algorithm.work.step_sizes[i] * gradient
+                farthest = max(farthest, float(np.linalg.norm(at - problem.optimum)))
+            change = change + weights[i] * (at - model)
+        model = model + algorithm.aggregation.server_step_size * change
+        farthest = max(farthest, float(np.linalg.norm(model - problem.optimum)))
+    return farthest
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_no_path_leaves_the_ball(name: str) -> None:
+    """Forty random paths, every local model of every client (also of clients that do not take part)."""
+    run = INSIDE[name]
+    radius = FLOAT.number(run.ball.radius, "radius")
+    farthest = max(_farthest(run, seed) for seed in range(40))
+    assert 0 < farthest <= radius * (1 + 1e-12)
+    assert run.as_floats().ball.radius == pytest.approx(radius, rel=3e-4)
+    start = float(np.linalg.norm(run.as_floats().problem.centred.start))
+    assert radius >= start
+
+
+@pytest.mark.parametrize("deviation", [0, 1])
+def test_the_ball_of_a_flat_client_is_tight(deviation: int) -> None:
+    """A client without curvature walks straight away from x*: with bad luck it ends on the ball's edge."""
+    run = quadratics([[["0"]], [["2"]]], [[1], [-1]], [10], deviation=[deviation, 0], eta="1/2", steps=3).engine
+    assert run.problem.optimum[0] == 0
+    assert run.ball.radius == 10 + fmpq(1, 2) * (1 + deviation) * 3
+    assert max(_farthest(run, seed) for seed in range(60)) == pytest.approx(FLOAT.number(run.ball.radius, "radius"))
+
+
+def test_the_ball_of_a_run_without_pushes_is_its_start() -> None:
+    """No noise and one minimiser for all clients: no step leaves the ball through the start."""
+    run = quadratics([[["1", "0"], ["0", "0"]]] * 2, [[0, 0]] * 2, [3, 7], eta="1", steps=2, rounds=4).engine
+    assert run.ball.radius == 3
+
+
+def test_dissimilarity_is_that_of_the_worst_client() -> None:
+    """Three clients on a line: the closed form at the ends of the ball, wherever the worst client stands."""
+    clients = [(["1"], [0]), (["1"], [1]), (["4"], [-9])]
+    for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
+        run = quadratics([[clients[i][0]] for i in order], [clients[i][1] for i in order], [4], eta="1/8").engine
+        bound, best = run.dissimilarity_sq, run.problem.optimum[0]
+        # grad F_i - grad F = (h_i - 2) u + (h_i x* - b_i), with mean Hessian 2.
+        reach = max(abs(fmpq(h) - 2) * bound.region.radius + abs(h * best - b) for h, b in ((1, 0), (1, 1), (4, -9)))
+        assert reach**2 <= bound.value <= reach**2 * (1 + fmpq(1, 10**6))
+
+
+def test_the_ball_of_a_contracting_run_does_not_grow() -> None:
+    """Strong convexity bounds the radius for all horizons; a flat direction lets it grow with the horizon."""
+    radii = [quadratics(**PLANE, deviation=1, eta="1/4", steps=2, rounds=t).engine.ball for t in (50, 500)]
+    assert radii[0].radius == radii[1].radius
+    assert not radii[0].grows
+    growing = [quadratics(**FLAT, deviation=1, eta="1/4", rounds=t).engine.ball for t in (50, 500)]
+    assert growing[0].radius < growing[1].radius
+    assert growing[1].grows
+
+
+UNEQUAL = {"law": Uniform(1), "importance": ["1/3", "2/3"]}
+
+
+@pytest.mark.parametrize("settings", [{"eta": "1"}, {"server": "11/10"}, UNEQUAL], ids=str)
+def test_no_ball_where_the_argument_fails(settings: dict[str, Any]) -> None:
+    """Expanding steps, a server that overshoots, and random weights that do not always sum to one."""
+    with pytest.raises(NotApplicable, match="no ball is known"):
+        _ = quadratics(**PLANE, deviation=1, **settings).engine.ball
+
+
+@pytest.mark.parametrize("law", [Uniform(1), Multinomial(2)], ids=str)
+def test_averaging_random_participants_stays_in_the_ball(law: Participation) -> None:
+    """A mean of some participants is as close as the farthest of them, so sampling does not change the ball."""
+    full, sampled = (quadratics(**PLANE, deviation=1, law=chosen).engine for chosen in (Full(), law))
+    assert sampled.ball.radius == full.ball.radius

@@ -9,7 +9,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.balls import precise_enclosures
+from fedtheory.enclosures import precise_enclosures
 from fedtheory.losses.covering import Jet, largest_on, narrowed, newton
 
 few = settings(max_examples=25, deadline=None, derandomize=True)

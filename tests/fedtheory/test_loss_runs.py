@@ -180,7 +180,7 @@ RUNS: dict[str, LossRun] = {
     "huber, exact, no noise": loss_run(problem(TWO_COORDINATES, [3, -1]), rounds=1),
     "huber, floats": loss_run(problem(TWO_CLIENTS, [3.0], arithmetic=FLOAT), steps=(1, 3)),
     "log-cosh": loss_run(problem(TWO_COORDINATES, [3.0, -1.0], kind="log-cosh", arithmetic=FLOAT)),
-    "log-cosh, balls": loss_run(problem(TWO_CLIENTS, [3], kind="log-cosh", noise=[1, 0]), rounds=1),
+    "log-cosh, enclosures": loss_run(problem(TWO_CLIENTS, [3], kind="log-cosh", noise=[1, 0]), rounds=1),
     "softplus": loss_run(
         problem([*TWO_CLIENTS, (0, 0, 2, 0, -1)], [3.0], kind="softplus", arithmetic=FLOAT, noise=[1, 0]), rounds=1
     ),

@@ -12,8 +12,8 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.ball_arithmetic import BALL
 from fedtheory.claim import Claim
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import NotApplicable
 from fedtheory.runfile import parse_run
 from verify.check import Check
@@ -163,7 +163,7 @@ def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
     if found is None or not found.applicable or not keeps(found):
         return None
     has_no_ratio = found.ratio is None and found.rate is None
-    return found.arithmetic is BALL, has_no_ratio, not found.everywhere, *_weight(table)
+    return found.arithmetic is ENCLOSED, has_no_ratio, not found.everywhere, *_weight(table)
 
 
 def _weight(table: Table) -> tuple[int, int]:

@@ -124,7 +124,7 @@ def size(table: Table) -> int:
 
 
 def quick(table: Table) -> Arithmetic:
-    """The arithmetic in which a small run is quickest: floats where exact numbers would be balls."""
+    """The arithmetic in which a small run is quickest: floats where exact numbers would be enclosures."""
     kind = KINDS.get(table["problem"]["kind"])
     return RATIONAL if kind is None or kind.is_piecewise else FLOAT
 

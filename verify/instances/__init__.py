@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from fedtheory.ball_arithmetic import BALL
 from fedtheory.claim import Claim
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.run import Run
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (
@@ -65,4 +65,4 @@ def complexity(instance: Instance, run: Run) -> tuple[int, int, int, int]:
     """
     problem, algorithm = run.problem, run.algorithm
     size = problem.clients * problem.dimension**2 * max(algorithm.work.steps) * algorithm.rounds
-    return run.arithmetic is BALL, size, len(run_toml(run_table(run))), instance.number
+    return run.arithmetic is ENCLOSED, size, len(run_toml(run_table(run))), instance.number

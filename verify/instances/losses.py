@@ -1,6 +1,6 @@
 """Sums of Huber, log-cosh and softplus losses: bounded gradients, and clients of different curvature, on all of space.
 
-Huber losses are evaluated in rationals, the others in balls.
+Huber losses are evaluated in rationals, the others in enclosures.
 """
 
 from __future__ import annotations

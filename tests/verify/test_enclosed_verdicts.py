@@ -1,4 +1,4 @@
-"""Verdicts in balls: certain where enclosures do not overlap, and nowhere else."""
+"""Verdicts in enclosures: certain where enclosures do not overlap, and nowhere else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sympy as sp
 from fedtheory import Claim, parse_run
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.ball_arithmetic import BALL
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import Unresolved
 from fedtheory.registry import all_claims, find
 from fedtheory.run import Run
@@ -57,7 +57,7 @@ def claim(relation: str, margin: sp.Expr, **keys: Any) -> Claim:
 def test_a_tie_is_never_decided(relation: str) -> None:
     """Two sides that are equal without being the same expression are left open, whatever is claimed of them."""
     found = check(claim(relation, sp.Integer(0)), run())
-    assert found.arithmetic is BALL
+    assert found.arithmetic is ENCLOSED
     assert found.applicable
     assert found.holds is None
     assert not found.is_decided
@@ -98,14 +98,14 @@ def test_nothing_follows_from_an_open_condition() -> None:
 
 @pytest.mark.parametrize("noise", ["0", "1/2"])
 def test_floats_agree_far_from_ties(noise: str) -> None:
-    """Of every third claim, those that floats and balls both decide have the same answer, and many are."""
+    """Of every third claim, those that floats and enclosures both decide have the same answer, and many are."""
     exact = run(noise=noise)
     floats, both = exact.as_floats(), Counter[bool]()
     for each in list(all_claims().values())[::3]:
         if each.rate is None:
-            in_balls, in_floats = check(each, exact), check(each, floats)
-            if in_balls.holds is not None and in_floats.holds is not None:
-                both[in_balls.holds == in_floats.holds] += 1
+            in_enclosures, in_floats = check(each, exact), check(each, floats)
+            if in_enclosures.holds is not None and in_floats.holds is not None:
+                both[in_enclosures.holds == in_floats.holds] += 1
     assert not both[False]
     assert both[True] > 25
 
@@ -125,7 +125,7 @@ def test_both_sides_are_enclosed() -> None:
     assert abs(float(worst.lhs.mid()) - floats.lhs) <= 1e-12
 
 
-def test_balls_settle_what_floats_find(tmp_path: Path) -> None:
+def test_enclosures_settle_what_floats_find(tmp_path: Path) -> None:
     """A violation in floats is confirmed in enclosures, and a tie stays open."""
     path = tmp_path / "run.toml"
     path.write_text(run_toml(run_table(run())))
@@ -141,7 +141,7 @@ def test_balls_settle_what_floats_find(tmp_path: Path) -> None:
 
 
 def test_long_runs_keep_their_digits() -> None:
-    """Every local step may double the radius of a ball: long runs are given the bits for that."""
+    """Every local step may double the radius of an enclosure: long runs are given the bits for that."""
     table = run_table(run())
     table["algorithm"] |= {"rounds": 150, "local_steps": 2, "local_step_size": "1/4"}
     found = check(claim("<=", sp.Rational(1, 10)), parse_run(table, RATIONAL))
@@ -157,7 +157,7 @@ def test_violations_on_smooth_losses_are_of_refuted_claims(name: str) -> None:
     decided = 0
     for number in range(2):
         exact = Instance(name, number).run()
-        assert exact.arithmetic is BALL
+        assert exact.arithmetic is ENCLOSED
         for each in all_claims().values():
             if name in families_for(each):
                 found = check_settled(each, exact, None)
@@ -167,7 +167,7 @@ def test_violations_on_smooth_losses_are_of_refuted_claims(name: str) -> None:
 
 
 def test_a_search_among_smooth_losses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Floats climb, and what is reported as refuted is violated by balls that do not overlap."""
+    """Floats climb, and what is reported as refuted is violated by enclosures that do not overlap."""
     monkeypatch.setattr("verify.falsify.starts.families_for", lambda _claim: ("smooth losses",))
     small = Claim(id="t:small", lhs=last, rhs=L * D**2 / 9, where=WHERE, conditions=[eta <= 1 / (4 * L)])
     finding = falsify(small, 20)
@@ -176,7 +176,7 @@ def test_a_search_among_smooth_losses(monkeypatch: pytest.MonkeyPatch) -> None:
     assert finding.run is not None
     assert finding.run["problem"]["kind"] in ("log-cosh", "softplus")
     again = check(small, parse_run(finding.run, RATIONAL))
-    assert again.arithmetic is BALL
+    assert again.arithmetic is ENCLOSED
     assert again.is_decided
     assert again.holds is False
 
@@ -192,7 +192,7 @@ def test_rational_counterexamples_come_first() -> None:
 
 
 def test_a_comparison_outside_a_check_is_refused_as_well() -> None:
-    """Asking two equal balls which is larger raises, so that no branch is taken on a guess."""
+    """Asking two equal enclosures which is larger raises, so that no branch is taken on a guess."""
     exact = run()
     trajectory = exact.trajectory
     with pytest.raises(Unresolved):

@@ -1,4 +1,4 @@
-"""Log-cosh and softplus losses in balls, against mpmath at 50 digits: values, constants, minimisers, whole runs."""
+"""Log-cosh and softplus losses in enclosures, against mpmath at 50 digits: values, constants, whole runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from flint import arb, fmpq
 from loss_runs import TWO_CLIENTS, TWO_COORDINATES, Term, loss_run, problem
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
-from fedtheory.ball_arithmetic import BALL
-from fedtheory.balls import bare, precise_enclosures
+from fedtheory.enclosure_arithmetic import ENCLOSED
+from fedtheory.enclosures import bare, precise_enclosures
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.losses import KINDS, LossRun
 
@@ -37,13 +37,13 @@ every_kind = pytest.mark.parametrize("name", KINDS_OF_RUNS)
 
 @pytest.fixture(autouse=True)
 def precision() -> Any:
-    """50 digits for mpmath, and 256 bits for balls."""
+    """50 digits for mpmath, and 256 bits for enclosures."""
     with mp.workdps(60), precise_enclosures():
         yield
 
 
 def run_of(name: str, **keys: Any) -> LossRun:
-    """A run in balls."""
+    """A run in enclosures."""
     kind, given_terms = KINDS_OF_RUNS[name]
     return loss_run(problem(given_terms, [3], kind=kind, **keys.pop("problem", {})), **keys)
 
@@ -55,7 +55,7 @@ def precise(value: object) -> mp.mpf:
 
 
 def encloses(found: object, expected: mp.mpf) -> bool:
-    """Whether a narrow ball contains what mpmath finds, up to its 50 digits."""
+    """Whether a narrow enclosure contains what mpmath finds, up to its 50 digits."""
     known = arb(bare(found))
     around = arb(mp.nstr(expected, 55), 1e-48 * max(1.0, abs(float(expected))))
     return bool(known.rad() < 1e-60) and bool(known.overlaps(around))
@@ -210,7 +210,7 @@ def test_floats_are_near(name: str) -> None:
     """The same run in double precision has the same expectations and constants, up to rounding."""
     run = run_of(name, problem={"noise": [1, "1/2"]})
     floats = run.as_floats()
-    assert run.arithmetic is BALL
+    assert run.arithmetic is ENCLOSED
     assert floats.arithmetic is FLOAT
     for fact in ("server_suboptimality", "server_distance_sq", "server_gradient_sq", "drift", "largest_gradient_sq"):
         exact = np.vectorize(plain_float, otypes=[float])(getattr(run.trajectory, fact))
@@ -220,7 +220,7 @@ def test_floats_are_near(name: str) -> None:
     assert np.isclose(plain_float(run.smoothness), floats.smoothness, rtol=1e-8)
 
 
-def test_clients_and_surrogates_in_balls() -> None:
+def test_clients_and_surrogates_in_enclosures() -> None:
     """Minimisers of single clients, and of other mixtures of them, are those of mpmath in centred coordinates too."""
     run = run_of("softplus")
     star = run.problem.optimum[0]

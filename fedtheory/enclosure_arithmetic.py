@@ -6,23 +6,23 @@ import numpy as np
 from flint import arb
 
 from fedtheory.arithmetic import Number, RationalArithmetic
-from fedtheory.balls import Ball, ball
+from fedtheory.enclosures import Enclosure, enclosure
 
 
-class BallArithmetic(RationalArithmetic):
-    """Rationals, and balls around what has no rational value; users ask for it as for rationals."""
+class EnclosureArithmetic(RationalArithmetic):
+    """Rationals, and enclosures around what has no rational value; users ask for it as for rationals."""
 
-    kind = "ball"
+    kind = "enclosure"
     numbers = "enclosures"
 
     def sqrt(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):
             return np.vectorize(self.sqrt, otypes=[object])(value)
-        if isinstance(value, Ball):
+        if isinstance(value, Enclosure):
             return value.sqrt()
         root = super().sqrt(value)
-        return ball(root) if isinstance(root, arb) else root
+        return enclosure(root) if isinstance(root, arb) else root
 
 
-BALL = BallArithmetic()
+ENCLOSED = EnclosureArithmetic()
 """What problems without rational values use where rationals are asked for."""

@@ -1,6 +1,6 @@
-"""Balls: real numbers known to lie in an interval, for what exact rationals cannot express.
+"""Enclosures: real numbers known to lie in an interval, for what exact rationals cannot express.
 
-A `Ball` takes part in arrays beside rationals.  Every operation encloses the
+An `Enclosure` takes part in arrays beside rationals.  Every operation encloses the
 true result; every comparison is either certain or raises `Unresolved`, so that
 no branch is ever taken on a guess.  Radii follow the working precision.
 """
@@ -28,48 +28,48 @@ def precise_enclosures(bits: int = ENCLOSURE_BITS) -> Any:
     return ctx.workprec(max(ctx.prec, bits))
 
 
-class Ball:
+class Enclosure:
     """A real number inside an `arb` enclosure; mixes with whole numbers and rationals, never with floats."""
 
-    __slots__ = ("enclosure",)
+    __slots__ = ("interval",)
 
-    def __init__(self, enclosure: arb) -> None:
-        self.enclosure = enclosure
+    def __init__(self, interval: arb) -> None:
+        self.interval = interval
 
     def __repr__(self) -> str:
-        return f"Ball({self.enclosure.str(15)})"
+        return f"Enclosure({self.interval.str(15)})"
 
-    def __add__(self, other: object) -> Ball:
+    def __add__(self, other: object) -> Enclosure:
         return self._combined(other, lambda mine, theirs: mine + theirs)
 
     __radd__ = __add__
 
-    def __sub__(self, other: object) -> Ball:
+    def __sub__(self, other: object) -> Enclosure:
         # A number less itself is zero, however wide its enclosure is.
-        return Ball(arb(0)) if self is other else self._combined(other, lambda mine, theirs: mine - theirs)
+        return Enclosure(arb(0)) if self is other else self._combined(other, lambda mine, theirs: mine - theirs)
 
-    def __rsub__(self, other: object) -> Ball:
+    def __rsub__(self, other: object) -> Enclosure:
         return self._combined(other, lambda mine, theirs: theirs - mine)
 
-    def __mul__(self, other: object) -> Ball:
+    def __mul__(self, other: object) -> Enclosure:
         return self**2 if self is other else self._combined(other, lambda mine, theirs: mine * theirs)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: object) -> Ball:
+    def __truediv__(self, other: object) -> Enclosure:
         return self._combined(other, lambda mine, theirs: mine / theirs)
 
-    def __rtruediv__(self, other: object) -> Ball:
+    def __rtruediv__(self, other: object) -> Enclosure:
         return self._combined(other, lambda mine, theirs: theirs / mine)
 
-    def __pow__(self, exponent: int) -> Ball:
-        return Ball(_power(self.enclosure, int(exponent)))
+    def __pow__(self, exponent: int) -> Enclosure:
+        return Enclosure(_power(self.interval, int(exponent)))
 
-    def __neg__(self) -> Ball:
-        return Ball(-self.enclosure)
+    def __neg__(self) -> Enclosure:
+        return Enclosure(-self.interval)
 
-    def __abs__(self) -> Ball:
-        return Ball(abs(self.enclosure))
+    def __abs__(self) -> Enclosure:
+        return Enclosure(abs(self.interval))
 
     def __eq__(self, other: object) -> bool:
         return self is other or not self._compared(other, arb.__ne__, arb.__eq__)
@@ -91,45 +91,45 @@ class Ball:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _combined(self, other: object, operation: Callable[[arb, Any], arb]) -> Ball:
+    def _combined(self, other: object, operation: Callable[[arb, Any], arb]) -> Enclosure:
         theirs = _operand(other)
-        return NotImplemented if theirs is None else Ball(operation(self.enclosure, theirs))
+        return NotImplemented if theirs is None else Enclosure(operation(self.interval, theirs))
 
     def _compared(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
         """Whether a comparison is certain to hold or certain to fail."""
         theirs = _operand(other)
         if theirs is None:
-            raise TypeError(f"a ball cannot be compared with {type(other).__name__}")
-        if holds(self.enclosure, theirs):
+            raise TypeError(f"an enclosure cannot be compared with {type(other).__name__}")
+        if holds(self.interval, theirs):
             return True
-        if fails(self.enclosure, theirs):
+        if fails(self.interval, theirs):
             return False
         raise Unresolved(f"enclosures of {ctx.prec} bits do not tell two numbers apart")
 
-    def sqrt(self) -> Ball:
+    def sqrt(self) -> Enclosure:
         """The root of a number that is certain not to be negative."""
         _ = self >= 0
-        return Ball(self.enclosure.sqrt())
+        return Enclosure(self.interval.sqrt())
 
-    def exp(self) -> Ball:
+    def exp(self) -> Enclosure:
         """The exponential; NumPy finds this and the next by their names."""
-        return Ball(self.enclosure.exp())
+        return Enclosure(self.interval.exp())
 
-    def expm1(self) -> Ball:
+    def expm1(self) -> Enclosure:
         """``exp(x) - 1``."""
-        return Ball(self.enclosure.expm1())
+        return Enclosure(self.interval.expm1())
 
-    def log1p(self) -> Ball:
+    def log1p(self) -> Enclosure:
         """``log(1 + x)``."""
-        return Ball(self.enclosure.log1p())
+        return Enclosure(self.interval.log1p())
 
-    def tanh(self) -> Ball:
+    def tanh(self) -> Enclosure:
         """The hyperbolic tangent."""
-        return Ball(self.enclosure.tanh())
+        return Enclosure(self.interval.tanh())
 
 
 def _power(base: arb, exponent: int) -> arb:
-    """Whole powers by squaring; flint's own takes logarithms, which a ball around zero does not have."""
+    """Whole powers by squaring; flint's own takes logarithms, which an enclosure around zero does not have."""
     if exponent < 0:
         return 1 / _power(base, -exponent)
     half = _power(base, exponent // 2) if exponent > 1 else arb(1)
@@ -137,21 +137,21 @@ def _power(base: arb, exponent: int) -> arb:
 
 
 def _operand(other: object) -> arb | fmpq | int | None:
-    if isinstance(other, Ball):
-        return other.enclosure
+    if isinstance(other, Enclosure):
+        return other.interval
     if isinstance(other, fmpq | arb) or type(other) is int:
         return other
     return int(other) if isinstance(other, np.integer) else None
 
 
-def ball(value: Any) -> Ball:
-    """A number of exact arithmetic as a ball."""
-    return value if isinstance(value, Ball) else Ball(arb(value))
+def enclosure(value: Any) -> Enclosure:
+    """A number of exact arithmetic as an enclosure."""
+    return value if isinstance(value, Enclosure) else Enclosure(arb(value))
 
 
 def bare(value: Any) -> Any:
-    """A number without its ball: the enclosure itself, which decides nothing that it is too wide for."""
-    return value.enclosure if isinstance(value, Ball) else value
+    """A number without its class: the `arb` itself, which decides nothing that it is too wide for."""
+    return value.interval if isinstance(value, Enclosure) else value
 
 
 def all_bare(values: Any) -> Any:
@@ -159,20 +159,20 @@ def all_bare(values: Any) -> Any:
     return np.frompyfunc(bare, 1, 1)(values) if values.dtype == object else values
 
 
-def balls(values: Any) -> Any:
-    """An array of exact numbers as balls; floats stay as they are."""
+def enclosed(values: Any) -> Any:
+    """An array of exact numbers as enclosures; floats stay as they are."""
     given = np.asarray(values)
-    return np.frompyfunc(ball, 1, 1)(given) if given.dtype == object else values
+    return np.frompyfunc(enclosure, 1, 1)(given) if given.dtype == object else values
 
 
 def largest(values: Sequence[Any] | Array) -> Any:
-    """The largest number, whatever arithmetic; of balls that overlap an enclosure of it."""
+    """The largest number, whatever arithmetic; of intervals that overlap an enclosure of it."""
     given = np.asarray(values)
     return reduce(_larger, given.ravel()) if given.dtype == object else given.max()
 
 
 def smallest(values: Sequence[Any] | Array) -> Any:
-    """The smallest number; of balls that overlap an enclosure of it."""
+    """The smallest number; of intervals that overlap an enclosure of it."""
     given = np.asarray(values)
     return reduce(_smaller, given.ravel()) if given.dtype == object else given.min()
 
@@ -191,11 +191,11 @@ def _larger(one: Any, other: Any) -> Any:
     left, right = bare(one), bare(other)
     if left >= right or left <= right:
         return one if left >= right else other
-    return Ball(arb(left).max(arb(right)))
+    return Enclosure(arb(left).max(arb(right)))
 
 
 def _smaller(one: Any, other: Any) -> Any:
     left, right = bare(one), bare(other)
     if left >= right or left <= right:
         return one if left <= right else other
-    return Ball(arb(left).min(arb(right)))
+    return Enclosure(arb(left).min(arb(right)))
