@@ -112,7 +112,8 @@ def _try(hunt: Hunt, instances: Iterator[Instance]) -> bool:
     """Whether there were instances left to try."""
     before = hunt.looked
     for instance in instances:
-        hunt.start_from(instance.run(), FAMILIES[instance.family].in_floats)
+        family = FAMILIES[instance.family]
+        hunt.start_from(instance.run(), family.in_floats or family.in_enclosures)
     return hunt.looked > before
 
 

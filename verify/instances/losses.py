@@ -138,7 +138,7 @@ def huber_unequal_work(number: int) -> LossRun:
 _SMOOTH = ("log-cosh", "softplus")
 
 
-@family("smooth losses", 8)
+@family("smooth losses", 8, in_enclosures=True)
 def smooth_losses(number: int) -> LossRun:
     """Log-cosh or softplus losses of two clients with different curvatures and widths, half of them with noise."""
     generator = np.random.default_rng([37, number])
@@ -147,7 +147,7 @@ def smooth_losses(number: int) -> LossRun:
     return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
 
 
-@family("smooth losses with full gradients", 6, meant_for=a.full_gradients)
+@family("smooth losses with full gradients", 6, in_enclosures=True, meant_for=a.full_gradients)
 def smooth_full_gradients(number: int) -> LossRun:
     """Log-cosh or softplus losses without noise, two clients of unequal weight, steps up to 1/L."""
     generator = np.random.default_rng([38, number])
@@ -157,7 +157,7 @@ def smooth_full_gradients(number: int) -> LossRun:
     return _with_fedavg(problem, fraction, 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))
 
 
-@family("smooth losses, steps up to 1/L", 6, meant_for=a.bounded_second_moment)
+@family("smooth losses, steps up to 1/L", 6, in_enclosures=True, meant_for=a.bounded_second_moment)
 def smooth_bounded_gradients(number: int) -> LossRun:
     """Log-cosh or softplus losses of two clients of equal weight, half of them with noise, steps up to 1/L."""
     generator = np.random.default_rng([39, number])
@@ -166,7 +166,7 @@ def smooth_bounded_gradients(number: int) -> LossRun:
     return _with_fedavg(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number))
 
 
-@family("smooth losses, short steps", 4, meant_for=a.aggregation_scheme)
+@family("smooth losses, short steps", 4, in_enclosures=True, meant_for=a.aggregation_scheme)
 def smooth_short_steps(number: int) -> LossRun:
     """Log-cosh or softplus losses of clients of unequal weight in full rounds, steps up to 1/(144 L K)."""
     generator = np.random.default_rng([40, number])
@@ -176,7 +176,7 @@ def smooth_short_steps(number: int) -> LossRun:
     return _with_fedavg(problem, fmpq(1, 36 * local_steps), local_steps, rounds)
 
 
-@family("smooth losses, unequal local work", 4, meant_for=a.uniform_sampling)
+@family("smooth losses, unequal local work", 4, in_enclosures=True, meant_for=a.uniform_sampling)
 def smooth_unequal_work(number: int) -> LossRun:
     """Log-cosh or softplus losses of two clients with E_k local steps of size mu/E_k, everybody in every round."""
     generator = np.random.default_rng([41, number])
