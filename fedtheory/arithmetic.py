@@ -1,11 +1,12 @@
-"""Two arithmetics behind one set of names: machine floats and exact rationals.
+"""Three arithmetics behind one set of names: machine floats, exact rationals, and enclosures of what is irrational.
 
 The mathematics elsewhere is written once, on NumPy arrays.  Their element type
 decides: ``float64`` for sweeps, or ``object`` arrays of python-flint's `fmpq`
-for certificates.  What the two cannot share (solving, eigenvalues, roots,
-parsing and printing) is here, as two objects with the same methods.  Mixing a
-float with a rational raises `TypeError`, so no exact number is ever rounded in
-silence.
+for certificates.  Where a problem has no rational values the same arrays hold a
+`Enclosure` beside each rational.  What the arithmetics cannot share (solving,
+eigenvalues, roots, parsing and printing) is here, as objects with the same
+methods.  Mixing a float with an exact number raises `TypeError`, so none is
+ever rounded in silence.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx, fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
+from fedtheory.enclosures import Enclosure, bare, precise_enclosures
 from fedtheory.errors import InputError, NotApplicable, Unresolved
 
 Array = NDArray[Any]
 Number = Any
-"""A float, a rational (`fmpq`), or a rigorous enclosure (`arb`) where an exact root is irrational."""
+"""A float, a rational (`fmpq`), or a rigorous enclosure of what is irrational (`arb` of roots, else `Enclosure`)."""
 
 NEAR_TIE = 1e-9
 """Relative distance below which floats do not decide an inequality."""
 
-_ENCLOSURE_BITS = 256
 _FLOAT_REACH = 1e60
 """Largest number accepted in floats: products of a few such numbers still fit."""
 _FEW_ROUNDINGS = 16 * float(np.finfo(float).eps)
@@ -43,10 +44,17 @@ _LONGEST_NUMBER = 4000
 
 
 class Arithmetic(ABC):
-    """The operations in which floats and rationals differ."""
+    """The operations in which arithmetics differ."""
 
     name: str
+    """What users ask for it by."""
+    kind: str
+    """What it is: float, rational or enclosure."""
+    numbers: str
+    """What its numbers are called."""
     dtype: type
+    is_rigorous: bool
+    """Whether a decided comparison is proved; in floats it is not."""
 
     @abstractmethod
     def number(self, value: object, key: str) -> Number:
@@ -117,10 +125,13 @@ class FloatArithmetic(Arithmetic):
     """IEEE double precision."""
 
     name = "float"
+    kind = "float"
+    numbers = "floats"
     dtype = float
+    is_rigorous = False
 
     def number(self, value: object, key: str) -> float:
-        if isinstance(value, fmpq | float | np.floating):
+        if isinstance(value, fmpq | Enclosure | float | np.floating):
             number = plain_float(value)
         else:
             number = _nearest_float(*_fraction(value, key).as_integer_ratio())
@@ -185,10 +196,13 @@ class RationalArithmetic(Arithmetic):
     """Exact rationals; eigenvalues and roots are rational bounds on the safe side, equal where they can be."""
 
     name = "rational"
+    kind = "rational"
+    numbers = "rationals"
     dtype = object
+    is_rigorous = True
 
-    def number(self, value: object, key: str) -> fmpq:
-        if isinstance(value, fmpq):
+    def number(self, value: object, key: str) -> Number:
+        if isinstance(value, fmpq | Enclosure):
             return value
         if type(value) is int or isinstance(value, np.integer):
             return fmpq(int(value))
@@ -200,9 +214,10 @@ class RationalArithmetic(Arithmetic):
         return fmpq(fraction.numerator, fraction.denominator)
 
     def text(self, value: Number) -> str | None:
-        if isinstance(value, arb):
-            return value.str(30) if value.is_finite() else None
-        return str(value)
+        known = bare(value)
+        if isinstance(known, arb):
+            return known.str(30) if known.is_finite() else None
+        return str(known)
 
     def solve(self, matrix: Array, right: Array) -> Array:
         # A least-norm solution lies in the range of the symmetric matrix: x = A y with A^2 y = right.
@@ -295,6 +310,12 @@ def _exact_root(value: fmpq) -> fmpq | None:
     return fmpq(numerator, denominator) if exact else None
 
 
+def rational_above(value: Number) -> fmpq:
+    """A positive exact number itself if it is rational, else a short rational slightly above it."""
+    known = bare(value)
+    return _round_up(known.upper().fmpq()) if isinstance(known, arb) else known
+
+
 def _round_up(value: fmpq, significant: int = 10_000) -> fmpq:
     """A rational with a short denominator, at most a part in `significant` above the value (which is positive)."""
     shift = 1
@@ -303,14 +324,9 @@ def _round_up(value: fmpq, significant: int = 10_000) -> fmpq:
     return fmpq(math.ceil(Fraction(int(value.p), int(value.q)) * shift), shift)
 
 
-def precise_enclosures() -> Any:
-    """A context in which enclosures of irrational numbers are computed to 256 bits."""
-    return ctx.workprec(_ENCLOSURE_BITS)
-
-
 def unanswered(arithmetic: Arithmetic, reason: str) -> NotApplicable:
     """The error for a question about rank or contraction whose answer is no: in floats rounding may have given it."""
-    return NotApplicable(reason) if arithmetic is RATIONAL else Unresolved(reason)
+    return NotApplicable(reason) if arithmetic.is_rigorous else Unresolved(reason)
 
 
 FLOAT = FloatArithmetic()
@@ -339,11 +355,17 @@ def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     return fmpq(near.numerator, near.denominator)
 
 
+def rational_near(value: Number) -> fmpq:
+    """An exact number itself if it is rational, else a simple rational next to it."""
+    return value if isinstance(value, fmpq) else simplest_near(plain_float(value))
+
+
 def plain_float(value: Number) -> float:
-    """A float near any number of either arithmetic, for ordering and display."""
+    """A float near any number of any arithmetic, for ordering and display."""
     if isinstance(value, fmpq):
         return _nearest_float(int(value.p), int(value.q))
-    return float(value.mid()) if isinstance(value, arb) else float(value)
+    known = bare(value)
+    return float(known.mid()) if isinstance(known, arb) else float(known)
 
 
 def plain_floats(values: Array) -> Array:

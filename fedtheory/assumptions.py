@@ -102,7 +102,7 @@ def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
     _same_local_work(run)
     work = run.algorithm.work
     scaled = (work.step_sizes[0] * scale) ** 2 * run.algorithm.rounds * max(work.steps)
-    rounding = 0 if run.arithmetic.name == "rational" else 1e-12 * scaled
+    rounding = 0 if run.arithmetic.is_rigorous else 1e-12 * scaled
     _expect(abs(scaled - run.problem.clients) <= rounding, f"the step size is not {step_size}")
 
 
@@ -162,7 +162,7 @@ def _time_based(run: Run) -> None:
     except InputError as reason:
         raise NotApplicable(reason.message) from None
     apart = abs(weights - run.arithmetic.array(closed_form))
-    rounding = 0 if run.arithmetic.name == "rational" else 1e-12 * weights
+    rounding = 0 if run.arithmetic.is_rigorous else 1e-12 * weights
     _expect((apart <= rounding).all(), "the aggregation weights are not those of the closed form")
 
 

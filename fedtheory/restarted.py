@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
+from fedtheory.enclosures import largest
 from fedtheory.errors import NotApplicable
 from fedtheory.frames import common_steps, path_frames
 from fedtheory.frames.path import PathFrame
@@ -62,7 +63,7 @@ def largest_deviation_sq(run: Run, loop: Callable[[Run, int], Iterator[Array]], 
     if not plain or run.algorithm.aggregation.server_step_size != 1:
         raise NotApplicable("the loop over iterations averages all clients; this server does something else")
     pairs = zip(loop(run, seed), _of_fedavg(run, seed), strict=True)
-    return max(((x - fedavg) ** 2).sum(axis=1).max() for x, fedavg in pairs)
+    return largest([largest(((x - fedavg) ** 2).sum(axis=1)) for x, fedavg in pairs])
 
 
 def _of_fedavg(run: Run, seed: int) -> Iterator[Array]:

@@ -51,6 +51,15 @@ class Run:
         """The same run in double precision."""
         return replace(self, problem=self.problem.as_floats(), algorithm=self.algorithm.as_floats())
 
+    def refined(self, _bits: int) -> Run:
+        """The same run for enclosures of so many bits; without enclosures there is nothing to refine."""
+        return self
+
+    @property
+    def lost_bits(self) -> int:
+        """How many bits of its enclosures a run uses up; without enclosures none."""
+        return 0
+
     def with_rounds(self, rounds: int) -> Run:
         """The run with another number of rounds."""
         return replace(self, algorithm=replace(self.algorithm, rounds=rounds))

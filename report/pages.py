@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fedtheory.claim import Claim, Verdict
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.expressions import latex
 from fedtheory.registry import repairs_of, sharper_claims
 from report.certificates import CertificateSection, certificate_section
@@ -130,7 +131,7 @@ _SUMMARIES: dict[Verdict, Callable[[ClaimVerdict], str]] = {
     "asymptotic": lambda verdict: f"Supported along a ladder on {_tried(verdict)}; no violation was found.",
     "refuted": _refuted,
     "undecided": lambda verdict: (
-        f"Undecided: on {verdict.undecided} of {_tried(verdict)} neither floats nor rationals could tell."
+        f"Undecided: on {verdict.undecided} of {_tried(verdict)} neither floats nor exact numbers could tell."
     ),
     "not applicable": lambda _verdict: "Not applicable to any instance that was tried.",
     "definition": _definition,
@@ -141,8 +142,8 @@ def _tried(verdict: ClaimVerdict) -> str:
     """How many instances, and in which arithmetic."""
     in_floats = verdict.instances - verdict.exact_instances
     if not in_floats:
-        return f"{verdict.instances} instances that satisfy its assumptions and conditions, all in exact rationals"
-    exact = f"{verdict.exact_instances} in exact rationals" if verdict.exact_instances else "none of them in rationals"
+        return f"{verdict.instances} instances that satisfy its assumptions and conditions, all in exact arithmetic"
+    exact = f"{verdict.exact_instances} in exact arithmetic" if verdict.exact_instances else "none of them exactly"
     return f"{verdict.instances} instances that satisfy its assumptions and conditions ({exact}, {in_floats} in floats)"
 
 
@@ -152,5 +153,10 @@ def _refutation(verdict: ClaimVerdict) -> str:
     if check is not None and check.rate is not None and check.rate.limit is not None:
         limit = decimal(check.rate.limit)
         return f"On the simplest one known, below, the exact limit is {limit}, while the claimed order vanishes."
-    ball = "" if check is None or check.everywhere else " Its constants are those of a ball that contains the run."
-    return f"The simplest counterexample known is below, confirmed in exact rational arithmetic.{ball}"
+    where = "" if check is None or check.everywhere else " Its constants are those of a ball that contains the run."
+    how = (
+        "in exact rational arithmetic"
+        if check is None or check.arithmetic is not ENCLOSED
+        else "by certified enclosures"
+    )
+    return f"The simplest counterexample known is below, confirmed {how}.{where}"

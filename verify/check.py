@@ -8,8 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from fedtheory.arithmetic import RATIONAL, Arithmetic, Number, plain_float, precise_enclosures
+from fedtheory.arithmetic import Arithmetic, Number, plain_float
 from fedtheory.claim import Claim
+from fedtheory.enclosure_arithmetic import ENCLOSED
+from fedtheory.enclosures import ENCLOSURE_BITS, precise_enclosures
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.evaluation import Site, sites, whole_run
 from fedtheory.expressions import Expr, latex
@@ -64,18 +66,20 @@ class Check:
     """Whether the claim does not apply because the run leaves the range of the arithmetic."""
     is_steady: bool = True
     """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
+    bits: int | None = None
+    """Of enclosures, the precision of the answer."""
 
     @property
     def is_decided(self) -> bool:
         """Whether rounding has no say in the answer: neither in the assumptions and conditions nor in the verdict.
 
-        A violation in floats is not decided before rationals confirm it.
+        A violation in floats is not decided before exact arithmetic confirms it.
         """
         if not self.is_steady or any(condition.holds is None for condition in self.conditions):
             return False
         if not self.applicable or not (self.comparisons or self.rate):
             return True
-        return self.holds is True or (self.holds is False and self.arithmetic is RATIONAL)
+        return self.holds is True or (self.holds is False and self.arithmetic.is_rigorous)
 
     @property
     def holds(self) -> bool | None:
@@ -114,13 +118,40 @@ class Check:
         return max(self.comparisons, key=criticality, default=None)
 
 
-def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
+PRECISIONS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
+"""Bits of enclosures, beside those that a long run uses up: a check is repeated with more where they do not decide."""
+
+
+def check(claim: Claim, run: Run, nearby: Sequence[Run] = (), precisions: Sequence[int] = PRECISIONS) -> Check:
     """Check a claim on a run, in the run's arithmetic.
 
     A failed assumption or condition makes the claim not applicable, never false.
-    What the `nearby` runs of a float run disagree about is left undecided.
+    What the `nearby` runs of a float run disagree about is left undecided.  In
+    enclosures `precisions` are tried one after the other until the claim is decided.
     Raises `InputError` for a claim that cannot be evaluated.
     """
+    if run.arithmetic is not ENCLOSED:
+        return _check_once(claim, run, nearby)
+    for bits in (least + run.lost_bits for least in precisions):
+        with precise_enclosures(bits):
+            found = replace(_with_certain_conditions(_check_once(claim, run.refined(bits), ())), bits=bits)
+        if found.is_decided or claim.rate is not None:
+            return found
+    closer = f"the two sides are equal, or closer than enclosures of {bits} bits can tell"
+    return replace(found, reason=found.reason or closer)
+
+
+def _with_certain_conditions(found: Check) -> Check:
+    """A check in enclosures; where a condition is left open nothing is said of the claim."""
+    open_ones = [found.claim.in_words(c.expression) for c in found.conditions if c.holds is None]
+    if not found.applicable or not open_ones:
+        return found
+    reason = f"both sides of the condition {open_ones[0]} are equal, or too close for their enclosures"
+    return replace(found, is_steady=False, reason=reason)
+
+
+def _check_once(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
+    """A check at the precision at hand."""
     try:
         # What overflows is infinite or NaN, and decides nothing.
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -134,8 +165,9 @@ def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
         if not nearby:
             return Check(claim, run.arithmetic, False, str(reason))
     # The reason may be that of a nearby run.
-    found = check(claim, run)
-    return replace(found, is_steady=all(check(claim, near).applicable == found.applicable for near in nearby))
+    found = _check_once(claim, run, ())
+    agreed = all(_check_once(claim, near, ()).applicable == found.applicable for near in nearby)
+    return replace(found, is_steady=agreed)
 
 
 def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:

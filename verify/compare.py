@@ -12,6 +12,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import NEAR_TIE, Array, Number, plain_floats
 from fedtheory.claim import Claim, Relation
+from fedtheory.enclosures import all_bare, bare, precise_enclosures
 from fedtheory.errors import InputError
 from fedtheory.evaluation import Compiled, Site, compile_expression
 from fedtheory.expressions import Average, Expr, Inner, Value, latex, require_meaning
@@ -86,10 +87,11 @@ class Place:
 
     def terms(self, side: Compiled) -> tuple[Term, ...]:
         """The additive terms of a side here; an axis of length one is shared by all positions."""
-        return tuple(Term(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
+        with precise_enclosures():
+            return tuple(Term(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
 
     def _entry(self, values: Array) -> Number:
-        return values[tuple(min(p, full - 1) for p, full in zip(self.position, values.shape, strict=True))]
+        return bare(values[tuple(min(p, full - 1) for p, full in zip(self.position, values.shape, strict=True))])
 
 
 @cache
@@ -239,7 +241,8 @@ def _existing(site: Site) -> Array | None:
 def _sides(link: Link, site: Site) -> tuple[Array, Array, Array]:
     """Left side, right side and scale of rounding, on common axes."""
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
-    lhs, rhs, scale = np.broadcast_arrays(left, right, left_scale + right_scale)
+    # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
+    lhs, rhs, scale = np.broadcast_arrays(*map(all_bare, (left, right, left_scale + right_scale)))
     return lhs, rhs, scale
 
 

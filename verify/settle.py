@@ -1,4 +1,4 @@
-"""What floats leave open, decided in rationals."""
+"""What floats leave open, decided in rationals, or in enclosures where there are none."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.runfile import read_run
@@ -18,12 +19,12 @@ _LONGER = 16
 
 
 def settle(found: Check, run_file: str) -> Check:
-    """What floats leave open, decided by repeating the run of a file in rationals; see `settle_with`."""
+    """What floats leave open, decided by repeating the run of a file exactly; see `settle_with`."""
     return settle_with(found, lambda: read_run(run_file, RATIONAL))
 
 
 def settle_with(found: Check, exactly: Callable[[], Run]) -> Check:
-    """What floats leave open, decided by repeating the run in rationals where that is affordable.
+    """What floats leave open, decided by repeating the run exactly where that is affordable.
 
     Near ties, violations, and assumptions that floats cannot decide.  Sides that
     floats have found keep their floats; the settlement says what decided.
@@ -36,12 +37,19 @@ def settle_with(found: Check, exactly: Callable[[], Run]) -> Check:
     except InputError as reason:
         return _left_open(found, f"floats alone do not decide: {reason.message}")
     if _cost(exact_run) > _BUDGET:
-        return _left_open(found, "floats alone do not decide, and the run is too large to repeat in rationals")
+        repeated = f"the run is too large to repeat in {exact_run.arithmetic.numbers}"
+        return _left_open(found, f"floats alone do not decide, and {repeated}")
     exact = check(found.claim, exact_run)
-    settled = Settlement(exact.holds, "decided in rationals")
+    settled = Settlement(exact.holds, _decided(exact))
     if exact.applicable and found.comparisons:
         return replace(found, conditions=exact.conditions, settlement=settled, is_steady=True)
     return replace(exact, arithmetic=FLOAT, settlement=settled)
+
+
+def _decided(exact: Check) -> str:
+    if exact.arithmetic is ENCLOSED and not exact.is_decided:
+        return f"floats alone do not decide, and {exact.reason}"
+    return f"decided in {exact.arithmetic.numbers}"
 
 
 def _left_open(found: Check, reason: str) -> Check:
@@ -51,4 +59,6 @@ def _left_open(found: Check, reason: str) -> Check:
 
 def _cost(run: Run) -> int:
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
-    return int(steps * (1 + steps / _LONGER) * run.problem.clients * (run.problem.dimension + 1) ** 3)
+    # The bits of enclosures are no more than about the number of steps.
+    longer = 0 if run.arithmetic is ENCLOSED else steps / _LONGER
+    return int(steps * (1 + longer) * run.problem.clients * (run.problem.dimension + 1) ** 3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.targets import resolve
@@ -28,9 +28,9 @@ class Outcome:
     """Whether all constants that the claim uses hold on all of space, not only on a ball."""
     holds: bool | None
     exact: bool
-    """Whether rationals decided."""
+    """Whether rationals or enclosures decided."""
     ratio: float | None
-    complexity: tuple[int, int, int]
+    complexity: tuple[int, int, int, int]
     seconds: float
     is_trivial: bool = False
     """Whether a rate holds because its quantity is zero."""
@@ -86,10 +86,10 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
         yield Outcome(
             target,
             instance,
-            found.applicable,
+            counts(found),
             found.everywhere,
             found.holds,
-            found.arithmetic is RATIONAL,
+            found.arithmetic.is_rigorous,
             found.ratio,
             size,
             perf_counter() - begin,
@@ -97,8 +97,13 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
         )
 
 
+def counts(found: Check) -> bool:
+    """Whether a check is evidence: the claim applies, and its sides are not just too close for enclosures."""
+    return found.applicable and (found.holds is not None or found.arithmetic is not ENCLOSED)
+
+
 def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
-    """The check in floats where they decide, else in rationals; a violation is confirmed by whoever relies on it."""
+    """The check in floats where they decide, else in exact arithmetic; whoever relies on a violation confirms it."""
     if floats is not None:
         found = check(claim, floats)
         # A slope that the ladder leaves open stays open in exact numbers.

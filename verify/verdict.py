@@ -15,7 +15,7 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.targets import resolve
 from verify.check import Check, check
 from verify.counterexamples import counterexample
-from verify.trials import Outcome, try_claims
+from verify.trials import Outcome, counts, try_claims
 
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
@@ -32,9 +32,9 @@ class ClaimVerdict:
     instances: int
     """Instances on which the claim was applicable."""
     exact_instances: int
-    """Of these, how many were decided in rationals; the others in floats, away from near ties."""
+    """Of these, how many were decided in exact arithmetic; the others in floats, away from near ties."""
     violations: int
-    """Of these, on how many it fails: the witness in rationals, the others in the arithmetic of their family."""
+    """Of these, on how many it fails: the witness exactly, the others in the arithmetic of their family."""
     undecided: int
     """Of these, how many could not be decided."""
     worst_ratio: float | None
@@ -66,7 +66,7 @@ def verify(
 ) -> list[ClaimVerdict]:
     """Try claims, named by id or ``file.py:NAME``, on their families of instances.
 
-    A violation counts once it is confirmed in exact rationals.
+    A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
     """
     outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
     for outcome in try_claims(list(outcomes), jobs=jobs, on_progress=on_progress):
@@ -102,7 +102,7 @@ def _verdict(target: str, outcomes: Sequence[Outcome]) -> ClaimVerdict:
 def _settled(claim: Claim, outcome: Outcome) -> Outcome:
     """The outcome as exact arithmetic sees it."""
     exact = check(claim, outcome.instance.run())
-    return replace(outcome, applicable=exact.applicable, holds=exact.holds, ratio=exact.ratio, exact=True)
+    return replace(outcome, applicable=counts(exact), holds=exact.holds, ratio=exact.ratio, exact=True)
 
 
 def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
@@ -118,7 +118,7 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
 
 
 def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
-    """The simplest violation that rationals confirm: the stored one, else one with constants on all of space."""
+    """The simplest violation that is confirmed: the stored one, else one with constants on all of space."""
     for run in _suspects(claim, applicable):
         exact = check(claim, run)
         if exact.holds is False:

@@ -50,8 +50,9 @@ def document(found: Check) -> dict[str, Any]:
         "points": {} if worst is None else {n: [text(x) for x in point] for n, point in worst.points.items()},
         "regions": found.regions,
         "rate": _rate(found),
-        "arithmetic": found.arithmetic.name,
+        "arithmetic": found.arithmetic.kind,
         "settled_by": settled_by,
+        "bits": found.bits,
     }
 
 
@@ -104,7 +105,16 @@ def _outcome(found: Check) -> str:
     if not found.comparisons and found.rate is None:
         return escape(found.reason or "")
     words = {True: "[green]holds[/green]", False: "[bold red]violated[/bold red]", None: "[yellow]undecided[/yellow]"}
-    return words[found.holds] + (f" ({escape(found.settlement.reason)})" if found.settlement else "")
+    return words[found.holds] + (f" ({escape(why)})" if (why := _by(found)) else "")
+
+
+def _by(found: Check) -> str | None:
+    """What decided, or why nothing did, where it is not plain floats or rationals."""
+    if found.settlement is not None:
+        return found.settlement.reason
+    if found.bits is None or found.holds is None:
+        return found.reason
+    return f"in {found.arithmetic.numbers} of {found.bits} bits"
 
 
 def _print_sides(found: Check, worst: Comparison) -> None:

@@ -46,7 +46,7 @@ def document(target: str, finding: Finding) -> dict[str, Any]:
         "lhs": None if worst is None or text is None else text(worst.lhs),
         "rhs": None if worst is None or text is None else text(worst.rhs),
         "run": finding.run,
-        "arithmetic": None if finding.found is None else finding.found.arithmetic.name,
+        "arithmetic": None if finding.found is None else finding.found.arithmetic.kind,
         "tried": finding.looked,
         "applicable": finding.applicable,
         "seconds": round(finding.seconds, 3),
@@ -67,7 +67,9 @@ def _print_run(finding: Finding) -> None:
     worst = finding.found.worst if finding.found else None
     sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
     arithmetic = "" if finding.is_exact else ", in floats"
-    title = "a counterexample, confirmed in rationals" if finding.verdict == "refuted" else "where the ratio is largest"
+    numbers = finding.found.arithmetic.numbers if finding.found else ""
+    refuted = finding.verdict == "refuted"
+    title = f"a counterexample, confirmed in {numbers}" if refuted else "where the ratio is largest"
     print_lines(f"[bold]{title}{arithmetic}[/bold]{sides}")
     # Not through Rich: a run file must not be wrapped.
     print(finding.run_file)

@@ -11,7 +11,10 @@ from typing import Annotated, Any
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
-ArithmeticName = Annotated[str, typer.Option("--arithmetic", help="float, or rational for exact numbers.")]
+ArithmeticName = Annotated[
+    str,
+    typer.Option("--arithmetic", help="float, or rational for exact numbers, or enclosures where there are none."),
+]
 RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run file (TOML).")]
 Target = Annotated[str, typer.Argument(metavar="ID", help="A claim's id, or file.py:NAME for one of your own.")]
 SourceKey = Annotated[str | None, typer.Option("--source", help="Only the claims of this source.")]

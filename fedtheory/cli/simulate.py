@@ -28,10 +28,13 @@ def run(
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
     from fedtheory.arithmetic import named
     from fedtheory.drawn import drawn_runs
+    from fedtheory.enclosures import ENCLOSURE_BITS, precise_enclosures
     from fedtheory.runfile import read_run
 
-    simulated = read_run(run_file, named(arithmetic))
-    with about(run_file):
+    given = read_run(run_file, named(arithmetic))
+    bits = ENCLOSURE_BITS + given.lost_bits
+    with about(run_file), precise_enclosures(bits):
+        simulated = given.refined(bits)
         _require_listable(simulated)
         if simulated.algorithm.clock.is_random:
             found = drawn_runs(simulated, schedules, seed)
@@ -64,7 +67,7 @@ def _require_listable(simulated: Run) -> None:
 def _facts(simulated: Run) -> dict[str, Any]:
     """What does not depend on the schedule."""
     return {
-        "arithmetic": simulated.arithmetic.name,
+        "arithmetic": simulated.arithmetic.kind,
         "constants": constants(simulated),
         "optimum": _texts(simulated, simulated.problem.optimum),
         "optimal_value": _texts(simulated, simulated.problem.optimal_value),

@@ -50,7 +50,7 @@ def _print_constants(simulated: Run, constants: dict[str, Any]) -> None:
     kind = escape(simulated.problem.description)
     known = {name: value for name, value in constants.items() if name != "regions" and value is not None}
     print_lines(
-        f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.name} arithmetic",
+        f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.kind} arithmetic",
         *(f"  {name}: {_shortened(value)}" for name, value in known.items()),
         *(f"  {name}: {escape(region)}" for name, region in constants["regions"].items()),
     )
@@ -64,5 +64,8 @@ def _shown(count: int) -> list[int]:
 
 def _shortened(value: Any) -> str:
     """A JSON number or fraction for a terminal."""
+    if isinstance(value, str) and value.startswith("["):
+        # An enclosure: its first digits say enough for a terminal.
+        return f"{float(value[1:].partition('+/-')[0].strip() or 0):.6g}"
     text = short(value) if isinstance(value, float) else str(value)
     return text if len(text) <= 24 else f"{text[:20]}... ({len(text)} characters; --json shows all)"

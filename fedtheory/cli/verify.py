@@ -80,7 +80,8 @@ def _print_witness(verdict: ClaimVerdict) -> None:
     refuted = verdict.verdict == "refuted"
     worst = verdict.evidence.worst if verdict.evidence else None
     sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
-    title = "the simplest counterexample, confirmed in rationals" if refuted else "where the ratio is largest"
+    numbers = verdict.evidence.arithmetic.numbers if verdict.evidence else ""
+    title = f"the simplest counterexample, confirmed in {numbers}" if refuted else "where the ratio is largest"
     print_lines(f"[bold]{title}[/bold]{sides}")
     # Not through Rich: a run file must not be wrapped.
     print(verdict.run_file)

@@ -15,7 +15,8 @@ import numpy as np
 import sympy as sp
 from flint import fmpq
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array, plain_float
+from fedtheory.arithmetic import RATIONAL, Array, plain_float
+from fedtheory.enclosures import maximum, minimum
 from fedtheory.errors import NotApplicable
 from fedtheory.evaluation.site import Site
 from fedtheory.expressions import (
@@ -87,11 +88,8 @@ class Compiler:
 
     def _constant(self, node: Expr) -> Scalar:
         exact = RATIONAL.number(str(node), str(node))
-        known: dict[Arithmetic, Array] = {
-            FLOAT: np.full((1, 1, 1), plain_float(exact)),
-            RATIONAL: RATIONAL.array([[[exact]]]),
-        }
-        return lambda site: known[site.run.arithmetic]
+        rounded, as_it_is = np.full((1, 1, 1), plain_float(exact)), RATIONAL.array([[[exact]]])
+        return lambda site: as_it_is if site.run.arithmetic.is_rigorous else rounded
 
     def _combination(self, node: Expr) -> Scalar:
         parts = [self.scalar(argument) for argument in node.args]
@@ -171,7 +169,7 @@ class Compiler:
 
     def _extreme(self, node: Expr) -> Scalar:
         parts = [self.scalar(argument) for argument in node.args]
-        choose = np.maximum if isinstance(node, sp.Max) else np.minimum
+        choose = maximum if isinstance(node, sp.Max) else minimum
         return lambda site: np.asarray(reduce(choose, (part(site) for part in parts)))
 
     def _average(self, node: Expr) -> Scalar:

@@ -2,9 +2,7 @@
 
 Their gradients are bounded and differ between clients by a bounded amount on
 all of space, so that claims that assume this are tested inside their
-assumptions.  Huber losses are piecewise quadratic: everything about a run is
-rational, and a violation refutes.
-"""
+assumptions.  Huber"""
 
 from fedtheory.losses.kinds import KINDS, Kind
 from fedtheory.losses.problem import LossProblem, separable

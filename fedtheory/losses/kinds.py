@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.enclosures import enclosed
 
 
 class Kind(ABC):
@@ -55,46 +56,57 @@ class Huber(Kind):
         return np.asarray(abs(u) <= width).astype(int)
 
 
-class LogCosh(Kind):
+class SmoothKind(Kind):
+    """Losses whose slopes are ``k + c tanh(u/s)``, with c and s positive; of exact numbers they make enclosures."""
+
+    is_piecewise = False
+
+    @abstractmethod
+    def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
+        """k, c and s; rational where the width is."""
+
+    def slope(self, u: Array, width: Array) -> Array:
+        offset, amplitude, scale = self.tanh_form(width)
+        slopes: Array = offset + amplitude * np.tanh(enclosed(u) / scale)
+        return slopes
+
+    def curvature(self, u: Array, width: Array) -> Array:
+        _, amplitude, scale = self.tanh_form(width)
+        decay = np.exp(-2 * abs(enclosed(u) / scale))
+        curvatures: Array = amplitude / scale * (4 * decay / (1 + decay) ** 2)
+        return curvatures
+
+
+class LogCosh(SmoothKind):
     """``w^2 log cosh(u/w)``."""
 
     name = "log-cosh"
-    is_piecewise = False
     can_reflect = False
 
     def value(self, u: Array, width: Array) -> Array:
-        scaled = np.abs(u / width)
-        values: Array = width * width * (scaled + np.log1p(np.exp(-2 * scaled)) - np.log(2))
+        scaled = abs(enclosed(u) / width)
+        # log cosh v = v + log((1 + exp(-2v)) / 2) for v >= 0
+        values: Array = width * width * (scaled + np.log1p(np.expm1(-2 * scaled) / 2))
         return values
 
-    def slope(self, u: Array, width: Array) -> Array:
-        slopes: Array = width * np.tanh(u / width)
-        return slopes
-
-    def curvature(self, u: Array, width: Array) -> Array:
-        decay = np.exp(-2 * np.abs(u / width))
-        curvatures: Array = 4 * decay / (1 + decay) ** 2
-        return curvatures
+    def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
+        return width - width, width, width
 
 
-class Softplus(Kind):
+class Softplus(SmoothKind):
     """``w log(1 + exp(u/w))``; with a negative width the reflected ``|w| log(1 + exp(-u/|w|))``."""
 
     name = "softplus"
-    is_piecewise = False
     can_reflect = True
 
     def value(self, u: Array, width: Array) -> Array:
-        return np.asarray(np.abs(width) * np.logaddexp(0, u / width))
+        scaled = enclosed(u) / width
+        positive_part = (scaled + abs(scaled)) / 2
+        return np.asarray(abs(width) * (positive_part + np.log1p(np.exp(-abs(scaled)))))
 
-    def slope(self, u: Array, width: Array) -> Array:
-        slopes: Array = np.sign(width) * (1 + np.tanh(u / width / 2)) / 2
-        return slopes
-
-    def curvature(self, u: Array, width: Array) -> Array:
-        decay = np.exp(-np.abs(u / width))
-        curvatures: Array = decay / (1 + decay) ** 2 / np.abs(width)
-        return curvatures
+    def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
+        half = width / abs(width) / 2
+        return half, abs(half), 2 * abs(width)
 
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Huber(), LogCosh(), Softplus())}

@@ -3,7 +3,8 @@
 Coordinates are independent of each other, so that suprema and minimisers of
 separable objectives are made of those of their coordinates.  Slopes of Huber
 losses are piecewise linear, and everything is found at their kinks, exactly.
-For the other kinds branch and bound in floats encloses a supremum from above.
+For the other kinds branch and bound in floats encloses a supremum from above;
+with rational data it is proved in enclosures, see `fedtheory.losses.sigmoids`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.losses.kinds import Kind
+from fedtheory.losses.kinds import Kind, SmoothKind
+from fedtheory.losses.sigmoids import Sigmoids
 from fedtheory.losses.terms import Terms
 
 _FAR = 40
@@ -44,20 +46,32 @@ class Line:
         return arithmetic_of(self.coefficients)
 
     def supremum(self, shares: Array) -> Number:
-        """``sup_x sum_r shares_r h_r(x)^2`` for shares (R,) of any sign; of smooth kinds a close upper bound."""
+        """``sup_x sum_r shares_r h_r(x)^2`` for shares (R,) of any sign; of smooth kinds in floats an upper bound."""
         if not self.coefficients.size:
             return self.arithmetic.number(0, "zero")
+        if self._sigmoids is not None:
+            return self._sigmoids.supremum(shares)
         return self._exact_supremum(shares) if self.kind.is_piecewise else self._enclosed_supremum(shares)
 
     def steepest(self) -> Array:
-        """``sup_x h_r'(x)``, (R,), for coefficients that are not negative; of smooth kinds a close upper bound."""
+        """``sup_x h_r'(x)``, (R,), for coefficients that are not negative; of smooth kinds in floats an upper bound."""
         if not self.coefficients.size:
             return self.arithmetic.zeros(len(self.coefficients))
+        if self._sigmoids is not None:
+            return np.array([self._sigmoids.steepest(row) for row in range(len(self.coefficients))], dtype=object)
         if self.kind.is_piecewise:
             middles = (self._kinks[1:] + self._kinks[:-1]) / 2
             bends = self.kind.curvature(middles[:, None] - self.centres, self.widths)
             return np.asarray((bends @ self.coefficients.T).max(axis=0))
         return np.array([self._enclosed_curvature(row) for row in self.coefficients])
+
+    @cached_property
+    def _sigmoids(self) -> Sigmoids | None:
+        """The same functions for proofs in enclosures; None where they are piecewise linear or in floats."""
+        if not isinstance(self.kind, SmoothKind) or self.arithmetic is FLOAT:
+            return None
+        offsets, amplitudes, scales = self.kind.tanh_form(self.widths)
+        return Sigmoids(self.coefficients @ offsets, self.coefficients * amplitudes, self.centres, scales)
 
     @cached_property
     def _kinks(self) -> Array:
@@ -71,6 +85,8 @@ class Line:
 
     def zero(self, near: Number) -> Number:
         """The zero nearest to a point of the only function, which rises; `InputError` where it has none."""
+        if self._sigmoids is not None:
+            return self._sigmoids.zero()
         return self._flat_zero(near) if self.kind.is_piecewise else self._steep_zero()
 
     def _flat_zero(self, near: Number) -> Number:

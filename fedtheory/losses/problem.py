@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NoReturn
 
+import numpy as np
+
 from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.losses.line import minimiser
 from fedtheory.losses.noise import TwoPointNoise
@@ -23,11 +26,14 @@ class LossProblem(Problem):
     """
 
     terms: Terms
+    given: LossProblem
+    """The problem in the coordinates that it was given in, in which all its data are exact."""
 
     def __init__(self, terms: Terms, weights: Array, start: Array, oracle: Oracle) -> None:
         # The attributes of a problem that quadratics have besides these are not there.
         self.__dict__.update(terms=terms, weights=weights, start=start, oracle=oracle, data=None)
         self.__dict__["description"] = f"{terms.kind.name} losses"
+        self.__dict__["given"] = self
 
     @property
     def hessians(self) -> NoReturn:
@@ -44,8 +50,9 @@ class LossProblem(Problem):
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
-        """Floats or rationals, as the arrays are."""
-        return self.terms.arithmetic
+        """Floats or rationals, as the arrays are; enclosures where the losses have no rational values."""
+        exact = self.terms.arithmetic.is_rigorous
+        return ENCLOSED if exact and not self.terms.kind.is_piecewise else self.terms.arithmetic
 
     @cached_property
     def mean_terms(self) -> Terms:
@@ -83,12 +90,18 @@ class LossProblem(Problem):
         """The same problem in coordinates whose zero is the optimum."""
         at = self.optimum
         centred = LossProblem(self.terms.translated(at), self.weights, self.start - at, self.oracle)
-        centred.__dict__["optimum"] = at - at
+        centred.__dict__.update(optimum=at - at, given=self.given)
         return centred
+
+    def anew(self) -> LossProblem:
+        """The same problem with nothing computed yet."""
+        return LossProblem(self.terms, self.weights, self.start, self.oracle)
 
     @cached_property
     def client_optima(self) -> Array:
         """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
+        if self.given is not self:
+            return np.asarray(self.given.client_optima - self.given.optimum)
         optima = self.arithmetic.zeros(self.clients, self.dimension)
         try:
             for client in range(self.clients):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number
+from fedtheory.enclosures import largest, maximum
 from fedtheory.errors import NotApplicable
 from fedtheory.frames import Frame, step_frames
 from fedtheory.losses.frames import outcome_frames
@@ -26,6 +27,21 @@ class LossRun(Run):
     """One algorithm on sums of scalar losses; what needs constant matrices raises `NotApplicable`."""
 
     problem: LossProblem
+
+    def refined(self, bits: int) -> LossRun:
+        """The same run for enclosures of so many bits; what it has computed is kept for the next time."""
+        if bits not in self._refinements:
+            self._refinements[bits] = LossRun(self.problem.anew(), self.algorithm)
+        return self._refinements[bits]
+
+    @property
+    def lost_bits(self) -> int:
+        """Each local step ``x - eta g(x)`` of a size up to 3/L at most quadruples the radius of an enclosure."""
+        return 2 * self.algorithm.rounds * max(self.algorithm.work.steps)
+
+    @cached_property
+    def _refinements(self) -> dict[int, LossRun]:
+        return {}
 
     @cached_property
     def trajectory(self) -> LossTrajectory:
@@ -64,7 +80,7 @@ class LossRun(Run):
     @cached_property
     def smoothness(self) -> Number:
         """L = max_i of the largest slope of grad F_i."""
-        return max(self.client_smoothness)
+        return largest(self.client_smoothness)
 
     @cached_property
     def strong_convexity(self) -> Number:
@@ -104,22 +120,22 @@ class LossRun(Run):
     @cached_property
     def noise_variance(self) -> Bound:
         """sigma^2 = max_i E|g_i(x) - grad F_i(x)|^2."""
-        return Bound(max(self._variances), Everywhere())
+        return Bound(largest(self._variances), Everywhere())
 
     @cached_property
     def second_moment(self) -> Bound:
         """G^2 = max_i sup_x E|g_i(x)|^2."""
-        return Bound(max(self._gradient_suprema + self._variances), Everywhere())
+        return Bound(largest(self._gradient_suprema + self._variances), Everywhere())
 
     @cached_property
     def visited_second_moment(self) -> Bound:
         """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
-        return Bound(max(self.trajectory.largest_gradient_sq + self._variances), AlongRun())
+        return Bound(largest(self.trajectory.largest_gradient_sq + self._variances), AlongRun())
 
     @cached_property
     def lipschitz_sq(self) -> Bound:
         """rho^2 = max_i sup_x |grad F_i(x)|^2."""
-        return Bound(max(self._gradient_suprema), Everywhere())
+        return Bound(largest(self._gradient_suprema), Everywhere())
 
     @cached_property
     def objective_lipschitz_sq(self) -> Bound:
@@ -129,7 +145,7 @@ class LossRun(Run):
     @cached_property
     def dissimilarity_sq(self) -> Bound:
         """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
-        return Bound(max(self.client_dissimilarities_sq.value), Everywhere())
+        return Bound(largest(self.client_dissimilarities_sq.value), Everywhere())
 
     @cached_property
     def mean_dissimilarity_sq(self) -> Bound:
@@ -187,8 +203,7 @@ class LossRun(Run):
     def _steepest(self, mixing: Array) -> Array:
         """The largest slopes of combinations, (R,), of the clients' gradients, mixing (R, M)."""
         along = [line(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)]
-        steepest: Array = np.stack(along).max(axis=0)
-        return steepest
+        return np.asarray(reduce(maximum, along))
 
     def _suprema_sq(self, mixing: Array) -> Array:
         """sup_x |sum_i mixing_ri grad F_i(x)|^2, (R,), for mixing (R, M)."""

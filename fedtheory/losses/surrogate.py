@@ -19,11 +19,17 @@ class LossSurrogate(Surrogate):
 
     def __init__(self, problem: LossProblem, algorithm: Algorithm) -> None:
         super().__init__(problem, algorithm)
+        self.problem: LossProblem = problem
         self._centred = problem.centred
 
     def _minimiser(self, weights: Array, near: Array) -> Array:
+        given = self.problem.given
+        is_multiple = weights[0] > 0 and (weights * given.weights[0] == given.weights * weights[0]).all()
+        if is_multiple and not given.terms.kind.is_piecewise:
+            # A multiple of F, which has one minimiser.
+            return near - near
         try:
-            return minimiser(self._centred.terms.mixed(weights), near)
+            return np.asarray(minimiser(given.terms.mixed(weights), near + given.optimum) - given.optimum)
         except InputError:
             raise NotApplicable("a weighted sum of the clients' objectives has no minimiser") from None
 
@@ -49,7 +55,8 @@ class LossSurrogate(Surrogate):
     @cached_property
     def types(self) -> Array:
         """For each client the first one with the same terms, (M,)."""
-        terms = self._centred.terms
+        # Not the centred objectives: rounding would tell equal ones apart.
+        terms = self.problem.given.terms
         each = zip(terms.owners, terms.coordinates, terms.weights, terms.centres, terms.widths, strict=True)
         rows = list(each)
         sets = [sorted(row[1:] for row in rows if row[0] == client) for client in range(self._centred.clients)]

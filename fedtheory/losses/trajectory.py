@@ -16,6 +16,7 @@ from typing import NoReturn
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.enclosures import maximum
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.losses.problem import LossProblem
@@ -170,7 +171,7 @@ class LossTrajectory(Trajectory):
         for each in self.rounds_of_outcomes:
             for k, local in enumerate(each.iterates[:-1]):
                 squares = mean(_squares(self.problem.centred.gradients(local)))
-                found = np.where(steps > k, np.maximum(found, squares), found)
+                found = np.where(steps > k, maximum(found, squares), found)
         return found
 
 

@@ -204,7 +204,7 @@ def numbers_of(claim: Claim) -> Numbers:
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
         at_least=counts,
-        may_vanish=index | {symbol for symbol, notion in (named | own).items() if notion in vanishing},
+        may_vanish=frozenset(index.union(s for s, notion in (named | own).items() if notion in vanishing)),
         divisors=frozenset(s for s, notion in named.items() if _is_divided_by(claim, s, notion)),
         definitions=_means_of_numbers(letters_of(claim)),
     )

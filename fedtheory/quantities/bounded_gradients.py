@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fedtheory.arithmetic import Array
+from fedtheory.enclosures import largest
 from fedtheory.frames import Frame, Vector, frames_at
 from fedtheory.quantities.constants import assumed
 from fedtheory.quantities.local_expectations import at_each_step, at_step, minus, square, virtual_values
@@ -18,8 +19,8 @@ from fedtheory.run import Bound, Run
 
 
 def _largest(run: Run, values: Callable[[Frame], list[Array]]) -> Bound:
-    largest = max(found.max() for frame in frames_at("step", run) for found in values(frame))
-    return Bound(largest, AlongRun())
+    found = [largest(found) for frame in frames_at("step", run) for found in values(frame)]
+    return Bound(largest(found), AlongRun())
 
 
 def _gradient_squares(frame: Frame, at: Vector) -> Array:
@@ -33,8 +34,8 @@ def _full(frame: Frame) -> list[Array]:
 
 
 def _stochastic(run: Run) -> Bound:
-    largest = _largest(run, lambda frame: [square(frame, frame.gradient)])
-    return Bound(max(largest.value, full_gradient_bound.on(run)), largest.region)
+    drawn = _largest(run, lambda frame: [square(frame, frame.gradient)])
+    return Bound(largest([drawn.value, full_gradient_bound.on(run)]), drawn.region)
 
 
 full_gradient_bound = assumed(

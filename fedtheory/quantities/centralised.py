@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.enclosures import largest, smallest
 from fedtheory.errors import NotApplicable
 from fedtheory.frames import common_steps
 from fedtheory.quantities.axes import on_rounds
@@ -40,11 +41,11 @@ def _starts(run: Run) -> Array:
 
 
 def _smallest_gap(run: Run) -> Any:
-    return min(_gaps_after_intervals(run).min(), run.trajectory.server_suboptimality[-1])
+    return smallest([*_gaps_after_intervals(run), run.trajectory.server_suboptimality[-1]])
 
 
 def _nearest(run: Run) -> Any:
-    farthest = run.trajectory.server_distance_sq[:-1].max()
+    farthest = largest(run.trajectory.server_distance_sq[:-1])
     if farthest == 0:
         raise NotApplicable("the run starts at the optimum")
     return 1 / farthest

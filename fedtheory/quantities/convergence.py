@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fedtheory.arithmetic import Array
+from fedtheory.enclosures import largest, smallest
 from fedtheory.errors import NotApplicable
 from fedtheory.moments.stationary import stationary_round_suboptimality
 from fedtheory.quantities.axes import on_rounds
@@ -54,7 +55,7 @@ max_drift = Quantity(
     "max_drift",
     r"\max_{t,k,i}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "max over t, k, i of E|x_i^{t,k} - xbar^{t,k}|^2",
-    lambda run: _local(run, run.trajectory.drift).max(),
+    lambda run: largest(_local(run, run.trajectory.drift)),
 )
 average_gradient_sq = Quantity(
     "average_gradient_sq",
@@ -129,7 +130,7 @@ best_aggregated_suboptimality = Quantity(
     "best_aggregated_suboptimality",
     r"\min_{1\le n\le T}\mathbb E F(x^n)-F^*",
     "the smallest E F(x^n) - F* of the aggregated models n = 1 .. T",
-    lambda run: run.trajectory.server_suboptimality[1:].min(),
+    lambda run: smallest(run.trajectory.server_suboptimality[1:]),
 )
 total_descent = Quantity(
     "total_descent",

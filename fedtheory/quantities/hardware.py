@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from fedtheory.arithmetic import FLOAT, Array, plain_float, precise_enclosures
+from fedtheory.arithmetic import FLOAT, Array, plain_float
+from fedtheory.enclosures import precise_enclosures
 from fedtheory.quantities.axes import on_clients
 from fedtheory.quantities.notion import Quantity, constant, per_round
 from fedtheory.quantities.schedule import interval_of, remaining_time

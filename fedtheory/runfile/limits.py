@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
 from fedtheory.losses import LossProblem
@@ -31,9 +30,9 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
     _expect("rounds", rounds, MOST_ROUNDS, "use fewer rounds")
     _expect("local_steps", local_steps, MOST_LOCAL_STEPS, "use fewer local steps and more rounds")
-    if problem.arithmetic is RATIONAL:
-        way_out = "use fewer, or --arithmetic float"
-        _expect("rounds", rounds * local_steps, MOST_EXACT_STEPS, way_out, "rounds times local steps in rationals")
+    if problem.arithmetic.is_rigorous:
+        way_out, numbers = "use fewer, or --arithmetic float", problem.arithmetic.numbers
+        _expect("rounds", rounds * local_steps, MOST_EXACT_STEPS, way_out, f"rounds times local steps in {numbers}")
     repeats = not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
     passed = local_steps if repeats else rounds * local_steps
     _expect("rounds", passed, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")

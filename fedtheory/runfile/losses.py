@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Number
+from fedtheory.arithmetic import Number
 from fedtheory.errors import InputError
 from fedtheory.losses import Kind, LossProblem, Terms, separable
 from fedtheory.runfile.shared import read_noise, read_start
@@ -25,9 +25,7 @@ class _Term:
 
 
 def read_losses(table: Table, kind: Kind) -> LossProblem:
-    """The problem of a table of one of these kinds; all but Huber losses need floats."""
-    if table.arithmetic is not FLOAT and not kind.is_piecewise:
-        raise InputError(table.path("kind"), f"expected float arithmetic: {kind.name} losses have no rational values")
+    """The problem of a table of one of these kinds; exact data of all but Huber losses give enclosures."""
     given, key = table.take("terms"), table.path("terms")
     if not isinstance(given, list) or not given:
         raise InputError(key, "expected a list of terms for each client")

@@ -32,7 +32,7 @@ class Finding:
     run: Table | None
     """The run file of the counterexample, or of the largest ratio, as a table; None where no run was applicable."""
     found: Check | None
-    """The check of exactly that run, in rationals for a counterexample."""
+    """The check of exactly that run, in exact arithmetic for a counterexample."""
     looked: int
     """Runs that were tried."""
     applicable: int
@@ -47,7 +47,7 @@ class Finding:
     @property
     def is_exact(self) -> bool:
         """Whether both sides are exact."""
-        return self.found is not None and self.found.arithmetic is RATIONAL
+        return self.found is not None and self.found.arithmetic.is_rigorous
 
     @property
     def best_ratio(self) -> float | None:
@@ -73,7 +73,7 @@ def falsify(
     hunt = search(claim, budget, seed, on_progress)
     table, found = _refutation(hunt, budget, seed) or _largest(hunt, budget)
     verdict: Literal["refuted", "not refuted"] = (
-        "refuted" if found is not None and found.arithmetic is RATIONAL and found.holds is False else "not refuted"
+        "refuted" if found is not None and found.arithmetic.is_rigorous and found.holds is False else "not refuted"
     )
     return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, perf_counter() - begin)
 

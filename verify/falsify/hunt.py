@@ -13,11 +13,22 @@ from fedtheory.run import Run
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.falsify.score import NOTHING, score
-from verify.falsify.tables import Table, clients, dimension, examine, features, get, most_steps, working_table, written
+from verify.falsify.tables import (
+    Table,
+    clients,
+    dimension,
+    examine,
+    features,
+    get,
+    most_steps,
+    quick,
+    working_table,
+    written,
+)
 from verify.trials import check_settled
 
 _CONFIRMED = 400_000
-"""Multiplications up to which a violation that floats see is repeated in rationals."""
+"""Multiplications up to which a violation that floats see is repeated exactly."""
 _POOL = 24
 """How many runs are kept as starting points."""
 
@@ -70,7 +81,7 @@ class Hunt:
         self.applicable = 0
         """Of these, runs of which the claim speaks."""
         self.violation: Candidate | None = None
-        """A violation that rationals confirm; its table is as a run file has it."""
+        """A violation that exact arithmetic confirms; its table is as a run file has it."""
         self.best: Candidate | None = None
         """The largest score of a run on which the claim holds."""
         self.fresh: list[Place] = []
@@ -95,10 +106,10 @@ class Hunt:
         self._tick()
         if not self._is_within_reach(table) or not features(table) <= self.setting:
             return NOTHING
-        found = examine(self.claim, table, self.reach.arithmetic)
+        found = examine(self.claim, table, quick(table) if self.reach is NEAR else self.reach.arithmetic)
         if found is None or not found.applicable:
             return NOTHING
-        if found.arithmetic is RATIONAL:
+        if found.arithmetic.is_rigorous:
             self._record(table, found)
         elif found.holds is False and score(found) > _CLEAR:
             self._confirm(table)
@@ -157,13 +168,13 @@ class Hunt:
         return NOTHING if self.best is None else self.best.score
 
     def _confirm(self, table: Table) -> None:
-        """A violation counts once the run file that is printed violates the claim in rationals."""
+        """A violation counts once the run file that is printed violates the claim in exact arithmetic."""
         if self.claim.rate is None and cost(table) > _CONFIRMED:
             return
         try:
             printed = written(table)
         except InputError:
-            # Some losses have no rational values.
+            # Floats take what exact arithmetic refuses, such as very long runs.
             return
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:

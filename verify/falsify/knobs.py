@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.arithmetic import RATIONAL, Array, rational_near
 from fedtheory.run import Run
 from fedtheory.runfile import parse_run
 from verify.falsify.tables import Table, array, changed, clients, dimension, get
@@ -198,7 +198,8 @@ def _pull(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
 def _start(table: Table, factor: fmpq) -> Table:
     """The distance from the start to the optimum, scaled."""
     problem = _run(table).problem
-    return changed(table, {"problem.start": (problem.optimum + (problem.start - problem.optimum) * factor).tolist()})
+    optimum = np.array([rational_near(x) for x in problem.optimum], dtype=object)
+    return changed(table, {"problem.start": (optimum + (problem.start - optimum) * factor).tolist()})
 
 
 def _coordinate(place: int, table: Table, factor: fmpq) -> Table:

@@ -8,7 +8,6 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.claim import Claim
 from fedtheory.errors import FedtheoryError
 from fedtheory.evaluation import whole_run
@@ -18,7 +17,7 @@ from verify.falsify.hunt import Place
 from verify.falsify.knobs import Knob, knobs_of
 from verify.falsify.rounding import factor_of, simplest_between
 from verify.falsify.score import NOTHING
-from verify.falsify.tables import Table, changed, get
+from verify.falsify.tables import Table, changed, get, quick
 
 Look = Callable[[Table], float]
 Structure = Callable[[Table], Iterator[Table]]
@@ -161,6 +160,6 @@ def _with_steps(table: Table, factor: fmpq) -> Table:
 def _conditions_hold(claim: Claim, table: Table) -> bool | None:
     """Whether all conditions hold; None where they cannot be asked."""
     with suppress(FedtheoryError, ArithmeticError, LookupError, ValueError):
-        run = parse_run(table, RATIONAL)
+        run = parse_run(table, quick(table))
         return all(found.holds is not False for found in compare(condition_links(claim), lambda: [whole_run(run)]))
     return None

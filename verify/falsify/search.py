@@ -61,7 +61,7 @@ def simplest_violation(claim: Claim, seed: int, deadline: float) -> Table | None
 
     `deadline` is a time of `time.perf_counter`.
     """
-    violations: list[tuple[tuple[int, int, int], Instance]] = []
+    violations: list[tuple[tuple[int, int, int, int], Instance]] = []
     for instance in islice(starts(claim, np.random.default_rng(seed)), own_size(claim)):
         if perf_counter() > deadline:
             break
@@ -112,7 +112,8 @@ def _try(hunt: Hunt, instances: Iterator[Instance]) -> bool:
     """Whether there were instances left to try."""
     before = hunt.looked
     for instance in instances:
-        hunt.start_from(instance.run(), FAMILIES[instance.family].in_floats)
+        family = FAMILIES[instance.family]
+        hunt.start_from(instance.run(), family.in_floats or family.in_enclosures)
     return hunt.looked > before
 
 

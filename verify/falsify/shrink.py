@@ -1,4 +1,4 @@
-"""A smaller counterexample: fewer and simpler numbers, as long as rationals still confirm the violation."""
+"""A smaller counterexample: fewer and simpler numbers, as long as exact arithmetic confirms the violation."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.claim import Claim
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import NotApplicable
 from fedtheory.runfile import parse_run
 from verify.check import Check
@@ -44,7 +45,7 @@ _OPTIONAL = (
 _KEY = 24
 """What an optional key weighs, beside its numbers."""
 
-Burden = tuple[bool, bool, int, int]
+Burden = tuple[bool, bool, bool, int, int]
 Keeps = Callable[[Check], bool]
 """What has to stay true of a run that gets smaller."""
 
@@ -79,7 +80,7 @@ def _is_violated(found: Check) -> bool:
 def burden(claim: Claim, table: Table) -> Burden | None:
     """What a counterexample asks of a reader; None for what is none.
 
-    Those with a ratio come first, as a side that vanishes looks like a special
+    Rational ones come first; then those with a ratio, as a side that vanishes looks like a special
     case; then those with constants on all of space; then the size of the run
     and the length of its numbers.
     """
@@ -108,7 +109,7 @@ class _Shrinking:
         """Whether a table is a smaller counterexample, which is then kept."""
         if perf_counter() > self._deadline:
             raise _TimeIsUp
-        if table is None or _weight(table) >= self._burden[2:]:
+        if table is None or _weight(table) >= self._burden[3:]:
             return False
         reached = _burden(self._claim, table, self._keeps)
         if reached is None or reached >= self._burden:
@@ -161,7 +162,8 @@ def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
     found = examine(claim, table)
     if found is None or not found.applicable or not keeps(found):
         return None
-    return found.ratio is None and found.rate is None, not found.everywhere, *_weight(table)
+    has_no_ratio = found.ratio is None and found.rate is None
+    return found.arithmetic is ENCLOSED, has_no_ratio, not found.everywhere, *_weight(table)
 
 
 def _weight(table: Table) -> tuple[int, int]:

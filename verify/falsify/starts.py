@@ -38,6 +38,11 @@ def _features(name: str) -> set[str]:
 
 def _shuffled(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:
     """Instances of some families in random order: single ones first, large ones that are evaluated in floats last."""
+
+    def lateness(instance: Instance) -> tuple[bool, bool, bool]:
+        family = FAMILIES[instance.family]
+        return family.in_floats, family.in_enclosures, family.size > 1
+
     everyone = [Instance(name, number) for name in names for number in range(FAMILIES[name].size)]
     mixed = [everyone[place] for place in generator.permutation(len(everyone))]
-    return sorted(mixed, key=lambda instance: (FAMILIES[instance.family].in_floats, FAMILIES[instance.family].size > 1))
+    return sorted(mixed, key=lateness)

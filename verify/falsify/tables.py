@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL, Arithmetic, Array
+from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array
 from fedtheory.claim import Claim
 from fedtheory.errors import FedtheoryError, InputError
 from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.losses import KINDS
 from fedtheory.run import Run
 from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
@@ -120,6 +121,12 @@ def size(table: Table) -> int:
     """How much there is to compute by hand: M d^2 K T, and the rows of data."""
     rows = sum(len(rows) for rows in table["problem"].get("inputs", ()))
     return clients(table) * dimension(table) ** 2 * most_steps(table) * int(table["algorithm"]["rounds"]) + rows
+
+
+def quick(table: Table) -> Arithmetic:
+    """The arithmetic in which a small run is quickest: floats where exact numbers would be enclosures."""
+    kind = KINDS.get(table["problem"]["kind"])
+    return RATIONAL if kind is None or kind.is_piecewise else FLOAT
 
 
 def written(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 from fedtheory.claim import Claim
+from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.run import Run
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (
@@ -57,8 +58,11 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     return tuple(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats)
 
 
-def complexity(instance: Instance, run: Run) -> tuple[int, int, int]:
-    """How much a reader has to compute by hand: size of the run, length of its numbers, place in its family."""
+def complexity(instance: Instance, run: Run) -> tuple[int, int, int, int]:
+    """How much a reader has to compute by hand, least of all first.
+
+    Whether values are irrational, size of the run, length of its numbers, place in its family.
+    """
     problem, algorithm = run.problem, run.algorithm
     size = problem.clients * problem.dimension**2 * max(algorithm.work.steps) * algorithm.rounds
-    return size, len(run_toml(run_table(run))), instance.number
+    return run.arithmetic is ENCLOSED, size, len(run_toml(run_table(run))), instance.number

@@ -34,6 +34,8 @@ class Family:
     build: Callable[[int], Run]
     in_floats: bool = False
     """Whether its runs are evaluated in floats first; violations and near ties then go to rationals."""
+    in_enclosures: bool = False
+    """Whether its runs have no rational values; enclosures take more time, and searches begin elsewhere."""
     meant_for: Assumption | None = None
     """Claims that make this assumption are tried on such families only, other claims never."""
     for_rates: bool = False
@@ -56,11 +58,17 @@ FAMILIES: dict[str, Family] = {}
 
 
 def family(
-    name: str, size: int, *, in_floats: bool = False, meant_for: Assumption | None = None, for_rates: bool = False
+    name: str,
+    size: int,
+    *,
+    in_floats: bool = False,
+    in_enclosures: bool = False,
+    meant_for: Assumption | None = None,
+    for_rates: bool = False,
 ) -> Callable[[Callable[[int], Run]], Callable[[int], Run]]:
     def register(build: Callable[[int], Run]) -> Callable[[int], Run]:
         description = (build.__doc__ or name).partition("\n")[0].rstrip(".")
-        FAMILIES[name] = Family(name, description, size, build, in_floats, meant_for, for_rates)
+        FAMILIES[name] = Family(name, description, size, build, in_floats, in_enclosures, meant_for, for_rates)
         return build
 
     return register

@@ -1,4 +1,7 @@
-"""Sums of Huber losses: bounded gradients, and clients of different curvature, on all of space."""
+"""Sums of Huber, log-cosh and softplus losses: bounded gradients, and clients of different curvature, on all of space.
+
+Huber losses are evaluated in rationals, the others in enclosures.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory import assumptions as a
-from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.arithmetic import RATIONAL, Array, rational_above
 from fedtheory.federation import fedavg
 from fedtheory.losses import KINDS, LossProblem, LossRun, Terms, separable
 from verify.instances.family import CURVATURES, STEP_FRACTIONS, UNITS, Choices, family, pick
@@ -30,27 +33,39 @@ def _random_terms(generator: np.random.Generator, clients: int, dimension: int) 
                 yield client, coordinate, unit * pick(generator, CURVATURES), centre, pick(generator, _WIDTHS)
 
 
-def huber(terms: list[_Term], start: Array, clients: int, **keys: Array | None) -> LossProblem:
-    """A problem from its terms, each (client, coordinate, weight, centre, width)."""
+def _problem(kind: str, terms: list[_Term], start: Array, clients: int, **keys: Array | None) -> LossProblem:
     owners, coordinates, *numbers = zip(*terms, strict=True)
     arrays = [RATIONAL.array(list(column)) for column in numbers]
     places = (np.array(owners), np.array(coordinates))
-    return separable(Terms(KINDS["huber"], *places, *arrays), start, clients=clients, **keys)
+    return separable(Terms(KINDS[kind], *places, *arrays), start, clients=clients, **keys)
 
 
-def _random_huber(
-    generator: np.random.Generator, clients: int, dimension: int, noise: fmpq, shares: Array | None = None
+def _with_mirror_images(terms: list[_Term]) -> list[_Term]:
+    """For each term of a kind that rises for ever one that falls, of half the weight: every sum has a minimiser."""
+    mirrored = [(client, place, weight / 2, centre, -width) for client, place, weight, centre, width in terms]
+    return [*terms, *mirrored]
+
+
+def _random(
+    generator: np.random.Generator,
+    clients: int,
+    dimension: int,
+    noise: fmpq,
+    shares: Array | None = None,
+    *,
+    kind: str = "huber",
 ) -> LossProblem:
-    terms = list(_random_terms(generator, clients, dimension))
+    drawn = list(_random_terms(generator, clients, dimension))
     start = RATIONAL.array(generator.integers(-3, 4, dimension))
-    return huber(terms, start, clients, noise=RATIONAL.array([noise] * clients), weights=shares)
+    terms = _with_mirror_images(drawn) if KINDS[kind].can_reflect else drawn
+    return _problem(kind, terms, start, clients, noise=RATIONAL.array([noise] * clients), weights=shares)
 
 
 def _with_fedavg(
     problem: LossProblem, fraction: fmpq, local_steps: int | tuple[int, ...], rounds: int, sizes: Array | None = None
 ) -> LossRun:
     """FedAvg at a fraction of the step size 1/(4L), which relative `sizes` (M,) may change from client to client."""
-    smoothness = LossRun(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    smoothness = rational_above(LossRun(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness)
     size = fraction / (4 * smoothness) * (fmpq(1) if sizes is None else sizes)
     return LossRun(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
 
@@ -64,7 +79,7 @@ def _coins(number: int) -> tuple[int, int]:
 def huber_losses(number: int) -> LossRun:
     """Huber losses of two or three clients with different curvatures and widths, one or two dimensions, no noise."""
     generator = np.random.default_rng([31, number])
-    problem = _random_huber(generator, 2 + int(generator.integers(2)), 1 + number % 2, fmpq(0))
+    problem = _random(generator, 2 + int(generator.integers(2)), 1 + number % 2, fmpq(0))
     local_steps, rounds = 1 + int(generator.integers(3)), 1 + int(generator.integers(3))
     return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), local_steps, rounds)
 
@@ -73,7 +88,7 @@ def huber_losses(number: int) -> LossRun:
 def noisy_huber_losses(number: int) -> LossRun:
     """Huber losses of two clients in one dimension with two-point noise, all outcomes enumerated."""
     generator = np.random.default_rng([32, number])
-    problem = _random_huber(generator, 2, 1, pick(generator, _NOISES))
+    problem = _random(generator, 2, 1, pick(generator, _NOISES))
     return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
 
 
@@ -83,7 +98,7 @@ def huber_full_gradients(number: int) -> LossRun:
     generator = np.random.default_rng([33, number])
     clients = 2 + int(generator.integers(2))
     shares = RATIONAL.array(generator.integers(1, 4, clients))
-    problem = _random_huber(generator, clients, 1 + number % 2, fmpq(0), shares / shares.sum())
+    problem = _random(generator, clients, 1 + number % 2, fmpq(0), shares / shares.sum())
     fraction = pick(generator, (fmpq(4), fmpq(2), fmpq(1), fmpq(1, 4)))
     return _with_fedavg(problem, fraction, 1 + int(generator.integers(4)), 1 + int(generator.integers(3)))
 
@@ -94,7 +109,7 @@ def huber_bounded_gradients(number: int) -> LossRun:
     generator = np.random.default_rng([34, number])
     noise = pick(generator, _NOISES) if number % 2 else fmpq(0)
     clients = 2 if number % 2 else 2 + int(generator.integers(2))
-    problem = _random_huber(generator, clients, 1 + number // 2 % 2, noise)
+    problem = _random(generator, clients, 1 + number // 2 % 2, noise)
     return _with_fedavg(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number // 4))
 
 
@@ -105,7 +120,7 @@ def huber_short_steps(number: int) -> LossRun:
     noise = pick(generator, _NOISES) if number % 4 == 3 else fmpq(0)
     clients = 2 if number % 4 == 3 else 2 + int(generator.integers(2))
     shares = RATIONAL.array(generator.integers(1, 4, clients))
-    problem = _random_huber(generator, clients, 1 + number % 2, noise, shares / shares.sum())
+    problem = _random(generator, clients, 1 + number % 2, noise, shares / shares.sum())
     local_steps, rounds = _coins(number)
     return _with_fedavg(problem, pick(generator, (fmpq(1), fmpq(1, 2))) / (36 * local_steps), local_steps, rounds)
 
@@ -115,6 +130,57 @@ def huber_unequal_work(number: int) -> LossRun:
     """Huber losses of two clients with E_k local steps of size mu/E_k, everybody in every round."""
     generator = np.random.default_rng([36, number])
     noise = pick(generator, _NOISES) if number % 2 else fmpq(0)
-    problem = _random_huber(generator, 2, 1 + number // 2 % 2, noise)
+    problem = _random(generator, 2, 1 + number // 2 % 2, noise)
     steps = ((1, 1), (1, 2), (2, 1), (2, 2))[int(generator.integers(4))]
+    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), steps, 1, 1 / RATIONAL.array(list(steps)))
+
+
+_SMOOTH = ("log-cosh", "softplus")
+
+
+@family("smooth losses", 8, in_enclosures=True)
+def smooth_losses(number: int) -> LossRun:
+    """Log-cosh or softplus losses of two clients with different curvatures and widths, half of them with noise."""
+    generator = np.random.default_rng([37, number])
+    noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
+    problem = _random(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
+    return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), *_coins(number))
+
+
+@family("smooth losses with full gradients", 6, in_enclosures=True, meant_for=a.full_gradients)
+def smooth_full_gradients(number: int) -> LossRun:
+    """Log-cosh or softplus losses without noise, two clients of unequal weight, steps up to 1/L."""
+    generator = np.random.default_rng([38, number])
+    shares = RATIONAL.array(generator.integers(1, 4, 2))
+    problem = _random(generator, 2, 1, fmpq(0), shares / shares.sum(), kind=_SMOOTH[number % 2])
+    fraction = pick(generator, (fmpq(4), fmpq(2), fmpq(1), fmpq(1, 4)))
+    return _with_fedavg(problem, fraction, 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))
+
+
+@family("smooth losses, steps up to 1/L", 6, in_enclosures=True, meant_for=a.bounded_second_moment)
+def smooth_bounded_gradients(number: int) -> LossRun:
+    """Log-cosh or softplus losses of two clients of equal weight, half of them with noise, steps up to 1/L."""
+    generator = np.random.default_rng([39, number])
+    noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
+    problem = _random(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
+    return _with_fedavg(problem, pick(generator, (fmpq(4), fmpq(1), fmpq(1, 4))), *_coins(number))
+
+
+@family("smooth losses, short steps", 4, in_enclosures=True, meant_for=a.aggregation_scheme)
+def smooth_short_steps(number: int) -> LossRun:
+    """Log-cosh or softplus losses of clients of unequal weight in full rounds, steps up to 1/(144 L K)."""
+    generator = np.random.default_rng([40, number])
+    shares = RATIONAL.array(generator.integers(1, 4, 2))
+    problem = _random(generator, 2, 1, fmpq(0), shares / shares.sum(), kind=_SMOOTH[number % 2])
+    local_steps, rounds = _coins(number)
+    return _with_fedavg(problem, fmpq(1, 36 * local_steps), local_steps, rounds)
+
+
+@family("smooth losses, unequal local work", 4, in_enclosures=True, meant_for=a.uniform_sampling)
+def smooth_unequal_work(number: int) -> LossRun:
+    """Log-cosh or softplus losses of two clients with E_k local steps of size mu/E_k, everybody in every round."""
+    generator = np.random.default_rng([41, number])
+    noise = pick(generator, _NOISES) if number % 4 > 1 else fmpq(0)
+    problem = _random(generator, 2, 1, noise, kind=_SMOOTH[number % 2])
+    steps = ((1, 1), (1, 2), (2, 1), (2, 2))[number % 4]
     return _with_fedavg(problem, pick(generator, STEP_FRACTIONS), steps, 1, 1 / RATIONAL.array(list(steps)))

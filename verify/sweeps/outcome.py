@@ -103,6 +103,6 @@ def _sides(found: Check) -> dict[str, Any]:
     numbers = {"lhs": worst.lhs, "rhs": worst.rhs, "ratio": worst.ratio}
     known = {name: number for name, number in numbers.items() if number is not None}
     sides: dict[str, Any] = {name: FLOAT.text(plain_float(number)) for name, number in known.items()}
-    if found.arithmetic is RATIONAL:
-        sides |= {f"{name}_exact": RATIONAL.text(number) for name, number in known.items()}
+    if found.arithmetic.is_rigorous:
+        sides |= {f"{name}_exact": found.arithmetic.text(number) for name, number in known.items()}
     return sides

@@ -1,0 +1,201 @@
+"""Enclosures: real numbers known to lie in an interval, for what exact rationals cannot express.
+
+An `Enclosure` takes part in arrays beside rationals.  Every operation encloses the
+true result; every comparison is either certain or raises `Unresolved`, so that
+no branch is ever taken on a guess.  Radii follow the working precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from flint import arb, ctx, fmpq
+from numpy.typing import NDArray
+
+from fedtheory.errors import Unresolved
+
+Array = NDArray[Any]
+
+ENCLOSURE_BITS = 256
+"""Bits of enclosures where nothing asks for more."""
+
+
+def precise_enclosures(bits: int = ENCLOSURE_BITS) -> Any:
+    """A context in which enclosures have at least so many bits; an outer one with more keeps its own."""
+    return ctx.workprec(max(ctx.prec, bits))
+
+
+class Enclosure:
+    """A real number inside an `arb` enclosure; mixes with whole numbers and rationals, never with floats."""
+
+    __slots__ = ("interval",)
+
+    def __init__(self, interval: arb) -> None:
+        self.interval = interval
+
+    def __repr__(self) -> str:
+        return f"Enclosure({self.interval.str(15)})"
+
+    def __add__(self, other: object) -> Enclosure:
+        return self._combined(other, lambda mine, theirs: mine + theirs)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> Enclosure:
+        # A number less itself is zero, however wide its enclosure is.
+        return Enclosure(arb(0)) if self is other else self._combined(other, lambda mine, theirs: mine - theirs)
+
+    def __rsub__(self, other: object) -> Enclosure:
+        return self._combined(other, lambda mine, theirs: theirs - mine)
+
+    def __mul__(self, other: object) -> Enclosure:
+        return self**2 if self is other else self._combined(other, lambda mine, theirs: mine * theirs)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: object) -> Enclosure:
+        return self._combined(other, lambda mine, theirs: mine / theirs)
+
+    def __rtruediv__(self, other: object) -> Enclosure:
+        return self._combined(other, lambda mine, theirs: theirs / mine)
+
+    def __pow__(self, exponent: int) -> Enclosure:
+        return Enclosure(_power(self.interval, int(exponent)))
+
+    def __neg__(self) -> Enclosure:
+        return Enclosure(-self.interval)
+
+    def __abs__(self) -> Enclosure:
+        return Enclosure(abs(self.interval))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or not self._compared(other, arb.__ne__, arb.__eq__)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __lt__(self, other: object) -> bool:
+        return self is not other and self._compared(other, arb.__lt__, arb.__ge__)
+
+    def __le__(self, other: object) -> bool:
+        return self is other or self._compared(other, arb.__le__, arb.__gt__)
+
+    def __gt__(self, other: object) -> bool:
+        return not self <= other
+
+    def __ge__(self, other: object) -> bool:
+        return not self < other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _combined(self, other: object, operation: Callable[[arb, Any], arb]) -> Enclosure:
+        theirs = _operand(other)
+        return NotImplemented if theirs is None else Enclosure(operation(self.interval, theirs))
+
+    def _compared(self, other: object, holds: Callable[..., Any], fails: Callable[..., Any]) -> bool:
+        """Whether a comparison is certain to hold or certain to fail."""
+        theirs = _operand(other)
+        if theirs is None:
+            raise TypeError(f"an enclosure cannot be compared with {type(other).__name__}")
+        if holds(self.interval, theirs):
+            return True
+        if fails(self.interval, theirs):
+            return False
+        raise Unresolved(f"enclosures of {ctx.prec} bits do not tell two numbers apart")
+
+    def sqrt(self) -> Enclosure:
+        """The root of a number that is certain not to be negative."""
+        _ = self >= 0
+        return Enclosure(self.interval.sqrt())
+
+    def exp(self) -> Enclosure:
+        """The exponential; NumPy finds this and the next by their names."""
+        return Enclosure(self.interval.exp())
+
+    def expm1(self) -> Enclosure:
+        """``exp(x) - 1``."""
+        return Enclosure(self.interval.expm1())
+
+    def log1p(self) -> Enclosure:
+        """``log(1 + x)``."""
+        return Enclosure(self.interval.log1p())
+
+    def tanh(self) -> Enclosure:
+        """The hyperbolic tangent."""
+        return Enclosure(self.interval.tanh())
+
+
+def _power(base: arb, exponent: int) -> arb:
+    """Whole powers by squaring; flint's own takes logarithms, which an enclosure around zero does not have."""
+    if exponent < 0:
+        return 1 / _power(base, -exponent)
+    half = _power(base, exponent // 2) if exponent > 1 else arb(1)
+    return half * half * base if exponent % 2 else half * half
+
+
+def _operand(other: object) -> arb | fmpq | int | None:
+    if isinstance(other, Enclosure):
+        return other.interval
+    if isinstance(other, fmpq | arb) or type(other) is int:
+        return other
+    return int(other) if isinstance(other, np.integer) else None
+
+
+def enclosure(value: Any) -> Enclosure:
+    """A number of exact arithmetic as an enclosure."""
+    return value if isinstance(value, Enclosure) else Enclosure(arb(value))
+
+
+def bare(value: Any) -> Any:
+    """A number without its class: the `arb` itself, which decides nothing that it is too wide for."""
+    return value.interval if isinstance(value, Enclosure) else value
+
+
+def all_bare(values: Any) -> Any:
+    """`bare` of every entry of an array."""
+    return np.frompyfunc(bare, 1, 1)(values) if values.dtype == object else values
+
+
+def enclosed(values: Any) -> Any:
+    """An array of exact numbers as enclosures; floats stay as they are."""
+    given = np.asarray(values)
+    return np.frompyfunc(enclosure, 1, 1)(given) if given.dtype == object else values
+
+
+def largest(values: Sequence[Any] | Array) -> Any:
+    """The largest number, whatever arithmetic; of intervals that overlap an enclosure of it."""
+    given = np.asarray(values)
+    return reduce(_larger, given.ravel()) if given.dtype == object else given.max()
+
+
+def smallest(values: Sequence[Any] | Array) -> Any:
+    """The smallest number; of intervals that overlap an enclosure of it."""
+    given = np.asarray(values)
+    return reduce(_smaller, given.ravel()) if given.dtype == object else given.min()
+
+
+def maximum(left: Any, right: Any) -> Any:
+    """The larger of two arrays, entry by entry."""
+    return np.maximum(left, right) if left.dtype != object else np.frompyfunc(_larger, 2, 1)(left, right)
+
+
+def minimum(left: Any, right: Any) -> Any:
+    """The smaller of two arrays, entry by entry."""
+    return np.minimum(left, right) if left.dtype != object else np.frompyfunc(_smaller, 2, 1)(left, right)
+
+
+def _larger(one: Any, other: Any) -> Any:
+    left, right = bare(one), bare(other)
+    if left >= right or left <= right:
+        return one if left >= right else other
+    return Enclosure(arb(left).max(arb(right)))
+
+
+def _smaller(one: Any, other: Any) -> Any:
+    left, right = bare(one), bare(other)
+    if left >= right or left <= right:
+        return one if left <= right else other
+    return Enclosure(arb(left).min(arb(right)))

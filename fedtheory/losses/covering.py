@@ -1,0 +1,148 @@
+"""Proofs about smooth functions on an interval: their largest value, and where they vanish.
+
+A function is given by its jet: value, slope and bend at a point, or enclosures
+of them over an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import arb, ctx
+
+from fedtheory.errors import Unresolved
+
+_MOST_PIECES = 20_000
+
+
+def _tight() -> arb:
+    """The relative width of an enclosure that need not be narrower, such as that of a plateau."""
+    return arb(2) ** (-3 * ctx.prec // 4)
+
+
+@dataclass(frozen=True)
+class Jet:
+    """A function and its first two derivatives at a point or over an interval."""
+
+    value: arb
+    slope: arb
+    bend: arb
+
+    def __add__(self, other: Jet) -> Jet:
+        return Jet(self.value + other.value, self.slope + other.slope, self.bend + other.bend)
+
+    def scaled(self, factor: arb) -> Jet:
+        """The function times a number."""
+        return Jet(self.value * factor, self.slope * factor, self.bend * factor)
+
+    def squared(self) -> Jet:
+        """The square of the function."""
+        value, slope, bend = self.value, self.slope, self.bend
+        return Jet(value * value, 2 * value * slope, 2 * (slope * slope + value * bend))
+
+
+Function = Callable[[arb], Jet]
+
+
+def largest_on(function: Function, left: arb, right: arb, floor: arb | None = None) -> arb:
+    """An enclosure of the largest value on an interval with exact ends, by branch and bound.
+
+    Values below `floor` need not be told from it.
+    """
+    covering = _Covering(function, floor)
+    covering.add(function(left).value)
+    covering.add(function(right).value)
+    # Pieces that are never closed shrink to this; what is left of them is enclosed as it is.
+    pieces, narrowest = [(left, right)], (right - left) * arb(2) ** (-ctx.prec // 4)
+    for _ in range(_MOST_PIECES):
+        if not pieces:
+            return covering.largest()
+        low, high = pieces.pop()
+        middle = ((low + high) / 2).mid()
+        if not covering.closes(low, middle, high, narrowest):
+            pieces += [(low, middle), (middle, high)]
+    raise Unresolved("the supremum over all of space could not be enclosed")
+
+
+class _Covering:
+    """What is known of the largest value so far."""
+
+    def __init__(self, function: Function, floor: arb | None) -> None:
+        self._function = function
+        self._low = arb.neg_inf() if floor is None else floor.lower()
+        self._high = self._low
+
+    def add(self, value: arb) -> None:
+        """A value that is attained."""
+        self._low, self._high = max(self._low, value.lower()), max(self._high, value.upper())
+
+    def largest(self) -> arb:
+        """The enclosure, once everything is covered."""
+        return self._low.union(self._high)
+
+    def closes(self, low: arb, middle: arb, high: arb, narrowest: arb) -> bool:
+        """Whether nothing in an interval remains open."""
+        whole = low.union(high)
+        over, at = self._function(whole), self._function(middle).value
+        self._low = max(self._low, at.lower())
+        close = at + over.slope * (whole - middle)
+        if over.value.upper() <= self._low or close.upper() <= self._low:
+            return True
+        if close.upper() - self._low < abs(close).upper() * _tight():
+            self.add(close)
+            return True
+        if over.slope > 0 or over.slope < 0:
+            self.add(self._function(high if over.slope > 0 else low).value)
+            return True
+        if over.bend < 0:
+            # Concave: the largest value is at an end or where the slope vanishes.
+            peak = newton(lambda x: (self._function(x).slope, self._function(x).bend), whole)
+            places = (low, high) if peak is None else (low, high, peak)
+            values = [self._function(place).value for place in places]
+            if peak is None or values[-1].rad() < abs(values[-1]).upper() * _tight():
+                for value in values:
+                    self.add(value)
+                return True
+        if high - low < narrowest:
+            self.add(close)
+            return True
+        return False
+
+
+def newton(slopes: Callable[[arb], tuple[arb, arb]], start: arb) -> arb | None:
+    """The zero of a function in an interval on which its derivative has one sign; None where there is none.
+
+    `slopes` gives the function and its derivative.
+    """
+    within = start
+    while True:
+        middle = within.mid()
+        found = middle - slopes(middle)[0] / slopes(within)[1]
+        if not found.is_finite():
+            return within
+        if not within.overlaps(found):
+            return None
+        narrower = within.intersection(found)
+        if not narrower.rad() < within.rad() / 2:
+            return narrower
+        within = narrower
+
+
+def narrowed(function: Function, low: arb, high: arb) -> arb:
+    """The zero of a rising function between a point where it is negative and one where it is positive."""
+    while True:
+        whole = low.union(high)
+        over, at = function(whole), function(whole.mid()).value
+        if over.slope > 0 and abs(at / over.slope).upper() < (high - low) / 4:
+            found = newton(lambda x: (function(x).value, function(x).slope), whole)
+            assert found is not None
+            return found
+        # The zero may be in the middle, where no sign is certain; it is not at both places.
+        for place in (whole.mid(), (low + (high - low) / 3).mid()):
+            at = function(place).value
+            if at > 0 or at < 0:
+                low, high = (low, place) if at > 0 else (place, high)
+                break
+        else:
+            raise Unresolved("the minimiser could not be enclosed")

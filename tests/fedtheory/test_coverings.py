@@ -1,0 +1,87 @@
+"""Proofs on an interval: largest values and zeros of functions whose answers are known in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.enclosures import precise_enclosures
+from fedtheory.losses.covering import Jet, largest_on, narrowed, newton
+
+few = settings(max_examples=25, deadline=None, derandomize=True)
+centres = st.integers(-9, 9).map(lambda n: arb(n) / 4)
+
+
+@pytest.fixture(autouse=True)
+def precision() -> Iterator[None]:
+    """256 bits."""
+    with precise_enclosures():
+        yield
+
+
+def sine(x: arb) -> Jet:
+    """sin and its derivatives."""
+    return Jet(x.sin(), x.cos(), -x.sin())
+
+
+def quartic(centre: arb) -> object:
+    """-(x - c)^4: at its top the second derivative vanishes as well."""
+
+    def jet(x: arb) -> Jet:
+        u = x - centre
+        return Jet(-u * u * u * u, -4 * u * u * u, -12 * u * u)
+
+    return jet
+
+
+def test_largest_values_by_hand() -> None:
+    """Of the sine: 1 where the top is inside, the value at an end where it is not."""
+    assert largest_on(sine, arb(0), arb(7)).contains(1)
+    assert largest_on(sine, arb(0), arb(7)).rad() < 1e-70
+    short = largest_on(sine, arb(2), arb(3))
+    assert short.overlaps(arb(2).sin())
+    assert short.rad() < 1e-70
+    assert largest_on(sine, arb(0), arb(7), arb(2)).contains(2)
+
+
+@given(centres)
+@few
+def test_flat_tops(centre: arb) -> None:
+    """Where neither monotone nor concave pieces close it, the enclosure of a flat top is still tight."""
+    with precise_enclosures():
+        found = largest_on(quartic(centre), arb(-3), arb(3))
+    assert found.contains(0)
+    assert found.rad() < 1e-12
+
+
+def test_newton_by_hand() -> None:
+    """The root of two is the zero of x^2 - 2 in [1, 2]; in [2, 3] there is none."""
+
+    def slopes(x: arb) -> tuple[arb, arb]:
+        return x * x - 2, 2 * x
+
+    found = newton(slopes, arb(1).union(arb(2)))
+    assert found is not None
+    assert found.overlaps(arb(2).sqrt())
+    assert found.rad() < 1e-70
+    assert newton(slopes, arb(2).union(arb(3))) is None
+
+
+@given(centres)
+@few
+def test_zeros(centre: arb) -> None:
+    """The zero of a rising function, also in the middle of the interval, where no sign is certain."""
+
+    def rising(x: arb) -> Jet:
+        height = (x - centre).tanh()
+        return Jet(height, 1 - height * height, -2 * height * (1 - height * height))
+
+    with precise_enclosures():
+        for low, high in ((arb(-8), arb(8)), (centre - 1, centre + 1)):
+            found = narrowed(rising, low, high)
+            assert found.contains(centre)
+            assert found.rad() < 1e-70
