@@ -10,9 +10,11 @@ import sympy as sp
 from fedtheory.expressions import Average, Expr
 from fedtheory.kernel.numbers import Numbers
 
-_TRIALS = 60
+_TRIALS = 120
 _WHOLE = (0, 1, 2, 4)
 _POSITIVE = tuple(map(sp.Rational, ("1/50", "1/7", "1/2", "1", "9/5", "6", "40")))
+_SMALL = tuple(map(sp.Rational, ("1/2000", "1/50", "1/7", "1/3", "1/2", "1")))
+"""Conditions ask more often for small numbers than for large ones."""
 
 
 def is_negative_somewhere(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
@@ -27,8 +29,9 @@ def is_negative_somewhere(coefficient: Expr, numbers: Numbers, conditions: Seque
     if not all(letter.is_nonnegative for letter in letters):
         return False
     generator, ordered = random.Random(0), sorted(letters, key=sp.default_sort_key)
-    for _ in range(_TRIALS):
-        point = {letter: _drawn(letter, numbers, generator) for letter in ordered}
+    for trial in range(_TRIALS):
+        scale = _SMALL if trial % 2 else _POSITIVE
+        point = {letter: _drawn(letter, numbers, generator, scale) for letter in ordered}
         if all(condition.xreplace(point) == sp.true for condition in conditions):
             value = coefficient.xreplace(point)
             if value.is_finite and value.is_negative:
@@ -55,9 +58,9 @@ def _about(letters: set[sp.Symbol], conditions: Sequence[Expr]) -> list[Expr]:
     return near if reached == letters else _about(reached, conditions)
 
 
-def _drawn(letter: sp.Symbol, numbers: Numbers, generator: random.Random) -> sp.Rational:
+def _drawn(letter: sp.Symbol, numbers: Numbers, generator: random.Random, scale: Sequence[sp.Rational]) -> sp.Rational:
     least = numbers.at_least.get(letter, 0)
     if letter.is_integer or letter in numbers.at_least:
         first = max(least, int(bool(letter.is_positive)))
         return sp.Integer(first + generator.choice(_WHOLE))
-    return generator.choice(_POSITIVE)
+    return generator.choice(scale)

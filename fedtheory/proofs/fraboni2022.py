@@ -183,7 +183,10 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-2.fixed",
         links=[[*STEP, *(replace(term, coefficient=tilde_eta * term.coefficient) for term in MIXING)], STEP, MIXING],
     ),
-    Certificate(claim="fraboni2022:lemma-2.given-weights", links=[STEP]),
+    Certificate(
+        claim="fraboni2022:lemma-2.given-weights",
+        links=[_at_all_steps(tilde_eta**2 / K, [Term(ONE, assumption(WEIGHTS_AT_MOST)), _EXCESS])],
+    ),
     Certificate(claim="fraboni2022:lemma-2.eq-57-58.fixed", links=[[]]),
     Certificate(
         claim="fraboni2022:lemma-2.eq-59.fixed",
