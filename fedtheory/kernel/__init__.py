@@ -14,12 +14,14 @@ the residual must vanish, and decides the sign of each coefficient.
     noise      expected inner products of noise
     forms      normal forms
     reasons    what is not negative, and why
+    conditions orderings of two numbers
     signs      signs of coefficients under conditions
     samples    where a sign cannot be shown, numbers that say so at once
     check      all of it together
 """
 
 from fedtheory.kernel.check import Step, Term, check, remainder
+from fedtheory.kernel.conditions import is_ordering, slack
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers, Rejected
 from fedtheory.kernel.reasons import (
@@ -44,7 +46,7 @@ from fedtheory.kernel.reasons import (
     weighted,
 )
 from fedtheory.kernel.samples import is_nonzero_somewhere
-from fedtheory.kernel.signs import is_nonnegative, is_ordering, is_positive, slack
+from fedtheory.kernel.signs import is_nonnegative, is_positive
 from fedtheory.kernel.theory import Theory
 
 __all__ = [

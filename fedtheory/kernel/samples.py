@@ -8,11 +8,15 @@ from collections.abc import Sequence
 import sympy as sp
 
 from fedtheory.expressions import Average, Expr
+from fedtheory.kernel.conditions import ends
 from fedtheory.kernel.numbers import Numbers
 
-_TRIALS = 120
+Point = dict[sp.Symbol, sp.Rational]
+
+_TRIALS = 60
 _WHOLE = (0, 1, 2, 4)
 _POSITIVE = tuple(map(sp.Rational, ("1/50", "1/7", "1/2", "1", "9/5", "6", "40")))
+_MORE = tuple(map(sp.Rational, ("1", "101/100", "3/2", "10")))
 _SMALL = tuple(map(sp.Rational, ("1/2000", "1/50", "1/7", "1/3", "1/2", "1")))
 """Conditions ask more often for small numbers than for large ones."""
 
@@ -32,11 +36,28 @@ def is_negative_somewhere(coefficient: Expr, numbers: Numbers, conditions: Seque
     for trial in range(_TRIALS):
         scale = _SMALL if trial % 2 else _POSITIVE
         point = {letter: _drawn(letter, numbers, generator, scale) for letter in ordered}
+        _mend(point, conditions, numbers, generator)
         if all(condition.xreplace(point) == sp.true for condition in conditions):
             value = coefficient.xreplace(point)
             if value.is_finite and value.is_negative:
                 return True
     return False
+
+
+def _mend(point: Point, conditions: Sequence[Expr], numbers: Numbers, generator: random.Random) -> None:
+    """Move a point towards where the conditions hold, one letter for each that fails."""
+    for condition in conditions:
+        if condition.xreplace(point) != sp.true:
+            smaller, larger = ends(condition)
+            least, most = smaller.xreplace(point), larger.xreplace(point)
+            if _is_free(larger, numbers) and least.is_nonnegative:
+                point[larger] = least * generator.choice(_MORE)
+            elif _is_free(smaller, numbers) and most.is_positive:
+                point[smaller] = most / generator.choice(_MORE)
+
+
+def _is_free(side: Expr, numbers: Numbers) -> bool:
+    return bool(side.is_Symbol) and not side.is_integer and side not in numbers.at_least
 
 
 def is_nonzero_somewhere(expression: Expr) -> bool:

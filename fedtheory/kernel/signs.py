@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 import sympy as sp
 
 from fedtheory.expressions import Average, Expr
+from fedtheory.kernel.conditions import ends, is_ordering, slack
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.samples import is_negative_somewhere
 
@@ -107,22 +108,6 @@ def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bo
     return any(has_sign(number - least, numbers) for least in (sp.S.Zero, *map(slack, conditions)))
 
 
-def slack(condition: Expr) -> Expr:
-    """How far a condition is from failing, negative where it fails; for <, <=, > and >= only."""
-    smaller, larger = _ends(condition)
-    return larger - smaller
-
-
-def is_ordering(condition: Expr) -> bool:
-    """Whether a condition is one of <, <=, > and >=."""
-    return isinstance(condition, sp.Le | sp.Lt | sp.Ge | sp.Gt)
-
-
-def _ends(condition: Expr) -> tuple[Expr, Expr]:
-    ascending = isinstance(condition, sp.Le | sp.Lt)
-    return (condition.lhs, condition.rhs) if ascending else (condition.rhs, condition.lhs)
-
-
 def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
     """The coefficient with conditions built in, one after the other, in any order; each covers the whole domain."""
     found, todo = {coefficient}, [(coefficient, frozenset(range(len(known))))]
@@ -138,7 +123,7 @@ def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator
 
 
 def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
-    smaller, larger = _ends(condition)
+    smaller, larger = ends(condition)
     if larger.is_Symbol and larger not in smaller.free_symbols:
         yield {larger: smaller + sp.Dummy("s", nonnegative=True)}
     if smaller.is_Symbol and _is_positive(smaller, numbers) and smaller not in larger.free_symbols:

@@ -229,12 +229,13 @@ def _spread_factor(letter: Letters) -> Expr:
 def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
     """What holds of numbers of an update by what they stand for: sums of weights, and curvatures of samples."""
     letter = letters_of(claim)
-    smallest, largest = letter(q.smoothness), letter(samples.sample_smoothness)
-    curvatures = (smallest <= largest,) if letter.has(samples.sample_smoothness) else ()
-    weights = (letter(q.weight_sum) <= letter(q.largest_weight_sum),) if letter.has(q.weight_sum) else ()
-    ends = ((smallest_weight_sum, q.weight_sum), (q.chi_sq, largest_chi_sq))
-    extremes = (letter(one) <= letter(other) for one, other in ends if letter.has(one) and letter.has(other))
-    return (*curvatures, *weights, *extremes)
+    ends = (
+        (q.smoothness, samples.sample_smoothness),
+        (q.weight_sum, q.largest_weight_sum),
+        (smallest_weight_sum, q.weight_sum),
+        (q.chi_sq, largest_chi_sq),
+    )
+    return tuple(letter(one) <= letter(other) for one, other in ends if letter.has(one) and letter.has(other))
 
 
 def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
