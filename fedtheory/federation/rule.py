@@ -18,7 +18,7 @@ from itertools import repeat
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
 from fedtheory.clock import Clock, Schedule, Update
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.federation.participation import Full, Participation, WeightMoments
+from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, WeightMoments
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +86,7 @@ class Algorithm:
             raise InputError("algorithm.local_steps", f"expected positive whole numbers, got {min(self.work.steps)}")
         if any(size <= 0 for size in self.work.step_sizes):
             raise InputError("algorithm.local_step_size", f"expected positive numbers, got {min(self.work.step_sizes)}")
+        self._require_weights()
         if self.aggregation.server_step_size <= 0:
             given = self.aggregation.server_step_size
             raise InputError("algorithm.server_step_size", f"expected a positive number, got {given}")
@@ -101,6 +102,15 @@ class Algorithm:
             raise InputError("algorithm.rounds", f"expected {len(self.drawn.updates)}, as drawn, got {self.rounds}")
         if self.clock.is_random and not isinstance(self.aggregation.participation, Full):
             raise InputError("algorithm.participation", "expected full participation with random update times")
+
+    def _require_weights(self) -> None:
+        """Raise `InputError` where aggregation weights are negative, or those of a law that draws with importances."""
+        chosen, law = self.aggregation.chosen, self.aggregation.participation
+        if chosen is not None and min(chosen) < 0:
+            raise InputError("algorithm.aggregation", f"expected numbers that are not negative, got {min(chosen)}")
+        if chosen is not None and isinstance(law, Fixed | Multinomial):
+            name = type(law).__name__.lower()
+            raise InputError("algorithm.aggregation", f'expected "importance" with {name} participation')
 
     @cached_property
     def schedule(self) -> Schedule:

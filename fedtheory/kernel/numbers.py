@@ -8,7 +8,9 @@ from functools import lru_cache
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr
+from fedtheory.expressions import Average, ClientSum, Expectation, Expr, Inner, LocalSum, PastSum, Selected, Value
+
+_OF_VECTORS = (ClientSum, Expectation, Inner, LocalSum, PastSum, Selected, Value)
 
 
 class Rejected(Exception):
@@ -55,6 +57,8 @@ class Numbers:
         unknown = number.free_symbols - self.letters - self.of_clients
         if unknown:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")
+        if number.atoms(*_OF_VECTORS):
+            raise Rejected(f"{number} is not a number, but a sum or a mean of what may be random")
         if number.atoms(sp.Float) or number.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
             raise Rejected(f"{number} is not exact, or not finite")
         return self.with_plain_means(number)
@@ -68,6 +72,9 @@ class Numbers:
         return any(_vanishes(number, root, of) for root, of in self.roots.items() if number.has(root))
 
     def _expanded(self, mean: Expr) -> Expr:
+        if mean.free_symbols - self.letters - self.of_clients:
+            # What else there is may differ from client to client.
+            return mean
         return sp.Add(*(shared * (Average(own) if own != 1 else own) for shared, own in self.parts(mean.args[0])))
 
     def written_out(self, expression: Expr) -> Expr:

@@ -34,6 +34,7 @@ class AtOptimum(Derived):
     )
     place = "round"
     words = "a proved claim, for a round that starts from the optimum"
+    keeps_equations = False
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""

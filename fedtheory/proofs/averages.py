@@ -75,6 +75,7 @@ class OverUpdates(Derived):
 
     needs = NEEDS
     words = "a proved claim, averaged over the updates"
+    keeps_equations = False
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""

@@ -266,4 +266,4 @@ def _derived(
         )
     for divisor in sorted(divisors([found]), key=str):
         yield Step(f"{divisor} > 0", is_positive(divisor, numbers_of(claim), conditions))
-    return found, relation.operator == "=="
+    return found, relation.operator == "==" and derived.keeps_equations

@@ -38,6 +38,8 @@ class Derived:
     """What that claim has to be about."""
     words: ClassVar[str] = "a proved claim"
     """What is made of it."""
+    keeps_equations: ClassVar[bool] = True
+    """Whether an equation remains one; else only one direction of it does."""
 
     def slack(self, _letter: Letters, slack: Expr) -> Expr:
         """What is not negative, from what the relation says is not."""
@@ -118,6 +120,7 @@ class AtNextStart(Derived):
 
     needs = NEEDS
     words = "a proved claim, for the next round or the end of the run"
+    keeps_equations = False
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""

@@ -58,6 +58,8 @@ def theory_of_update(claim: Claim, relation: Relation) -> Theory:
 
 def in_vectors(claim: Claim, relation: Relation) -> Relation:
     """A relation between quantities of updates as one between inner products and objective values."""
+    if any(expression.has(Average) for expression in (relation.left, relation.right, *claim.conditions)):
+        raise Rejected("means over clients have the importances as weights, which a theory of updates does not know")
     letter, reading = letters_of(claim), _reading(claim, relation)
     known = {letter(notion): meaning for notion, meaning in reading.meanings(letter).items()} | _weights(letter)
     weights = {letter(weight): number for weight, number in reading.weights.items()}

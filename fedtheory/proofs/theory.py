@@ -13,6 +13,8 @@ from fedtheory.claim import Claim
 from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Selected, norm_sq
 from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
+from fedtheory.quantities import inside_rounds as steps
+from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities.sampled_gradients import sample_smoothness
 from fedtheory.quantities.second_moments_of_weights import smallest_weight_sum, spread_factor
 from fedtheory.quantities.setting import largest_chi_sq
@@ -34,7 +36,6 @@ _POSITIVE = (
     q.largest_weight_sum,
     sample_smoothness,
     spread_factor,
-    smallest_weight_sum,
 )
 _MAY_VANISH = (
     q.initial_distance,
@@ -54,6 +55,7 @@ _MAY_VANISH = (
     q.largest_staleness,
     q.surrogate_initial_distance,
     largest_chi_sq,
+    smallest_weight_sum,
     q.small_step_bias,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
@@ -68,6 +70,13 @@ _PER_SHARE = (
     q.square_mean_gradient,
     q.round_optimum_noise,
     q.round_optimum_mixed_noise,
+    q.misrepresentation,
+    q.chi_sq,
+    steps.square_mean_gradient_at_step,
+    samples.mixed_gradient_change,
+    samples.mixed_noise_at_virtual,
+    samples.mean_gradient_at_virtual_sq,
+    samples.gradient_deviation_sq,
 )
 """Quantities of updates that are known only where somebody has a weight in each."""
 GAPS = (
@@ -166,7 +175,7 @@ def theory_of(claim: Claim) -> Theory:
         lipschitz=dict.fromkeys(both, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
         minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
-        assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(letter),
+        assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(claim, letter),
     )
 
 
@@ -199,7 +208,8 @@ def numbers_of(claim: Claim) -> Numbers:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
     curved = _CURVED if a.strongly_convex_clients in claim.assumptions else ()
-    vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *_CLIENTS_MAY_VANISH) if n not in curved]
+    flat = () if any(assumption in claim.assumptions for assumption in _SMOOTH) else (q.smoothness, sample_smoothness)
+    vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *flat, *_CLIENTS_MAY_VANISH) if n not in curved]
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
@@ -217,9 +227,11 @@ def _sides(claim: Claim) -> list[Expr]:
 def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
     """Whether a claim says nothing where a number is zero."""
     sides = _sides(claim)
+    if notion in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
+        return True
     if notion is q.weight_sum and any(claim.where.get(s) in _PER_SHARE for side in sides for s in side.free_symbols):
         return True
-    return notion in (*GAPS, q.initial_gap, q.weight_sum) and symbol in divisors(sides)
+    return notion in (*GAPS, q.initial_gap, q.weight_sum, smallest_weight_sum) and symbol in divisors(sides)
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
@@ -318,9 +330,11 @@ def _distances(letter: Letters) -> dict[str, Expr]:
     return {"distance of the minimisers": letter(q.client_optimum_distance) ** 2 - apart}
 
 
-def _nearest(letter: Letters) -> dict[str, Expr]:
+def _nearest(claim: Claim, letter: Letters) -> dict[str, Expr]:
     """How far the models that rounds start from are from the optimum."""
-    if not letter.has(q.nearest_start):
+    # It is a bound in expectation, or on the only path that there is.
+    is_path = claim.place == "path" and a.full_gradients in claim.assumptions
+    if not letter.has(q.nearest_start) or not (is_path or claim.place == "step"):
         return {}
     apart = norm_sq(letter(q.server_model) - letter(q.optimum))
     return {"nearest start": 1 / letter(q.nearest_start) - apart}

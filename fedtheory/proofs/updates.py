@@ -71,6 +71,8 @@ def applied(letter: Letters, gradient: Expr) -> Expr:
 def theory_at_steps(claim: Claim) -> Theory:
     """The theory of the K local steps of an update, with samples at three points."""
     letter = letters_of(claim)
+    if letter(q.weight_sum) not in numbers_of(claim).divisors:
+        raise Rejected("the clients have shares in an update where somebody reports, which the claim does not say")
     noises = frozenset({noise, virtual_noise, optimum_noise})
     is_unbiased = a.unbiased_gradients in claim.assumptions
     is_convex = a.convex_and_smooth in claim.assumptions
@@ -182,7 +184,7 @@ def theory_of_types(claim: Claim) -> Theory:
             numbers,
             of_clients=numbers.of_clients | own,
             may_vanish=numbers.may_vanish | own,
-            definitions={**numbers.definitions, letter(q.chi_sq): Average(present * pull**2)},
+            definitions={letter(q.chi_sq): Average(present * pull**2)},
         ),
         vectors=frozenset({virtual}),
         client_vectors=frozenset({client_optimum}),
@@ -213,10 +215,8 @@ def numbers_of_update(claim: Claim) -> Numbers:
         numbers,
         letters=numbers.letters | known,
         of_clients=numbers.of_clients | own,
-        may_vanish=numbers.may_vanish | own,
-        # Shares are shares of something.
-        divisors=numbers.divisors | {letter(q.weight_sum)},
-        definitions={**numbers.definitions, letter(spread_factor): _spread_factor(letter)},
+        may_vanish=numbers.may_vanish | own | known,
+        definitions={letter(spread_factor): _spread_factor(letter)},
     )
 
 

@@ -28,7 +28,7 @@ def read_algorithm(table: Table, problem: Problem) -> Algorithm:
         server_step_size=table.number("server_step_size", 1),
         participation=participation,
         clock=clock,
-        aggregation=_aggregation(table, clock, participation, problem),
+        aggregation=_aggregation(table, clock, problem),
     )
     table.finish()
     return algorithm
@@ -94,13 +94,11 @@ _POLICIES: dict[str, Callable[[Table], Policy]] = {
 }
 
 
-def _aggregation(table: Table, clock: Clock, participation: Participation, problem: Problem) -> Array | None:
+def _aggregation(table: Table, clock: Clock, problem: Problem) -> Array | None:
     """The weights d_i, (M,); None for the importances."""
     given, key = table.take("aggregation", "importance"), table.path("aggregation")
     if given == "importance":
         return None
-    if isinstance(participation, Fixed | Multinomial):
-        raise InputError(key, f'expected "importance" with {type(participation).__name__.lower()} participation')
     if given == "identical":
         return table.arithmetic.array([1] * problem.clients)
     if given == "time-based":
@@ -110,8 +108,6 @@ def _aggregation(table: Table, clock: Clock, participation: Participation, probl
     weights = table.rectangular(given, "aggregation", 1)
     if len(weights) != problem.clients:
         raise InputError(key, f"expected {problem.clients} numbers, got {len(weights)}")
-    if any(weight < 0 for weight in weights):
-        raise InputError(key, f"expected numbers that are not negative, got {min(weights)}")
     return weights
 
 

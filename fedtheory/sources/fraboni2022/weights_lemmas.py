@@ -239,7 +239,7 @@ CLAIMS = [
         lhs=next_distance_sq,
         relation="==",
         rhs=distance_sq - 2 * tilde_eta * selected_descent + step_sq,
-        assumptions=ASSUMPTIONS,
+        assumptions=(*ASSUMPTIONS, a.somebody_reports),
         corrects="fraboni2022:lemma-2.eq-57-58",
         verdict="proved",
     ),

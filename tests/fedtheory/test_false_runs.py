@@ -1,0 +1,163 @@
+"""False statements about runs that look like consequences of averages, equations and signs: none of them is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.arithmetic import FLOAT
+from fedtheory.claim import Claim
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.expressions import Average, ClientSum, Expectation, Expr, norm_sq
+from fedtheory.federation import Fixed, Multinomial, fedavg
+from fedtheory.kernel import Step, Term, assumption, one, square
+from fedtheory.problem import quadratic
+from fedtheory.proofs import Certificate, Combination, Part, Proof, examination
+from fedtheory.proofs import updates as v
+from fedtheory.proofs.averages import OverUpdates
+from fedtheory.proofs.intervals import AtNextStart, Derived
+from fedtheory.proofs.products import Positive
+from fedtheory.quantities import inside_rounds as steps
+from fedtheory.quantities import sampled_gradients as samples
+from fedtheory.quantities import second_moments_of_weights as moments
+from fedtheory.run import Run
+
+ONE = sp.S.One
+SCHEME = (a.aggregation_scheme, a.unbiased_gradients)
+squared, share, mixed, mean, own, past, delay, bar, gap, following, last = sp.symbols(
+    "squared share mixed mean own past delay bar gap following last", nonnegative=True
+)
+WHERE: dict[sp.Symbol, Any] = {
+    squared: steps.stochastic_gradient_sq,
+    share: q.weight_share,
+    mixed: steps.square_mean_gradient_at_step,
+    mean: q.mean_divergence,
+    own: q.client_dissimilarity,
+    past: q.past_step_lengths_sq,
+    delay: q.largest_staleness,
+    bar: q.mean_step_length_sq,
+    gap: q.interval_start_gap,
+    following: q.next_interval_start_gap,
+    last: q.final_suboptimality,
+}
+THREE_HALVES = sp.Rational(3, 2)
+JENSEN = Term(ONE, square(v.at_local - Average(v.at_local)), averaged=True)
+
+
+def claim(left: Any, operator: Any, right: Any, **stated: Any) -> Claim:
+    """A small claim about a run."""
+    return Claim(
+        id="t:false", lhs=left, relation=operator, rhs=right, **{"where": WHERE, "assumptions": SCHEME, **stated}
+    )
+
+
+def failing(found: Claim, certificate: Any, prover: Any = None) -> str:
+    """What fails in an examination; empty where the claim is proved."""
+    steps = examination(found, certificate) if prover is None else examination(found, certificate, prover)
+    return "; ".join(step.text for step in steps if not step.holds)
+
+
+@pytest.mark.parametrize(
+    ("why", "stated"),
+    [
+        ([], claim(Average(squared), "==", ClientSum(share * squared))),
+        ([JENSEN], claim(mixed, "<=", Average(squared))),
+        (
+            [Term(THREE_HALVES - Average(own), one())],
+            claim(ClientSum(share * own), "<=", THREE_HALVES, conditions=[Average(own) <= THREE_HALVES]),
+        ),
+        ([], claim(mean, "==", ClientSum(share * own))),
+    ],
+    ids=["a mean", "Jensen", "a condition", "a number"],
+)
+def test_importances_are_no_shares(why: Any, stated: Claim) -> None:
+    """A mean over clients has the importances as weights; those of an update are others."""
+    assert failing(stated, Certificate(claim=stated.id, links=[why])) != ""
+
+
+@pytest.mark.parametrize("left", [Average(squared), Average(squared * own), Average(share)])
+def test_a_mean_over_clients_is_no_member(left: Expr) -> None:
+    """What a claim measures may differ from client to client, and then does not leave a mean."""
+    stated = claim(left, "==", left.args[0])
+    assert "left over" in failing(stated, Combination(claim=stated.id, links=[[]]))
+
+
+@pytest.mark.parametrize(
+    ("derived", "given", "made"),
+    [(OverUpdates, past, delay * bar), (AtNextStart, gap, following)],
+    ids=["sums over the past", "the last round"],
+)
+def test_a_bound_makes_no_equation(derived: type[Derived], given: sp.Symbol, made: Expr) -> None:
+    """Where something is replaced by more, an equation becomes an inequality."""
+    assumptions = (*SCHEME, *derived.needs)
+    premise = replace(claim(0, "==", given, assumptions=assumptions), id="t:premise")
+    proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))
+    stated = claim(0, "==", made, assumptions=assumptions)
+    found = failing(stated, Combination(claim=stated.id, links=[[Part(ONE, derived("t:premise"))]]), lambda _id: proof)
+    assert "may multiply" in found
+
+
+@pytest.mark.parametrize(
+    "notion",
+    [
+        q.weight_sum,
+        moments.smallest_weight_sum,
+        q.past_step_lengths_sq,
+        q.final_suboptimality,
+        q.interval_start_gap,
+        q.smoothness,
+        samples.sample_smoothness,
+    ],
+    ids=lambda notion: notion.name,
+)
+def test_what_may_be_zero_is_not_positive(notion: Any) -> None:
+    """Whatever is declared of its letter."""
+    letter = sp.Symbol("letter", positive=True)
+    stated = claim(0, "<", letter, where={letter: notion})
+    assert "> 0" in failing(stated, Certificate(claim=stated.id, links=[Positive()]))
+
+
+def test_a_mean_over_those_that_are_drawn_is_no_number() -> None:
+    """It does not leave an expectation, not even with the indicator of the participants."""
+    count, drawn, clients, chosen = sp.symbols("count drawn clients chosen", nonnegative=True)
+    where = {count: q.client_local_steps, drawn: q.participates, clients: q.clients, chosen: q.participants}
+    both = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
+    stated = claim(
+        Expectation(Average(drawn * count)), "==", Average(drawn * count), where=where, place="round", assumptions=both
+    )
+    assert "random" in failing(stated, Certificate(claim=stated.id, links=[[]]))
+
+
+@pytest.mark.parametrize("place", ["path", "points", "round"])
+def test_the_nearest_start_is_near_in_expectation(place: Any) -> None:
+    """A single path can start its rounds further away."""
+    model, least, omega = sp.Symbol("w", real=True), sp.Symbol("o", real=True), sp.Symbol("omega", positive=True)
+    where = {model: q.server_model, least: q.optimum, omega: q.nearest_start}
+    stated = claim(norm_sq(model - least), "<=", 1 / omega, where=where, place=place, assumptions=())
+    why = [Term(ONE, assumption("nearest start"))]
+    assert failing(stated, Certificate(claim=stated.id, links=[why])) != ""
+
+
+@pytest.mark.parametrize(
+    ("weights", "law", "expected"),
+    [([-1, 3], None, "not negative"), ([1, 2], Multinomial(2), "importance"), ([1, 2], Fixed((0,)), "importance")],
+)
+def test_weights_that_the_theory_excludes_are_refused(weights: list[int], law: Any, expected: str) -> None:
+    """Negative ones, and others than the importances where these are probabilities."""
+    problem = quadratic(FLOAT.array([[[1]], [[2]]]), FLOAT.array([[0], [1]]), FLOAT.array([1]))
+    chosen = {} if law is None else {"participation": law}
+    with pytest.raises(InputError, match=expected):
+        fedavg(problem, rounds=1, local_step_size=0.1, local_steps=1, aggregation=FLOAT.array(weights), **chosen)
+
+
+def test_flat_objectives_are_not_smooth_with_a_constant_to_divide_by() -> None:
+    """With all Hessians zero, L is zero, and claims that divide by it do not apply."""
+    problem = quadratic(FLOAT.array([[[0]]]), FLOAT.array([[0]]), FLOAT.array([1]))
+    run = Run(problem, fedavg(problem, rounds=1, local_step_size=0.1, local_steps=1))
+    with pytest.raises(NotApplicable, match="flat"):
+        a.convex_and_smooth.require(run)
