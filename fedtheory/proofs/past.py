@@ -69,9 +69,10 @@ def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
     if len(sums) != 1:
         raise Rejected("a total is a multiple of one sum over the past")
     (past,) = sums
-    factor = numbers.plain(sp.cancel(relation.left / past))
+    factor = sp.cancel(relation.left / past)
     if factor.has(PastSum) or relation.right.has(PastSum):
         raise Rejected("a total is a multiple of one sum over the past, and nothing else has one")
+    factor = numbers.plain(factor)
     if factor.has(index):
         raise Rejected(f"{factor} changes from local step to local step")
     member, total = numbers.plain(past.args[0]), numbers.plain(relation.right)

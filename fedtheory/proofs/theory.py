@@ -208,7 +208,10 @@ def numbers_of(claim: Claim) -> Numbers:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
     curved = _CURVED if a.strongly_convex_clients in claim.assumptions else ()
-    flat = () if any(assumption in claim.assumptions for assumption in _SMOOTH) else (q.smoothness, sample_smoothness)
+    # For all but strict inequalities flat objectives are a limit: they are smooth with every positive constant.
+    is_strict = any(relation.operator in ("<", ">") for relation in claim.relations)
+    is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
+    flat = () if is_smooth and not is_strict else (q.smoothness, sample_smoothness)
     vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *flat, *_CLIENTS_MAY_VANISH) if n not in curved]
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
@@ -231,7 +234,11 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
         return True
     if notion is q.weight_sum and any(claim.where.get(s) in _PER_SHARE for side in sides for s in side.free_symbols):
         return True
-    return notion in (*GAPS, q.initial_gap, q.weight_sum, smallest_weight_sum) and symbol in divisors(sides)
+    conditions = [side for condition in claim.conditions for side in getattr(condition, "args", ())]
+    return notion in _DIVIDED_BY and symbol in divisors([*sides, *conditions])
+
+
+_DIVIDED_BY = (*GAPS, q.initial_gap, q.weight_sum, smallest_weight_sum, q.smoothness, sample_smoothness)
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:

@@ -12,7 +12,7 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT
 from fedtheory.claim import Claim
-from fedtheory.errors import InputError, NotApplicable
+from fedtheory.errors import InputError
 from fedtheory.expressions import Average, ClientSum, Expectation, Expr, norm_sq
 from fedtheory.federation import Fixed, Multinomial, fedavg
 from fedtheory.kernel import Step, Term, assumption, one, square
@@ -25,7 +25,6 @@ from fedtheory.proofs.products import Positive
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities import second_moments_of_weights as moments
-from fedtheory.run import Run
 
 ONE = sp.S.One
 SCHEME = (a.aggregation_scheme, a.unbiased_gradients)
@@ -153,11 +152,3 @@ def test_weights_that_the_theory_excludes_are_refused(weights: list[int], law: A
     chosen = {} if law is None else {"participation": law}
     with pytest.raises(InputError, match=expected):
         fedavg(problem, rounds=1, local_step_size=0.1, local_steps=1, aggregation=FLOAT.array(weights), **chosen)
-
-
-def test_flat_objectives_are_not_smooth_with_a_constant_to_divide_by() -> None:
-    """With all Hessians zero, L is zero, and claims that divide by it do not apply."""
-    problem = quadratic(FLOAT.array([[[0]]]), FLOAT.array([[0]]), FLOAT.array([1]))
-    run = Run(problem, fedavg(problem, rounds=1, local_step_size=0.1, local_steps=1))
-    with pytest.raises(NotApplicable, match="flat"):
-        a.convex_and_smooth.require(run)
