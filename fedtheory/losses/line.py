@@ -61,6 +61,9 @@ class Line:
             return np.array([self._sigmoids.steepest(row) for row in range(len(self.coefficients))], dtype=object)
         if self.kind.is_piecewise:
             middles = (self._kinks[1:] + self._kinks[:-1]) / 2
+            # In floats a centre far from zero can be all that is left of its interval.
+            alone = self.centres[self.centres - self.widths == self.centres + self.widths]
+            middles = np.concatenate([middles, alone])
             bends = self.kind.curvature(middles[:, None] - self.centres, self.widths)
             return np.asarray((bends @ self.coefficients.T).max(axis=0))
         return np.array([self._enclosed_curvature(row) for row in self.coefficients])

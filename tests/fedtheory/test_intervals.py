@@ -115,7 +115,10 @@ GAPS = "lecture27:thm-2.gaps"
 def test_nothing_is_divided_by_a_gap_that_may_vanish() -> None:
     """1/theta means something where a claim divides by theta, or by an epsilon that is not above it."""
     gained = Part(eta, "lecture27:thm-2.each-interval")
-    assert f"{theta_end} > 0" in combined(eta, "<=", 2 * eta, gained)
+    found = combined(eta, "<=", 2 * eta, gained)
+    assert f"{theta_start} > 0" in found
+    # The conditions of the claim divide by epsilon, which is below the ends.
+    assert f"{theta_end} > 0" not in found
     divided = 1 / epsilon - 1 / theta_next_start
     assert combined(divided, ">=", 0, Part(divided, ONE), known=[AtNextStart(GAPS)]) == ""
     assert "may multiply" in combined(divided, ">=", 0, Part(divided, ONE))

@@ -225,6 +225,14 @@ def test_suprema_of_nothing() -> None:
     assert empty.steepest().tolist() == [0]
 
 
+def test_an_interval_that_rounding_closes_keeps_its_curvature() -> None:
+    """In floats a centre can be so far from zero that adding the width to it changes nothing."""
+    far = problem([(0, 0, 3.0, 2.0**63, 0.5)], [0.0], arithmetic=FLOAT)
+    assert loss_run(far).smoothness == 3
+    both = problem([(0, 0, 3.0, 2.0**63, 0.5), (1, 0, 5.0, 0.0, 1.0)], [0.0], arithmetic=FLOAT)
+    assert loss_run(both).smoothness == 5
+
+
 @few
 @given(seeds)
 def test_the_order_of_clients_does_not_matter(seed: int) -> None:
