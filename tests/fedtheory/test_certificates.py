@@ -129,7 +129,21 @@ CHANGED: dict[type, Any] = {
 """How the links of certificates that are no sums of terms are changed."""
 
 
-@pytest.mark.parametrize("claim_id", TERMS | SUMS)
+LONG = {
+    "vlaski2023:thm-5.1.recursion.explicit",
+    "vlaski2023:eq-5.61.fixed",
+    "vlaski2023:eq-5.62.explicit",
+    "vlaski2023:eq-5.59-5.60",
+    "lecture27:thm-1.g",
+    "fraboni2022:lemma-2.fixed",
+    "fraboni2022:lemma-3.eq-64-66.fixed",
+}
+"""Certificates with many coefficients, of which each is changed in several ways."""
+
+
+@pytest.mark.parametrize(
+    "claim_id", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in TERMS | SUMS]
+)
 def test_no_mutant_survives(claim_id: str) -> None:
     """Any change of a coefficient breaks the identity."""
     for mutant in mutants((TERMS | SUMS)[claim_id]):
