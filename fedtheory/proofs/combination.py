@@ -1,9 +1,4 @@
-"""Claims about a run that follow from others: sums of proved inequalities and of facts about quantities.
-
-A fact holds of every run because of what its quantities are, not because of a
-theorem; the few of them are written down here, and are as much trusted as the
-kernel is.
-"""
+"""Claims about a run that follow from others: sums of proved inequalities and of facts about quantities."""
 
 from __future__ import annotations
 
@@ -12,8 +7,6 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Expr
 from fedtheory.kernel import (
@@ -26,79 +19,15 @@ from fedtheory.kernel import (
     is_positive,
     slack,
 )
-from fedtheory.proofs.facts import UPDATE_FACTS, Fact
+from fedtheory.proofs.facts import RUN_FACTS, Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, named, relaxation, reliance
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
-from fedtheory.proofs.theory import ROUNDS, Letters, divisors, known_conditions, letters_of, numbers_of
+from fedtheory.proofs.theory import divisors, known_conditions, letters_of, numbers_of
+from fedtheory.proofs.update_facts import UPDATE_FACTS
 from fedtheory.proofs.updates import shared_conditions
 
-ONE = Fact("1 >= 0", lambda _letter: sp.S.One)
-FINAL_DISTANCE = Fact("a squared distance is not negative", lambda letter: letter(q.final_distance_sq))
-TELESCOPED_PROGRESS = Fact(
-    "the progress of the rounds telescopes",
-    lambda letter: letter(q.total_progress) - (letter(q.initial_distance) ** 2 - letter(q.final_distance_sq)),
-    ROUNDS,
-    is_zero=True,
-)
-DESCENT = Fact(
-    "no model is below the minimum",
-    lambda letter: letter(q.initial_gap) - letter(q.total_descent),
-)
-MEAN_DRIFT = Fact(
-    "a mean is at most the largest",
-    lambda letter: letter(q.max_drift) - letter(q.average_round_drift),
-    ROUNDS,
-)
-ROUND_DRIFT = Fact(
-    "a mean over one round is at most the largest",
-    lambda letter: letter(q.max_drift) - letter(q.round_drift),
-    ROUNDS,
-)
-QUIET = Fact("without noise its variance is zero", lambda letter: letter(q.noise_deviation), (a.full_gradients,), True)
-SPEEDUP_STEP = Fact(
-    "the step size of the corollary",
-    lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations) / letter(q.smoothness),
-    (a.speedup_step,),
-    is_zero=True,
-)
-PLAIN_SPEEDUP_STEP = Fact(
-    "the step size of the corollary",
-    lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations),
-    (a.plain_speedup_step,),
-    is_zero=True,
-)
-
-ITERATIONS = Fact(
-    "iterations are the local steps of all rounds",
-    lambda letter: letter(q.iterations) - letter(q.rounds) * letter(q.local_steps),
-    (a.same_local_work,),
-    is_zero=True,
-)
-
-CURVATURE = Fact(
-    "no curvature is larger than the largest",
-    lambda letter: letter(q.objective_smoothness) - letter(q.smallest_curvature),
-)
-
-FACTS = (
-    *UPDATE_FACTS,
-    ONE,
-    FINAL_DISTANCE,
-    TELESCOPED_PROGRESS,
-    DESCENT,
-    MEAN_DRIFT,
-    ROUND_DRIFT,
-    QUIET,
-    SPEEDUP_STEP,
-    PLAIN_SPEEDUP_STEP,
-    ITERATIONS,
-    CURVATURE,
-)
-
-
-def _over_root(letter: Letters, above: q.Notion, below: q.Notion) -> Expr:
-    return sp.sqrt(letter(above)) / sp.sqrt(letter(below))
+FACTS = (*RUN_FACTS, *UPDATE_FACTS)
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,20 @@
-"""Facts of updates of scheme (6): what their quantities are, whatever the theory; as much trusted as the kernel is."""
+"""Facts: what holds of every run because of what its quantities are, not because of a theorem.
+
+The few of them are written down here, and are as much trusted as the kernel is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import sympy as sp
+
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.assumptions import Assumption
 from fedtheory.expressions import Expr
-from fedtheory.proofs.theory import Letters
-from fedtheory.quantities import Notion
-from fedtheory.quantities import inside_rounds as steps
-from fedtheory.sources.fraboni2022.assumptions import given_weights
-
-SCHEME = (a.aggregation_scheme,)
-CONVEX = (*SCHEME, a.convex_and_smooth)
+from fedtheory.proofs.theory import ROUNDS, Letters
 
 
 @dataclass(frozen=True)
@@ -28,83 +27,68 @@ class Fact:
     is_zero: bool = False
 
 
-def _not_negative(name: str, notion: Notion, needs: tuple[Assumption, ...] = SCHEME) -> Fact:
-    return Fact(f"{name} is not negative", lambda letter: letter(notion), needs)
+def _over_root(letter: Letters, above: q.Notion, below: q.Notion) -> Expr:
+    return sp.sqrt(letter(above)) / sp.sqrt(letter(below))
 
 
-SPREAD = _not_negative("a mean squared distance", q.client_spread)
-SQUARE_GRADIENT = _not_negative("a mean of squared lengths", q.mean_square_gradient)
-MEAN_GRADIENT = _not_negative("the squared length of a mean", q.square_mean_gradient)
-PAST_MOVES = _not_negative("a sum of squared lengths", q.past_step_lengths_sq)
-MEAN_MOVE = _not_negative("a mean of squared moves", q.mean_step_length_sq)
-FINAL_SURROGATE_DISTANCE = _not_negative("a squared distance", steps.final_surrogate_distance_sq)
-ROUND_GAP = _not_negative("the gap above the least value of L^n", q.round_gap, CONVEX)
-OPTIMUM_NOISE = _not_negative("a second moment at the optimum of L^n", q.round_optimum_noise)
-MIXED_OPTIMUM_NOISE = _not_negative("a mixed second moment at the optimum of L^n", q.round_optimum_mixed_noise)
-MEAN_OPTIMUM_NOISE = _not_negative("a mean of second moments", q.mean_round_optimum_noise)
-MEAN_MIXED_NOISE = _not_negative("a mean of mixed second moments", q.mean_round_optimum_mixed_noise)
-RESIDUAL = _not_negative("a mean of gaps above the least values of the L^n", q.residual, CONVEX)
-GAPS = Fact(
-    "the gaps at the virtual iterates are those above the surrogate optimum, and the residual",
-    lambda letter: letter(q.mean_round_gap) - letter(q.mean_surrogate_gap) - letter(q.residual),
-    SCHEME,
+ONE = Fact("1 >= 0", lambda _letter: sp.S.One)
+FINAL_DISTANCE = Fact("a squared distance is not negative", lambda letter: letter(q.final_distance_sq))
+TELESCOPED_PROGRESS = Fact(
+    "the progress of the rounds telescopes",
+    lambda letter: letter(q.total_progress) - (letter(q.initial_distance) ** 2 - letter(q.final_distance_sq)),
+    ROUNDS,
     is_zero=True,
 )
-TELESCOPED_UPDATES = Fact(
-    "the progress of the updates telescopes: an update ends where the next one starts",
-    lambda letter: (
-        letter(q.local_steps) * letter(q.rounds) * letter(q.mean_progress)
-        - letter(steps.final_surrogate_distance_sq)
-        + letter(q.surrogate_initial_distance) ** 2
-    ),
-    SCHEME,
+DESCENT = Fact(
+    "no model is below the minimum",
+    lambda letter: letter(q.initial_gap) - letter(q.total_descent),
+)
+MEAN_DRIFT = Fact(
+    "a mean is at most the largest",
+    lambda letter: letter(q.max_drift) - letter(q.average_round_drift),
+    ROUNDS,
+)
+ROUND_DRIFT = Fact(
+    "a mean over one round is at most the largest",
+    lambda letter: letter(q.max_drift) - letter(q.round_drift),
+    ROUNDS,
+)
+QUIET = Fact("without noise its variance is zero", lambda letter: letter(q.noise_deviation), (a.full_gradients,), True)
+SPEEDUP_STEP = Fact(
+    "the step size of the corollary",
+    lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations) / letter(q.smoothness),
+    (a.speedup_step,),
     is_zero=True,
 )
-STEP_NUMBERS = Fact(
-    "no local step has a larger number than K - 1",
-    lambda letter: (letter(q.local_steps) - 1) * letter(steps.past_sum_of_sums) - letter(steps.weighted_past_sum),
-    SCHEME,
-)
-EARLIER_SUMS = Fact(
-    "no sum over the steps before one of K - 1 others is larger than that of all but the last",
-    lambda letter: (letter(q.local_steps) - 1) * letter(steps.sum_without_last) - letter(steps.past_sum_of_sums),
-    SCHEME,
-)
-LAST_STEP = Fact(
-    "a sum without its last member is not larger",
-    lambda letter: letter(q.local_steps) * letter(q.mean_square_gradient) - letter(steps.sum_without_last),
-    SCHEME,
+PLAIN_SPEEDUP_STEP = Fact(
+    "the step size of the corollary",
+    lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations),
+    (a.plain_speedup_step,),
+    is_zero=True,
 )
 
-PAIRING = Fact(
-    "two weights of an update have at most the product of their means (Assumption 5)",
-    lambda letter: 1 - letter(q.weight_pairing),
-    (a.weight_covariance,),
-)
-REPORTING_EXCESS = Fact(
-    "a given weight is at most the sum of all",
-    lambda letter: letter(q.largest_weight_sum) - letter(q.reporting_excess),
-    (*SCHEME, given_weights),
+ITERATIONS = Fact(
+    "iterations are the local steps of all rounds",
+    lambda letter: letter(q.iterations) - letter(q.rounds) * letter(q.local_steps),
+    (a.same_local_work,),
+    is_zero=True,
 )
 
-UPDATE_FACTS = (
-    PAIRING,
-    REPORTING_EXCESS,
-    SPREAD,
-    SQUARE_GRADIENT,
-    MEAN_GRADIENT,
-    PAST_MOVES,
-    MEAN_MOVE,
-    FINAL_SURROGATE_DISTANCE,
-    ROUND_GAP,
-    OPTIMUM_NOISE,
-    MIXED_OPTIMUM_NOISE,
-    MEAN_OPTIMUM_NOISE,
-    MEAN_MIXED_NOISE,
-    RESIDUAL,
-    GAPS,
-    TELESCOPED_UPDATES,
-    STEP_NUMBERS,
-    EARLIER_SUMS,
-    LAST_STEP,
+CURVATURE = Fact(
+    "no curvature is larger than the largest",
+    lambda letter: letter(q.objective_smoothness) - letter(q.smallest_curvature),
+)
+
+RUN_FACTS = (
+    ONE,
+    FINAL_DISTANCE,
+    TELESCOPED_PROGRESS,
+    DESCENT,
+    MEAN_DRIFT,
+    ROUND_DRIFT,
+    QUIET,
+    SPEEDUP_STEP,
+    PLAIN_SPEEDUP_STEP,
+    ITERATIONS,
+    CURVATURE,
 )

@@ -8,10 +8,10 @@ import sympy as sp
 
 from fedtheory.expressions import Expr
 from fedtheory.kernel import slack
-from fedtheory.proofs.combination import ONE as ONE_FACT
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.facts import PAIRING, REPORTING_EXCESS
+from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.update_facts import PAIRING, REPORTING_EXCESS
 from fedtheory.sources.fraboni2022.notation import L, alpha, beta, rho, tilde_eta
 from fedtheory.sources.fraboni2022.step_size_conditions import SUFFICIENT, delay
 

@@ -6,9 +6,11 @@ import sympy as sp
 
 from fedtheory.expressions import Expr
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
-from fedtheory.proofs.combination import ONE as ONE_FACT
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.facts import (
+from fedtheory.proofs.facts import ONE as ONE_FACT
+from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.update_facts import (
     EARLIER_SUMS,
     FINAL_SURROGATE_DISTANCE,
     GAPS,
@@ -26,9 +28,7 @@ from fedtheory.proofs.facts import (
     SQUARE_GRADIENT,
     STEP_NUMBERS,
     TELESCOPED_UPDATES,
-    Fact,
 )
-from fedtheory.proofs.intervals import Derived
 from fedtheory.sources.fraboni2022.convergence import chi_max, chi_n, least_q
 from fedtheory.sources.fraboni2022.federated_optimum import FACTOR
 from fedtheory.sources.fraboni2022.gradient_lemmas import move

@@ -21,7 +21,8 @@ from fedtheory.kernel import (
     triangle,
 )
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import ITERATIONS, ONE, Combination, Part
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import ITERATIONS, ONE
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.past import PastTotal

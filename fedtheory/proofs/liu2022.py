@@ -8,8 +8,8 @@ import sympy as sp
 
 from fedtheory.expressions import Average, Gradient, LocalSum
 from fedtheory.kernel import Term, assumption, lipschitz_gradient, one, smoothness, square
-from fedtheory.proofs import combination as facts
 from fedtheory.proofs import distances as pair
+from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD

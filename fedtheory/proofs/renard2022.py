@@ -6,8 +6,8 @@ import sympy as sp
 
 from fedtheory.expressions import Average, Gradient
 from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, smoothness, square
-from fedtheory.proofs import combination as facts
 from fedtheory.proofs import distances as pair
+from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import PAIR, SPREAD

@@ -15,7 +15,8 @@ from fedtheory.kernel import (
 )
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.certificate import Certificate
-from fedtheory.proofs.combination import CURVATURE, ONE, Combination, Part
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.vlaski2023 import FEDERATED
 from fedtheory.sources.vlaski2023.notation import (

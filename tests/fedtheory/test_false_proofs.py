@@ -13,8 +13,7 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
 from fedtheory.kernel import Numbers, Term, assumption, is_nonnegative, one, square
-from fedtheory.proofs import Certificate, Combination, MeanCertificate, Part, Recursion, certificates, examine
-from fedtheory.proofs import combination as facts
+from fedtheory.proofs import Certificate, Combination, MeanCertificate, Part, Recursion, certificates, examine, facts
 from fedtheory.proofs.combination import Fact
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.recursion import k as counter

@@ -14,7 +14,7 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim
 from fedtheory.kernel import Numbers, is_nonnegative
 from fedtheory.proofs import Certificate, Combination, Part, certificates, examination, examine
-from fedtheory.proofs.combination import CURVATURE, ONE
+from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.roots import Root
 from fedtheory.registry import find
 

@@ -18,7 +18,7 @@ from fedtheory.federation import fedavg
 from fedtheory.kernel import Rejected, Step
 from fedtheory.problem import quadratic
 from fedtheory.proofs import Combination, Part, examine
-from fedtheory.proofs.combination import ONE
+from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped, gap_conditions
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.theory import letters_of

@@ -28,10 +28,11 @@ from fedtheory.proofs import updates as v
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.combination import without_minima
-from fedtheory.proofs.facts import RESIDUAL, UPDATE_FACTS, Fact
+from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fraboni2022 import CERTIFICATES, SLOPE
 from fedtheory.proofs.measured import MEANINGS
 from fedtheory.proofs.theory import letters_of, numbers_of
+from fedtheory.proofs.update_facts import RESIDUAL, UPDATE_FACTS
 from fedtheory.quantities import Notion, Quantity
 from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.registry import find
