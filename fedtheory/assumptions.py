@@ -155,6 +155,11 @@ def _somebody_reports(run: Run) -> None:
     _expect((run.surrogate.totals > 0).all(), "nobody reports in some update")
 
 
+def _given_weights(run: Run) -> None:
+    law = run.algorithm.aggregation.moments(run.problem.weights)
+    _expect(law.is_fixed or not run.algorithm.clock.is_synchronous, "the weights of an update are random")
+
+
 def _time_based(run: Run) -> None:
     weights = run.algorithm.aggregation.weights(run.problem.weights)
     try:
@@ -248,6 +253,9 @@ weight_covariance = Assumption(
     "covariance of the weights",
     r"$\mathbb E[\omega_i(n)\omega_j(n)]=\alpha q_i(n)q_j(n)$ for $i\ne j$",
     lambda run: run.algorithm.schedule,
+)
+given_weights = Assumption(
+    "given weights", r"the weights of an update are not random, $\omega_i(n)=q_i(n)$", _given_weights
 )
 finite_answering_time = Assumption(
     "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule

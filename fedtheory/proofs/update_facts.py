@@ -8,7 +8,6 @@ from fedtheory.assumptions import Assumption
 from fedtheory.proofs.facts import Fact
 from fedtheory.quantities import Notion
 from fedtheory.quantities import inside_rounds as steps
-from fedtheory.sources.fraboni2022.assumptions import given_weights
 
 SCHEME = (a.aggregation_scheme,)
 CONVEX = (*SCHEME, a.convex_and_smooth)
@@ -70,7 +69,7 @@ PAIRING = Fact(
 REPORTING_EXCESS = Fact(
     "a given weight is at most the sum of all",
     lambda letter: letter(q.largest_weight_sum) - letter(q.reporting_excess),
-    (*SCHEME, given_weights),
+    (*SCHEME, a.given_weights),
 )
 
 UPDATE_FACTS = (

@@ -26,7 +26,6 @@ from fedtheory.quantities.second_moments_of_weights import (
     unrepresented_importance,
 )
 from fedtheory.quantities.setting import largest_chi_sq
-from fedtheory.sources.fraboni2022.assumptions import given_weights
 
 local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True)
 received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True)
@@ -115,7 +114,7 @@ def theory_of_weights(claim: Claim) -> Theory:
     """The same with the random weights, and without samples at points that depend on them."""
     letter, known = letters_of(claim), theory_at_steps(claim)
     unknown = frozenset({virtual_noise, optimum_noise})
-    given = {deviation: sp.S.Zero} if given_weights in claim.assumptions else {}
+    given = {deviation: sp.S.Zero} if a.given_weights in claim.assumptions else {}
     return replace(
         known,
         client_vectors=known.client_vectors - unknown | ({deviation} - given.keys()),
@@ -245,12 +244,14 @@ def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
         return ()
     share, total, pairing = letter(q.weight_share), letter(q.weight_sum), letter(q.weight_pairing)
     root = letter(q.server_step_size) * letter(q.largest_weight_sum)
+    # Letters that a claim does not have would only be in the way of numbers at random.
     missing = (Average(absent) <= 1,) if letter.has(unrepresented_importance) else ()
+    largest = (share <= letter(q.largest_share),) if letter.has(q.largest_share) else ()
     return (
         *shared_conditions(claim),
         *missing,
+        *largest,
         share <= 1,
-        share <= letter(q.largest_share),
         pairing <= 1,
         sp.Ge(square_of_weight, pairing * total * share),
         sp.Ge(letter(q.weight_excess), square_of_weight - pairing * total * share),

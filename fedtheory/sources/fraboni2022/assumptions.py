@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fedtheory import assumptions as a
 from fedtheory.assumptions import Assumption
 from fedtheory.errors import NotApplicable
 from fedtheory.run import Run
@@ -20,12 +21,6 @@ def _theorem_step_size(run: Run) -> None:
         raise NotApplicable("the local step size is larger than (98) allows")
 
 
-def _given_weights(run: Run) -> None:
-    law = run.algorithm.aggregation.moments(run.problem.weights)
-    if run.algorithm.clock.is_synchronous and not law.is_fixed:
-        raise NotApplicable("the weights of an update are random")
-
-
 def _model_free_noise(run: Run) -> None:
     if (run.noise_forms[:, 1:] != 0).any():
         raise NotApplicable("the noise of the gradients depends on the model")
@@ -41,9 +36,6 @@ theorem_step_size = Assumption(
     r"$\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)$",
     _theorem_step_size,
 )
-given_weights = Assumption(
-    "given weights", r"the weights of an update are not random, $\omega_i(n)=q_i(n)$", _given_weights
-)
 whole_times = Assumption("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
 model_free_noise = Assumption(
     "noise that does not depend on the model",
@@ -53,5 +45,5 @@ model_free_noise = Assumption(
 
 THEOREM = (*ASSUMPTIONS, theorem_step_size)
 """The assumptions of Theorem 1, its step size among them."""
-WITHOUT_CHANCE = (given_weights, model_free_noise)
+WITHOUT_CHANCE = (a.given_weights, model_free_noise)
 """What the proof of Theorem 1 uses silently."""

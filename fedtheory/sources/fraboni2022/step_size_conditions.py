@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory import assumptions as a
 from fedtheory.claim import Relation
 from fedtheory.expressions import Expr
-from fedtheory.sources.fraboni2022.assumptions import given_weights
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES
 from fedtheory.sources.fraboni2022.lemma_3 import SMALL_D
 from fedtheory.sources.fraboni2022.notation import (
@@ -88,7 +88,7 @@ CLAIMS = [
         lhs=alpha,
         rhs=1,
         also=(Relation(beta_S, "<=", rho),),
-        assumptions=(*ASSUMPTIONS, given_weights),
+        assumptions=(*ASSUMPTIONS, a.given_weights),
         note=(
             "Over the clients that report, as Lemma 1 needs no others: such a client's weight is at most q(n) <= rho.  "
             "A sampled client can have a larger one."
@@ -122,7 +122,7 @@ CLAIMS = [
         lhs=D,
         rhs=sp.Rational(1, 2),
         also=relations(tuple(condition.subs(beta, beta_S) for condition in LISTED[1:])),
-        assumptions=(*ASSUMPTIONS, given_weights),
+        assumptions=(*ASSUMPTIONS, a.given_weights),
         conditions=SUFFICIENT,
         note="beta <= rho is enough: 12 rho (2 + rho) / (72 rho^2) <= 1/2.  beta is that of the clients that report.",
         verdict="proved",

@@ -13,7 +13,6 @@ from fedtheory.expressions import ClientSum
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022 import inequalities as notation
-from fedtheory.sources.fraboni2022.assumptions import given_weights
 from fedtheory.sources.fraboni2022.inequalities import (
     R_nk,
     gradient_sq,
@@ -208,7 +207,7 @@ CLAIMS = [
         locator="Lemma 2, eq. (56), for weights that are not random",
         lhs=Delta,
         rhs=-2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S,
-        assumptions=(*ASSUMPTIONS, given_weights),
+        assumptions=(*ASSUMPTIONS, a.given_weights),
         note="As printed.",
         corrects="fraboni2022:lemma-2",
         verdict="proved",
