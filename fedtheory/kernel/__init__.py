@@ -25,6 +25,7 @@ from fedtheory.kernel.conditions import is_ordering, slack
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers, Rejected
 from fedtheory.kernel.reasons import (
+    Because,
     Reason,
     assumption,
     cocoercivity,
@@ -50,6 +51,7 @@ from fedtheory.kernel.signs import is_nonnegative, is_positive
 from fedtheory.kernel.theory import Theory
 
 __all__ = [
+    "Because",
     "Form",
     "Numbers",
     "Reason",

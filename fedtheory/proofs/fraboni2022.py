@@ -9,6 +9,7 @@ import sympy as sp
 
 from fedtheory.expressions import Average, Expr, Gradient, LocalSum
 from fedtheory.kernel import (
+    Because,
     Term,
     assumption,
     cocoercivity,
@@ -23,6 +24,7 @@ from fedtheory.kernel import (
     weighted,
 )
 from fedtheory.proofs.certificate import BothWays, Certificate, Link
+from fedtheory.proofs.theory import Letters
 from fedtheory.proofs.updates import (
     APART_AT_LEAST,
     APART_AT_MOST,
@@ -35,6 +37,7 @@ from fedtheory.proofs.updates import (
     WEIGHTS_AT_MOST,
     absent,
     age,
+    applied,
     at_local,
     at_optimum,
     at_virtual,
@@ -59,21 +62,49 @@ from fedtheory.proofs.updates import (
 from fedtheory.sources.fraboni2022.convergence import chi_n
 from fedtheory.sources.fraboni2022.inequalities import L_i, theta_bar, theta_i_star, x
 from fedtheory.sources.fraboni2022.lemma_3_proof import k
-from fedtheory.sources.fraboni2022.notation import K, L, M, alpha, beta, eta_g, eta_l, q_n, qt_in, rho, tau, tilde_eta
+from fedtheory.sources.fraboni2022.notation import (
+    WHERE,
+    K,
+    L,
+    M,
+    alpha,
+    beta,
+    eta_g,
+    eta_l,
+    q_n,
+    qt_in,
+    rho,
+    tau,
+    tilde_eta,
+)
 from fedtheory.sources.fraboni2022.weights_lemmas import largest_share
 
 ONE = sp.S.One
 
 
-def _of_clients(coefficient: Expr, reason: object) -> Term:
+def _of_clients(coefficient: Expr, reason: Because) -> Term:
     """A term that is averaged over clients with their shares."""
-    return Term(coefficient, reason, averaged=True)  # type: ignore[arg-type]
+    return Term(coefficient, reason, averaged=True)
 
 
-def _three_parts(coefficient: Expr, *parts: Expr, averaged: bool, summed: bool = False) -> list[Term]:
+def _averaged(terms: Sequence[Term]) -> list[Term]:
+    """Terms that are averaged over clients."""
+    return [replace(term, averaged=True) for term in terms]
+
+
+def _times(factor: Expr, terms: Sequence[Term]) -> list[Term]:
+    """A multiple of terms."""
+    return [replace(term, coefficient=factor * term.coefficient) for term in terms]
+
+
+def _at_all_steps(factor: Expr, terms: Sequence[Term]) -> list[Term]:
+    """The sum over the local steps of a multiple of terms."""
+    return [replace(term, summed=True) for term in _times(factor, terms)]
+
+
+def _three_parts(u: Expr, v: Expr, w: Expr) -> list[Term]:
     """3 |u|^2 + 3 |v|^2 + 3 |w|^2 - |u + v + w|^2."""
-    u, v, w = parts
-    return [Term(coefficient, square(one - other), averaged, summed) for one, other in ((u, v), (v, w), (u, w))]
+    return [Term(ONE, square(one - other)) for one, other in ((u, v), (v, w), (u, w))]
 
 
 STALE, CHANGE = at_local - at_virtual, at_virtual - at_optimum
@@ -81,15 +112,14 @@ SLOPE = Gradient(client_objective, virtual)
 SLOPE_CHANGE = SLOPE - Gradient(client_objective, round_optimum)
 
 
-def _over(mean: Expr) -> Expr:
-    """What is left of a vector when its mean over clients is taken away."""
-    return mean - Average(mean)
+def _from_mean(vector: Expr) -> Expr:
+    """What is left of a client's vector when its mean over clients is taken away."""
+    return vector - Average(vector)
 
 
-APPLIED = q_n * Average(sample) + Average(deviation)
-SPREAD = sample - eta_g * APPLIED
+LETTER = Letters(WHERE)
+SPREAD = sample - eta_g * applied(LETTER, sample)
 """g_i - eta_g sum_j w_j g_j."""
-_UNUSED = (1 - q_n / rho, q_n / rho)
 
 SECOND_MOMENT = [
     Term(eta_g**2, assumption(WEIGHTS_AT_MOST)),
@@ -97,7 +127,7 @@ SECOND_MOMENT = [
     Term(2 * eta_g**2 * q_n, assumption(APART_AT_LEAST), averaged=True),
     Term(eta_g**2 * (rho - q_n) * beta, square(sample), averaged=True),
     Term(eta_g**2 * q_n * (beta - square_of_weight + alpha * q_n * qt_in), square(sample), averaged=True),
-    Term(excess, square(_over(sample)), averaged=True),
+    Term(excess, square(_from_mean(sample)), averaged=True),
     Term((q_n / rho) ** 2 * (excess - eta_g * rho * (alpha * eta_g * rho - 2)), square(Average(sample))),
     Term((1 - (q_n / rho) ** 2) * excess, square(Average(sample))),
     Term(2 * eta_g * q_n * (1 - q_n / rho), square(Average(sample))),
@@ -113,11 +143,6 @@ _CHOSEN_BACK = [Term(ONE, assumption(WEIGHTS_AT_LEAST)), Term(2 * q_n, assumptio
 SELECTED = BothWays(_CHOSEN, _CHOSEN_BACK)
 _EXCESS = Term(q_n * (beta - square_of_weight + alpha * q_n * qt_in), square(at_local), averaged=True)
 """beta q mean |g_i|^2 - sum_i gamma_i |g_i|^2."""
-
-
-def _at_all_steps(coefficient: Expr, terms: Sequence[Term]) -> list[Term]:
-    """The sum over the local steps of a multiple of terms."""
-    return [replace(term, coefficient=coefficient * term.coefficient, summed=True) for term in terms]
 
 
 _LEFT = q_n * qt_in * (square_of_weight - alpha * q_n * qt_in)
@@ -167,7 +192,7 @@ CERTIFICATES = [
     ),
     Certificate(
         claim="fraboni2022:eq-44-45",
-        links=[[_of_clients(ONE, square(_over(at_local)))], [_of_clients(qt_in, square(SLOPE))]],
+        links=[[_of_clients(ONE, square(_from_mean(at_local)))], [_of_clients(qt_in, square(SLOPE))]],
     ),
     Certificate(claim="fraboni2022:lemma-1", links=LEMMA_1),
     Certificate(claim="fraboni2022:lemma-1.schedules", links=LEMMA_1),
@@ -181,7 +206,7 @@ CERTIFICATES = [
     Certificate(claim="fraboni2022:lemma-1.remark.alpha.fixed", links=[SELECTED]),
     Certificate(
         claim="fraboni2022:lemma-2.fixed",
-        links=[[*STEP, *(replace(term, coefficient=tilde_eta * term.coefficient) for term in MIXING)], STEP, MIXING],
+        links=[[*STEP, *_times(tilde_eta, MIXING)], STEP, MIXING],
     ),
     Certificate(
         claim="fraboni2022:lemma-2.given-weights",
@@ -190,32 +215,24 @@ CERTIFICATES = [
     Certificate(claim="fraboni2022:lemma-2.eq-57-58.fixed", links=[[]]),
     Certificate(
         claim="fraboni2022:lemma-2.eq-59.fixed",
-        links=[
-            BothWays(
-                [replace(term, coefficient=tilde_eta**2 * term.coefficient) for term in _CHOSEN],
-                [replace(term, coefficient=tilde_eta**2 * term.coefficient) for term in _CHOSEN_BACK],
-            )
-        ],
+        links=[BothWays(_times(tilde_eta**2, _CHOSEN), _times(tilde_eta**2, _CHOSEN_BACK))],
     ),
     Certificate(
         claim="fraboni2022:lemma-3.eq-64-66.fixed",
         links=[
             _SPLIT,
-            [Term(term.coefficient, term.reason, averaged=True) for term in _SPLIT],
-            [
-                Term(2 * eta_l**2 * k * term.coefficient, term.reason, term.averaged, summed=True)
-                for term in SECOND_MOMENT
-            ],
+            _averaged(_SPLIT),
+            _at_all_steps(2 * eta_l**2 * k, SECOND_MOMENT),
         ],
     ),
     Certificate(
         claim="fraboni2022:lemma-3.eq-67-68.fixed",
         links=[
-            _three_parts(ONE, STALE, CHANGE, at_optimum, averaged=False),
+            _three_parts(STALE, CHANGE, at_optimum),
             [_of_clients(ONE, assumption(STALE_SAMPLES))],
             [_of_clients(ONE, assumption(OPTIMUM_SAMPLES))],
             [
-                *_three_parts(ONE, STALE, CHANGE, at_optimum, averaged=True),
+                *_averaged(_three_parts(STALE, CHANGE, at_optimum)),
                 _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
                 _of_clients(sp.Integer(3), assumption(OPTIMUM_SAMPLES)),
             ],
@@ -247,7 +264,7 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-5.steps.fixed",
         links=[
             [
-                _of_clients(sp.Integer(3), square(_over(STALE))),
+                _of_clients(sp.Integer(3), square(_from_mean(STALE))),
                 _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
             ],
             [
@@ -259,15 +276,15 @@ CERTIFICATES = [
                 *(
                     Term(term.coefficient / K, term.reason, term.averaged, summed=True)
                     for term in (
-                        *_three_parts(ONE, *map(Average, (STALE, virtual_noise, SLOPE)), averaged=False),
-                        _of_clients(sp.Integer(3), square(_over(STALE))),
+                        *_three_parts(*map(Average, (STALE, virtual_noise, SLOPE))),
+                        _of_clients(sp.Integer(3), square(_from_mean(STALE))),
                         _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
                         _of_clients(3 * qt_in, square(SLOPE)),
                         _of_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
                         _of_clients(6 * (1 - qt_in), square(CHANGE)),
                         _of_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
                         _of_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
-                        _of_clients(sp.Integer(3), square(_over(SLOPE_CHANGE))),
+                        _of_clients(sp.Integer(3), square(_from_mean(SLOPE_CHANGE))),
                     )
                 ),
             ],
@@ -277,7 +294,7 @@ CERTIFICATES = [
         claim="fraboni2022:lemma-6.steps.move",
         links=[
             [
-                Term(tilde_eta**2, steps(q_n * Average(at_local) + BEYOND)),
+                Term(tilde_eta**2, steps(applied(LETTER, at_local))),
                 *_at_all_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
             ]
         ],
@@ -293,7 +310,7 @@ CERTIFICATES = [
         links=[
             [
                 _of_clients(2 * L, cocoercivity(client_objective, virtual, round_optimum)),
-                _of_clients(ONE, square(_over(SLOPE_CHANGE))),
+                _of_clients(ONE, square(_from_mean(SLOPE_CHANGE))),
             ],
             [],
         ],

@@ -15,12 +15,8 @@ from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities.sampled_gradients import sample_smoothness
 from fedtheory.quantities.second_moments_of_weights import smallest_weight_sum, spread_factor
 from fedtheory.quantities.setting import largest_chi_sq
-
-PROVABLE_PLACES = ("step", "path", "points", "round", "run")
-"""Where the letters of a claim mean what the kernel takes them for."""
 
 _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
@@ -34,7 +30,7 @@ _POSITIVE = (
     q.smoothness,
     q.nearest_start,
     q.largest_weight_sum,
-    sample_smoothness,
+    samples.sample_smoothness,
     spread_factor,
 )
 _MAY_VANISH = (
@@ -211,7 +207,7 @@ def numbers_of(claim: Claim) -> Numbers:
     # For all but strict inequalities flat objectives are a limit: they are smooth with every positive constant.
     is_strict = any(relation.operator in ("<", ">") for relation in claim.relations)
     is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
-    flat = () if is_smooth and not is_strict else (q.smoothness, sample_smoothness)
+    flat = () if is_smooth and not is_strict else (q.smoothness, samples.sample_smoothness)
     vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *flat, *_CLIENTS_MAY_VANISH) if n not in curved]
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
@@ -238,7 +234,7 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
     return notion in _DIVIDED_BY and symbol in divisors([*sides, *conditions])
 
 
-_DIVIDED_BY = (*GAPS, q.initial_gap, q.weight_sum, smallest_weight_sum, q.smoothness, sample_smoothness)
+_DIVIDED_BY = (*GAPS, q.initial_gap, q.weight_sum, smallest_weight_sum, q.smoothness, samples.sample_smoothness)
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
