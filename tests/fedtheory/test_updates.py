@@ -126,10 +126,10 @@ def _placed(symbols: Any, run: Run, letter: Any) -> dict[sp.Symbol, Any]:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_facts_hold_of_exact_runs(scheme: str, fact: Fact) -> None:
     """A fact is zero or not negative in runs of every scheme."""
-    for seed in range(3):
-        run = _run(scheme, seed)
-        if not _is_known(run, fact.needs):
-            continue
+    runs = [run for seed in range(3) if _is_known(run := _run(scheme, seed), fact.needs)]
+    if not runs:
+        pytest.skip("no run satisfies what the fact needs")
+    for run in runs:
         letter = letters_of(CLAIM)
         slack = sp.expand(fact.slack(letter))
         distance = letter(q.surrogate_initial_distance)
@@ -253,7 +253,7 @@ def test_weights_need_their_covariance() -> None:
 def test_an_equation_is_shown_from_both_sides() -> None:
     """One direction is not enough."""
     assert "at least: the identity" in failing(BothWays(JENSEN, []), R_nk, "==", S_nk)
-    assert "may" not in failing(BothWays([], []), R_nk, "==", R_nk)
+    assert failing(BothWays([], []), R_nk, "==", R_nk) == ""
 
 
 def _missed(most: Expr) -> list[Term]:
