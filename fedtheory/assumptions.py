@@ -254,9 +254,7 @@ weight_covariance = Assumption(
     r"$\mathbb E[\omega_i(n)\omega_j(n)]=\alpha q_i(n)q_j(n)$ for $i\ne j$",
     lambda run: run.algorithm.schedule,
 )
-given_weights = Assumption(
-    "given weights", r"the weights of an update are not random, $\omega_i(n)=q_i(n)$", _given_weights
-)
+given_weights = Assumption("given weights", r"nobody is drawn at random: $\omega_i(n)=q_i(n)$", _given_weights)
 finite_answering_time = Assumption(
     "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
 )

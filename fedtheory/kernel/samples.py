@@ -13,7 +13,6 @@ from fedtheory.kernel.numbers import Numbers
 
 Point = dict[sp.Symbol, sp.Rational]
 
-_TRIALS = 60
 _WHOLE = (0, 1, 2, 4)
 _POSITIVE = tuple(map(sp.Rational, ("1/50", "1/7", "1/2", "1", "9/5", "6", "40")))
 _MORE = tuple(map(sp.Rational, ("1", "101/100", "3/2", "10")))
@@ -21,7 +20,9 @@ _SMALL = tuple(map(sp.Rational, ("1/2000", "1/50", "1/7", "1/3", "1/2", "1")))
 """Conditions ask more often for small numbers than for large ones."""
 
 
-def is_negative_somewhere(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
+def is_negative_somewhere(
+    coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = (), trials: int = 60
+) -> bool:
     """Whether a number is negative for some values of its letters that satisfy the conditions.
 
     It only ever saves the search for a proof of the sign: nothing is believed because of it.
@@ -33,7 +34,7 @@ def is_negative_somewhere(coefficient: Expr, numbers: Numbers, conditions: Seque
     if not all(letter.is_nonnegative for letter in letters):
         return False
     generator, ordered = random.Random(0), sorted(letters, key=sp.default_sort_key)
-    for trial in range(_TRIALS):
+    for trial in range(trials):
         scale = _SMALL if trial % 2 else _POSITIVE
         point = {letter: _drawn(letter, numbers, generator, scale) for letter in ordered}
         _mend(point, conditions, numbers, generator)

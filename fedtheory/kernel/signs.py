@@ -35,6 +35,9 @@ class _Known:
     key: Hashable
 
 
+_FEW = 6
+
+
 @lru_cache(maxsize=2**14)
 def _is_nonnegative(coefficient: Expr, known: _Known, conditions: tuple[Expr, ...]) -> bool:
     numbers = known.numbers
@@ -131,6 +134,9 @@ def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr
 
 
 def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
+    # A few numbers cost less than to bring over one denominator what is negative.
+    if is_negative_somewhere(coefficient, numbers, trials=_FEW):
+        return False
     for mean in sorted(coefficient.atoms(Average), key=sp.default_sort_key):
         if not _is_plainly_nonnegative(mean.args[0], numbers):
             return False

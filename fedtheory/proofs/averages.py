@@ -21,7 +21,7 @@ from fedtheory.quantities import Notion
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities import second_moments_of_weights as moments
-from fedtheory.quantities.setting import mean_misrepresentation
+from fedtheory.quantities.setting import client_gap_at_surrogate_optimum, mean_misrepresentation
 
 NEEDS = (a.aggregation_scheme,)
 
@@ -88,6 +88,24 @@ class OverUpdates(Derived):
     def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
         """That what is replaced by more counts positively."""
         return (sp.diff(sp.expand(slack), letter(q.past_step_lengths_sq)),)
+
+
+@dataclass(frozen=True)
+class OverRun(Derived):
+    """A relation at every local step of every update, averaged over all of them."""
+
+    needs = NEEDS
+    words = "a proved claim, averaged over all local steps of all updates"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        misfit = ClientSum(letter(q.mean_weight_share) * letter(client_gap_at_surrogate_optimum))
+        means: dict[Expr, Expr] = {
+            misfit: misfit,
+            letter(samples.objective_gradient_sq): letter(q.mean_virtual_gradient_sq),
+            letter(steps.surrogate_suboptimality_at_step): letter(q.mean_surrogate_suboptimality),
+        }
+        return _averaged(letter, slack, means, NUMBERS)
 
 
 _OF_AN_UPDATE = (

@@ -188,7 +188,7 @@ def _derived(
     yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")
     # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
     relation, letter = proof.claim.relations[derived.link], letters_of(proof.claim)
-    found = derived.slack(letter, relation.slack)
+    found = derived.of(letter, proof.claim.relations)
     for required in derived.requires(letter, relation.slack):
         yield Step(
             f"({required}) >= 0", is_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)

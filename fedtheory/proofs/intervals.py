@@ -8,7 +8,7 @@ much trusted as the kernel is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.assumptions import Assumption
-from fedtheory.claim import Claim, Place
+from fedtheory.claim import Claim, Place, Relation
 from fedtheory.expressions import Expr, Gradient, Inner, Value
 from fedtheory.kernel import Rejected
 from fedtheory.proofs.theory import ROUNDS, Letters, letters_of
@@ -40,6 +40,10 @@ class Derived:
     """What is made of it."""
     keeps_equations: ClassVar[bool] = True
     """Whether an equation remains one; else only one direction of it does."""
+
+    def of(self, letter: Letters, relations: Sequence[Relation]) -> Expr:
+        """What is not negative, from the relations of that claim."""
+        return self.slack(letter, relations[self.link].slack)
 
     def slack(self, _letter: Letters, slack: Expr) -> Expr:
         """What is not negative, from what the relation says is not."""

@@ -6,7 +6,7 @@ any of its local steps and any client.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -16,7 +16,8 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Inner, LocalSum, Value, norm_sq
 from fedtheory.kernel import Rejected, Theory
-from fedtheory.proofs.theory import Letters, letters_of
+from fedtheory.proofs.surrogate import next_virtual, theory_of_loss_changes, theory_of_surrogate
+from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 from fedtheory.proofs.updates import (
     absent,
     applied,
@@ -25,6 +26,7 @@ from fedtheory.proofs.updates import (
     at_virtual,
     client_objective,
     client_optimum,
+    deviation,
     local,
     optimum,
     present,
@@ -44,9 +46,11 @@ from fedtheory.proofs.updates import (
     virtual_noise,
 )
 from fedtheory.quantities import Notion
+from fedtheory.quantities import bounded_gradients as bounds
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities import second_moments_of_weights as moments
+from fedtheory.quantities.setting import client_gap_at_surrogate_optimum
 
 Meanings = dict[Notion, Expr]
 
@@ -64,11 +68,13 @@ def in_vectors(claim: Claim, relation: Relation) -> Relation:
     known = {letter(notion): meaning for notion, meaning in reading.meanings(letter).items()} | _weights(letter)
     weights = {letter(weight): number for weight, number in reading.weights.items()}
     left, right = (_as_means(side.xreplace(known), weights) for side in (relation.left, relation.right))
+    if reading.weights is _SHARES:
+        _require_reports(claim, (left, right))
     return Relation(left, relation.operator, right)
 
 
 @dataclass(frozen=True)
-class _Reading:
+class Reading:
     """A way to read quantities."""
 
     meanings: Callable[[Letters], Meanings]
@@ -79,14 +85,14 @@ class _Reading:
     """The weights of sums over clients, as multiples of the weights of the theory's means."""
 
 
-def _reading(claim: Claim, relation: Relation) -> _Reading:
+def _reading(claim: Claim, relation: Relation) -> Reading:
     if a.aggregation_scheme not in claim.assumptions:
         raise Rejected("quantities of updates are those of scheme (6)")
     letter = letters_of(claim)
     used = {letter.notion(symbol) for symbol in relation.left.free_symbols | relation.right.free_symbols}
     measured = {notion for notion in used if notion in _ALL}
-    weights = used & {q.weight_share, moments.unrepresented_importance}
-    for reading in _READINGS:
+    weights = used & _WEIGHTS
+    for reading in READINGS:
         if measured <= reading.meanings(letter).keys() and weights <= reading.weights.keys():
             return reading
     names = ", ".join(sorted(notion.name for notion in measured if notion is not None))
@@ -114,6 +120,19 @@ def _as_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
 
     found: Expr = expression.replace(lambda part: isinstance(part, ClientSum), mean)
     return found
+
+
+def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
+    """Raise `Rejected` where clients need shares in an update though nobody may report in it.
+
+    What only has the weights, which then vanish, is known for whatever shares.
+    """
+    letter = letters_of(claim)
+    total = letter(q.weight_sum)
+    nobody = {total: sp.S.Zero, Average(deviation): sp.S.Zero}
+    share = letter(q.weight_share)
+    if total not in numbers_of(claim).divisors and any(side.subs(nobody).has(Average, share) for side in sides):
+        raise Rejected("the clients have shares in an update where somebody reports, which the claim does not say")
 
 
 def _step_size(letter: Letters) -> Expr:
@@ -224,14 +243,36 @@ def _of_types(_letter: Letters) -> Meanings:
     }
 
 
+def _of_loss_changes(letter: Letters) -> Meanings:
+    """Of the models, where the weights are given."""
+    change = Value(client_objective, next_virtual(letter)) - Value(client_objective, virtual)
+    return {
+        bounds.virtual_loss_change: change,
+        bounds.local_change_sq: norm_sq(letter(q.local_step_size) * LocalSum(at_local)),
+        q.step_length_sq: norm_sq(_step_size(letter) * LocalSum(applied(letter, at_local))),
+    }
+
+
+def _of_surrogate(letter: Letters) -> Meanings:
+    """Of the federated and the surrogate problem, at the virtual iterate."""
+    above = Value(client_objective, virtual) - Value(client_objective, surrogate_optimum)
+    least = Value(client_objective, client_optimum)
+    return {
+        samples.objective_gradient_sq: norm_sq(Average((1 + pull) * Gradient(client_objective, virtual))),
+        steps.surrogate_suboptimality_at_step: letter(q.mean_weight_sum) * Average(above),
+        client_gap_at_surrogate_optimum: Value(client_objective, surrogate_optimum) - least,
+    }
+
+
 _SHARES: Mapping[Notion, Expr] = {q.weight_share: sp.S.One}
-_READINGS = (
-    _Reading(_of_age, theory_of_age, _SHARES),
-    _Reading(_of_past_steps, theory_of_past_steps, _SHARES),
-    _Reading(_at_steps, theory_at_steps, _SHARES),
-    _Reading(_of_weights, theory_of_weights, _SHARES),
-    _Reading(_of_types, theory_of_types, {q.weight_share: present, moments.unrepresented_importance: absent}),
+READINGS = (
+    Reading(_of_age, theory_of_age, _SHARES),
+    Reading(_of_past_steps, theory_of_past_steps, _SHARES),
+    Reading(_at_steps, theory_at_steps, _SHARES),
+    Reading(_of_weights, theory_of_weights, _SHARES),
+    Reading(_of_loss_changes, theory_of_loss_changes, _SHARES),
+    Reading(_of_surrogate, theory_of_surrogate, {q.mean_weight_share: sp.S.One}),
+    Reading(_of_types, theory_of_types, {q.weight_share: present, moments.unrepresented_importance: absent}),
 )
-MEANINGS = tuple(reading.meanings for reading in _READINGS)
-"""What quantities mean in each of them."""
-_ALL = frozenset().union(*(meanings(Letters({})).keys() for meanings in MEANINGS))
+_WEIGHTS = frozenset().union(*(reading.weights.keys() for reading in READINGS))
+_ALL = frozenset().union(*(reading.meanings(Letters({})).keys() for reading in READINGS))

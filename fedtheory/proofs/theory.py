@@ -15,6 +15,7 @@ from fedtheory.kernel import Numbers, Rejected, Theory
 from fedtheory.quantities import Notion, PointNotion
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
+from fedtheory.quantities.bounded_gradients import gradient_bound
 from fedtheory.quantities.second_moments_of_weights import smallest_weight_sum, spread_factor
 from fedtheory.quantities.setting import largest_chi_sq
 
@@ -22,7 +23,7 @@ _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
-_COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations)
+_COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations, q.window)
 _POSITIVE = (
     q.local_step_size,
     q.server_step_size,
@@ -53,6 +54,9 @@ _MAY_VANISH = (
     largest_chi_sq,
     smallest_weight_sum,
     q.small_step_bias,
+    q.mean_chi_sq,
+    q.mean_weight_sum,
+    gradient_bound,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
@@ -69,6 +73,7 @@ _PER_SHARE = (
     q.misrepresentation,
     q.chi_sq,
     steps.square_mean_gradient_at_step,
+    steps.past_mean_square_gradient,
     samples.mixed_gradient_change,
     samples.mixed_noise_at_virtual,
     samples.mean_gradient_at_virtual_sq,
@@ -234,7 +239,15 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
     return notion in _DIVIDED_BY and symbol in divisors([*sides, *conditions])
 
 
-_DIVIDED_BY = (*GAPS, q.initial_gap, q.weight_sum, smallest_weight_sum, q.smoothness, samples.sample_smoothness)
+_DIVIDED_BY = (
+    *GAPS,
+    q.initial_gap,
+    q.weight_sum,
+    smallest_weight_sum,
+    q.mean_weight_sum,
+    q.smoothness,
+    samples.sample_smoothness,
+)
 
 
 def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:

@@ -71,8 +71,14 @@ REPORTING_EXCESS = Fact(
     lambda letter: letter(q.largest_weight_sum) - letter(q.reporting_excess),
     (*SCHEME, a.given_weights),
 )
+MEAN_WEIGHTS = Fact(
+    "a mean of sums of weights is at most the largest",
+    lambda letter: letter(q.largest_weight_sum) - letter(q.mean_weight_sum),
+    SCHEME,
+)
 
 UPDATE_FACTS = (
+    MEAN_WEIGHTS,
     PAIRING,
     REPORTING_EXCESS,
     SPREAD,

@@ -70,8 +70,6 @@ def applied(letter: Letters, gradient: Expr) -> Expr:
 def theory_at_steps(claim: Claim) -> Theory:
     """The theory of the K local steps of an update, with samples at three points."""
     letter = letters_of(claim)
-    if letter(q.weight_sum) not in numbers_of(claim).divisors:
-        raise Rejected("the clients have shares in an update where somebody reports, which the claim does not say")
     noises = frozenset({noise, virtual_noise, optimum_noise})
     is_unbiased = a.unbiased_gradients in claim.assumptions
     is_convex = a.convex_and_smooth in claim.assumptions

@@ -12,7 +12,14 @@ from fedtheory.arithmetic import Array
 from fedtheory.enclosures import largest
 from fedtheory.frames import Frame, Vector, frames_at
 from fedtheory.quantities.constants import assumed
-from fedtheory.quantities.local_expectations import at_each_step, at_step, minus, square, virtual_values
+from fedtheory.quantities.local_expectations import (
+    at_each_step,
+    at_step,
+    minus,
+    square,
+    values_at,
+    virtual_values,
+)
 from fedtheory.quantities.notion import Quantity
 from fedtheory.region import AlongRun
 from fedtheory.run import Bound, Run
@@ -57,6 +64,20 @@ local_change_sq = Quantity(
     r"\mathbb E\|\theta_i^{\rho_i(n)+1}-\theta^{\rho_i(n)}\|^2",
     "E|theta_i^{rho,K} - theta^rho|^2, what K local steps change, of each client in each update",
     at_step(-1, lambda frame: square(frame, minus(frame.next_local, frame.received, frame))),
+    per_round=True,
+)
+
+
+def _loss_change(frame: Frame) -> Array:
+    """E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}), (M,)."""
+    return values_at(frame, frame.next_virtual) - virtual_values(frame)
+
+
+virtual_loss_change = Quantity(
+    "virtual_loss_change",
+    r"\mathbb E\mathcal L_i(\theta^{n,k+1})-\mathbb E\mathcal L_i(\theta^{n,k})",
+    "E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}) of each client at each local step",
+    at_each_step(_loss_change),
     per_round=True,
 )
 

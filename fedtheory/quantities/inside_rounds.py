@@ -75,6 +75,13 @@ def _round_gap(frame: Frame) -> Array:
     return gap
 
 
+def _surrogate_suboptimality(frame: Frame) -> Array:
+    """sum_i q_i [E L_i(theta^{n,k}) - L_i(thetabar)]."""
+    surrogate = frame.run.surrogate
+    above = virtual_values(frame) - surrogate.client_values(surrogate.optimum)
+    return np.asarray((above * surrogate.mean_weights).sum(keepdims=True))
+
+
 def _descent(direction: Callable[[Frame], Vector]) -> Callable[[Run], Array]:
     """E<v, theta^{n,k} - theta^*>; theta^* is zero in centred coordinates."""
     return at_each_step(lambda frame: expected(frame, direction(frame), frame.virtual))
@@ -211,6 +218,12 @@ virtual_client_gap = per_round(
 )
 round_gap_at_step = per_round(
     "round_gap_at_step", "Z(n,k)", "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)", at_each_step(_round_gap)
+)
+surrogate_suboptimality_at_step = per_round(
+    "surrogate_suboptimality_at_step",
+    r"\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
+    "E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
+    at_each_step(_surrogate_suboptimality),
 )
 received_distance_sq = per_round(
     "received_distance_sq",

@@ -49,10 +49,15 @@ def square(frame: Frame, vector: Vector) -> Array:
     return expected(frame, vector, vector)
 
 
+def values_at(frame: Frame, model: Vector) -> Array:
+    """E L_i(x) of each client at a model, (M,)."""
+    return _expectation(frame, frame.run.client_objectives.value(frame, model))
+
+
 @once
 def virtual_values(frame: Frame) -> Array:
     """E L_i(theta^{n,k}), (M,)."""
-    return _expectation(frame, frame.run.client_objectives.value(frame, frame.virtual))
+    return values_at(frame, frame.virtual)
 
 
 def shares_at(frame: Frame) -> Array:

@@ -88,6 +88,12 @@ largest_weight_sum = Quantity(
     "rho = max(1, max_n q(n))",
     lambda run: max(run.arithmetic.number(1, "one"), run.surrogate.totals.max()),
 )
+mean_weight_sum = Quantity(
+    "mean_weight_sum",
+    r"\bar q",
+    "sum_i q_i = (1/N) sum_n q(n), the mean over the updates of the sum of the weights",
+    lambda run: run.surrogate.mean_weights.sum(),
+)
 weight_pairing = Quantity(
     "weight_pairing",
     r"\alpha",

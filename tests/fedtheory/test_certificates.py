@@ -200,11 +200,11 @@ def conditions_of(claim_id: str) -> list[Any]:
 
 @pytest.mark.parametrize("claim_id", [claim_id for claim_id in TERMS if conditions_of(claim_id)])
 def test_conditions_are_needed(claim_id: str) -> None:
-    """The certificate fails without its conditions, and under bounds that are three times as wide."""
+    """The certificate fails without its conditions, and under bounds that are three times as wide, unless zero."""
     claim, certificate = find(claim_id), TERMS[claim_id]
     conditions = conditions_of(claim_id)
     wider = [condition.func(condition.lhs, 3 * condition.rhs) for condition in conditions]
-    for weaker in ([], wider):
+    for weaker in ([], wider) if wider != conditions else ([],):
         assert examine(claim, replace(certificate, relaxed=weaker)).verdict == "broken"
         assert examine(replace(claim, conditions=weaker), replace(certificate, relaxed=None)).verdict == "broken"
 

@@ -30,11 +30,12 @@ from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.combination import without_minima
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.fraboni2022 import CERTIFICATES, SLOPE
-from fedtheory.proofs.measured import MEANINGS
+from fedtheory.proofs.measured import READINGS
 from fedtheory.proofs.theory import letters_of, numbers_of
 from fedtheory.proofs.update_facts import RESIDUAL, UPDATE_FACTS
 from fedtheory.quantities import Notion, Quantity
 from fedtheory.quantities import sampled_gradients as samples
+from fedtheory.quantities.bounded_gradients import local_change_sq
 from fedtheory.registry import find
 from fedtheory.run import Run
 from fedtheory.sources.fraboni2022.gradient_lemmas import mixed_change
@@ -57,17 +58,25 @@ from fedtheory.sources.fraboni2022.notation import (
     phi,
     q_in,
     q_n,
+    qt_i,
     qt_in,
     rho,
     sigma_1,
     tau,
 )
+from fedtheory.sources.fraboni2022.relaxed import q_bar
 from fedtheory.sources.fraboni2022.theorem_1_proof import where as notation
 from fedtheory.sources.fraboni2022.theorem_2_proof import lengths
 from fedtheory.sources.fraboni2022.weights_lemmas import selected_sq
 from fedtheory.sources.fraboni2022.weights_lemmas import where as of_weights
 
-where = {**of_weights, **notation, lengths: samples.virtual_gradient_lengths}
+where = {
+    **of_weights,
+    **notation,
+    lengths: samples.virtual_gradient_lengths,
+    qt_i: q.mean_weight_share,
+    q_bar: q.mean_weight_sum,
+}
 ONE = sp.S.One
 CLAIM = replace(find("fraboni2022:lemma-2.fixed"), where=where)
 LETTER = letters_of(CLAIM)
@@ -156,10 +165,9 @@ VECTORS: dict[Any, Notion] = {
 }
 
 
-def _evaluable(meaning: Expr) -> Expr:
+def _evaluable(meaning: Expr, share: Expr) -> Expr:
     """A meaning in the language of claims at local steps: what the weights add is what the server applies."""
-    share, total = LETTER(q.weight_share), LETTER(q.weight_sum)
-    gradient = sp.Symbol("chosen")
+    total, gradient = LETTER(q.weight_sum), sp.Symbol("chosen")
     applied = Selected(gradient) - total * ClientSum(share * gradient)
     found = meaning.xreplace({Average(v.deviation): applied})
     found = found.replace(lambda part: isinstance(part, Average), lambda part: ClientSum(share * part.args[0]))
@@ -167,28 +175,29 @@ def _evaluable(meaning: Expr) -> Expr:
 
 
 def _is_evaluable(meaning: Expr) -> bool:
-    return not meaning.free_symbols & {v.virtual_noise, v.optimum_noise, v.sample, v.move, v.present}
+    return not meaning.free_symbols & {v.virtual_noise, v.optimum_noise, v.sample, v.move, v.present, v.pull}
 
 
 STEP_MEANINGS = {
-    notion.name: (notion, meaning)
-    for meanings in MEANINGS
-    for notion, meaning in meanings(LETTER).items()
-    if _is_evaluable(meaning) and notion is not q.step_length_sq
+    notion.name: (notion, meaning, next(iter(reading.weights)))
+    for reading in READINGS
+    for notion, meaning in reading.meanings(LETTER).items()
+    if _is_evaluable(meaning) and notion not in (q.step_length_sq, local_change_sq)
 }
+"""What means something at each local step, and the weights of means over clients."""
 
 
 @pytest.mark.parametrize("name", STEP_MEANINGS)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_quantities_mean_what_the_table_says(scheme: str, name: str) -> None:
     """At every local step of every update, or in the mean over the steps, for every client."""
-    notion, meaning = STEP_MEANINGS[name]
+    notion, meaning, share = STEP_MEANINGS[name]
     run = _run(scheme, 1)
     if not _is_known(run):
         pytest.skip("nobody reports in some update")
     is_mean = bool(meaning.atoms(LocalSum))
     at_step = (meaning * K).replace(LocalSum, lambda content: content) if is_mean else meaning
-    compiled = compile_expression(_evaluable(at_step), {**CLAIM.where, **VECTORS})
+    compiled = compile_expression(_evaluable(at_step, LETTER(share)), {**CLAIM.where, **VECTORS})
     stepwise = replace(CLAIM, place="step", where={**CLAIM.where, **VECTORS}, for_all={})
     values = np.concatenate([compiled(site) for site in sites(stepwise, run)], axis=1)
     values = values.reshape(run.algorithm.rounds, 2, -1)

@@ -30,6 +30,7 @@ from fedtheory.sources.fraboni2022 import (
     theorem_1_proof,
     theorem_2_proof,
     theorem_3,
+    theorem_3_proof,
     weights_lemmas,
 )
 
@@ -46,6 +47,7 @@ SOURCE = Source(
         *federated_optimum.CLAIMS,
         *examples.EXAMPLE_1,
         *relaxed.CLAIMS,
+        *theorem_3_proof.CLAIMS,
         *theorem_3.CLAIMS,
         *hardware.CLAIMS,
         *table_2.CLAIMS,

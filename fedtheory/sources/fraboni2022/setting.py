@@ -6,12 +6,9 @@ import sympy as sp
 
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
-from fedtheory.assumptions import Assumption
 from fedtheory.claim import Relation
-from fedtheory.errors import NotApplicable
 from fedtheory.expressions import Average, ClientSum, Value, norm_sq
 from fedtheory.quantities import setting as s
-from fedtheory.run import Run
 from fedtheory.sources.fraboni2022.notation import (
     SCHEME,
     WHERE,
@@ -23,14 +20,6 @@ from fedtheory.sources.fraboni2022.notation import (
     p_i,
     q_in,
 )
-
-
-def _fixed_reports(run: Run) -> None:
-    if run.algorithm.clock.is_synchronous and not run.algorithm.aggregation.moments(run.problem.weights).is_fixed:
-        raise NotApplicable("the participants are drawn at random")
-
-
-fixed_reports = Assumption("fixed reports", r"$\omega_i(n)=q_i(n)$: nobody is drawn at random", _fixed_reports)
 
 T_in, dt, T_i, slowest, interval, m, J, n = (
     sp.Symbol(name, real=True) for name in ("T_i^n", r"\Delta t^n", "T_i", r"\tau_M", r"\Delta t", "m", "J", "n")
@@ -147,7 +136,7 @@ CLAIMS = [
             Relation(T_in, "<=", T_i),
         ),
         where=SETTING,
-        assumptions=(*SCHEME, fixed_reports),
+        assumptions=(*SCHEME, a.given_weights),
         printed=(
             r"T_i^n\coloneqq T_i-(t^n-t^{\rho_i(n)}),\quad0\le\rho_i(n)\le n,\quad "
             r"i\text{ participates}\Leftrightarrow\mathbb I(T_i^n\le\Delta t^n)=1"

@@ -9,15 +9,14 @@ from fedtheory.claim import Relation
 from fedtheory.expressions import ClientSum
 from fedtheory.sources.fraboni2022.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.convergence import fair_types, one_type
-from fedtheory.sources.fraboni2022.examples import EXAMPLE_2, turns_of_clients
+from fedtheory.sources.fraboni2022.examples import EXAMPLE_2
+from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES_XI
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
     SMALL_STEP,
-    K,
     L,
     N,
     W,
-    Xi_bar,
     claim,
     p_i,
     q_i,
@@ -25,14 +24,12 @@ from fedtheory.sources.fraboni2022.notation import (
     rho,
     tau,
     theta0_distance,
-    tilde_eta,
 )
 from fedtheory.sources.fraboni2022.relaxed import (
     BOUND,
     RELAXED,
     WINDOWED,
     B_g,
-    Z_bar_of,
     apart,
     bound_with,
     chi,
@@ -41,7 +38,6 @@ from fedtheory.sources.fraboni2022.relaxed import (
     falls,
     gap_bar,
     gradients,
-    mean_gap,
     r_j,
     root,
     size,
@@ -49,10 +45,11 @@ from fedtheory.sources.fraboni2022.relaxed import (
     start,
     surrogate_loss,
 )
-from fedtheory.sources.fraboni2022.setting import fixed_reports
+from fedtheory.sources.fraboni2022.theorem_1_proof import FIXED, MARGIN_FIXED
+from fedtheory.sources.fraboni2022.theorem_3_proof import GRADIENT_FACTOR, LOSS_BOUND, SMOOTH_SAMPLES, misfit_bar
 
 GRADIENT_BOUND = ((8 * L * chi + 4 * L) * BOUND + 8 * L * chi * ClientSum(q_i * gap_bar)) / ClientSum(q_i)
-_CLOCKED = (a.aggregation_scheme, fixed_reports)
+_CLOCKED = (a.aggregation_scheme, a.given_weights)
 _LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 
 CLAIMS = [
@@ -92,41 +89,18 @@ CLAIMS = [
         verdict="supported",
     ),
     claim(
-        id="fraboni2022:thm-3.proof",
-        kind="step",
-        title="Proof of Theorem 3",
-        locator="(28)-(29)",
+        id="fraboni2022:thm-3.loss.given-weights",
+        kind="bound",
+        title="Theorem 3, the surrogate's loss, for given weights and smooth samples",
+        locator="Theorem 3, (26), from the repaired steps",
         lhs=surrogate_loss,
-        rhs=Xi_bar + ClientSum(q_i) * WINDOWED,
-        also=(Relation(Xi_bar, "==", Z_bar_of - mean_gap),),
-        where=RELAXED,
-        assumptions=(turns_of_clients,),
-        printed=(
-            r"\frac1N\sum\frac1K\sum[\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)]\le"
-            r"\frac1N\sum_n\frac1K\sum_kq_i(n)[\mathbb E\mathcal L_i(\theta^{n,k})+\tilde\eta K(W-1)B^2]"
-            r"-\bar{\mathcal L}(\bar\theta)\le R+\epsilon+\frac1N\sum_n\mathcal L^n(\bar\theta^n)"
-            r"-\bar{\mathcal L}(\bar\theta)=\epsilon"
-        ),
-        note=(
-            "Sums over i are missing in print.  The last equality is right: "
-            "$R=\\bar{\\mathcal L}(\\bar\\theta)-\\frac1N\\sum_n\\mathcal L^n(\\bar\\theta^n)$.  The first inequality "
-            "inherits the gaps of (23) and (25): with two clients that take turns it fails for large weights."
-        ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-3.proof.fixed",
-        kind="step",
-        title="Proof of Theorem 3, with bounded stochastic gradients",
-        locator="(28)-(29), repaired",
-        lhs=surrogate_loss,
-        rhs=Xi_bar + ClientSum(q_i) * rho * tilde_eta * K * (W - 1) * B_g**2,
-        also=(Relation(Xi_bar, "==", Z_bar_of - mean_gap),),
-        where=RELAXED,
-        assumptions=_CLOCKED,
-        note="The sum over clients and windows of the repaired (25); (93) bounds $\\bar\\Xi(N)$.",
-        corrects="fraboni2022:thm-3.proof",
-        verdict="supported",
+        rhs=LOSS_BOUND,
+        where=SMOOTH_SAMPLES,
+        conditions=[*FIXED, SMALL_MOVES_XI, MARGIN_FIXED],
+        assumptions=(*ASSUMPTIONS, a.given_weights),
+        note="With the repaired (94) for (93).",
+        corrects="fraboni2022:thm-3.loss",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-3.gradient",
@@ -162,6 +136,20 @@ CLAIMS = [
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
         corrects="fraboni2022:thm-3.gradient",
         verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-3.gradient.given-weights",
+        kind="bound",
+        title="Theorem 3, the gradient, for given weights and smooth samples",
+        locator="Theorem 3, (27), from the repaired steps",
+        lhs=gradients,
+        rhs=GRADIENT_FACTOR * LOSS_BOUND + 4 * L * chi * misfit_bar,
+        where=SMOOTH_SAMPLES,
+        conditions=[*FIXED, SMALL_MOVES_XI, MARGIN_FIXED, q_i > 0],
+        assumptions=(*ASSUMPTIONS, a.given_weights),
+        note="Lemma 7 for $\\bar{\\mathcal L}$, at every local step, and the bound on its loss.",
+        corrects="fraboni2022:thm-3.gradient",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-3.condition",

@@ -1,0 +1,77 @@
+"""Theories of the surrogate problem: what a local step changes of its losses, and its gradient at virtual iterates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Claim
+from fedtheory.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.kernel import Rejected, Theory
+from fedtheory.proofs.theory import Letters, letters_of, numbers_of
+from fedtheory.proofs.updates import (
+    applied,
+    at_local,
+    client_objective,
+    client_optimum,
+    objective,
+    pull,
+    surrogate_optimum,
+    theory_of_weights,
+    virtual,
+)
+from fedtheory.quantities.bounded_gradients import gradient_bound
+
+BOUNDED_SAMPLES = "bounded stochastic gradients, at the local iterate"
+BOUNDED_BEFORE = "bounded gradients, at the virtual iterate"
+BOUNDED_AFTER = "bounded gradients, at the next virtual iterate"
+
+
+def next_virtual(letter: Letters) -> Expr:
+    """theta^{n,k+1}."""
+    found: Expr = virtual - letter(q.local_step_size) * letter(q.server_step_size) * applied(letter, at_local)
+    return found
+
+
+def theory_of_loss_changes(claim: Claim) -> Theory:
+    """The theory of weights that are given, with gradients that are bounded at the points of the run."""
+    letter = letters_of(claim)
+    if a.given_weights not in claim.assumptions:
+        raise Rejected("what a local step changes is known for weights that are given")
+    largest = letter(gradient_bound) ** 2
+    points = {BOUNDED_BEFORE: virtual, BOUNDED_AFTER: next_virtual(letter)}
+    bounded = {name: largest - norm_sq(Gradient(client_objective, point)) for name, point in points.items()}
+    known = theory_of_weights(claim)
+    return replace(
+        known,
+        numbers=replace(known.numbers, letters=known.numbers.letters | {letter(gradient_bound)}),
+        assumed={**known.assumed, **bounded, BOUNDED_SAMPLES: largest - norm_sq(at_local)},
+    )
+
+
+def theory_of_surrogate(claim: Claim) -> Theory:
+    """The theory of the federated problem at the virtual iterate, with shares over all updates: no type is missing."""
+    letter, numbers = letters_of(claim), numbers_of(claim)
+    if sp.Gt(letter(q.mean_weight), 0) not in claim.conditions:
+        raise Rejected("a type may be missing in all updates, where the claim does not say that every client reports")
+    is_convex = a.convex_and_smooth in claim.assumptions
+    both = frozenset({objective, client_objective})
+    return Theory(
+        numbers=replace(
+            numbers,
+            of_clients=numbers.of_clients | {pull},
+            may_vanish=numbers.may_vanish | {pull},
+            definitions={letter(q.mean_chi_sq): Average(pull**2)},
+        ),
+        vectors=frozenset({virtual, surrogate_optimum}),
+        client_vectors=frozenset({client_optimum}),
+        objectives=frozenset({objective}),
+        client_objectives=frozenset({client_objective}),
+        means={objective: client_objective},
+        minimisers={objective: surrogate_optimum, client_objective: client_optimum},
+        convex=both if is_convex else frozenset(),
+        smooth=dict.fromkeys(both, letter(q.smoothness)) if is_convex else {},
+    )

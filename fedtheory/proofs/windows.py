@@ -1,0 +1,85 @@
+"""Windows of updates over which every client counts with its mean weight: losses of one update for those of another.
+
+Which sums are which is written down here, and is as much trusted as the kernel is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.claim import Relation
+from fedtheory.expressions import Expr
+from fedtheory.kernel import Rejected
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.theory import NUMBERS, Letters
+from fedtheory.quantities import bounded_gradients as b
+
+
+@dataclass(frozen=True)
+class OverWindow(Derived):
+    """From -c <= change <= c of a client's loss at every local step to its losses over a window of W updates.
+
+    In sum_n (q_i - q_i(n)) l_n = (1/W) sum_{n,m} q_i(m) (l_n - l_m) at the k-th steps n and m are at most W - 1
+    updates of K steps apart, so that l_n - l_m <= (W - 1) K c.
+    """
+
+    needs = (a.aggregation_scheme,)
+    words = "a proved claim at every local step, for any two updates of a window"
+    keeps_equations = False
+
+    def of(self, letter: Letters, relations: Sequence[Relation]) -> Expr:
+        """What is not negative."""
+        change, (least, most) = letter(b.virtual_loss_change), _both_ways(relations)
+        bound = sp.expand(most + change)
+        if sp.expand(least - change - bound) != 0:
+            raise Rejected("the change of a loss is not bounded alike in both directions")
+        _require_numbers(letter, bound)
+        steps = letter(q.local_steps)
+        apart = (letter(q.window) - 1) * steps * bound
+        traded: Expr = letter(b.window_round_loss) + letter(b.window_weight) * steps * apart - letter(b.window_loss)
+        return traded
+
+
+@dataclass(frozen=True)
+class OverWindows(Derived):
+    """From the losses of each client over a window to the mean over all clients, windows and local steps.
+
+    The sums of the losses above the least value of the surrogate problem: sum_i q_i L_i(thetabar) is the mean of
+    L^n(thetabar) over the updates.
+    """
+
+    needs = (a.aggregation_scheme,)
+    words = "a proved claim, summed over the clients and the windows"
+
+    def slack(self, letter: Letters, slack: Expr) -> Expr:
+        """What is not negative."""
+        own, others, weight = (letter(notion) for notion in (b.window_loss, b.window_round_loss, b.window_weight))
+        expanded = sp.expand(slack)
+        factors = [sp.diff(expanded, part) for part in (own, others, weight)]
+        rest = expanded - sp.Add(*(factor * part for factor, part in zip(factors, (own, others, weight), strict=True)))
+        if sp.expand(rest) != 0 or sp.expand(factors[0] + factors[1]) != 0:
+            raise Rejected("the sum of the relation over the windows is not known")
+        for factor in factors:
+            _require_numbers(letter, factor)
+        means = (letter(q.mean_surrogate_suboptimality), letter(q.mean_surrogate_gap))
+        total = letter(q.mean_weight_sum) / letter(q.local_steps)
+        found: Expr = factors[0] * means[0] + factors[1] * means[1] + factors[2] * total
+        return found
+
+
+def _both_ways(relations: Sequence[Relation]) -> tuple[Expr, Expr]:
+    if len(relations) != 2 or any(relation.operator not in ("<=", ">=") for relation in relations):
+        raise Rejected("a bound on the size of a change is two relations")
+    forwards, backwards = (relation.slack for relation in relations)
+    return backwards, forwards
+
+
+def _require_numbers(letter: Letters, expression: Expr) -> None:
+    others = [symbol for symbol in expression.free_symbols if letter.notion(symbol) not in NUMBERS]
+    if others:
+        raise Rejected(f"{expression} is not the same for all updates and clients")
