@@ -45,6 +45,7 @@ def submit(course: Path, student: str, answers: dict[str, str]) -> None:
     (folder / f"{NAME}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_generate_and_autograde(tmp_path: Path) -> None:
     """The right submission has all points, the wrong and the looping one what their other answers are worth."""
     assignment = find_assignment(NAME)
