@@ -220,7 +220,7 @@ def _part(claim: Claim, part: Part) -> Entry:
         return Entry(coefficient, "a condition", slack(part.premise))
     derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
     premise = find(derived.claim)
-    derived_slack = derived.slack(letters_of(premise), premise.relations[derived.link].slack)
+    derived_slack = derived.of(letters_of(premise), premise.relations)
     return Entry(coefficient, derived.words, derived_slack, derived.claim)
 
 
