@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from fedtheory.arithmetic import ENCLOSED
 from fedtheory.claim import Claim, Verdict
-from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.expressions import latex
 from fedtheory.registry import repairs_of, sharper_claims
 from report.certificates import CertificateSection, certificate_section

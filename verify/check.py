@@ -8,9 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from fedtheory.arithmetic import Arithmetic, Number, plain_float
+from fedtheory.arithmetic import ENCLOSED, Arithmetic, Number, plain_float
 from fedtheory.claim import Claim
-from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.enclosures import ENCLOSURE_BITS, precise_enclosures
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.evaluation import Site, sites, whole_run

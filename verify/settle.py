@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.enclosure_arithmetic import ENCLOSED
+from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.runfile import read_run

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from fedtheory.arithmetic import ENCLOSED
 from fedtheory.claim import Claim
-from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import InputError
 from fedtheory.run import Run
 from fedtheory.targets import resolve

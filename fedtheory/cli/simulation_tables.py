@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.cli.output import print_lines, print_table, short
 
 if TYPE_CHECKING:
-    from fedtheory.drawn import DrawnRuns
+    from fedtheory.random_clocks import DrawnRuns
     from fedtheory.run import Run
 
 MEASURED = ("suboptimality", "distance_sq", "gradient_sq")

@@ -8,8 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number
-from fedtheory.enclosure_arithmetic import ENCLOSED
+from fedtheory.arithmetic import ENCLOSED, FLOAT, Arithmetic, Array, Number
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.losses.line import minimiser
 from fedtheory.losses.noise import TwoPointNoise

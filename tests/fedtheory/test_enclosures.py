@@ -11,8 +11,7 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, rational_above, rational_near
-from fedtheory.enclosure_arithmetic import ENCLOSED
+from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL, plain_float, rational_above, rational_near
 from fedtheory.enclosures import Enclosure, bare, enclosed, largest, maximum, minimum, precise_enclosures, smallest
 from fedtheory.errors import NotApplicable, Unresolved
 

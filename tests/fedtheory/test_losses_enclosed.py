@@ -12,8 +12,7 @@ import pytest
 from flint import arb, fmpq
 from loss_runs import TWO_CLIENTS, TWO_COORDINATES, Term, loss_run, problem
 
-from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
-from fedtheory.enclosure_arithmetic import ENCLOSED
+from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL, plain_float
 from fedtheory.enclosures import bare, precise_enclosures
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.losses import KINDS, LossRun

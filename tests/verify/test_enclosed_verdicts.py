@@ -11,8 +11,7 @@ import sympy as sp
 
 from fedtheory import Claim, parse_run
 from fedtheory import quantities as q
-from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.enclosure_arithmetic import ENCLOSED
+from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
 from fedtheory.errors import Unresolved
 from fedtheory.registry import all_claims, find
 from fedtheory.run import Run

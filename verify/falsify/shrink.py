@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.arithmetic import ENCLOSED, RATIONAL, Array
 from fedtheory.claim import Claim
-from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.errors import NotApplicable
 from fedtheory.runfile import parse_run
 from verify.check import Check

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from fedtheory.arithmetic import ENCLOSED
 from fedtheory.claim import Claim
-from fedtheory.enclosure_arithmetic import ENCLOSED
 from fedtheory.run import Run
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from flint import arb
 
-from fedtheory.arithmetic import Number, RationalArithmetic
+from fedtheory.arithmetic.operations import Number
+from fedtheory.arithmetic.rationals import RationalArithmetic
 from fedtheory.enclosures import Enclosure, enclosure
 
 

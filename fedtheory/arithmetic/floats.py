@@ -1,0 +1,94 @@
+"""Machine floats."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic.near import nearest_float, plain_float
+from fedtheory.arithmetic.operations import Arithmetic, Array, Number
+from fedtheory.arithmetic.reading import abridged, fraction_of
+from fedtheory.enclosures import Enclosure
+from fedtheory.errors import InputError
+
+_REACH = 1e60
+"""Largest number accepted in floats: products of a few such numbers still fit."""
+_LEAST = 1e-60
+"""Smallest number accepted in floats where it has to be positive."""
+_FEW_ROUNDINGS = 16 * float(np.finfo(float).eps)
+
+
+class FloatArithmetic(Arithmetic):
+    """IEEE double precision."""
+
+    name = "float"
+    kind = "float"
+    numbers = "floats"
+    dtype = float
+    is_rigorous = False
+
+    def number(self, value: object, key: str) -> float:
+        if isinstance(value, fmpq | Enclosure | float | np.floating):
+            number = plain_float(value)
+        else:
+            number = nearest_float(*fraction_of(value, key).as_integer_ratio())
+        if not math.isfinite(number):
+            raise InputError(key, f"expected a finite number, got {abridged(value)}")
+        if abs(number) > _REACH:
+            raise InputError(key, f"expected at most {_REACH:g} in floats, got {number:g}")
+        return number
+
+    def positive(self, value: object, key: str) -> float:
+        """A number above zero; one that is too small for floats is refused as well."""
+        number = self.number(value, key)
+        if not number >= _LEAST:
+            raise InputError(key, f"expected at least {_LEAST:g} in floats, got {abridged(str(value))}")
+        return number
+
+    def array(self, values: object) -> Array:
+        # A finite float has been read already, or computed; only what is read has to keep to a range.
+        given = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+        if given.dtype.kind in "fiu" or all(isinstance(v, float) and math.isfinite(v) for v in given.ravel()):
+            return given.astype(float)
+        return super().array(values)
+
+    def text(self, value: Number) -> float | None:
+        number = plain_float(value)
+        return number if math.isfinite(number) else None
+
+    def solve(self, matrix: Array, right: Array) -> Array:
+        solution: Array = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
+        scale = np.abs(right).max(initial=0.0) + np.abs(matrix).max(initial=0.0) * np.abs(solution).max(initial=0.0)
+        if np.abs(matrix @ solution - right).max(initial=0.0) > 1e-8 * scale:
+            raise InputError("", "the linear system has no solution")
+        return solution
+
+    def solve_regular(self, matrix: Array, right: Array) -> Array:
+        return np.asarray(np.linalg.solve(matrix, right))
+
+    def difference(self, left: Array, right: Array, _size: Array) -> Array:
+        difference: Array = left - right
+        return np.where(np.abs(difference) <= _FEW_ROUNDINGS * _size, 0.0, difference)
+
+    def largest_eigenvalue(self, matrix: Array) -> float:
+        values = np.linalg.eigvalsh(matrix)
+        # A value within rounding of zero is zero: singular matrices are common here.
+        rounding = 8 * len(values) * np.finfo(float).eps * np.abs(values).max(initial=0.0)
+        return float(values[-1]) if abs(values[-1]) > rounding else 0.0
+
+    def are_psd(self, matrices: Array) -> Array:
+        scales = np.abs(matrices).max(axis=(1, 2), initial=0.0)
+        return np.asarray(np.linalg.eigvalsh(matrices)[:, 0] >= -1e-10 * scales)
+
+    def sqrt(self, value: Number) -> Number:
+        # A negative number has no root, NaN, with which no comparison is decided.
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(value)
+
+    def upper_sqrt(self, value: Number) -> Number:
+        return math.sqrt(value)
+
+
+FLOAT = FloatArithmetic()

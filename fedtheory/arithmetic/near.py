@@ -1,0 +1,60 @@
+"""From one kind of number to another: floats near rationals, and rationals near or above anything."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, fmpq
+
+from fedtheory.arithmetic.operations import Array, Number
+from fedtheory.enclosures import bare
+
+
+def plain_float(value: Number) -> float:
+    """A float near any number of any arithmetic, for ordering and display."""
+    if isinstance(value, fmpq):
+        return nearest_float(int(value.p), int(value.q))
+    known = bare(value)
+    return float(known.mid()) if isinstance(known, arb) else float(known)
+
+
+def plain_floats(values: Array) -> Array:
+    """`plain_float` of every entry."""
+    return values if values.dtype != object else np.vectorize(plain_float, otypes=[float])(values)
+
+
+def nearest_float(numerator: int, denominator: int) -> float:
+    """The float nearest to a fraction; infinite where there is none."""
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return math.inf if numerator > 0 else -math.inf
+
+
+def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
+    """The rational of smallest denominator (by powers of ten) within a relative distance of a float."""
+    exact = Fraction(value)
+    candidates = (exact.limit_denominator(10**power) for power in range(16))
+    near = next((c for c in candidates if abs(c - exact) <= relative * abs(exact)), exact)
+    return fmpq(near.numerator, near.denominator)
+
+
+def rational_near(value: Number) -> fmpq:
+    """An exact number itself if it is rational, else a simple rational next to it."""
+    return value if isinstance(value, fmpq) else simplest_near(plain_float(value))
+
+
+def rational_above(value: Number) -> fmpq:
+    """A positive exact number itself if it is rational, else a short rational slightly above it."""
+    known = bare(value)
+    return round_up(known.upper().fmpq()) if isinstance(known, arb) else known
+
+
+def round_up(value: fmpq, significant: int = 10_000) -> fmpq:
+    """A rational with a short denominator, at most a part in `significant` above the value (which is positive)."""
+    shift = 1
+    while value * shift < significant:
+        shift *= 10
+    return fmpq(math.ceil(Fraction(int(value.p), int(value.q)) * shift), shift)

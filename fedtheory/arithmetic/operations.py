@@ -1,0 +1,92 @@
+"""What every arithmetic can do."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Number = Any
+"""A float, a rational (`fmpq`), or a rigorous enclosure of what is irrational (`arb` of roots, else `Enclosure`)."""
+
+
+class Arithmetic(ABC):
+    """The operations in which arithmetics differ."""
+
+    name: str
+    """What users ask for it by."""
+    kind: str
+    """What it is: float, rational or enclosure."""
+    numbers: str
+    """What its numbers are called."""
+    dtype: type
+    is_rigorous: bool
+    """Whether a decided comparison is proved; in floats it is not."""
+
+    @abstractmethod
+    def number(self, value: object, key: str) -> Number:
+        """Read a TOML number or a rational string such as ``"1/20"``; `key` names it in errors."""
+
+    @abstractmethod
+    def text(self, value: Number) -> Any:
+        """The value as JSON carries it: a number, or the string ``"p/q"``."""
+
+    @abstractmethod
+    def solve(self, matrix: Array, right: Array) -> Array:
+        """Least-norm solution of ``matrix @ x = right``, `matrix` (d, d) symmetric; `InputError` if there is none."""
+
+    @abstractmethod
+    def solve_regular(self, matrix: Array, right: Array) -> Array:
+        """The solution of ``matrix @ x = right`` for a regular (d, d) matrix."""
+
+    @abstractmethod
+    def largest_eigenvalue(self, matrix: Array) -> Number:
+        """Largest eigenvalue of a symmetric (d, d) matrix; in rationals never too small (see `is_psd`)."""
+
+    @abstractmethod
+    def are_psd(self, matrices: Array) -> Array:
+        """Whether each of the symmetric matrices (N, d, d) is positive semidefinite, (N,)."""
+
+    def is_psd(self, matrix: Array) -> bool:
+        """Whether a symmetric matrix is positive semidefinite."""
+        return bool(self.are_psd(matrix[None])[0])
+
+    @abstractmethod
+    def sqrt(self, value: Number) -> Number:
+        """The non-negative root; in rationals an `arb` enclosure where it is irrational."""
+
+    @abstractmethod
+    def upper_sqrt(self, value: Number) -> Number:
+        """A number of this arithmetic that is at least the root, and equal to it where possible."""
+
+    def array(self, values: object) -> Array:
+        """An array of this arithmetic from nested lists, rationals, integers or floats."""
+        given = np.asarray(values, dtype=object)
+        flat = [self.number(value, "value") for value in given.ravel()]
+        return self._filled(flat, given.shape)
+
+    def zeros(self, *shape: int) -> Array:
+        """An array of zeros."""
+        return self._filled([self.number(0, "zero")] * math.prod(shape), shape)
+
+    def identity(self, size: int) -> Array:
+        """The (size, size) identity matrix."""
+        return self.array(np.eye(size, dtype=int))
+
+    def difference(self, left: Array, right: Array, _size: Array) -> Array:
+        """``left - right``, sums of numbers up to `_size`; in floats what rounding alone explains is zero."""
+        difference: Array = left - right
+        return difference
+
+    def smallest_eigenvalue(self, matrix: Array) -> Number:
+        """Smallest eigenvalue of a symmetric matrix; in rationals never too large."""
+        return 0 - self.largest_eigenvalue(-matrix)
+
+    def _filled(self, flat: list[Number], shape: tuple[int, ...]) -> Array:
+        filled: Array = np.empty(len(flat), dtype=self.dtype)
+        filled[:] = flat
+        return filled.reshape(shape)

@@ -1,0 +1,107 @@
+"""Exact rationals."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq, fmpq_mat
+
+from fedtheory.arithmetic.near import round_up
+from fedtheory.arithmetic.operations import Arithmetic, Array, Number
+from fedtheory.arithmetic.reading import fraction_of
+from fedtheory.enclosures import Enclosure, bare, precise_enclosures
+from fedtheory.errors import InputError, NotApplicable
+
+
+class RationalArithmetic(Arithmetic):
+    """Exact rationals; eigenvalues and roots are rational bounds on the safe side, equal where they can be."""
+
+    name = "rational"
+    kind = "rational"
+    numbers = "rationals"
+    dtype = object
+    is_rigorous = True
+
+    def number(self, value: object, key: str) -> Number:
+        if isinstance(value, fmpq | Enclosure):
+            return value
+        if type(value) is int or isinstance(value, np.integer):
+            return fmpq(int(value))
+        if isinstance(value, float | np.floating):
+            if not math.isfinite(value):
+                raise InputError(key, f"expected a finite number, got {value!r}")
+            value = Decimal(repr(float(value)))
+        fraction = fraction_of(value, key)
+        return fmpq(fraction.numerator, fraction.denominator)
+
+    def text(self, value: Number) -> str | None:
+        known = bare(value)
+        if isinstance(known, arb):
+            return known.str(30) if known.is_finite() else None
+        return str(known)
+
+    def solve(self, matrix: Array, right: Array) -> Array:
+        # A least-norm solution lies in the range of the symmetric matrix: x = A y with A^2 y = right.
+        square = matrix @ matrix
+        size = len(matrix)
+        augmented = fmpq_mat(size, size + 1, [entry for row in np.column_stack([square, right]) for entry in row])
+        reduced, rank = augmented.rref()
+        rows = reduced.tolist()
+        solution = self.zeros(size)
+        for row in rows[:rank]:
+            pivot = next(column for column, entry in enumerate(row) if entry != 0)
+            if pivot == size:
+                raise InputError("", "the linear system has no solution")
+            solution[pivot] = row[size]
+        return matrix @ solution
+
+    def solve_regular(self, matrix: Array, right: Array) -> Array:
+        solved = fmpq_mat(matrix.tolist()).solve(fmpq_mat([[entry] for entry in right]))
+        return self.array([row[0] for row in solved.tolist()])
+
+    def largest_eigenvalue(self, matrix: Array) -> fmpq:
+        polynomial: Any = fmpq_mat(matrix.tolist()).charpoly()
+        rational: list[fmpq] = [-factor[0] / factor[1] for factor, _ in polynomial.factor()[1] if factor.degree() == 1]
+        if rational and self.is_psd(max(rational) * self.identity(len(matrix)) - matrix):
+            return max(rational)
+        above: fmpq = max(root.real.upper().fmpq() for root, _ in polynomial.numer().complex_roots())
+        return above
+
+    def are_psd(self, matrices: Array) -> Array:
+        return np.array([_is_psd(fmpq_mat(matrix.tolist())) for matrix in matrices])
+
+    def sqrt(self, value: Number) -> Number:
+        if isinstance(value, np.ndarray):
+            return np.vectorize(self.sqrt, otypes=[object])(value)
+        if not isinstance(value, arb) and value < 0:
+            raise NotApplicable("the claim takes the root of a number that is negative on this run")
+        exact = None if isinstance(value, arb) else _exact_root(value)
+        if exact is not None:
+            return exact
+        with precise_enclosures():
+            return arb(value).sqrt()
+
+    def upper_sqrt(self, value: Number) -> fmpq:
+        exact = _exact_root(value)
+        if exact is not None:
+            return exact
+        return round_up(arb(value).sqrt().upper().fmpq())
+
+
+def _is_psd(matrix: fmpq_mat) -> bool:
+    # All roots of a symmetric matrix's characteristic polynomial are real; none is negative iff its signs alternate.
+    coefficients: Any = matrix.charpoly().coeffs()
+    size = matrix.nrows()
+    return all((c if (size - power) % 2 == 0 else -c) >= 0 for power, c in enumerate(coefficients))
+
+
+def _exact_root(value: fmpq) -> fmpq | None:
+    numerator, denominator = math.isqrt(int(value.p)), math.isqrt(int(value.q))
+    exact = numerator * numerator == value.p and denominator * denominator == value.q
+    return fmpq(numerator, denominator) if exact else None
+
+
+RATIONAL = RationalArithmetic()

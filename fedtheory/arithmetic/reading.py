@@ -1,0 +1,39 @@
+"""Numbers as they are written: in run files, in data, on the command line."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from fedtheory.errors import InputError
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\s*/\s*\d+)?|\d*\.?\d+(e[+-]?\d{1,3})?|\d+\.(e[+-]?\d{1,3})?)\s*", re.IGNORECASE)
+_LONGEST_NUMBER = 4000
+"""Characters of a number in a run file."""
+
+
+def fraction_of(value: object, key: str) -> Fraction:
+    """The fraction that a whole number or a text stands for; `key` names it in errors."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):
+        raise _no_number(value, key)
+    if isinstance(value, str) and (len(value) > _LONGEST_NUMBER or not _NUMBER.fullmatch(value)):
+        raise _no_number(value, key)
+    try:
+        return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise _no_number(value, key) from None
+
+
+def _no_number(value: object, key: str) -> InputError:
+    return InputError(key, f'expected a number or a rational string such as "1/20", got {abridged(value)}')
+
+
+def abridged(value: object) -> str:
+    """A value as an error shows it."""
+    shown = (
+        f"an integer of {value.bit_length()} bits" if isinstance(value, int) and abs(value) > 10**60 else repr(value)
+    )
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
