@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array, plain_float
 from fedtheory.enclosures import maximum, minimum
-from fedtheory.errors import NotApplicable
+from fedtheory.evaluation.powers import measured_power, nested_root, square_root, whole_power
 from fedtheory.evaluation.site import Site
 from fedtheory.expressions import (
     Average,
@@ -102,29 +101,29 @@ class Compiler:
             return self._symbol(base, int(exponent))
         inside = self.scalar(base)
         if exponent.is_Integer:
-            return lambda site: _power(inside(site), int(exponent))
+            return lambda site: whole_power(inside(site), int(exponent))
         if exponent.is_Rational and exponent.q in (2, 4):
-            return lambda site: _power(_nested_root(site, inside(site), exponent.q), int(exponent.p))
+            return lambda site: whole_power(nested_root(site, inside(site), exponent.q), int(exponent.p))
         if exponent.is_number:
             raise ValueError(f"expected a whole, half or quarter power, got {node}")
         power = self.scalar(exponent)
-        return lambda site: _raised(inside(site), power(site), node)
+        return lambda site: measured_power(inside(site), power(site), node)
 
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         notion = self.notation.get(symbol)
         if notion is None:
-            return lambda site: _power(site.place(site.parameters[symbol]), power)
+            return lambda site: whole_power(site.place(site.parameters[symbol]), power)
         if isinstance(notion, ScalarNotion):
             build = notion.build
-            return lambda site: _power(build(_round(site)), power)
+            return lambda site: whole_power(build(_round(site)), power)
         if not isinstance(notion, Quantity):
             raise ValueError(f"{symbol} stands for {notion.name}, which is not a number")
         measured = _measurement(notion)
         if not notion.root:
-            return lambda site: _power(measured(site), power)
+            return lambda site: whole_power(measured(site), power)
         if power % 2 == 0:
-            return lambda site: _power(measured(site), power // 2)
-        return lambda site: _power(_root(site, measured(site)), power)
+            return lambda site: whole_power(measured(site), power // 2)
+        return lambda site: whole_power(square_root(site, measured(site)), power)
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
@@ -307,47 +306,3 @@ def _key_of(*parts: object) -> object:
     """One small key for each combination of parts, quicker to look up than the parts."""
     del parts
     return object()
-
-
-def _root(site: Site, value: Array) -> Array:
-    return np.asarray(site.run.arithmetic.sqrt(value))
-
-
-def _nested_root(site: Site, value: Array, degree: int) -> Array:
-    """Square root, or the square root of that."""
-    root = _root(site, value)
-    return root if degree == 2 else _root(site, root)
-
-
-def _raised(value: Array, exponents: Array, node: Expr) -> Array:
-    """Powers with measured exponents, which must be whole numbers."""
-    values, powers = np.broadcast_arrays(value, exponents)
-    raised = np.empty_like(values)
-    for place in np.ndindex(*values.shape):
-        exponent = round(plain_float(powers[place]))
-        if powers[place] != exponent:
-            raise NotApplicable(f"the exponent in {node} is not a whole number on this run")
-        raised[place] = _power(values[place], exponent)
-    return raised
-
-
-_MOST_BITS = 10**7
-"""Length of a power of a rational: a longer one takes all memory, and longer than anybody would wait."""
-
-
-def _require_short(values: Array, exponent: int) -> None:
-    """Raise `NotApplicable` for powers of rationals that are too long to be written down."""
-    rationals = [value for value in values if isinstance(value, fmpq) and abs(value) not in (0, 1)]
-    longest = max((max(int(value.p).bit_length(), int(value.q).bit_length()) for value in rationals), default=0)
-    if longest * abs(exponent) > _MOST_BITS:
-        raise NotApplicable(f"a power of order {exponent} is too long to be written as a rational")
-
-
-def _power(value: Any, exponent: int) -> Any:
-    if abs(exponent) > 1000:
-        _require_short(np.ravel(value), exponent)
-    if exponent >= 0:
-        return value**exponent
-    if np.any(value == 0):
-        raise NotApplicable("the claim divides by a quantity that is zero on this run")
-    return 1 / value**-exponent
