@@ -20,7 +20,7 @@ from fedtheory.kernel import (
     square,
     triangle,
 )
-from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.certificate import Certificate, Link
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import ITERATIONS, ONE
 from fedtheory.proofs.induction import POWER, Induction
@@ -28,6 +28,7 @@ from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared
+from fedtheory.sources.lecture27.assumptions import above_tangent, apart_sq
 from fedtheory.sources.lecture27.lemmas import distance_sq, gradient, progress, theta, theta_after
 from fedtheory.sources.lecture27.notation import (
     F,
@@ -172,7 +173,22 @@ _DESCENT, _EACH, _GAPS, _JUMP, _LOSS = (
 _BELOW = 1 / (theta_end * theta_next_start)
 _LOST = Part(loss * (1 / epsilon**2 - _BELOW), ONE)
 
+_gap, _apart_sq = sp.symbols("g' r", real=True)
+
+
+def _tangent(objective: sp.Symbol) -> list[Link]:
+    """That a value is not below the tangent at another point, nor further above than a parabola: squared, and both."""
+    above, below = [Term(_ONE, convexity(objective, w, w_other))], [Term(_ONE, smoothness(objective, w, w_other))]
+    within = Products(
+        scalars={_gap: above_tangent(objective), _apart_sq: apart_sq},
+        facts={"above": Shown(_gap, above), "below": Shown(beta / 2 * _apart_sq - _gap, below)},
+        parts=[Product(_ONE, ["below", "below"]), Product(sp.Integer(2), ["below", "above"])],
+    )
+    return [within, above, below]
+
+
 CERTIFICATES = [
+    Certificate(claim="lecture27:smooth-property-2", links=[*_tangent(F_i), *_tangent(F)]),
     Certificate(
         claim="lecture27:smooth-property-1",
         links=[[Term(_ONE, cocoercivity(F_i, w_other, w))], [Term(_ONE, cocoercivity(F, w_other, w))]],

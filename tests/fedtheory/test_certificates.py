@@ -104,7 +104,7 @@ def changed_squares(squared: Squared) -> Iterator[Squared]:
 def changed_products(products: Products) -> Iterator[Products]:
     """Products with another coefficient, of other facts, or of facts with another reason."""
     yield from (replace(products, parts=parts) for parts in changed(products.parts))
-    yield replace(products, divided_by=products.divided_by[1:])
+    yield from [replace(products, divided_by=products.divided_by[1:])] * bool(products.divided_by)
     for name, fact in products.facts.items():
         if isinstance(fact, Shown):
             mutated = [replace(fact, terms=terms) for terms in changed(fact.terms)]

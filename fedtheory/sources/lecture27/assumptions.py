@@ -134,7 +134,7 @@ CLAIMS = [
             "The absolute values are squared.  The factor beta/2 is reconstructed: the transcription is broken there.  "
             "Checked for f = F_i and for f = F."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:inherit",
