@@ -160,6 +160,13 @@ def _given_weights(run: Run) -> None:
     _expect(law.is_fixed or not run.algorithm.clock.is_synchronous, "the weights of an update are random")
 
 
+def _fair_types(run: Run) -> None:
+    surrogate = run.surrogate
+    apart = abs(surrogate.by_type(surrogate.shares) - surrogate.by_type(run.problem.weights))
+    if (apart > (0 if run.arithmetic.name == "rational" else 1e-12)).any():
+        raise NotApplicable("some type of clients does not have its share in some update")
+
+
 def _time_based(run: Run) -> None:
     weights = run.algorithm.aggregation.weights(run.problem.weights)
     try:
@@ -255,6 +262,7 @@ weight_covariance = Assumption(
     lambda run: run.algorithm.schedule,
 )
 given_weights = Assumption("given weights", r"nobody is drawn at random: $\omega_i(n)=q_i(n)$", _given_weights)
+fair_types = Assumption("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _fair_types)
 finite_answering_time = Assumption(
     "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
 )

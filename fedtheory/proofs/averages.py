@@ -126,6 +126,7 @@ _MEANS: Mapping[Notion, Notion] = {
     q.round_optimum_mixed_noise: q.mean_round_optimum_mixed_noise,
     q.virtual_gradient_sq: q.mean_virtual_gradient_sq,
     q.unrepresented_gap: q.mean_unrepresented_gap,
+    q.virtual_suboptimality: q.mean_virtual_suboptimality,
 }
 
 

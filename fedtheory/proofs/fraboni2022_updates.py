@@ -12,9 +12,12 @@ from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.update_facts import (
     EARLIER_SUMS,
+    FAIR_LOSS,
+    FAIR_RESIDUAL,
     FINAL_SURROGATE_DISTANCE,
     GAPS,
     LAST_STEP,
+    LOSS,
     MEAN_GRADIENT,
     MEAN_MIXED_NOISE,
     MEAN_MOVE,
@@ -34,6 +37,7 @@ from fedtheory.sources.fraboni2022.federated_optimum import FACTOR
 from fedtheory.sources.fraboni2022.gradient_lemmas import move
 from fedtheory.sources.fraboni2022.lemma_3 import SMALL_D_XI, D_xi, L_xi, kappa, work
 from fedtheory.sources.fraboni2022.notation import (
+    R_L,
     K,
     L,
     N,
@@ -47,6 +51,7 @@ from fedtheory.sources.fraboni2022.notation import (
     tau,
     tilde_eta,
 )
+from fedtheory.sources.fraboni2022.theorem_1_bound import fixed_94
 from fedtheory.sources.fraboni2022.theorem_1_proof import MARGIN_FIXED, fixed_noise, start
 
 ONE = sp.S.One
@@ -226,6 +231,21 @@ CERTIFICATES = [
                 Part(1 / MARGIN, "fraboni2022:thm-1.proof-86-90.90.fixed"),
                 Part((MARGIN - 2) / MARGIN, GAPS),
                 *(Part(factor * (MARGIN - 1) / MARGIN, fact) for factor, fact in BOUND),
+            ]
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:cor-1.update",
+        links=[[Part(-ONE, FAIR_LOSS), Part(q_n - least_q, LOSS)]],
+    ),
+    Combination(
+        claim="fraboni2022:cor-1.random-weights",
+        links=[
+            [
+                Part(ONE, OverUpdates("fraboni2022:cor-1.update")),
+                Part(ONE, "fraboni2022:eq-94.random-weights"),
+                Part(-ONE, GAPS),
+                Part(-ONE - fixed_94.diff(R_L), FAIR_RESIDUAL),
             ]
         ],
     ),

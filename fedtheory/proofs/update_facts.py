@@ -76,8 +76,24 @@ MEAN_WEIGHTS = Fact(
     lambda letter: letter(q.largest_weight_sum) - letter(q.mean_weight_sum),
     SCHEME,
 )
+LOSS = _not_negative("the loss above its least value", q.virtual_suboptimality, CONVEX)
+FAIR_LOSS = Fact(
+    "for fair types the gap of an update is a multiple of the loss above its least value",
+    lambda letter: letter(q.weight_sum) * letter(q.virtual_suboptimality) - letter(q.round_gap),
+    (*CONVEX, a.fair_types),
+    is_zero=True,
+)
+FAIR_RESIDUAL = Fact(
+    "for fair types all updates have the optimum of the federated problem",
+    lambda letter: letter(q.residual),
+    (*CONVEX, a.fair_types),
+    is_zero=True,
+)
 
 UPDATE_FACTS = (
+    LOSS,
+    FAIR_LOSS,
+    FAIR_RESIDUAL,
     MEAN_WEIGHTS,
     PAIRING,
     REPORTING_EXCESS,

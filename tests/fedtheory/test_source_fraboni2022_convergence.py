@@ -10,14 +10,14 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory import RATIONAL, Run
-from fedtheory.assumptions import Assumption
+from fedtheory.assumptions import Assumption, fair_types
 from fedtheory.clock import Asynchronous, Clock, FedBuff, Schedule, Update
 from fedtheory.federation import fedavg
 from fedtheory.problem import quadratic
 from fedtheory.quantities import bounded_gradients, examples
 from fedtheory.registry import find
 from fedtheory.sources.fraboni2022.assumptions import model_free_noise, theorem_step_size
-from fedtheory.sources.fraboni2022.convergence import fair_types, one_type
+from fedtheory.sources.fraboni2022.convergence import one_type
 from fedtheory.sources.fraboni2022.examples import EXAMPLES, STABLE, odd_offset, turns_of_clients, turns_of_pairs
 from fedtheory.sources.fraboni2022.examples import step as phi_of_steps
 from fedtheory.sources.fraboni2022.notation import N, W, eta_l, rho, tau, theta0_distance

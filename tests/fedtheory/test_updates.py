@@ -38,6 +38,7 @@ from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities.bounded_gradients import local_change_sq
 from fedtheory.registry import find
 from fedtheory.run import Run
+from fedtheory.sources.fraboni2022.convergence import loss_n
 from fedtheory.sources.fraboni2022.gradient_lemmas import mixed_change
 from fedtheory.sources.fraboni2022.inequalities import R_nk, S_nk, gradient_sq, spread_ik
 from fedtheory.sources.fraboni2022.lemma_3_proof import age_sq, k, past_S
@@ -76,6 +77,7 @@ where = {
     lengths: samples.virtual_gradient_lengths,
     qt_i: q.mean_weight_share,
     q_bar: q.mean_weight_sum,
+    loss_n: q.virtual_suboptimality,
 }
 ONE = sp.S.One
 CLAIM = replace(find("fraboni2022:lemma-2.fixed"), where=where)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from fedtheory import assumptions as a
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 from fedtheory.federation import Full, Uniform, fedavg
@@ -15,7 +16,7 @@ from fedtheory.problem import Problem
 from fedtheory.problem.generators import random_quadratics, random_vector
 from fedtheory.problem.quadratic import quadratic
 from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.convergence import fair_types, one_type
+from fedtheory.sources.fraboni2022.convergence import one_type
 from fedtheory.sources.fraboni2022.examples import turns_of_clients, turns_of_pairs
 from verify.instances.asynchronous import admissible_step
 from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
@@ -107,7 +108,7 @@ def _fair_sampling(generator: np.random.Generator) -> Run:
     return _run(generator, problem, rounds=rounds, local_steps=steps, participation=law)
 
 
-@family("fair types", 210, meant_for=fair_types)
+@family("fair types", 210, meant_for=a.fair_types)
 def fair_clients(number: int) -> Run:
     """Every type of clients has its share in every update: pairs that take turns, or unbiased sampling."""
     if number == 0:

@@ -9,6 +9,7 @@ from fedtheory.claim import Source
 from fedtheory.sources.fraboni2022 import (
     asynchronous,
     convergence,
+    corollary_1,
     examples,
     experiments,
     federated_optimum,
@@ -45,6 +46,7 @@ SOURCE = Source(
         *convergence.CLAIMS,
         *theorem_1.CLAIMS,
         *federated_optimum.CLAIMS,
+        *corollary_1.CLAIMS,
         *examples.EXAMPLE_1,
         *relaxed.CLAIMS,
         *theorem_3_proof.CLAIMS,

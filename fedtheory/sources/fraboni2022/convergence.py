@@ -30,15 +30,7 @@ def _one_type(run: Run) -> None:
         raise NotApplicable("the clients have different objectives")
 
 
-def _fair_types(run: Run) -> None:
-    surrogate = run.surrogate
-    apart = abs(surrogate.by_type(surrogate.shares) - surrogate.by_type(run.problem.weights))
-    if (apart > (0 if run.arithmetic.name == "rational" else 1e-12)).any():
-        raise NotApplicable("some type of clients does not have its share in some update")
-
-
 one_type = Assumption("one type", r"all clients have the same objective, $\mathcal Z_i=\mathcal Z$", _one_type)
-fair_types = Assumption("fair types", r"$\tilde s_j(n)=r_j$ for every type in every update", _fair_types)
 
 L_i, x, y = sp.symbols(r"\mathcal{L}_i x y")
 virtual, local, noise = map(sp.Symbol, (r"\theta^{n,k}", r"\theta_i^{\rho_i(n),k}", r"\epsilon_i"))

@@ -8,7 +8,7 @@ from fedtheory import assumptions as a
 from fedtheory.claim import Relation
 from fedtheory.expressions import ClientSum
 from fedtheory.sources.fraboni2022.assumptions import THEOREM, WITHOUT_CHANCE
-from fedtheory.sources.fraboni2022.convergence import fair_types, one_type
+from fedtheory.sources.fraboni2022.convergence import one_type
 from fedtheory.sources.fraboni2022.examples import EXAMPLE_2
 from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES_XI
 from fedtheory.sources.fraboni2022.notation import (
@@ -253,7 +253,7 @@ CLAIMS = [
         rhs=start**2,
         where=RELAXED,
         conditions=[start > 0],
-        assumptions=(fair_types,),
+        assumptions=(a.fair_types,),
         printed=(
             r"W=N\text{ always satisfies Assumption 6; Corollary 2 shows that no }\eta_l\text{ can be chosen such that "
             r"the learning process converges to }\theta^*"
