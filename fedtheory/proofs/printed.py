@@ -40,6 +40,7 @@ _STEPS: Mapping[str, str] = {
     "fraboni2022:lemma-7": "lemma-7.steps",
     "fraboni2022:thm-2": "lemma-7 eq-104 eq-105",
     "fraboni2022:thm-3.loss": "eq-23 eq-24 eq-25 thm-3.proof",
+    "fraboni2022:thm-3.gradient": "thm-3.loss lemma-7 eq-104 eq-105",
 }
 """Names of the steps, within the source of the claim that is proved."""
 
