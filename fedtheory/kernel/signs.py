@@ -76,7 +76,10 @@ def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ())
 
 
 def _orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
-    return [condition for condition in map(numbers.written_out, conditions) if is_ordering(condition)]
+    """The conditions between numbers of the theory: of what else a condition names SymPy may be told any sign."""
+    known = numbers.letters | numbers.of_clients
+    found = [condition for condition in map(numbers.written_out, conditions) if is_ordering(condition)]
+    return [condition for condition in found if condition.free_symbols <= known]
 
 
 def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:

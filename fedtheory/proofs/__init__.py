@@ -25,6 +25,7 @@ from functools import cache
 from typing import Any
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from fedtheory.claim import Claim
 from fedtheory.kernel import Rejected, Step
@@ -108,6 +109,9 @@ def _require_provable(claim: Claim) -> None:
     if not claim.relations:
         raise Rejected("the claim has no relation that could be proved")
     numbers_of(claim), letters_of(claim)
+    for condition in claim.conditions:
+        if not isinstance(condition, Relational):
+            raise Rejected(f"the condition {condition} is no relation")
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
     for expression in (*sides, *claim.conditions, *claim.where, *claim.for_all):
         if expression.atoms(sp.Float):

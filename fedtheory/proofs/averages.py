@@ -135,7 +135,7 @@ def _averaged(letter: Letters, slack: Expr, means: Mapping[Expr, Expr], same: Se
     marks = {of_one: sp.Dummy("of one") for of_one in means}
     marked = sp.expand(slack).xreplace(marks)
     factors = {of_one: sp.diff(marked, mark) for of_one, mark in marks.items()}
-    rest = marked.xreplace(dict.fromkeys(marks.values(), sp.S.Zero))
+    rest = sp.expand(marked - sp.Add(*(factors[of_one] * mark for of_one, mark in marks.items())))
     for constant in (*factors.values(), rest):
         _require_same(letter, constant, same)
     found: Expr = rest + sp.Add(*(factor * means[of_one] for of_one, factor in factors.items()))

@@ -55,7 +55,7 @@ def theory_of_loss_changes(claim: Claim) -> Theory:
 def theory_of_surrogate(claim: Claim) -> Theory:
     """The theory of the federated problem at the virtual iterate, with shares over all updates: no type is missing."""
     letter, numbers = letters_of(claim), numbers_of(claim)
-    if sp.Gt(letter(q.mean_weight), 0) not in claim.conditions:
+    if sp.Gt(letter(q.mean_weight), 0, evaluate=False) not in claim.conditions:
         raise Rejected("a type may be missing in all updates, where the claim does not say that every client reports")
     is_convex = a.convex_and_smooth in claim.assumptions
     both = frozenset({objective, client_objective})

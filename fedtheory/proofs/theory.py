@@ -201,6 +201,9 @@ def numbers_of(claim: Claim) -> Numbers:
         _require_declared(symbol, values)
     for symbol in (*named, *own, *claim.for_all):
         _require_plain(symbol)
+    for symbol, notion in (named | own).items():
+        if symbol.is_integer and notion not in (*_COUNTS, q.client_local_steps):
+            raise Rejected(f"{symbol} stands for {notion.name}, which need not be whole")
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}

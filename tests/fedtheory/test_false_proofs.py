@@ -235,9 +235,9 @@ def test_letters_under_quantifiers() -> None:
     proof = examine(premise, Combination(claim=premise.id, links=[[Part((S - 1) * D, facts.ONE)]]))
     assert proof.verdict == "proved"
     use = {"links": [[Part(1, premise.id)]]}
-    as_noise = {"where": {D: q.initial_distance, S: q.noise_deviation}}
-    assert verdict(Combination, use, lambda _id: proof, "the notation of", lhs=D, rhs=S * D, **as_noise) == "broken"
-    both = {"where": {x: q.point, S: q.noise_deviation}, "for_all": {S: [1, 2]}, "place": "points"}
+    as_clients = {"where": {D: q.initial_distance, S: q.clients}}
+    assert verdict(Combination, use, lambda _id: proof, "the notation of", lhs=D, rhs=S * D, **as_clients) == "broken"
+    both = {"where": {x: q.point, S: q.clients}, "for_all": {S: [1, 2]}, "place": "points"}
     more = {"links": [[Term(S - 1, square(x))]]}
     sides = {"lhs": norm_sq(x), "rhs": S * norm_sq(x), "because": "under a quantifier as well"}
     assert verdict(Certificate, more, **sides, **both) == "broken"

@@ -17,14 +17,15 @@ from fedtheory.expressions import Average, ClientSum, Expectation, Expr, norm_sq
 from fedtheory.federation import Fixed, Multinomial, fedavg
 from fedtheory.kernel import Step, Term, assumption, one, square
 from fedtheory.problem import quadratic
-from fedtheory.proofs import Certificate, Combination, Part, Proof, examination
+from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, examination
 from fedtheory.proofs import updates as v
-from fedtheory.proofs.averages import OverUpdates
+from fedtheory.proofs.averages import OverRun, OverUpdates
 from fedtheory.proofs.intervals import AtNextStart, Derived
 from fedtheory.proofs.products import Positive
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
 from fedtheory.quantities import second_moments_of_weights as moments
+from fedtheory.registry import find
 
 ONE = sp.S.One
 SCHEME = (a.aggregation_scheme, a.unbiased_gradients)
@@ -152,3 +153,51 @@ def test_weights_that_the_theory_excludes_are_refused(weights: list[int], law: A
     chosen = {} if law is None else {"participation": law}
     with pytest.raises(InputError, match=expected):
         fedavg(problem, rounds=1, local_step_size=0.1, local_steps=1, aggregation=FLOAT.array(weights), **chosen)
+
+
+@pytest.mark.parametrize(
+    ("number", "signless"),
+    [(q.weight_sum, q.progress), (q.mean_weight_sum, q.mean_progress), (q.weight_sum, q.alignment)],
+    ids=lambda notion: notion.name,
+)
+def test_a_quantity_in_a_condition_has_no_sign(number: Any, signless: Any) -> None:
+    """Whatever is declared of its letter: 1 <= q does not follow from 1 + Delta <= q, where Delta can be negative."""
+    size, change = sp.symbols("size change", nonnegative=True)
+    where = {size: number, change: signless}
+    stated = claim(1, "<=", size, where=where, conditions=[sp.Ge(size, 1 + change)])
+    assert ">= 0" in failing(stated, Certificate(claim=stated.id, links=[[Term(size - 1, one())]]))
+    assert "condition" in failing(stated, Combination(claim=stated.id, links=[[Part(ONE, sp.Ge(size, ONE))]]))
+    same = replace(stated, where={size: number, change: q.initial_gap})
+    assert failing(same, Combination(claim=stated.id, links=[[Part(ONE, sp.Ge(size, ONE))]])) == ""
+
+
+def test_what_is_piecewise_constant_has_no_known_mean() -> None:
+    """Its derivative vanishes, but it is not the same everywhere."""
+    at_a_step, mean_of_it = sp.symbols("at_a_step mean_of_it", nonnegative=True)
+    where = {at_a_step: samples.objective_gradient_sq, mean_of_it: q.mean_virtual_gradient_sq}
+    jump = sp.Piecewise((ONE, at_a_step > 1), (sp.S.Zero, True))
+    shared: dict[str, Any] = {"where": where, "conditions": [sp.Ge(jump, 1)]}
+    premise = replace(claim(1, "<=", jump, **shared), id="t:premise")
+    proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))
+    stated = claim(mean_of_it + 1, "<=", mean_of_it, **shared)
+    parts = Combination(claim=stated.id, links=[[Part(ONE, OverRun("t:premise"))]])
+    assert "not the same" in failing(stated, parts, lambda _id: proof)
+
+
+def test_a_condition_that_vanishes_is_none() -> None:
+    """A letter that is declared positive makes q_i > 0 true, though q_i may be zero."""
+    stated = find("fraboni2022:thm-3.gradient.step")
+    own = next(symbol for symbol, notion in stated.where.items() if notion is q.mean_weight)
+    positive = sp.Symbol("q_i", positive=True)
+    where = {(positive if symbol == own else symbol): notion for symbol, notion in stated.where.items()}
+    vanished = replace(stated, where=where, conditions=[positive > 0])
+    assert "no relation" in failing(vanished, certificates()[stated.id])
+
+
+@pytest.mark.parametrize("notion", [q.mean_weight_sum, q.server_step_size], ids=lambda notion: notion.name)
+def test_what_need_not_be_whole_is_not_whole(notion: Any) -> None:
+    """1 + y L <= (1 + L)^y fails for y between zero and one."""
+    exponent, curvature = sp.Symbol("y", nonnegative=True, integer=True), sp.Symbol("L", nonnegative=True)
+    stated = claim(1, "<=", (1 + curvature) ** exponent, where={exponent: notion, curvature: q.smoothness})
+    whole = failing(stated, Certificate(claim=stated.id, links=[[Term((1 + curvature) ** exponent - 1, one())]]))
+    assert "whole" in whole
