@@ -22,9 +22,11 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     a square; then all coefficients of numerator and denominator must be
     non-negative, and the denominator must not vanish.  Factors that are squares have no say in it;
     of others it is enough that none is negative.
-    Conditions other than <, <=, > and >= say nothing here.
+    Conditions other than <, <=, > and >= say nothing here, nor do those that name
+    anything but numbers, of which SymPy may be told any sign.
     """
-    return _is_nonnegative(sp.sympify(coefficient), _Known(numbers, numbers.key), tuple(conditions))
+    number = sp.sympify(coefficient)
+    return _is_of_numbers(number, numbers) and _is_nonnegative(number, _Known(numbers, numbers.key), tuple(conditions))
 
 
 @dataclass(frozen=True)
@@ -71,15 +73,19 @@ def _is_square(factor: Expr) -> bool:
 
 def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
     """Whether a rational function of numbers is shown to be finite and positive under conditions."""
+    if not _is_of_numbers(number, numbers):
+        return False
     found = [known for condition in _orderings(conditions, numbers) for known in _parametrised(condition, numbers)]
     return any(_is_plainly_positive(rewritten, numbers) for rewritten in _rewritten(numbers.written_out(number), found))
 
 
 def _orderings(conditions: Sequence[Expr], numbers: Numbers) -> list[Expr]:
-    """The conditions between numbers of the theory: of what else a condition names SymPy may be told any sign."""
-    known = numbers.letters | numbers.of_clients
     found = [condition for condition in map(numbers.written_out, conditions) if is_ordering(condition)]
-    return [condition for condition in found if condition.free_symbols <= known]
+    return [condition for condition in found if _is_of_numbers(condition, numbers)]
+
+
+def _is_of_numbers(expression: Expr, numbers: Numbers) -> bool:
+    return bool(expression.free_symbols <= numbers.letters | numbers.of_clients | numbers.definitions.keys())
 
 
 def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:

@@ -171,6 +171,15 @@ def test_a_quantity_in_a_condition_has_no_sign(number: Any, signless: Any) -> No
     assert failing(same, Combination(claim=stated.id, links=[[Part(ONE, sp.Ge(size, ONE))]])) == ""
 
 
+def test_a_factor_of_a_smallest_number_is_a_number() -> None:
+    """From x <= Delta min(u, v) does not follow x <= Delta u where Delta can be negative."""
+    x, u, v_, change = sp.symbols("x u v_ change", nonnegative=True)
+    where = {x: q.noise_deviation, u: q.initial_distance, v_: q.gradient_dissimilarity, change: q.mean_progress}
+    least, own = sp.Le(x, change * sp.Min(u, v_), evaluate=False), sp.Le(x, change * u, evaluate=False)
+    stated = claim(x, "<=", change * u, where=where, conditions=[least])
+    assert "not a number" in failing(stated, Combination(claim=stated.id, links=[[Part(ONE, own)]]))
+
+
 def test_what_is_piecewise_constant_has_no_known_mean() -> None:
     """Its derivative vanishes, but it is not the same everywhere."""
     at_a_step, mean_of_it = sp.symbols("at_a_step mean_of_it", nonnegative=True)

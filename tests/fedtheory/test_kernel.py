@@ -19,6 +19,7 @@ from fedtheory.kernel import (
     cocoercivity,
     convexity,
     is_nonnegative,
+    is_positive,
     lipschitz_gradient,
     optimality,
     scalar,
@@ -195,16 +196,32 @@ OPEN = [
 ]
 
 
+def with_letters_of(*expressions: Any) -> Numbers:
+    """The numbers, and whatever else stands in expressions as a number."""
+    return replace(NUMBERS, letters=NUMBERS.letters.union(*(sp.sympify(e).free_symbols for e in expressions)))
+
+
 @pytest.mark.parametrize(("coefficient", "conditions"), FOLLOW)
 def test_signs_that_follow(coefficient: Any, conditions: tuple[Any, ...]) -> None:
     """Rational functions with non-negative coefficients once the conditions are built in."""
-    assert is_nonnegative(coefficient, NUMBERS, conditions)
+    assert is_nonnegative(coefficient, with_letters_of(coefficient, *conditions), conditions)
 
 
 @pytest.mark.parametrize(("coefficient", "conditions"), OPEN)
 def test_signs_that_stay_open(coefficient: Any, conditions: tuple[Any, ...]) -> None:
     """Of the others nothing is said: not of poles, of letters without a sign, nor of inexact numbers."""
-    assert not is_nonnegative(coefficient, NUMBERS, conditions)
+    assert not is_nonnegative(coefficient, with_letters_of(coefficient, *conditions), conditions)
+
+
+def test_letters_that_are_no_numbers_have_no_sign() -> None:
+    """Whatever is declared of them, alone or in a condition."""
+    unknown = sp.Symbol("u", positive=True)
+    assert is_nonnegative(unknown, with_letters_of(unknown))
+    assert not is_nonnegative(unknown, NUMBERS)
+    assert is_nonnegative(eta - 1, with_letters_of(unknown), (eta >= 1 + unknown,))
+    assert not is_nonnegative(eta - 1, NUMBERS, (eta >= 1 + unknown,))
+    assert not is_positive(eta - 1, NUMBERS, (eta >= 1 + unknown,))
+    assert not is_positive(unknown, NUMBERS)
 
 
 @pytest.mark.parametrize("coefficient", [sp.zoo, sp.oo, sp.nan, sp.Float(2.0)])
