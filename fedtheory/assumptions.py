@@ -163,8 +163,8 @@ def _given_weights(run: Run) -> None:
 def _fair_types(run: Run) -> None:
     surrogate = run.surrogate
     apart = abs(surrogate.by_type(surrogate.shares) - surrogate.by_type(run.problem.weights))
-    if (apart > (0 if run.arithmetic.name == "rational" else 1e-12)).any():
-        raise NotApplicable("some type of clients does not have its share in some update")
+    rounding = 0 if run.arithmetic.is_rigorous else 1e-12
+    _expect((apart <= rounding).all(), "some type of clients does not have its share in some update")
 
 
 def _time_based(run: Run) -> None:

@@ -29,15 +29,16 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     return _is_of_numbers(number, numbers) and _is_nonnegative(number, _Known(numbers, numbers.key), tuple(conditions))
 
 
+_FEW = 6
+"""Numbers at random that come before a sign is worked out; what they miss costs time, nothing else."""
+
+
 @dataclass(frozen=True)
 class _Known:
     """The numbers of a sign that has been asked for: it is not looked for twice."""
 
     numbers: Numbers = field(compare=False)
     key: Hashable
-
-
-_FEW = 6
 
 
 @lru_cache(maxsize=2**14)

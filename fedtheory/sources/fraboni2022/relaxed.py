@@ -58,7 +58,7 @@ surrogate_loss = sp.Symbol(
 gradients = sp.Symbol(r"\frac1N\sum_n\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2", nonnegative=True)
 gap = sp.Symbol(r"[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)]", real=True)
 mean_gap = sp.Symbol(r"\frac1N\sum_n[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)]", real=True)
-Z_bar_of, chi = sp.Symbol(r"\bar Z(N)", real=True), sp.Symbol(r"\chi^2", nonnegative=True)
+chi = sp.Symbol(r"\chi^2", nonnegative=True)
 chi_n = sp.Symbol(r"\chi_n^2", nonnegative=True)
 gap_bar = sp.Symbol(r"(\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*))", real=True)
 apart = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
@@ -86,7 +86,6 @@ RELAXED: dict[sp.Symbol, q.Notion] = {
     weight_in_window: b.window_weight,
     surrogate_loss: q.mean_surrogate_suboptimality,
     gradients: q.mean_virtual_gradient_sq,
-    Z_bar_of: q.mean_round_gap,
     mean_gap: q.mean_over_rounds(q.round_optimum_gap, mean_gap.name),
     chi: q.mean_chi_sq,
     chi_n: q.chi_sq,

@@ -49,7 +49,6 @@ from fedtheory.sources.fraboni2022.theorem_1_proof import FIXED, MARGIN_FIXED
 from fedtheory.sources.fraboni2022.theorem_3_proof import GRADIENT_FACTOR, LOSS_BOUND, SMOOTH_SAMPLES, misfit_bar
 
 GRADIENT_BOUND = ((8 * L * chi + 4 * L) * BOUND + 8 * L * chi * ClientSum(q_i * gap_bar)) / ClientSum(q_i)
-_CLOCKED = (a.aggregation_scheme, a.given_weights)
 _LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 
 CLAIMS = [
