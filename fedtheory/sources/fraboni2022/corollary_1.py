@@ -6,8 +6,6 @@ import sympy as sp
 
 from fedtheory import assumptions as a
 from fedtheory.claim import Relation
-from fedtheory.quantities.sampled_gradients import sample_smoothness
-from fedtheory.quantities.second_moments_of_weights import spread_factor
 from fedtheory.sources.fraboni2022.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.convergence import (
     CONVERGENCE,
@@ -22,10 +20,10 @@ from fedtheory.sources.fraboni2022.convergence import (
     r_j,
     st_jn,
 )
-from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES_XI
-from fedtheory.sources.fraboni2022.lemma_3 import L_xi, kappa
+from fedtheory.sources.fraboni2022.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
+    MEANS,
     R_L,
     SCHEME,
     SMALL_STEP,
@@ -36,10 +34,8 @@ from fedtheory.sources.fraboni2022.notation import (
     qt_in,
 )
 from fedtheory.sources.fraboni2022.theorem_1 import EPSILON_F, explicit_terms
-from fedtheory.sources.fraboni2022.theorem_1_bound import fixed_94
-from fedtheory.sources.fraboni2022.theorem_1_proof import FIXED, MARGIN_FIXED
+from fedtheory.sources.fraboni2022.theorem_1_bound import CONDITIONS_94, fixed_94
 
-_LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 BOUND = fixed_94.subs(R_L, 0)
 """The repaired (94) where all updates have the same optimum."""
 
@@ -55,7 +51,7 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, a.fair_types),
         printed=(
-            rf"\tilde s_j(n)=r_j\Rightarrow{_LEFT}[\mathbb E\mathcal L(\theta^{{n,k}})-\mathcal L(\theta^*)]"
+            rf"\tilde s_j(n)=r_j\Rightarrow{MEANS}[\mathbb E\mathcal L(\theta^{{n,k}})-\mathcal L(\theta^*)]"
             r"\le\epsilon_F+\epsilon_K+\epsilon_\alpha+\epsilon_\beta"
         ),
         note=(
@@ -107,8 +103,8 @@ CLAIMS = [
         locator="Corollary 1, from the repaired steps",
         lhs=least_q * loss,
         rhs=BOUND,
-        where={**CONVERGENCE, L_xi: sample_smoothness, kappa: spread_factor},
-        conditions=[*FIXED, SMALL_MOVES_XI, MARGIN_FIXED],
+        where={**CONVERGENCE, **OF_SAMPLES},
+        conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.somebody_reports, a.fair_types),
         note="With the repaired (94) for (93), in which R = 0.",
         corrects="fraboni2022:cor-1",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fedtheory import assumptions as a
 from fedtheory.claim import Relation
-from fedtheory.quantities.sampled_gradients import sample_smoothness
-from fedtheory.quantities.second_moments_of_weights import spread_factor
 from fedtheory.sources.fraboni2022.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.convergence import (
     CONVERGENCE,
@@ -23,10 +21,10 @@ from fedtheory.sources.fraboni2022.convergence import (
     missing_n,
 )
 from fedtheory.sources.fraboni2022.examples import turns_of_clients
-from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES_XI
-from fedtheory.sources.fraboni2022.lemma_3 import L_xi, kappa
+from fedtheory.sources.fraboni2022.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
+    MEANS,
     R_L,
     SMALL_STEP,
     L,
@@ -34,12 +32,10 @@ from fedtheory.sources.fraboni2022.notation import (
     q_n,
 )
 from fedtheory.sources.fraboni2022.theorem_1 import EPSILON_F, explicit_terms
-from fedtheory.sources.fraboni2022.theorem_1_bound import fixed_94
-from fedtheory.sources.fraboni2022.theorem_1_proof import FIXED, MARGIN_FIXED
+from fedtheory.sources.fraboni2022.theorem_1_bound import CONDITIONS_94, fixed_94
 
 FACTOR = (8 * L * chi_max + 4 * L) / least_q
 THEOREM_2 = FACTOR * (R_L + EPSILON_F + explicit_terms()) + 8 * L * biased + 8 * L * missing
-_LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 
 CLAIMS = [
     claim(
@@ -53,7 +49,7 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, a.somebody_reports),
         printed=(
-            rf"{_LEFT}\mathbb E\|\nabla\mathcal L(\theta^{{n,k}})\|^2\le\mathcal O(R)+P+U+\mathcal O(\epsilon_F)"
+            rf"{MEANS}\mathbb E\|\nabla\mathcal L(\theta^{{n,k}})\|^2\le\mathcal O(R)+P+U+\mathcal O(\epsilon_F)"
             r"+\epsilon_K+\epsilon_\alpha+\epsilon_\beta,\quad P=\mathcal O\Big(\frac1N\sum_n\chi_n^2\sum_{j\in W_n}"
             r"\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]\Big),\quad U=\mathcal O\Big(\frac1N\sum_n\frac1K\sum_k"
             r"\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]\Big)"
@@ -112,8 +108,8 @@ CLAIMS = [
         locator="Theorem 2, from the repaired steps",
         lhs=gradients,
         rhs=FACTOR * (R_L + fixed_94) + 8 * L * biased + 8 * L * missing,
-        where={**CONVERGENCE, L_xi: sample_smoothness, kappa: spread_factor},
-        conditions=[*FIXED, SMALL_MOVES_XI, MARGIN_FIXED],
+        where={**CONVERGENCE, **OF_SAMPLES},
+        conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
         note="With the repaired (94) for (93).",
         corrects="fraboni2022:thm-2",

@@ -35,7 +35,9 @@ KAPPA = (
 )
 """The same in words, for the notes of claims."""
 
-where: dict[sp.Symbol, q.Notion] = notation.where | {L_xi: samples.sample_smoothness, kappa: moments.spread_factor}
+OF_SAMPLES: dict[sp.Symbol, q.Notion] = {L_xi: samples.sample_smoothness, kappa: moments.spread_factor}
+"""What the repairs for smooth samples and any server step name besides."""
+where = notation.where | OF_SAMPLES
 claim = partial(Claim, where=where)
 
 work = eta_l**2 * (K - 1) ** 2

@@ -88,6 +88,9 @@ WHERE = {
     Xi_bar: q.mean_surrogate_gap,
 }
 
+MEANS = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
+"""As it is printed."""
+
 SMALL_STEP = sp.Le(eta_l, 1 / (48 * K * L) * sp.Min(1, 1 / (3 * rho**2 * eta_g * (tau + 1))))
 """The step size of Theorem 1, eq. (98)."""
 

@@ -119,7 +119,6 @@ def falls(step_power: int, delay_power: int, width_power: int) -> Relation:
 _CLOCKED = (a.aggregation_scheme, a.given_weights)
 CONVEX_CLOCKED = (*_CLOCKED, a.convex_and_smooth)
 _RMS = "Means of norms are read as roots of mean squares, and squared; "
-_LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 _CONVEX = Expectation(Value(L_i, after)) - Expectation(Value(L_i, theta))
 _SLOPE = Expectation(inner(Gradient(L_i, after), after - theta))
 

@@ -20,6 +20,7 @@ from fedtheory.sources.fraboni2022.convergence import (
 )
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
+    MEANS,
     R_L,
     SMALL_STEP,
     D,
@@ -72,7 +73,6 @@ def _ordered_terms() -> Expr:
     return steps + with_alpha + with_beta
 
 
-_LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 _SMALL = r"\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)"
 CLAIMS = [
     claim(
@@ -86,7 +86,7 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
         printed=(
-            rf"{_SMALL}:\quad{_LEFT}[\mathbb E\mathcal L^n(\theta^{{n,k}})-\mathcal L^n(\bar\theta^n)]"
+            rf"{_SMALL}:\quad{MEANS}[\mathbb E\mathcal L^n(\theta^{{n,k}})-\mathcal L^n(\bar\theta^n)]"
             r"\le R(\{\mathcal L^n\})+\epsilon_F+\epsilon_K+\epsilon_\alpha+\epsilon_\beta"
         ),
         note=(

@@ -54,6 +54,8 @@ eq_94 = (
     + 6 * rho**2 * alpha * bracket * Sigma_2
 )
 fixed_94 = start + 4 * D_xi * R_L + 12 * rho * mixing * L_xi * R_L + fixed_noise
+CONDITIONS_94 = (*FIXED, SMALL_MOVES_XI, MARGIN_FIXED)
+"""What the repaired (94) asks of the step sizes."""
 BRACKET_IN_ORDERS = r"[\tilde\eta+\tilde\eta^2K^2\tau^2]"
 
 CLAIMS = [
@@ -161,7 +163,7 @@ CLAIMS = [
         lhs=Xi_bar,
         rhs=fixed_94,
         assumptions=ASSUMPTIONS,
-        conditions=[*FIXED, SMALL_MOVES_XI, MARGIN_FIXED],
+        conditions=CONDITIONS_94,
         note=REPAIR,
         corrects="fraboni2022:eq-94",
         verdict="proved",

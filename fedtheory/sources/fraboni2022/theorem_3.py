@@ -10,9 +10,9 @@ from fedtheory.expressions import ClientSum
 from fedtheory.sources.fraboni2022.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.convergence import one_type
 from fedtheory.sources.fraboni2022.examples import EXAMPLE_2
-from fedtheory.sources.fraboni2022.gradient_lemmas import SMALL_MOVES_XI
 from fedtheory.sources.fraboni2022.notation import (
     ASSUMPTIONS,
+    MEANS,
     SMALL_STEP,
     L,
     N,
@@ -45,11 +45,10 @@ from fedtheory.sources.fraboni2022.relaxed import (
     start,
     surrogate_loss,
 )
-from fedtheory.sources.fraboni2022.theorem_1_proof import FIXED, MARGIN_FIXED
+from fedtheory.sources.fraboni2022.theorem_1_bound import CONDITIONS_94
 from fedtheory.sources.fraboni2022.theorem_3_proof import GRADIENT_FACTOR, LOSS_BOUND, SMOOTH_SAMPLES, misfit_bar
 
 GRADIENT_BOUND = ((8 * L * chi + 4 * L) * BOUND + 8 * L * chi * ClientSum(q_i * gap_bar)) / ClientSum(q_i)
-_LEFT = r"\frac1N\sum_{n=0}^{N-1}\frac1K\sum_{k=0}^{K-1}"
 
 CLAIMS = [
     claim(
@@ -63,7 +62,7 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
         printed=(
-            rf"{_LEFT}[\mathbb E\bar{{\mathcal L}}(\theta^{{n,k}})-\bar{{\mathcal L}}(\bar\theta)]\le\epsilon\coloneqq"
+            rf"{MEANS}[\mathbb E\bar{{\mathcal L}}(\theta^{{n,k}})-\bar{{\mathcal L}}(\bar\theta)]\le\epsilon\coloneqq"
             r"\epsilon_F+\epsilon_K+\epsilon_\alpha+\epsilon_\beta+\epsilon_W,\quad\epsilon_W=\mathcal O(\eta_g\eta_l"
             r"(W-1)K)"
         ),
@@ -95,7 +94,7 @@ CLAIMS = [
         lhs=surrogate_loss,
         rhs=LOSS_BOUND,
         where=SMOOTH_SAMPLES,
-        conditions=[*FIXED, SMALL_MOVES_XI, MARGIN_FIXED],
+        conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note="With the repaired (94) for (93).",
         corrects="fraboni2022:thm-3.loss",
@@ -112,7 +111,7 @@ CLAIMS = [
         conditions=[SMALL_STEP, q_i > 0],
         assumptions=THEOREM,
         printed=(
-            rf"{_LEFT}\mathbb E\|\nabla\mathcal L(\theta^{{n,k}})\|^2\le\epsilon+\mathcal O\Big(\chi^2\Big["
+            rf"{MEANS}\mathbb E\|\nabla\mathcal L(\theta^{{n,k}})\|^2\le\epsilon+\mathcal O\Big(\chi^2\Big["
             r"\bar{\mathcal L}(\bar\theta)-\sum_{j=1}^Js_jF_j(\theta_j^*)\Big]\Big),\quad "
             r"\chi^2=\sum_{j=1}^J\frac{(r_j-\tilde s_j)^2}{\tilde s_j}"
         ),
@@ -144,7 +143,7 @@ CLAIMS = [
         lhs=gradients,
         rhs=GRADIENT_FACTOR * LOSS_BOUND + 4 * L * chi * misfit_bar,
         where=SMOOTH_SAMPLES,
-        conditions=[*FIXED, SMALL_MOVES_XI, MARGIN_FIXED, q_i > 0],
+        conditions=[*CONDITIONS_94, q_i > 0],
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note="Lemma 7 for $\\bar{\\mathcal L}$, at every local step, and the bound on its loss.",
         corrects="fraboni2022:thm-3.gradient",

@@ -11,10 +11,8 @@ from fedtheory.expressions import ClientSum
 from fedtheory.quantities import bounded_gradients as b
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities.sampled_gradients import sample_smoothness
-from fedtheory.quantities.second_moments_of_weights import spread_factor
 from fedtheory.sources.fraboni2022.examples import turns_of_clients
-from fedtheory.sources.fraboni2022.lemma_3 import L_xi, kappa
+from fedtheory.sources.fraboni2022.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.notation import R_L, SCHEME, K, L, W, Xi_bar, Z_bar, claim, q_i, qt_i, rho, tilde_eta
 from fedtheory.sources.fraboni2022.relaxed import (
     CONVEX_CLOCKED,
@@ -42,8 +40,7 @@ STEPWISE: dict[sp.Symbol, q.Notion] = {
 }
 SMOOTH_SAMPLES: dict[sp.Symbol, q.Notion] = {
     **RELAXED,
-    L_xi: sample_smoothness,
-    kappa: spread_factor,
+    **OF_SAMPLES,
 }
 LOSS_BOUND = fixed_94 + EPSILON_W
 """Theorem 3's bound on the loss for given weights and smooth samples."""
