@@ -9,13 +9,14 @@ from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, squ
 from fedtheory.proofs.averages import OverRun
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES, next_virtual
+from fedtheory.proofs.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES
 from fedtheory.proofs.theory import Letters
 from fedtheory.proofs.update_facts import GAPS, MEAN_WEIGHTS
 from fedtheory.proofs.updates import (
     at_local,
     client_objective,
     client_optimum,
+    next_virtual,
     pull,
     surrogate_optimum,
     virtual,
@@ -87,11 +88,7 @@ CERTIFICATES = [
                 Term(sp.Integer(2), weighted(ONE, pull, SLOPE)),
                 Term(4 * L * chi, cocoercivity(client_objective, virtual, client_optimum), averaged=True),
                 Term(4 * L, cocoercivity(client_objective, virtual, surrogate_optimum), averaged=True),
-                Term(
-                    sp.Integer(2),
-                    square(FROM_OPTIMUM - Average(SLOPE)),
-                    averaged=True,
-                ),
+                Term(sp.Integer(2), square(FROM_OPTIMUM - Average(SLOPE)), averaged=True),
             ]
         ],
     ),

@@ -16,7 +16,7 @@ from fedtheory import quantities as q
 from fedtheory.claim import Claim, Relation
 from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Inner, LocalSum, Value, norm_sq
 from fedtheory.kernel import Rejected, Theory
-from fedtheory.proofs.surrogate import next_virtual, theory_of_loss_changes, theory_of_surrogate
+from fedtheory.proofs.surrogate import theory_of_loss_changes, theory_of_surrogate
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 from fedtheory.proofs.updates import (
     absent,
@@ -28,6 +28,7 @@ from fedtheory.proofs.updates import (
     client_optimum,
     deviation,
     local,
+    next_virtual,
     optimum,
     present,
     pull,
@@ -68,7 +69,7 @@ def in_vectors(claim: Claim, relation: Relation) -> Relation:
     known = {letter(notion): meaning for notion, meaning in reading.meanings(letter).items()} | _weights(letter)
     weights = {letter(weight): number for weight, number in reading.weights.items()}
     left, right = (_as_means(side.xreplace(known), weights) for side in (relation.left, relation.right))
-    if reading.weights is _SHARES:
+    if q.weight_share in reading.weights:
         _require_reports(claim, (left, right))
     return Relation(left, relation.operator, right)
 
@@ -186,7 +187,7 @@ def _at_steps(letter: Letters) -> Meanings:
 def _of_weights(letter: Letters) -> Meanings:
     """Of the models and the random weights; noise has no share in a descent, as it is fresh at every step."""
     chosen, size = applied(letter, at_local), _step_size(letter)
-    away, moved = virtual - optimum, virtual - size * chosen
+    away, moved = virtual - optimum, next_virtual(letter)
     known = _at_steps(letter)
     kept: dict[Notion, Expr] = {notion: known[notion] for notion in _OF_MODELS}
     of_a_step: dict[Notion, Expr] = {
@@ -246,10 +247,9 @@ def _of_types(_letter: Letters) -> Meanings:
 def _of_loss_changes(letter: Letters) -> Meanings:
     """Of the models, where the weights are given."""
     change = Value(client_objective, next_virtual(letter)) - Value(client_objective, virtual)
-    return {
+    return _of_weights(letter) | {
         bounds.virtual_loss_change: change,
         bounds.local_change_sq: norm_sq(letter(q.local_step_size) * LocalSum(at_local)),
-        q.step_length_sq: norm_sq(_step_size(letter) * LocalSum(applied(letter, at_local))),
     }
 
 

@@ -9,14 +9,14 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.expressions import Average, Gradient, norm_sq
 from fedtheory.kernel import Rejected, Theory
-from fedtheory.proofs.theory import Letters, letters_of, numbers_of
+from fedtheory.proofs.theory import letters_of, numbers_of
 from fedtheory.proofs.updates import (
-    applied,
     at_local,
     client_objective,
     client_optimum,
+    next_virtual,
     objective,
     pull,
     surrogate_optimum,
@@ -30,12 +30,6 @@ BOUNDED_BEFORE = "bounded gradients, at the virtual iterate"
 BOUNDED_AFTER = "bounded gradients, at the next virtual iterate"
 
 
-def next_virtual(letter: Letters) -> Expr:
-    """theta^{n,k+1}."""
-    found: Expr = virtual - letter(q.local_step_size) * letter(q.server_step_size) * applied(letter, at_local)
-    return found
-
-
 def theory_of_loss_changes(claim: Claim) -> Theory:
     """The theory of weights that are given, with gradients that are bounded at the points of the run."""
     letter = letters_of(claim)
@@ -45,11 +39,7 @@ def theory_of_loss_changes(claim: Claim) -> Theory:
     points = {BOUNDED_BEFORE: virtual, BOUNDED_AFTER: next_virtual(letter)}
     bounded = {name: largest - norm_sq(Gradient(client_objective, point)) for name, point in points.items()}
     known = theory_of_weights(claim)
-    return replace(
-        known,
-        numbers=replace(known.numbers, letters=known.numbers.letters | {letter(gradient_bound)}),
-        assumed={**known.assumed, **bounded, BOUNDED_SAMPLES: largest - norm_sq(at_local)},
-    )
+    return replace(known, assumed={**known.assumed, **bounded, BOUNDED_SAMPLES: largest - norm_sq(at_local)})
 
 
 def theory_of_surrogate(claim: Claim) -> Theory:

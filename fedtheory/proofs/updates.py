@@ -67,6 +67,12 @@ def applied(letter: Letters, gradient: Expr) -> Expr:
     return found
 
 
+def next_virtual(letter: Letters) -> Expr:
+    """theta^{n,k+1}."""
+    found: Expr = virtual - letter(q.local_step_size) * letter(q.server_step_size) * applied(letter, at_local)
+    return found
+
+
 def theory_at_steps(claim: Claim) -> Theory:
     """The theory of the K local steps of an update, with samples at three points."""
     letter = letters_of(claim)
