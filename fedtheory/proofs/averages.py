@@ -52,11 +52,13 @@ class OverSteps(Derived):
         received = ClientSum(own * letter(steps.received_distance_sq))
         past = sp.Dummy("past")
         means = {
+            **_of_the_run(letter),
             received: received,
             ClientSum(own * letter(steps.client_distance_sq)): letter(q.client_spread),
             ClientSum(own * letter(steps.stochastic_gradient_sq)): letter(q.mean_square_gradient),
             letter(steps.round_gap_at_step): letter(q.round_gap),
             letter(samples.objective_gradient_sq): letter(q.virtual_gradient_sq),
+            letter(steps.surrogate_suboptimality_at_step): letter(q.surrogate_suboptimality),
             ClientSum(letter(moments.unrepresented_importance) * letter(steps.virtual_client_gap)): letter(
                 q.unrepresented_gap
             ),
@@ -83,29 +85,12 @@ class OverUpdates(Derived):
         past = {letter(q.past_step_lengths_sq): letter(q.largest_staleness) * letter(q.mean_step_length_sq)}
         misfit = sp.Dummy("misfit")
         counted = sp.expand(slack).xreplace({letter(q.misrepresentation): misfit / letter(q.chi_sq)})
-        return _averaged(letter, counted, {**means, **past, misfit: letter(mean_misrepresentation)}, NUMBERS)
+        known = {**_of_the_run(letter), **means, **past, misfit: letter(mean_misrepresentation)}
+        return _averaged(letter, counted, known, NUMBERS)
 
     def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
         """That what is replaced by more counts positively."""
         return (sp.diff(sp.expand(slack), letter(q.past_step_lengths_sq)),)
-
-
-@dataclass(frozen=True)
-class OverRun(Derived):
-    """A relation at every local step of every update, averaged over all of them."""
-
-    needs = NEEDS
-    words = "a proved claim, averaged over all local steps of all updates"
-
-    def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
-        misfit = ClientSum(letter(q.mean_weight_share) * letter(client_gap_at_surrogate_optimum))
-        means: dict[Expr, Expr] = {
-            misfit: misfit,
-            letter(samples.objective_gradient_sq): letter(q.mean_virtual_gradient_sq),
-            letter(steps.surrogate_suboptimality_at_step): letter(q.mean_surrogate_suboptimality),
-        }
-        return _averaged(letter, slack, means, NUMBERS)
 
 
 _OF_AN_UPDATE = (
@@ -127,7 +112,14 @@ _MEANS: Mapping[Notion, Notion] = {
     q.virtual_gradient_sq: q.mean_virtual_gradient_sq,
     q.unrepresented_gap: q.mean_unrepresented_gap,
     q.virtual_suboptimality: q.mean_virtual_suboptimality,
+    q.surrogate_suboptimality: q.mean_surrogate_suboptimality,
 }
+
+
+def _of_the_run(letter: Letters) -> Mapping[Expr, Expr]:
+    """Sums over clients of what is the same in all updates, which are their own means."""
+    misfit = ClientSum(letter(q.mean_weight_share) * letter(client_gap_at_surrogate_optimum))
+    return {misfit: misfit}
 
 
 def _averaged(letter: Letters, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Notion]) -> Expr:

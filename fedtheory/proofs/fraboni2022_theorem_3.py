@@ -6,7 +6,7 @@ import sympy as sp
 
 from fedtheory.expressions import Average, Expr, Gradient, LocalSum
 from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, square, steps, weighted
-from fedtheory.proofs.averages import OverRun
+from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES
@@ -93,10 +93,14 @@ CERTIFICATES = [
         ],
     ),
     Combination(
+        claim="fraboni2022:thm-3.gradient.update",
+        links=[[Part(ONE, OverSteps("fraboni2022:thm-3.gradient.step"))]],
+    ),
+    Combination(
         claim="fraboni2022:thm-3.gradient.given-weights",
         links=[
             [
-                Part(ONE, OverRun("fraboni2022:thm-3.gradient.step")),
+                Part(ONE, OverUpdates("fraboni2022:thm-3.gradient.update")),
                 Part(GRADIENT_FACTOR, "fraboni2022:thm-3.loss.given-weights"),
             ]
         ],

@@ -19,7 +19,7 @@ from fedtheory.kernel import Step, Term, assumption, one, square
 from fedtheory.problem import quadratic
 from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, examination
 from fedtheory.proofs import updates as v
-from fedtheory.proofs.averages import OverRun, OverUpdates
+from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.intervals import AtNextStart, Derived
 from fedtheory.proofs.products import Positive
 from fedtheory.quantities import inside_rounds as steps
@@ -183,13 +183,13 @@ def test_a_factor_of_a_smallest_number_is_a_number() -> None:
 def test_what_is_piecewise_constant_has_no_known_mean() -> None:
     """Its derivative vanishes, but it is not the same everywhere."""
     at_a_step, mean_of_it = sp.symbols("at_a_step mean_of_it", nonnegative=True)
-    where = {at_a_step: samples.objective_gradient_sq, mean_of_it: q.mean_virtual_gradient_sq}
+    where = {at_a_step: samples.objective_gradient_sq, mean_of_it: q.virtual_gradient_sq}
     jump = sp.Piecewise((ONE, at_a_step > 1), (sp.S.Zero, True))
     shared: dict[str, Any] = {"where": where, "conditions": [sp.Ge(jump, 1)]}
     premise = replace(claim(1, "<=", jump, **shared), id="t:premise")
     proof = Proof(premise, certificate=object(), steps=(Step("granted", True),))
     stated = claim(mean_of_it + 1, "<=", mean_of_it, **shared)
-    parts = Combination(claim=stated.id, links=[[Part(ONE, OverRun("t:premise"))]])
+    parts = Combination(claim=stated.id, links=[[Part(ONE, OverSteps("t:premise"))]])
     assert "not the same" in failing(stated, parts, lambda _id: proof)
 
 

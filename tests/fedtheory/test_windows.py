@@ -20,7 +20,7 @@ from fedtheory.federation import fedavg
 from fedtheory.kernel import Rejected
 from fedtheory.problem import quadratic
 from fedtheory.proofs import certificates, examination
-from fedtheory.proofs.averages import OverRun
+from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.theory import letters_of
 from fedtheory.proofs.windows import OverWindow, OverWindows
 from fedtheory.quantities import bounded_gradients as b
@@ -31,7 +31,7 @@ from fedtheory.registry import find
 from fedtheory.run import Run
 from fedtheory.sources.fraboni2022.notation import K, W, q_n
 from fedtheory.sources.fraboni2022.relaxed import in_window, in_window_n, q_bar, weight_in_window
-from fedtheory.sources.fraboni2022.theorem_3_proof import change, surrogate_nk
+from fedtheory.sources.fraboni2022.theorem_3_proof import change, surrogate_n, surrogate_nk
 
 STEP = find("fraboni2022:thm-3.step")
 LETTER = letters_of(STEP)
@@ -105,13 +105,16 @@ def test_windows_add_up_to_the_run(clock: str) -> None:
 def test_steps_add_up_to_the_run(clock: str) -> None:
     """The mean over all local steps of all updates."""
     run = _run(clock)
-    for at_a_step, mean in (
-        (samples.objective_gradient_sq, q.mean_virtual_gradient_sq),
-        (steps.surrogate_suboptimality_at_step, q.mean_surrogate_suboptimality),
+    for at_a_step, of_an_update, mean in (
+        (samples.objective_gradient_sq, q.virtual_gradient_sq, q.mean_virtual_gradient_sq),
+        (steps.surrogate_suboptimality_at_step, q.surrogate_suboptimality, q.mean_surrogate_suboptimality),
     ):
         values = _number(run, at_a_step)
+        assert (values.sum(axis=1, keepdims=True) / 2 == _number(run, of_an_update)).all()
         assert values.sum() / values.size == mean.on(run)
-        assert OverRun("t:step").slack(LETTER, 2 * LETTER(at_a_step) + K) == 2 * LETTER(mean) + K
+        update = OverSteps("t:step").slack(LETTER, 2 * LETTER(at_a_step) + K)
+        assert update == 2 * LETTER(of_an_update) + K
+        assert OverUpdates("t:update").slack(LETTER, update) == 2 * LETTER(mean) + K
 
 
 @pytest.mark.parametrize("types", [1, 2, 3])
@@ -142,8 +145,8 @@ def test_gradients_and_chi_are_means_with_the_shares_of_the_surrogate(types: int
         (OverWindows, [Relation(in_window, "<=", in_window_n + K)]),
         (OverWindows, [Relation(in_window, "<=", in_window_n + q_n * weight_in_window)]),
         (OverWindows, [Relation(in_window**2, "<=", in_window_n)]),
-        (OverRun, [Relation(surrogate_nk, "<=", q_n)]),
-        (OverRun, [Relation(surrogate_nk**2, "<=", K)]),
+        (OverUpdates, [Relation(surrogate_n, "<=", q_n)]),
+        (OverSteps, [Relation(surrogate_nk**2, "<=", K)]),
     ],
 )
 def test_only_what_is_known_of_windows_and_runs_is_derived(derived: Any, relations: list[Relation]) -> None:

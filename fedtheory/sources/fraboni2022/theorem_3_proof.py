@@ -11,6 +11,7 @@ from fedtheory.expressions import ClientSum
 from fedtheory.quantities import bounded_gradients as b
 from fedtheory.quantities import inside_rounds as steps
 from fedtheory.quantities import sampled_gradients as samples
+from fedtheory.sources.fraboni2022.convergence import gradient_n
 from fedtheory.sources.fraboni2022.examples import turns_of_clients
 from fedtheory.sources.fraboni2022.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.notation import R_L, SCHEME, K, L, W, Xi_bar, Z_bar, claim, q_i, qt_i, rho, tilde_eta
@@ -30,6 +31,7 @@ from fedtheory.sources.fraboni2022.theorem_1_bound import fixed_94
 from fedtheory.sources.fraboni2022.theorem_2_proof import gradient_sq
 
 change = sp.Symbol(b.virtual_loss_change.latex, real=True)
+surrogate_n = sp.Symbol(q.surrogate_suboptimality.latex, real=True)
 surrogate_nk = sp.Symbol(steps.surrogate_suboptimality_at_step.latex, real=True)
 
 STEPWISE: dict[sp.Symbol, q.Notion] = {
@@ -37,6 +39,8 @@ STEPWISE: dict[sp.Symbol, q.Notion] = {
     change: b.virtual_loss_change,
     gradient_sq: samples.objective_gradient_sq,
     surrogate_nk: steps.surrogate_suboptimality_at_step,
+    gradient_n: q.virtual_gradient_sq,
+    surrogate_n: q.surrogate_suboptimality,
 }
 SMOOTH_SAMPLES: dict[sp.Symbol, q.Notion] = {
     **RELAXED,
@@ -115,6 +119,18 @@ CLAIMS = [
             "As (104) and the repaired (105), with the mean weights $q_i$ for $q_i(n)$.  No type is missing where "
             "every client reports, which halves what Lemma 7 has."
         ),
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:thm-3.gradient.update",
+        kind="step",
+        title="Lemma 7 for the surrogate problem, over the local steps of an update",
+        locator="proof of Theorem 3, second part, before the mean over the updates",
+        lhs=gradient_n,
+        rhs=GRADIENT_FACTOR * surrogate_n + 4 * L * chi * misfit_bar,
+        where=STEPWISE,
+        conditions=[q_i > 0],
+        assumptions=(*SCHEME, a.convex_and_smooth),
         verdict="proved",
     ),
 ]
