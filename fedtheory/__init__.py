@@ -10,32 +10,36 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedtheory import quantities
     from fedtheory.arithmetic import FLOAT, RATIONAL
-    from fedtheory.assumptions import Assumption
-    from fedtheory.claim import Claim, Rate, Relation, Source
-    from fedtheory.client_data import ClientData
+    from fedtheory.engine.run import Run
     from fedtheory.errors import FedtheoryError, InputError, NotApplicable
-    from fedtheory.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
     from fedtheory.federation import Algorithm, fedavg
-    from fedtheory.problem import Problem, least_squares, quadratic
-    from fedtheory.registry import all_claims, all_sources
-    from fedtheory.run import Run
+    from fedtheory.federation.client_data import ClientData
+    from fedtheory.federation.problem import Problem, least_squares, quadratic
+    from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
+    from fedtheory.language import assumptions, quantities
+    from fedtheory.language.assumptions import Assumption
+    from fedtheory.language.claim import Claim, Rate, Relation
+    from fedtheory.language.registry import all_claims, all_sources
+    from fedtheory.language.source import Source
     from fedtheory.runfile import parse_run, read_run
 
 _HOMES = {
     "arithmetic": ("FLOAT", "RATIONAL"),
-    "assumptions": ("Assumption",),
-    "claim": ("Claim", "Rate", "Relation", "Source"),
-    "client_data": ("ClientData",),
+    "engine.run": ("Run",),
     "errors": ("FedtheoryError", "InputError", "NotApplicable"),
-    "expressions": ("Average", "Expectation", "Gradient", "Value", "inner", "norm_sq"),
     "federation": ("Algorithm", "fedavg"),
-    "problem": ("Problem", "least_squares", "quadratic"),
-    "registry": ("all_claims", "all_sources"),
-    "run": ("Run",),
+    "federation.client_data": ("ClientData",),
+    "federation.problem": ("Problem", "least_squares", "quadratic"),
+    "kernel.expressions": ("Average", "Expectation", "Gradient", "Value", "inner", "norm_sq"),
+    "language.assumptions": ("Assumption",),
+    "language.claim": ("Claim", "Rate", "Relation"),
+    "language.registry": ("all_claims", "all_sources"),
+    "language.source": ("Source",),
     "runfile": ("parse_run", "read_run"),
 }
+_MODULES = ("assumptions", "quantities")
+"""Modules of the language that are public as they are."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -59,6 +63,7 @@ __all__ = [
     "Value",
     "all_claims",
     "all_sources",
+    "assumptions",
     "fedavg",
     "inner",
     "least_squares",
@@ -71,6 +76,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"fedtheory.language.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'fedtheory' has no attribute {name!r}")
     return getattr(importlib.import_module(f"fedtheory.{_MODULE_OF[name]}"), name)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from fedtheory.arithmetic import FLOAT
-from fedtheory.budget import Budget, Comparison, compare
+from fedtheory.engine.budget import Budget, Comparison, compare
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.problem import least_squares
-from fedtheory.problem.datasets import load
-from fedtheory.problem.split import dirichlet_split, iid_split
-from fedtheory.run import Run
+from fedtheory.federation.problem import least_squares
+from fedtheory.federation.problem.datasets import load
+from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.runfile.problems import split_data
 
 LOCAL_COST, AGGREGATION_COST, TOTAL = 1, 10, 2200

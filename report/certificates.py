@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from fedtheory.claim import Claim
-from fedtheory.expressions import latex
+from fedtheory.language.claim import Claim
+from fedtheory.language.typesetting import latex
 from fedtheory.proofs import certificates
 from fedtheory.proofs.outline import Entry, outline
 from report.mathml import formula, prose

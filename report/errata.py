@@ -10,8 +10,9 @@ from typing import get_args
 from markupsafe import Markup
 
 from fedtheory.arithmetic import Number
-from fedtheory.claim import Claim, Fault, Source
-from fedtheory.registry import all_sources
+from fedtheory.language.claim import Claim, Fault
+from fedtheory.language.registry import all_sources
+from fedtheory.language.source import Source
 from fedtheory.runfile import run_toml
 from report.mathml import displayed, prose
 from report.numbers import decimal, exact

@@ -10,11 +10,11 @@ from flint import fmpq
 from markupsafe import Markup
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.expressions import latex
-from fedtheory.quantities import Quantity, rounds
-from fedtheory.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity, rounds
+from fedtheory.language.typesetting import latex
 from report.mathml import displayed, prose
 from report.numbers import decimal, exact
 from verify.check import Check

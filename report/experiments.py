@@ -9,13 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from fedtheory.claim import Claim
 from fedtheory.errors import MissingExtra
-from fedtheory.experiments.digits import SPLITS
-from fedtheory.experiments.figure_2 import WeightsCompared, figure_2
-from fedtheory.experiments.figure_3 import LocalWorkCompared, figure_3
-from fedtheory.experiments.figure_4 import SplitCompared, figure_4
-from fedtheory.experiments.findings import Finding, findings_2, findings_3, findings_4, findings_5_to_7
+from fedtheory.language.claim import Claim
+from fedtheory.sources.fraboni2022.experiments.digits import SPLITS
+from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, figure_2
+from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared, figure_3
+from fedtheory.sources.fraboni2022.experiments.figure_4 import SplitCompared, figure_4
+from fedtheory.sources.fraboni2022.experiments.findings import (
+    Finding,
+    findings_2,
+    findings_3,
+    findings_4,
+    findings_5_to_7,
+)
 from report.figures import experiments as draw
 from report.figures.style import Figure
 

@@ -8,16 +8,16 @@ from fractions import Fraction
 import sympy as sp
 from flint import fmpq
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.assumptions import Assumption
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import MissingExtra
-from fedtheory.expressions import Expr
-from fedtheory.quantities import Quantity
-from fedtheory.registry import sharper_claims
-from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.examples import turns_of_clients, turns_of_pairs
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.registry import sharper_claims
+from fedtheory.sources.fraboni2022.statements.examples import turns_of_clients, turns_of_pairs
 from report.budgets import budget_cases
 from report.figures.bounds import bound_curve, by_terms, over_rounds, tightness_map
 from report.figures.budget import over_local_steps as over_fixed_steps
@@ -188,7 +188,7 @@ def _policy_figures(claim: Claim) -> list[Figure]:
 
 
 def _policy_of(run: Run) -> str:
-    return f"fedtheory.clock:{type(run.algorithm.clock.policy).__name__}"
+    return f"fedtheory.federation.clock:{type(run.algorithm.clock.policy).__name__}"
 
 
 def _is_policy(claim: Claim) -> bool:
@@ -251,6 +251,6 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
     (_is_about_accuracy, _speed_up_figures),
     (_speaks_of(q.limiting_distance_sq), _steady_figures),
     (_speaks_of(q.distance_to_small_step_limit), _limit_figures),
-    (_points_at("fedtheory.budget:descend_adaptively"), _budget_figures),
+    (_points_at("fedtheory.engine.budget:descend_adaptively"), _budget_figures),
 )
 """Which claims get which figures, by what they state."""

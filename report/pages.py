@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from fedtheory.arithmetic import ENCLOSED
-from fedtheory.claim import Claim, Verdict
-from fedtheory.expressions import latex
-from fedtheory.registry import repairs_of, sharper_claims
+from fedtheory.language.claim import Claim, Verdict
+from fedtheory.language.registry import repairs_of, sharper_claims
+from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence
 from report.experiments import Experiment, experiments_for

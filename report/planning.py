@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
-from fedtheory.expressions import latex
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.language.typesetting import latex
 from fedtheory.planner import Comparison, ExactErrors, RegimeMap, bound_of_numbers, compare, regime_map
-from fedtheory.registry import find
-from fedtheory.run import Run
 from fedtheory.runfile import parse_run
 from report.figures.style import CYCLE, Figure, drawing, finish
 from report.numbers import decimal

@@ -9,12 +9,12 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
+from fedtheory.engine.run import Run
 from fedtheory.federation import Uniform, fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem import Problem, quadratic
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
+from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.federation.problem.generators import random_quadratics
 from verify.instances.asynchronous import admissible_step
 
 _SPECTRUM = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))

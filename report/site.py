@@ -12,9 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from fedtheory.claim import Claim, Verdict
 from fedtheory.errors import MissingExtra
-from fedtheory.registry import all_sources, claims_of, find
+from fedtheory.language.claim import Claim, Verdict
+from fedtheory.language.registry import all_sources, claims_of, find
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
 from report.pages import ClaimPage, claim_page

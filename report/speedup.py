@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.problem import Problem, quadratic
-from fedtheory.run import Run
+from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.language import quantities as q
 
 ITERATIONS = 4**7
 """T, local steps in total; the limit on K is ``K^4 N^3 <= T``."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedtheory import sampling
 from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.engine import sampling
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.problem import least_squares
-from fedtheory.problem.datasets import DataSet, load
-from fedtheory.problem.split import dirichlet_split, iid_split
-from fedtheory.run import Run
+from fedtheory.federation.problem import least_squares
+from fedtheory.federation.problem.datasets import DataSet, load
+from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.runfile.problems import split_data
 
 DATA, CLIENTS, BATCH, LOCAL_STEPS, ROUNDS = "digits:3-8", 10, 8, 5, 100

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fedtheory.engine.sampling import Estimate
 from fedtheory.errors import NotApplicable
-from fedtheory.registry import find
-from fedtheory.sampling import Estimate
+from fedtheory.language.registry import find
 from report.figures.style import Figure
 from report.figures.toy import accuracy_over_rounds, loss_over_rounds, sampling_error
 from report.numbers import decimal

@@ -8,10 +8,10 @@ from functools import cache
 
 from markupsafe import Markup
 
-from fedtheory.claim import Claim
 from fedtheory.errors import MissingExtra, NotApplicable
-from fedtheory.expressions import latex
-from fedtheory.quantities import local_step_size
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import local_step_size
+from fedtheory.language.typesetting import latex
 from report.mathml import formula, prose
 from report.numbers import decimal
 from verify.verdict import ClaimVerdict

@@ -1,72 +1,114 @@
-"""The picture of the tree in the README: every module has a place in it, and imports go down only."""
+"""The layout: ten chapters under three floors, imports that go down only, and papers that nobody imports by name."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PICTURE = re.search(r"## Where things are\n\n```\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
 FLOORS = ("report", "verify", "fedtheory")
-FRONT_DOOR = {"cli", "__main__", "__init__"}
-"""What stands above all floors, or loads names of all of them on first use."""
+PICTURE = re.search(r"## Where things are\n\n```\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+FREE = "errors"
+"""What every chapter may use."""
 
 
-def _lines() -> list[list[str]]:
-    """The names on each line below fedtheory/, from the top; what is said of them stands behind a wide gap."""
+@cache
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name."""
+    found = {}
+    for path in (path for floor in FLOORS for path in (ROOT / floor).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def _imports(name: str, hints: bool) -> frozenset[str]:
+    """The modules of the project that a module imports, at the top or inside functions; with or without type hints."""
+    tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
+    guarded = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    unseen = set() if hints else {inner for node in guarded for inner in ast.walk(node)}
+    return frozenset(found for node in ast.walk(tree) if node not in unseen for found in _named(node)) - {name}
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.ImportFrom) and node.module:
+        for alias in node.names:
+            inner = f"{node.module}.{alias.name}"
+            yield inner if inner in modules() else node.module
+    elif isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+
+
+def _chapter(module: str) -> str | None:
+    floor, _, rest = module.partition(".")
+    return rest.split(".")[0] if floor == "fedtheory" and rest else None
+
+
+def chapters() -> list[str]:
+    """The chapters in the order of the README's picture, from the top."""
     assert PICTURE is not None
     _, below = PICTURE.group(1).split("└─ fedtheory/")
-    names = [re.split(r" {3,}", line.strip())[0] for line in below.splitlines()[1:]]
-    return [[name.rstrip("/") for name in line.split()] for line in names]
+    return [line.split("/")[0].strip() for line in below.splitlines()[1:]]
 
 
-def _modules() -> set[str]:
-    here = ROOT / "fedtheory"
-    found = {path.stem for path in here.glob("*.py")} | {path.parent.name for path in here.glob("*/__init__.py")}
-    return found - FRONT_DOOR
+def _used(chapter: str) -> set[str]:
+    names = [name for name in modules() if _chapter(name) == chapter]
+    used = {_chapter(found) for name in names for found in _imports(name, True)}
+    return {found for found in used if found is not None} - {chapter, FREE}
 
 
-def _imports(path: Path) -> Iterator[str]:
-    """What a file imports when it runs, at the top or inside functions; not what it names for type hints alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    hints = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    unseen = {inner for node in hints for inner in ast.walk(node)}
-    for node in ast.walk(tree):
-        if node in unseen:
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+def test_the_picture_has_every_chapter() -> None:
+    folders = {path.parent.name for path in (ROOT / "fedtheory").glob("*/__init__.py")}
+    assert sorted(chapters()) == sorted(folders)
+    shown = [path for path in (ROOT / "fedtheory").iterdir() if not path.name.startswith("__pycache__")]
+    assert len(shown) <= 14
 
 
-def test_every_module_has_one_place() -> None:
-    """Nothing is missing from the picture, and nothing stands in it twice."""
-    named = [name for line in _lines() for name in line]
-    assert sorted(named) == sorted(_modules())
+@pytest.mark.parametrize("chapter", chapters())
+def test_a_chapter_uses_what_it_says(chapter: str) -> None:
+    """Its docstring names the chapters that it imports, all of them lower ones; type hints count."""
+    doc = importlib.import_module(f"fedtheory.{chapter}").__doc__ or ""
+    said = re.search(r"^Uses ([^.]*)\.$", doc, re.M)
+    assert said, f"the docstring of {chapter} does not say what it uses"
+    assert set(re.findall(r"`(\w+)`", said[1])) == _used(chapter)
+    assert _used(chapter) <= set(chapters()[chapters().index(chapter) + 1 :])
 
 
-@pytest.mark.parametrize("module", sorted(_modules()))
-def test_imports_go_down(module: str) -> None:
-    """To the same line or to one below."""
-    depth = {name: number for number, line in enumerate(_lines()) for name in line}
-    here = ROOT / "fedtheory" / module
-    for path in [here.with_suffix(".py")] if here.with_suffix(".py").exists() else here.rglob("*.py"):
-        for name in _imports(path):
-            floor, _, rest = name.partition(".")
-            wanted = rest.split(".")[0]
-            if floor == "fedtheory" and wanted in depth:
-                assert depth[wanted] >= depth[module], f"{path.relative_to(ROOT)} imports {name}"
+def test_no_circle() -> None:
+    """No module is imported, directly or not, by one that it imports."""
+    TopologicalSorter({name: _imports(name, False) & modules().keys() for name in modules()}).prepare()
 
 
 @pytest.mark.parametrize("number", range(len(FLOORS)), ids=FLOORS)
 def test_floors_do_not_look_up(number: int) -> None:
     """The report knows verify, and verify the theory; only the command line knows all of them."""
     above = set(FLOORS[:number])
-    for path in (ROOT / FLOORS[number]).rglob("*.py"):
-        if path.relative_to(ROOT).parts[1] != "cli":
-            assert not {name.partition(".")[0] for name in _imports(path)} & above, path.relative_to(ROOT)
+    for name in modules():
+        if name.split(".")[0] == FLOORS[number] and _chapter(name) != "cli":
+            assert not {found.partition(".")[0] for found in _imports(name, True)} & above, name
+
+
+def test_nobody_imports_a_paper_by_name() -> None:
+    """What is in a paper's folder is found, not named: another paper has the same rights."""
+    outside = [name for name in modules() if _chapter(name) != "sources"]
+    named = {name: {f for f in _imports(name, True) if f.startswith("fedtheory.sources.")} for name in outside}
+    assert not {name: found for name, found in named.items() if found}
+
+
+@pytest.mark.parametrize("paper", sorted(p.parent.name for p in (ROOT / "fedtheory/sources").glob("*/__init__.py")))
+def test_a_paper_knows_no_other_paper(paper: str) -> None:
+    home = f"fedtheory.sources.{paper}"
+    for name in modules():
+        if name == home or name.startswith(f"{home}."):
+            papers = {".".join(found.split(".")[:3]) for found in _imports(name, True) if _chapter(found) == "sources"}
+            assert papers <= {home}, name

@@ -10,10 +10,10 @@ import pytest
 import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
-from fedtheory.assumptions import full_gradients
+from fedtheory.language.assumptions import full_gradients
+from fedtheory.language.registry import find
+from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
-from fedtheory.registry import find
-from fedtheory.targets import resolve
 from verify.check import check
 from verify.grade.latex_answer import read_latex
 from verify.sweeps import conduct, read_results, read_spec

@@ -9,14 +9,15 @@ from functools import partial
 import numpy as np
 
 from fedtheory.arithmetic import ENCLOSED, Arithmetic, Number, plain_float
-from fedtheory.claim import Claim
-from fedtheory.enclosures import ENCLOSURE_BITS, precise_enclosures
+from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, precise_enclosures
+from fedtheory.engine.region import Everywhere
+from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
-from fedtheory.evaluation import Site, sites, whole_run
-from fedtheory.expressions import Expr, latex
-from fedtheory.quantities import Quantity
-from fedtheory.region import Everywhere
-from fedtheory.run import Run
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import Site, sites, whole_run
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.typesetting import latex
 from verify.compare import Comparison, compare, condition_links, links_of
 from verify.rates import RateCheck, check_rate
 

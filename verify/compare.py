@@ -11,13 +11,15 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import NEAR_TIE, Array, Number, plain_floats
-from fedtheory.claim import Claim, Relation
-from fedtheory.enclosures import all_bare, bare, precise_enclosures
+from fedtheory.arithmetic.enclosures import all_bare, bare, precise_enclosures
+from fedtheory.engine.frames import Index
 from fedtheory.errors import InputError
-from fedtheory.evaluation import Compiled, Site, compile_expression
-from fedtheory.expressions import Average, Expr, Inner, Value, latex, require_meaning
-from fedtheory.frames import Index
-from fedtheory.quantities import Notion, Quantity
+from fedtheory.kernel.expressions import Average, Expr, Inner, Value
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.evaluation import Compiled, Site, compile_expression
+from fedtheory.language.meaning import require_meaning
+from fedtheory.language.quantities import Notion, Quantity
+from fedtheory.language.typesetting import latex
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from typing import Any
 import sympy as sp
 
 from fedtheory.arithmetic import RATIONAL, Number
-from fedtheory.claim import Claim, Fault
-from fedtheory.evaluation import whole_run
-from fedtheory.registry import repairs_of
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim, Fault
+from fedtheory.language.evaluation import whole_run
+from fedtheory.language.registry import repairs_of
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
 from verify.compare import compile_side

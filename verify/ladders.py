@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.run import Run
+from fedtheory.language.claim import Claim
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fedtheory.arithmetic import FLOAT
-from fedtheory.client_data import ClientData
+from fedtheory.engine.losses import LossRun
+from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm, LocalWork
-from fedtheory.losses import LossProblem, LossRun
-from fedtheory.losses.noise import TwoPointNoise
-from fedtheory.oracles import AdditiveNoise, MiniBatch, Oracle
-from fedtheory.problem import Problem
-from fedtheory.run import Run
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.losses import LossProblem
+from fedtheory.federation.losses.noise import TwoPointNoise
+from fedtheory.federation.oracles import AdditiveNoise, MiniBatch, Oracle
+from fedtheory.federation.problem import Problem
 
 _NUDGE = 1e-13
 """Far above the rounding of one operation, far below what counts as a near tie."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
 from fedtheory.proofs import prove
 from fedtheory.proofs.printed import printed_steps
-from fedtheory.registry import find
 from verify.counterexamples import counterexample, refutes
 
 StepVerdict = Literal["proved", "fails", "not certified"]

@@ -17,13 +17,13 @@ import sympy as sp
 from flint import arb, fmpq
 
 from fedtheory.arithmetic import FLOAT, NEAR_TIE, Array, Number, plain_float, plain_floats, simplest_near, unanswered
-from fedtheory.claim import Claim, Rate
+from fedtheory.engine.region import Ball
+from fedtheory.engine.run import Bound, Run
 from fedtheory.errors import Diverging, NotApplicable
-from fedtheory.evaluation import Compiled, sites, whole_run
-from fedtheory.expressions import Expr
-from fedtheory.quantities.notion import Notion, Quantity
-from fedtheory.region import Ball
-from fedtheory.run import Bound, Run
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Rate
+from fedtheory.language.evaluation import Compiled, sites, whole_run
+from fedtheory.language.quantities.notion import Notion, Quantity
 from verify.compare import compare, compile_side, condition_links
 from verify.ladders import Ladder, ladder_of
 

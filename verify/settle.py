@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.run import Run
 from fedtheory.runfile import read_run
 from verify.check import Check, Settlement, check
 

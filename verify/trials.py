@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fedtheory.arithmetic import ENCLOSED
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.run import Run
-from fedtheory.targets import resolve
+from fedtheory.language.claim import Claim
+from fedtheory.language.targets import resolve
 from verify.check import Check, check
 from verify.instances import FAMILIES, Instance, complexity, families_for
 

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.claim import Claim, Verdict
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim, Verdict
+from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
-from fedtheory.run import Run
 from fedtheory.runfile import parse_run, run_table, run_toml
-from fedtheory.targets import resolve
 from verify.check import Check, check
 from verify.counterexamples import counterexample
 from verify.trials import Outcome, counts, try_claims

@@ -7,6 +7,8 @@ for certificates.  Where a problem has no rational values the same arrays hold a
 eigenvalues, roots, parsing and printing) is in objects with the same methods
 (`operations`).  Mixing a float with an exact number raises `TypeError`, so none
 is ever rounded in silence.
+
+Uses no other chapter.
 """
 
 from functools import cache

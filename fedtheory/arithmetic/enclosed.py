@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from flint import arb
 
+from fedtheory.arithmetic.enclosures import Enclosure, enclosure
 from fedtheory.arithmetic.operations import Number
 from fedtheory.arithmetic.rationals import RationalArithmetic
-from fedtheory.enclosures import Enclosure, enclosure
 
 
 class EnclosureArithmetic(RationalArithmetic):

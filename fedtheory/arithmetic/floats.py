@@ -7,10 +7,10 @@ import math
 import numpy as np
 from flint import fmpq
 
+from fedtheory.arithmetic.enclosures import Enclosure
 from fedtheory.arithmetic.near import nearest_float, plain_float
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.reading import abridged, fraction_of
-from fedtheory.enclosures import Enclosure
 from fedtheory.errors import InputError
 
 _REACH = 1e60

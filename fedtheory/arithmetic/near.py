@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, fmpq
 
+from fedtheory.arithmetic.enclosures import bare
 from fedtheory.arithmetic.operations import Array, Number
-from fedtheory.enclosures import bare
 
 
 def plain_float(value: Number) -> float:

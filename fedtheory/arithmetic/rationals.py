@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq, fmpq_mat
 
+from fedtheory.arithmetic.enclosures import Enclosure, bare, precise_enclosures
 from fedtheory.arithmetic.near import round_up
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.reading import fraction_of
-from fedtheory.enclosures import Enclosure, bare, precise_enclosures
 from fedtheory.errors import InputError, NotApplicable
 
 

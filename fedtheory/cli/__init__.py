@@ -1,6 +1,8 @@
 """The command line, above all floors: one small file for each command.
 
 Modules here import nothing heavy at the top, so that ``--help`` is quick.
+
+Uses `planner`, `proofs`, `language`, `runfile`, `engine`, `federation`, `arithmetic`.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import typer
 from fedtheory.cli.output import Json, RunFile, print_json, print_lines, print_table, short
 
 if TYPE_CHECKING:
-    from fedtheory.budget import Budget, BudgetedRun, Comparison, Estimates
-    from fedtheory.run import Run
+    from fedtheory.engine.budget import Budget, BudgetedRun, Comparison, Estimates
+    from fedtheory.engine.run import Run
 
 NAME = "budget"
 
@@ -31,7 +31,7 @@ def run(
     The problem and the step size come from the run file; its rounds and local steps do not matter.
     """
     from fedtheory.arithmetic import FLOAT
-    from fedtheory.budget import Budget, compare
+    from fedtheory.engine.budget import Budget, compare
     from fedtheory.errors import InputError
     from fedtheory.runfile import read_run
 

@@ -17,8 +17,8 @@ NAME = "check"
 def run(target: Target, run_file: RunFile, arithmetic: ArithmeticName = "float", as_json: Json = False) -> None:
     """Check one claim on one run: its conditions with their slack, both sides, each term, the verdict."""
     from fedtheory.arithmetic import named
+    from fedtheory.language.targets import resolve
     from fedtheory.runfile import read_run
-    from fedtheory.targets import resolve
     from verify.check import check
     from verify.nearby import nearby_runs
     from verify.settle import settle

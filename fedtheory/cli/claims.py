@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.cli.output import Json, SourceKey, print_json, print_table, styled
 
 if TYPE_CHECKING:
-    from fedtheory.claim import Claim
+    from fedtheory.language.claim import Claim
 
 NAME = "claims"
 
 
 def run(source: SourceKey = None, as_json: Json = False) -> None:
     """List the encoded claims, in the order of their sources' pages."""
-    from fedtheory.registry import claims_of
+    from fedtheory.language.registry import claims_of
 
     claims = claims_of(source)
     if as_json:

@@ -14,7 +14,7 @@ NAME = "errata"
 
 def run(source: SourceKey = None, as_json: Json = False) -> None:
     """List the refuted claims: the fault, the repair, and a counterexample that is checked again, exactly."""
-    from fedtheory.registry import claims_of
+    from fedtheory.language.registry import claims_of
     from verify.errata import errata
 
     entries = errata(claims_of(source))

@@ -19,7 +19,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed searches 
 
 def run(target: Target, budget: Budget = 20, seed: Seed = 0, as_json: Json = False) -> None:
     """Search for a violation of a claim; exit code 1 if one is found that the recorded verdict excludes."""
-    from fedtheory.targets import resolve
+    from fedtheory.language.targets import resolve
     from verify.falsify import falsify
 
     claim = resolve(target)

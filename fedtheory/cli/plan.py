@@ -11,7 +11,7 @@ from fedtheory.cli.plan_document import document
 from fedtheory.cli.plan_tables import print_plan
 
 if TYPE_CHECKING:
-    from fedtheory.claim import Claim
+    from fedtheory.language.claim import Claim
     from fedtheory.planner import Plan
 
 NAME = "plan"
@@ -88,10 +88,10 @@ def _positive(accuracy: float) -> float:
 def _chosen(source: str | None, ids: list[str]) -> list[Claim]:
     """The bounds to ask; `InputError` for a claim that is no bound on an error of a run."""
     from fedtheory.errors import InputError
+    from fedtheory.language.registry import claims_of
+    from fedtheory.language.targets import resolve
     from fedtheory.planner import covering_claims
     from fedtheory.planner.coverage import error_of
-    from fedtheory.registry import claims_of
-    from fedtheory.targets import resolve
 
     if ids:
         named = [resolve(claim_id) for claim_id in ids]

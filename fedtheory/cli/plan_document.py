@@ -133,6 +133,6 @@ def _number(value: float | None) -> float | None:
 
 
 def _latex(expression: Any) -> str:
-    from fedtheory.expressions import latex
+    from fedtheory.language.typesetting import latex
 
     return latex(expression)

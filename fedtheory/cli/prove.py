@@ -20,8 +20,8 @@ def run(
     as_json: Json = False,
 ) -> int:
     """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken."""
+    from fedtheory.language.targets import resolve
     from fedtheory.proofs import prove
-    from fedtheory.targets import resolve
     from verify.printed import printed_proof
 
     claim = resolve(target)
@@ -44,7 +44,7 @@ def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
 
 def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     """The JSON document of a proof; `steps` are those of the certificate, or else of the printed proof."""
-    from fedtheory.expressions import latex
+    from fedtheory.language.typesetting import latex
     from verify.printed import first_failure
 
     failing = first_failure(printed)

@@ -8,14 +8,14 @@ from fedtheory.cli.claims import summary
 from fedtheory.cli.output import Json, Target, print_json, print_lines, styled
 
 if TYPE_CHECKING:
-    from fedtheory.claim import Claim
+    from fedtheory.language.claim import Claim
 
 NAME = "show"
 
 
 def run(target: Target, as_json: Json = False) -> None:
     """Show one claim: statement, assumptions, conditions, and what its symbols stand for."""
-    from fedtheory.targets import resolve
+    from fedtheory.language.targets import resolve
 
     claim = resolve(target)
     if as_json:
@@ -26,7 +26,7 @@ def run(target: Target, as_json: Json = False) -> None:
 
 def details(claim: Claim) -> dict[str, Any]:
     """Everything a claim holds."""
-    from fedtheory.expressions import latex
+    from fedtheory.language.typesetting import latex
 
     return summary(claim) | {
         "encoded": claim.encoded,

@@ -12,8 +12,8 @@ from fedtheory.cli.simulation_tables import MEASURED, print_drawn, print_run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fedtheory.random_clocks import DrawnRuns
-    from fedtheory.run import Bound, Run
+    from fedtheory.engine.random_clocks import DrawnRuns
+    from fedtheory.engine.run import Bound, Run
 
 NAME = "simulate"
 
@@ -27,8 +27,8 @@ def run(
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
     from fedtheory.arithmetic import named
-    from fedtheory.enclosures import ENCLOSURE_BITS, precise_enclosures
-    from fedtheory.random_clocks import drawn_runs
+    from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, precise_enclosures
+    from fedtheory.engine.random_clocks import drawn_runs
     from fedtheory.runfile import read_run
 
     given = read_run(run_file, named(arithmetic))

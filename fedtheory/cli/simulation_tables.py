@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.cli.output import print_lines, print_table, short
 
 if TYPE_CHECKING:
-    from fedtheory.random_clocks import DrawnRuns
-    from fedtheory.run import Run
+    from fedtheory.engine.random_clocks import DrawnRuns
+    from fedtheory.engine.run import Run
 
 MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
 """What is shown of the server's model."""

@@ -22,7 +22,7 @@ def run(targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, as_j
     """Try claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
     from time import perf_counter
 
-    from fedtheory.registry import claims_of
+    from fedtheory.language.registry import claims_of
     from verify.verdict import verify
 
     begin = perf_counter()

@@ -19,7 +19,7 @@ LocalSteps = Annotated[int, typer.Option("--local-steps", help="Local steps of t
 
 def run(target: Target, clients: Clients = 2, local_steps: LocalSteps = 3, as_json: Json = False) -> None:
     """Compute the exact worst case of one noiseless round over all smooth functions, beside the claim's bound."""
-    from fedtheory.targets import resolve
+    from fedtheory.language.targets import resolve
     from verify.worst_case import worst_case
 
     with progress("cases") as report:

@@ -1,4 +1,7 @@
-"""The one update rule and its policies: local work, aggregation, clock."""
+"""What is run: problems, oracles and losses, and the one update rule with its policies: work, aggregation, clock.
+
+Uses `arithmetic`.
+"""
 
 from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.federation.rule import Aggregation, Algorithm, LocalWork

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.clock import Clock, FedBuff, FedFix, Synchronous
 from fedtheory.errors import InputError
+from fedtheory.federation.clock import Clock, FedBuff, FedFix, Synchronous
 
 
 def time_based_weights(clock: Clock, importance: Array) -> Array:

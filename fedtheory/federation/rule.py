@@ -16,8 +16,8 @@ from functools import cached_property
 from itertools import repeat
 
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
-from fedtheory.clock import Clock, Schedule, Update
 from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.clock import Clock, Schedule, Update
 from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, WeightMoments
 
 

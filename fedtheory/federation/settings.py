@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from fedtheory.arithmetic import Array, Number
-from fedtheory.clock import Clock, synchronous
 from fedtheory.errors import InputError
+from fedtheory.federation.clock import Clock, synchronous
+from fedtheory.federation.oracles import ExactOracle
 from fedtheory.federation.participation import Full, Participation
+from fedtheory.federation.problem import Problem
 from fedtheory.federation.rule import Aggregation, Algorithm, local_work, same_for_all
-from fedtheory.oracles import ExactOracle
-from fedtheory.problem import Problem
 
 
 class Setting(Protocol):

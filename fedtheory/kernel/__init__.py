@@ -1,4 +1,4 @@
-"""The proof kernel: everything that a certificate is trusted for is in this package.
+"""The proof kernel, the judge of certificates: what it takes to read them and to say yes is in this package.
 
 A lemma ``lhs <= rhs`` is proved by an identity
 
@@ -7,6 +7,8 @@ A lemma ``lhs <= rhs`` is proved by an identity
 The kernel knows vectors and objectives, means over clients and expectations,
 and no claims.  It brings both sides of the identity into a normal form, where
 the residual must vanish, and decides the sign of each coefficient.
+
+    expressions  the language in which statements are written
 
     numbers    which letters are numbers
     theory     what a proof may use
@@ -18,6 +20,8 @@ the residual must vanish, and decides the sign of each coefficient.
     signs      signs of coefficients under conditions
     samples    where a sign cannot be shown, numbers that say so at once
     check      all of it together
+
+Uses no other chapter.
 """
 
 from fedtheory.kernel.check import Step, Term, check, remainder

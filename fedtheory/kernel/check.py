@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr, LocalSum
+from fedtheory.kernel.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
 from fedtheory.kernel.numbers import Numbers, Rejected
 from fedtheory.kernel.reasons import Because, Reason

@@ -13,8 +13,18 @@ from itertools import product
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, is_length
 from fedtheory.kernel import indices
+from fedtheory.kernel.expressions import (
+    Average,
+    Expectation,
+    Expr,
+    Gradient,
+    Inner,
+    LocalSum,
+    Selected,
+    Value,
+    is_length,
+)
 from fedtheory.kernel.noise import inner_of_random, is_noise
 from fedtheory.kernel.numbers import Rejected
 from fedtheory.kernel.theory import Theory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected
 from fedtheory.kernel.theory import Theory
 
 

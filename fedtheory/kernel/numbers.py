@@ -8,7 +8,17 @@ from functools import lru_cache
 
 import sympy as sp
 
-from fedtheory.expressions import Average, ClientSum, Expectation, Expr, Inner, LocalSum, PastSum, Selected, Value
+from fedtheory.kernel.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Expr,
+    Inner,
+    LocalSum,
+    PastSum,
+    Selected,
+    Value,
+)
 
 _OF_VECTORS = (ClientSum, Expectation, Inner, LocalSum, PastSum, Selected, Value)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected, Value
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected, Value
 from fedtheory.kernel.forms import length, vector
 from fedtheory.kernel.numbers import Rejected
 from fedtheory.kernel.theory import Theory

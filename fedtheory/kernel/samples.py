@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr
 from fedtheory.kernel.conditions import ends
+from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.numbers import Numbers
 
 Point = dict[sp.Symbol, sp.Rational]

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr
 from fedtheory.kernel.conditions import ends, is_ordering, slack
+from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.samples import is_negative_somewhere
 

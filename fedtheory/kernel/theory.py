@@ -8,7 +8,7 @@ from itertools import combinations
 
 import sympy as sp
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.numbers import Numbers, Rejected
 
 

@@ -5,6 +5,8 @@
     >>> found.recommended.optimum.step_size
 
 All numbers are floats: a plan is advice.  Formulas are SymPy expressions.
+
+Uses `language`, `runfile`, `engine`, `arithmetic`, `kernel`.
 """
 
 from fedtheory.planner.admissible import Edge, largest

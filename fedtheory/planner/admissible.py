@@ -10,7 +10,7 @@ from functools import cache
 import sympy as sp
 
 from fedtheory.arithmetic import NEAR_TIE
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from fedtheory.planner.bound import Bound
 
 _DOUBLINGS = 60

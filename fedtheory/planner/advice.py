@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.bound import STEP, Bound, Slack
 from fedtheory.planner.exact import ExactOptimum
 from fedtheory.planner.extent import LocalSteps
 from fedtheory.planner.optimum import Optimum
 from fedtheory.planner.target import RoundCost, Target
-from fedtheory.quantities import Quantity
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ import numpy as np
 import sympy as sp
 
 from fedtheory.arithmetic import NEAR_TIE, plain_float, plain_floats
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.evaluation import compile_expression, whole_run
-from fedtheory.expressions import Average, ClientSum, Expr, latex
+from fedtheory.kernel.expressions import Average, ClientSum, Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.typesetting import latex
 from fedtheory.planner.coverage import error_of
-from fedtheory.quantities import Quantity
-from fedtheory.run import Run
 
 STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
     "local_step_size",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.quantities import Quantity
-from fedtheory.registry import all_claims, repairs_of
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.registry import all_claims, repairs_of
 
 ERRORS: tuple[Quantity, ...] = (
     q.average_suboptimality,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.arithmetic import FLOAT
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.run import Run
 from fedtheory.runfile import parse_run
 
 SUFFIXES = (".npz", ".csv")

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import NEAR_TIE, plain_float
+from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
-from fedtheory.quantities import Quantity
-from fedtheory.run import Run
+from fedtheory.language.quantities import Quantity
 
 _BASE = 4.0
 """Step sizes of the search are whole or broken powers of this, over L."""

@@ -7,16 +7,16 @@ import math
 import numpy as np
 
 from fedtheory.arithmetic import NEAR_TIE
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
 from fedtheory.planner.admissible import largest
 from fedtheory.planner.advice import Comparison, Remeasured
 from fedtheory.planner.bound import STEP, Bound, bound_of_run
 from fedtheory.planner.coverage import error_of
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.optimum import Optimum, StepSizes
-from fedtheory.quantities import Quantity
-from fedtheory.run import Run
 
 DRIFTS = ("average_round_drift", "max_drift")
 """Errors that only grow with the step size."""

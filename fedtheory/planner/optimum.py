@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.bound import STEP, Bound, compiled
 

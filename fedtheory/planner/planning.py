@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from fedtheory.arithmetic import plain_floats
-from fedtheory.assumptions import full_gradients, unit_server_step
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
-from fedtheory.evaluation import compile_expression, whole_run
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.assumptions import full_gradients, unit_server_step
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.planner import extent, target
 from fedtheory.planner.admissible import Edge, largest, largest_count
 from fedtheory.planner.advice import ClaimPlan, Plan
@@ -33,7 +34,6 @@ from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, bounded_error, compared, failures_on, remeasured
 from fedtheory.planner.optimum import StepSizes
 from fedtheory.planner.target import Target, cost_of_a_round
-from fedtheory.run import Run
 
 _SMALLER = (1.0, 1 / 8, 1 / 64, 1 / 512)
 """Parts of the planned step size at which assumptions are tried, where they fail because it is too large."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from fedtheory.planner.bound import COUNTS, ROUNDS, STEP, STEPS, Bound
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import plain_float
+from fedtheory.engine.run import Run
 from fedtheory.planner.bound import ROUNDS, STEP, Bound
 from fedtheory.planner.optimum import StepSizes
-from fedtheory.run import Run
 
 MOST_ROUNDS = 10**15
 _FOREVER = 1e60

@@ -1,4 +1,4 @@
-"""Proofs as certificates: data for the kernel, one module for each source.
+"""Proofs as certificates: how a claim is brought before the kernel.
 
 What a claim may be proved by:
 
@@ -14,12 +14,12 @@ roots          letters for square roots of numbers, in certificates and combinat
 
 What the kernel may use, from a claim's assumptions: theory, rounds for statements about one round, and small_steps
 for the point to which runs tend.  What people are shown: outline, and printed for the proofs of the sources.
+
+Uses `language`, `kernel`.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -27,8 +27,10 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
-from fedtheory.claim import Claim
 from fedtheory.kernel import Rejected, Step
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find, papers
+from fedtheory.language.source import Paper
 from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.combination import Combination, Part, examine_combination
 from fedtheory.proofs.induction import POWER
@@ -37,7 +39,6 @@ from fedtheory.proofs.proof import Proof, Prover
 from fedtheory.proofs.recursion import Recursion, examine_recursion, k
 from fedtheory.proofs.theory import letters_of, numbers_of, theory_of
 from fedtheory.proofs.updates import LETTERS
-from fedtheory.registry import find
 
 __all__ = [
     "AnyCertificate",
@@ -47,6 +48,7 @@ __all__ = [
     "Part",
     "Proof",
     "Recursion",
+    "certificate_of",
     "certificates",
     "examination",
     "examine",
@@ -65,19 +67,29 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
 
 
 @cache
-def certificates() -> dict[str, AnyCertificate]:
-    """Every certificate by the id of its claim."""
-    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
-    found = [certificate for module in modules for certificate in getattr(module, "CERTIFICATES", [])]
+def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
+    part = paper.part("certificates")
+    found: list[AnyCertificate] = [] if part is None else part.CERTIFICATES
     by_claim = {certificate.claim: certificate for certificate in found}
     if len(by_claim) != len(found):
         raise ValueError("a claim has two certificates")
     return by_claim
 
 
+def certificates() -> dict[str, AnyCertificate]:
+    """Every certificate by the id of its claim."""
+    return {claim: found for paper in papers().values() for claim, found in _certificates_in(paper).items()}
+
+
+def certificate_of(claim_id: str) -> AnyCertificate | None:
+    """The certificate that goes by the id of a claim; None where its paper has none."""
+    paper = papers().get(claim_id.partition(":")[0])
+    return None if paper is None else _certificates_in(paper).get(claim_id)
+
+
 def prove(claim: Claim) -> Proof:
     """What the kernel says of a claim and the certificate that goes by its id."""
-    certificate = certificates().get(claim.id)
+    certificate = certificate_of(claim.id)
     return Proof(claim, None, ()) if certificate is None else examine(claim, certificate)
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.expressions import Expectation, Expr, Gradient, Inner, LocalSum, Selected, norm_sq
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Inner, LocalSum, Selected, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.theory import Letters
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Inner, Value
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, Value
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import inside_rounds as steps
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.language.quantities import second_moments_of_weights as moments
+from fedtheory.language.quantities.setting import client_gap_at_surrogate_optimum, mean_misrepresentation
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.theory import NUMBERS, OF_AN_UPDATE, Letters
-from fedtheory.quantities import Notion
-from fedtheory.quantities import inside_rounds as steps
-from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities import second_moments_of_weights as moments
-from fedtheory.quantities.setting import client_gap_at_surrogate_optimum, mean_misrepresentation
 
 NEEDS = (a.aggregation_scheme,)
 

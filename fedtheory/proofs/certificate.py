@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr, norm_sq, require_meaning
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
+from fedtheory.kernel.expressions import Expr, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.meaning import require_meaning
+from fedtheory.language.registry import find
 from fedtheory.proofs.combination import examine_roots
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.measured import in_vectors, theory_of_update
@@ -22,7 +24,6 @@ from fedtheory.proofs.small_steps import with_small_step_limit
 from fedtheory.proofs.squares import Squared, examine_square
 from fedtheory.proofs.theory import known_conditions, letters_of, theory_of
 from fedtheory.proofs.updates import weight_conditions
-from fedtheory.registry import find
 
 
 @dataclass(frozen=True)

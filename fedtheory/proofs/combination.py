@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr
 from fedtheory.kernel import (
     Numbers,
     Rejected,
@@ -19,6 +17,8 @@ from fedtheory.kernel import (
     is_positive,
     slack,
 )
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import RUN_FACTS, Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, named, relaxation, reliance

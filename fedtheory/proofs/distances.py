@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.kernel import Numbers, Theory
+from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 from fedtheory.proofs.theory import Letters, letters_of, theory_of
 
 x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.assumptions import Assumption
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
 from fedtheory.proofs.theory import ROUNDS, Letters
 
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr, Gradient
 from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, remainder, scalar
+from fedtheory.kernel.expressions import Expr, Gradient
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.proof import named
 from fedtheory.proofs.theory import letters_of, steps_taken
 

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.assumptions import Assumption
-from fedtheory.claim import Claim, Place, Relation
-from fedtheory.expressions import Expr, Gradient, Inner, Value
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr, Gradient, Inner, Value
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim, Place, Relation
 from fedtheory.proofs.theory import ROUNDS, Letters, letters_of
 
 NEEDS = (*ROUNDS, a.full_gradients)

@@ -13,10 +13,10 @@ from typing import Literal
 
 import sympy as sp
 
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expr, Gradient, Value, norm_sq
 from fedtheory.kernel import Form, Rejected, Step, added, composed, remainder, scalar, scaled
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 from fedtheory.proofs.proof import Prover, assumed, conditions_of, relaxation, reliance
 from fedtheory.proofs.theory import ROUNDS, Letters, letters_of, theory_of
 

@@ -11,11 +11,17 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Inner, LocalSum, Value, norm_sq
 from fedtheory.kernel import Rejected, Theory
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, LocalSum, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import bounded_gradients as bounds
+from fedtheory.language.quantities import inside_rounds as steps
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.language.quantities import second_moments_of_weights as moments
+from fedtheory.language.quantities.setting import client_gap_at_surrogate_optimum
 from fedtheory.proofs.surrogate import theory_of_loss_changes, theory_of_surrogate
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 from fedtheory.proofs.updates import (
@@ -46,12 +52,6 @@ from fedtheory.proofs.updates import (
     virtual,
     virtual_noise,
 )
-from fedtheory.quantities import Notion
-from fedtheory.quantities import bounded_gradients as bounds
-from fedtheory.quantities import inside_rounds as steps
-from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities import second_moments_of_weights as moments
-from fedtheory.quantities.setting import client_gap_at_surrogate_optimum
 
 Meanings = dict[Notion, Expr]
 

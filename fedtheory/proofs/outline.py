@@ -9,11 +9,13 @@ from typing import Any
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Average, ClientSum, Expr, LocalSum, latex
 from fedtheory.kernel import Term, Theory, slack
-from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificates
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, LocalSum
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.registry import find
+from fedtheory.language.typesetting import latex
+from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificate_of
 from fedtheory.proofs.certificate import BothWays, Link, theory_of_link
 from fedtheory.proofs.combination import Part
 from fedtheory.proofs.facts import Fact
@@ -25,7 +27,6 @@ from fedtheory.proofs.recursion import Setting, k
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.theory import letters_of
-from fedtheory.registry import find
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Outline:
 
 def outline(claim: Claim) -> Outline | None:
     """The outline of a claim's certificate; None where it has none."""
-    certificate = certificates().get(claim.id)
+    certificate = certificate_of(claim.id)
     if certificate is None:
         return None
     introduction, groups = _KINDS[type(certificate)]

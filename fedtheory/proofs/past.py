@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Average, Expr, LocalSum, PastSum, norm_sq
 from fedtheory.kernel import Rejected, Step, Theory
+from fedtheory.kernel.expressions import Average, Expr, LocalSum, PastSum, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.rounds import is_in_expectation
 from fedtheory.proofs.theory import ROUNDS, letters_of, numbers_of
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.claim import Relation
-from fedtheory.expressions import Expr, Inner
 from fedtheory.kernel import (
     Rejected,
     Step,
@@ -22,6 +20,8 @@ from fedtheory.kernel import (
     scalar,
     scaled,
 )
+from fedtheory.kernel.expressions import Expr, Inner
+from fedtheory.language.claim import Relation
 from fedtheory.proofs.proof import named, require_ordering
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fedtheory.assumptions import Assumption
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr
 from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.theory import letters_of, numbers_of
 
 ProofVerdict = Literal["proved", "broken", "no certificate"]

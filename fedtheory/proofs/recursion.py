@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Expr
 from fedtheory.kernel import Numbers, Rejected, Step, Term, Theory, check, is_nonnegative
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import MEASURES, Measure
 from fedtheory.proofs.proof import Prover, assumed, conditions_of, named, relaxation
 from fedtheory.proofs.theory import letters_of, numbers_of

@@ -13,9 +13,9 @@ from typing import Any
 
 import sympy as sp
 
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Expr
 from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.theory import letters_of
 
 

@@ -12,13 +12,13 @@ from functools import cache
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, norm_sq
 from fedtheory.kernel import Rejected, Theory
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import ScalarNotion, VectorNotion
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of, theory_of
-from fedtheory.quantities import ScalarNotion, VectorNotion
 
 _GIVEN = (
     q.server_model,

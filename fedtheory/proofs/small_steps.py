@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Expr, Gradient, norm_sq
 from fedtheory.kernel import Theory
+from fedtheory.kernel.expressions import Expr, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 from fedtheory.proofs.theory import Letters, letters_of
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.claim import Relation
-from fedtheory.expressions import Expr, is_length
 from fedtheory.kernel import Rejected, Step, Term, Theory, added, check, remainder, scalar, scaled
+from fedtheory.kernel.expressions import Expr, is_length
+from fedtheory.language.claim import Relation
 from fedtheory.proofs.proof import named, require_ordering
 
 

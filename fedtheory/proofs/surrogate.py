@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Gradient, norm_sq
 from fedtheory.kernel import Rejected, Theory
+from fedtheory.kernel.expressions import Average, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities.bounded_gradients import gradient_bound
 from fedtheory.proofs.theory import letters_of, numbers_of
 from fedtheory.proofs.updates import (
     at_local,
@@ -23,7 +24,6 @@ from fedtheory.proofs.updates import (
     theory_of_weights,
     virtual,
 )
-from fedtheory.quantities.bounded_gradients import gradient_bound
 
 BOUNDED_SAMPLES = "bounded stochastic gradients, at the local iterate"
 BOUNDED_BEFORE = "bounded gradients, at the virtual iterate"

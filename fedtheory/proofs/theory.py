@@ -7,17 +7,17 @@ from functools import cache
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Average, ClientSum, Expr, Gradient, Selected, norm_sq
 from fedtheory.kernel import Numbers, Rejected, Theory
-from fedtheory.quantities import Notion, PointNotion
-from fedtheory.quantities import inside_rounds as steps
-from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities.bounded_gradients import gradient_bound
-from fedtheory.quantities.second_moments_of_weights import smallest_weight_sum, spread_factor
-from fedtheory.quantities.setting import largest_chi_sq
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Selected, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion, PointNotion
+from fedtheory.language.quantities import inside_rounds as steps
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.language.quantities.bounded_gradients import gradient_bound
+from fedtheory.language.quantities.second_moments_of_weights import smallest_weight_sum, spread_factor
+from fedtheory.language.quantities.setting import largest_chi_sq
 
 _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)

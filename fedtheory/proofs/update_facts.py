@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.assumptions import Assumption
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import inside_rounds as steps
 from fedtheory.proofs.facts import Fact
-from fedtheory.quantities import Notion
-from fedtheory.quantities import inside_rounds as steps
 
 SCHEME = (a.aggregation_scheme,)
 CONVEX = (*SCHEME, a.convex_and_smooth)

@@ -13,19 +13,19 @@ from dataclasses import replace
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expr, Gradient, Inner, LocalSum, Value, norm_sq
 from fedtheory.kernel import Numbers, Rejected, Theory
-from fedtheory.proofs.theory import Letters, letters_of, numbers_of
-from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities.second_moments_of_weights import (
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.language.quantities.second_moments_of_weights import (
     smallest_weight_sum,
     spread_factor,
     unrepresented_importance,
 )
-from fedtheory.quantities.setting import largest_chi_sq
+from fedtheory.language.quantities.setting import largest_chi_sq
+from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 
 local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True)
 received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True)

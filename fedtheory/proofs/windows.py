@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Relation
-from fedtheory.expressions import Expr
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Relation
+from fedtheory.language.quantities import bounded_gradients as b
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.theory import NUMBERS, Letters
-from fedtheory.quantities import bounded_gradients as b
 
 
 @dataclass(frozen=True)

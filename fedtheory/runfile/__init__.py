@@ -1,4 +1,7 @@
-"""Run files: TOML in, a `Run` out, and back again."""
+"""What people write into files: TOML in, a `Run` out, and back again.
+
+Uses `engine`, `federation`, `arithmetic`.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.arithmetic import Arithmetic
+from fedtheory.engine.losses import LossRun
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.losses import LossProblem, LossRun
-from fedtheory.run import Run
+from fedtheory.federation.losses import LossProblem
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.limits import require_affordable
 from fedtheory.runfile.problems import read_problem

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fedtheory.arithmetic import RATIONAL, Array, Number
-from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS, Algorithm, Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem import Problem
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
+from fedtheory.federation.problem import Problem
 from fedtheory.runfile.table import Table, whole_number
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from fedtheory.engine.moments import rounds_repeat
 from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
-from fedtheory.losses import LossProblem
-from fedtheory.moments import rounds_repeat
-from fedtheory.problem import Problem
+from fedtheory.federation.losses import LossProblem
+from fedtheory.federation.problem import Problem
 
 MOST_ROUNDS = 10**7
 """Server updates of any run."""

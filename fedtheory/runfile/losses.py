@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Number
 from fedtheory.errors import InputError
-from fedtheory.losses import Kind, LossProblem, Terms, separable
+from fedtheory.federation.losses import Kind, LossProblem, Terms, separable
 from fedtheory.runfile.shared import read_noise, read_start
 from fedtheory.runfile.table import Table
 

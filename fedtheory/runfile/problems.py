@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array
-from fedtheory.client_data import ClientData
 from fedtheory.errors import InputError
-from fedtheory.losses import KINDS
-from fedtheory.problem import Problem, least_squares, quadratic
-from fedtheory.problem.datasets import DataSet, load
-from fedtheory.problem.split import dirichlet_split, iid_split
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.losses import KINDS
+from fedtheory.federation.problem import Problem, least_squares, quadratic
+from fedtheory.federation.problem.datasets import DataSet, load
+from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.runfile.limits import MOST_ENTRIES
 from fedtheory.runfile.losses import read_losses
 from fedtheory.runfile.shared import read_noise, read_start

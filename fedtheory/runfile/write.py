@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, synchronous
+from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.losses import LossProblem
-from fedtheory.losses.noise import TwoPointNoise
-from fedtheory.oracles import AdditiveNoise, MiniBatch
-from fedtheory.problem import Problem
-from fedtheory.run import Run
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, synchronous
+from fedtheory.federation.losses import LossProblem
+from fedtheory.federation.losses.noise import TwoPointNoise
+from fedtheory.federation.oracles import AdditiveNoise, MiniBatch
+from fedtheory.federation.problem import Problem
 
 
 def run_table(run: Run) -> dict[str, Any]:

@@ -1,1 +1,6 @@
-"""The sources, one module or package each, with a `SOURCE`: adding one here is all that a new paper needs."""
+"""The papers, a folder each with everything of it: statements, certificates, counterexamples, experiments, exhibits.
+
+Adding a paper is adding one folder here; other chapters find what is in it, and import none by name.
+
+Uses `proofs`, `language`, `engine`, `federation`, `arithmetic`, `kernel`.
+"""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import sympy as sp
 
-from fedtheory.expressions import (
+from fedtheory.kernel.expressions import (
     Average,
     ClientSum,
     Expectation,
@@ -18,7 +18,7 @@ from fedtheory.expressions import (
     Selected,
     Value,
 )
-from fedtheory.quantities.notion import Notion, Quantity, ScalarNotion
+from fedtheory.language.quantities.notion import Notion, Quantity, ScalarNotion
 
 _PRINTED = (
     sp.Symbol,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import sympy as sp
 
 from fedtheory.arithmetic import NEAR_TIE
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.quantities.notion import Notion
 from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, compiled
-from fedtheory.quantities.notion import Notion
 
 NOTCHES = 20
 """Notches of a slider in one decade."""

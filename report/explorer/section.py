@@ -11,8 +11,9 @@ from markupsafe import Markup
 from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from fedtheory.arithmetic import NEAR_TIE
-from fedtheory.claim import Claim
-from fedtheory.expressions import Expr, latex
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.typesetting import latex
 from report.explorer.javascript import argument_names, javascript
 from report.explorer.ranges import NOTCHES, Range
 from report.explorer.subject import Subject, name_of, subject_of

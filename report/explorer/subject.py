@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.claim import Claim
-from fedtheory.expressions import Expr, latex
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.typesetting import latex
 from fedtheory.planner.bound import STEP, terms_of
 from report.explorer.javascript import obstacle
 from report.explorer.ranges import STEP_SIZES, Range, ranges

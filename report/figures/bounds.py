@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, plain_float
-from fedtheory.claim import Claim
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
 from report.figures.style import BLACK, BLUE, CYCLE, DASHES, Figure, drawing, finish
 from verify.check import Check, check
 from verify.compare import Comparison

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fedtheory.arithmetic import plain_float
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
 from report.figures.style import CYCLE, DASHES, Figure, drawing, finish
 
 

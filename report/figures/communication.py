@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fedtheory.communication import busiest_load, cross_device, most_sent_by_a_worker, parameter_server, ring_all_reduce
+from fedtheory.federation.communication import (
+    busiest_load,
+    cross_device,
+    most_sent_by_a_worker,
+    parameter_server,
+    ring_all_reduce,
+)
 from report.figures.style import BLUE, ORANGE, SKY, Figure, drawing, finish
 
 WORKERS = (2, 4, 8, 16, 32, 64, 128, 256)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fedtheory.arithmetic import plain_float
-from fedtheory.claim import Claim
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
 from report.figures.style import BLACK, BLUE, ORANGE, SKY, Figure, drawing, finish
 from verify.check import check
 

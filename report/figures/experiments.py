@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fedtheory.arithmetic import Array
-from fedtheory.experiments.curves import Curve
-from fedtheory.experiments.figure_2 import WeightsCompared
-from fedtheory.experiments.figure_3 import LocalWorkCompared
-from fedtheory.experiments.figure_4 import SchemesCompared
+from fedtheory.sources.fraboni2022.experiments.curves import Curve
+from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared
+from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared
+from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared
 from report.figures.style import BLACK, BLUE, DASHES, GREEN, ORANGE, RED, Figure, drawing, finish
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, plain_floats
-from fedtheory.claim import Claim
-from fedtheory.moments.stationary import stationary_mean
-from fedtheory.run import Run
-from fedtheory.small_steps import small_step_limit
+from fedtheory.engine.moments.stationary import stationary_mean
+from fedtheory.engine.run import Run
+from fedtheory.engine.small_steps import small_step_limit
+from fedtheory.language.claim import Claim
 from report.figures.style import BLACK, BLUE, ORANGE, RED, Figure, drawing, finish
 
 _DIVISIONS = tuple(2**power for power in range(7))

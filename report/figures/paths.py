@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import plain_floats
-from fedtheory.claim import Claim
-from fedtheory.evaluation import sites
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import sites
 from report.figures.style import BLACK, BLUE, Figure, drawing, finish
 from verify.compare import links_of
 

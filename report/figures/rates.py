@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import plain_float
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
 from report.figures.style import BLACK, BLUE, RED, Figure, drawing, finish
 from verify.rates import RateCheck, Rung
 

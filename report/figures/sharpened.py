@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from fedtheory.arithmetic import plain_float
-from fedtheory.claim import Claim
-from fedtheory.expressions import latex
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.language.typesetting import latex
 from report.figures.style import BLACK, CYCLE, DASHES, Figure, drawing, finish
 from verify.check import check
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from fedtheory.arithmetic import Number, plain_float
-from fedtheory.claim import Claim
-from fedtheory.evaluation import compile_expression, whole_run
-from fedtheory.expressions import Expr
-from fedtheory.moments.stationary import stationary_distance_sq
-from fedtheory.quantities import effective_step_size
-from fedtheory.run import Run
-from fedtheory.small_steps import distance_sq_expansion
+from fedtheory.engine.moments.stationary import stationary_distance_sq
+from fedtheory.engine.run import Run
+from fedtheory.engine.small_steps import distance_sq_expansion
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.quantities import effective_step_size
 from report.figures.style import BLACK, BLUE, GREEN, ORANGE, Figure, drawing, finish
 from report.numbers import decimal, exact
 

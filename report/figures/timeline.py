@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedtheory.arithmetic import plain_float
-from fedtheory.clock import Schedule
+from fedtheory.federation.clock import Schedule
 from report.figures.style import BLACK, CYCLE, Figure, drawing, finish
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
 from report.figures.style import BLACK, CYCLE, DASHES, Figure, drawing, finish
 
 

@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from fedtheory.problem import Problem, quadratic
+from fedtheory.federation.problem import Problem, quadratic
 
 
 def random_problem(clients: int, dimension: int = 10) -> Problem:
@@ -47,7 +47,7 @@ def seconds_of_sympy() -> float:
 _PROVE = """
 from time import perf_counter
 from fedtheory.proofs import certificates, examine
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 chosen = {chosen!r} or sorted(certificates())
 begin = perf_counter()
 assert all(examine(find(name), certificates()[name]).verdict == "proved" for name in chosen)

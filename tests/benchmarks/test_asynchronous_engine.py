@@ -12,13 +12,13 @@ from flint import fmpq
 from problems import best_of, random_problem
 
 from fedtheory.arithmetic import Array
-from fedtheory.clock import Asynchronous, Clock
+from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation import Algorithm, fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.moments import Trajectory
-from fedtheory.moments.local import homogeneous
-from fedtheory.moments.recursion import Recursion
-from fedtheory.problem import Problem
+from fedtheory.federation.clock import Asynchronous, Clock
+from fedtheory.federation.problem import Problem
 
 pytestmark = pytest.mark.slow
 CLIENTS, DIMENSION, UPDATES = 50, 20, 10_000

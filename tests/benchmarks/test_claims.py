@@ -11,8 +11,8 @@ import pytest
 from conftest import Row
 from problems import best_of, seconds_of_sympy, seconds_to_prove
 
+from fedtheory.language.registry import find
 from fedtheory.proofs import certificates
-from fedtheory.registry import find
 from verify.worst_case import worst_case
 
 pytestmark = pytest.mark.slow

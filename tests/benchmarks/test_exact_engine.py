@@ -10,12 +10,12 @@ import pytest
 from conftest import Row
 from problems import best_of, exponent, random_problem
 
-from fedtheory import quantities as q
-from fedtheory import sampling
+from fedtheory.engine import sampling
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.moments.recursion import Recursion
-from fedtheory.problem import Problem, quadratic
-from fedtheory.run import Run
+from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.language import quantities as q
 
 pytestmark = pytest.mark.slow
 LOCAL_STEPS, ROUNDS, STEP_SIZE = 5, 200, 0.05

@@ -9,7 +9,7 @@ from conftest import Row
 from problems import best_of
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
 

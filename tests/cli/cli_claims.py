@@ -4,7 +4,8 @@ from __future__ import annotations
 
 CONTRACT = """\
 import sympy as sp
-from fedtheory import Claim, quantities as q
+from fedtheory import Claim
+from fedtheory.language import quantities as q
 
 eta, tau, zeta, sigma, L = sp.symbols("eta tau zeta sigma L", positive=True)
 drift = Claim(
@@ -19,7 +20,8 @@ drift = Claim(
 
 MINE = """\
 import sympy as sp
-from fedtheory import Claim, quantities as q
+from fedtheory import Claim
+from fedtheory.language import quantities as q
 
 eta, tau, T, D, gap, L, rho = sp.symbols("eta tau T D gap L rho", positive=True)
 where = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds, D: q.initial_distance, gap: q.initial_gap}

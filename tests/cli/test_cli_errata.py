@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-from fedtheory.registry import claims_of
+from fedtheory.language.registry import claims_of
 from fedtheory.runfile import run_toml
 
 KEYS = {"printed", "fault", "reason", "corrected", "counterexample"}

@@ -10,12 +10,13 @@ from fuzzing import answer, fuzz, torn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedtheory.targets import resolve
+from fedtheory.language.targets import resolve
 
 HEADER = """\
 import sympy as sp
-from fedtheory import Claim, Expectation, Rate, Relation, inner, norm_sq, quantities as q
-from fedtheory import assumptions as a
+from fedtheory import Claim, Expectation, Rate, Relation, inner, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language import assumptions as a
 
 eta, tau, T, L, D, ghost = sp.symbols("eta tau T L D ghost", positive=True)
 x, v = sp.symbols("x v", real=True)

@@ -22,7 +22,7 @@ def test_interruptions(
     def interrupt() -> NoReturn:
         raise stopped
 
-    monkeypatch.setattr("fedtheory.registry.all_claims", interrupt)
+    monkeypatch.setattr("fedtheory.language.registry.all_claims", interrupt)
     assert run(["claims", "--json"]) == 130
     printed = capsys.readouterr()
     assert printed.err == f"fedtheory: {line}\n"

@@ -11,8 +11,8 @@ from flint import arb
 
 from fedtheory import FLOAT, RATIONAL, Run, read_run
 from fedtheory.arithmetic import Arithmetic, Array
-from fedtheory.enclosures import Enclosure, bare
-from fedtheory.losses import LossRun
+from fedtheory.arithmetic.enclosures import Enclosure, bare
+from fedtheory.engine.losses import LossRun
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.instances import FAMILIES, Instance
 

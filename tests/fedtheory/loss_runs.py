@@ -8,8 +8,9 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Arithmetic, Array
+from fedtheory.engine.losses import LossRun
 from fedtheory.federation import fedavg
-from fedtheory.losses import KINDS, LossProblem, LossRun, Terms, separable
+from fedtheory.federation.losses import KINDS, LossProblem, Terms, separable
 
 Term = tuple[int, int, object, object, object]
 """Client, coordinate, weight, centre, width."""

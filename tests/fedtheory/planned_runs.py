@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fedtheory import Run, fedavg, quadratic
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 
 THEOREM, SHARP, LIU, LECTURE = (
     find(claim_id)

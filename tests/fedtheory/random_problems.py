@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.problem import Problem, quadratic
-from fedtheory.problem.generators import random_quadratics
+from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.federation.problem.generators import random_quadratics
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 10**6)

@@ -24,7 +24,7 @@ from fedtheory.arithmetic import (
     simplest_near,
 )
 from fedtheory.errors import InputError
-from fedtheory.problem.generators import hessian_with_spectrum
+from fedtheory.federation.problem.generators import hessian_with_spectrum
 
 BOTH = pytest.mark.parametrize("arithmetic", [FLOAT, RATIONAL], ids=lambda a: a.name)
 few = settings(max_examples=30, deadline=None, derandomize=True)

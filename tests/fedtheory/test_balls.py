@@ -11,10 +11,10 @@ from flint import fmpq
 from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array
+from fedtheory.engine.region import Ball, supremum_on_ball
+from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.region import Ball, supremum_on_ball
-from fedtheory.run import Run
 
 
 def _sup_on_interval(form: fmpq, linear: fmpq, constant: fmpq, radius: fmpq) -> fmpq:

@@ -11,10 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory import RATIONAL, InputError, Problem, Run, fedavg, quadratic
-from fedtheory.budget import Budget, BudgetedRun, Controller, Estimates, compare, descend_adaptively, descend_fixed
-from fedtheory.budget.controller import GROWTH, drift_bounds
-from fedtheory.client_data import ClientData
-from fedtheory.problem import least_squares
+from fedtheory.engine.budget import (
+    Budget,
+    BudgetedRun,
+    Controller,
+    Estimates,
+    compare,
+    descend_adaptively,
+    descend_fixed,
+)
+from fedtheory.engine.budget.controller import GROWTH, drift_bounds
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import least_squares
 
 ETA = fmpq(1, 8)
 

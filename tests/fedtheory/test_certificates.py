@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Rate, Relation
-from fedtheory.expressions import Expectation, Gradient, norm_sq
 from fedtheory.kernel import Step, Term, assumption, square
+from fedtheory.kernel.expressions import Expectation, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Rate, Relation
+from fedtheory.language.registry import find
 from fedtheory.proofs import (
     Certificate,
     Combination,
@@ -30,7 +31,6 @@ from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products, Shown
 from fedtheory.proofs.squares import Squared
-from fedtheory.registry import find
 
 IDS = sorted(certificates())
 TERMS = {claim_id: found for claim_id, found in certificates().items() if isinstance(found, Certificate)}
@@ -50,7 +50,7 @@ def test_the_kernel_accepts(claim_id: str) -> None:
 
 def test_claims_recorded_as_proved_have_a_certificate() -> None:
     """No claim is recorded as proved without one."""
-    from fedtheory.registry import all_claims
+    from fedtheory.language.registry import all_claims
 
     assert {claim.id for claim in all_claims().values() if claim.verdict == "proved"} == set(IDS)
 

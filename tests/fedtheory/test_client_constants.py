@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tiny_runs import Pair, data, quadratics
 from tiny_shapes import LINE, ROWS, WIDE
 
-from fedtheory import quantities as q
+from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Uniform
-from fedtheory.run import Run
+from fedtheory.language import quantities as q
 
 PAIRS: dict[str, Pair] = {
     "additive": quadratics(**LINE, deviation=[1, "2/3"], importance=["1/3", "2/3"]),

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from stale_enumeration import Event, Server, events
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.clock import (
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform, fedavg
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.clock import (
     Asynchronous,
     Clock,
     FedBuff,
@@ -26,10 +29,7 @@ from fedtheory.clock import (
     spread_times,
     synchronous,
 )
-from fedtheory.errors import InputError, NotApplicable
-from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform, fedavg
-from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem import quadratic
+from fedtheory.federation.problem import quadratic
 
 times_of_clients = st.lists(st.builds(fmpq, st.integers(1, 12), st.sampled_from([1, 2, 3, 4])), min_size=1, max_size=5)
 both_ties: Any = st.sampled_from(["together", "one-by-one"])

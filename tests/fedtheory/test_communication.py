@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_runs import quadratics
 
-from fedtheory import quantities as q
-from fedtheory.communication import (
+from fedtheory.federation.communication import (
     SERVER,
     Message,
     busiest_load,
@@ -21,6 +20,7 @@ from fedtheory.communication import (
     parameter_server,
     ring_all_reduce,
 )
+from fedtheory.language import quantities as q
 
 Vector = list[int]
 

@@ -9,12 +9,12 @@ from flint import fmpq
 from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.engine.region import Ball, Everywhere
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import fedavg
-from fedtheory.problem import quadratic
-from fedtheory.problem.generators import hessian_with_spectrum
-from fedtheory.region import Ball, Everywhere
-from fedtheory.run import Run
+from fedtheory.federation.problem import quadratic
+from fedtheory.federation.problem.generators import hessian_with_spectrum
 
 ROTATED = [[["34/25", "12/25"], ["12/25", "41/25"]], [["2", "0"], ["0", "3"]]]
 """Spectra {1, 2} (rotated by the 3-4-5 triangle) and {2, 3}."""

@@ -9,8 +9,8 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory.enclosures import precise_enclosures
-from fedtheory.losses.covering import Jet, largest_on, narrowed, newton
+from fedtheory.arithmetic.enclosures import precise_enclosures
+from fedtheory.federation.losses.covering import Jet, largest_on, narrowed, newton
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 centres = st.integers(-9, 9).map(lambda n: arb(n) / 4)

@@ -8,14 +8,14 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.engine.moments import SteadyTrajectory, Trajectory
+from fedtheory.engine.moments.doubling import many_rounds
+from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging
 from fedtheory.federation import Uniform, fedavg
-from fedtheory.moments import SteadyTrajectory, Trajectory
-from fedtheory.moments.doubling import many_rounds
-from fedtheory.problem import Problem, quadratic
-from fedtheory.run import Run
+from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.language import quantities as q
 
 MEANS = ("mean_server_suboptimality", "mean_server_gradient_sq", "mean_local_suboptimality", "mean_local_gradient_sq")
 AVERAGES = (

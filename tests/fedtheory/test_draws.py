@@ -17,8 +17,8 @@ from tiny_runs import data, quadratics
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.oracles import AdditiveNoise, ExactOracle, Oracle
-from fedtheory.oracles.base import Draws
+from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, Oracle
+from fedtheory.federation.oracles.base import Draws
 
 WIDE: tuple[Any, Any] = (
     [[["1/2", 1], [1, 0], [-1, 2]], [[1, 1], ["1/3", 0], [0, 2], [1, 1]], [[2, 1], [0, 1]]],

@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL, plain_float, rational_above, rational_near
-from fedtheory.enclosures import Enclosure, bare, enclosed, largest, maximum, minimum, precise_enclosures, smallest
+from fedtheory.arithmetic.enclosures import (
+    Enclosure,
+    bare,
+    enclosed,
+    largest,
+    maximum,
+    minimum,
+    precise_enclosures,
+    smallest,
+)
 from fedtheory.errors import NotApplicable, Unresolved
 
 few = settings(max_examples=60, deadline=None, derandomize=True)

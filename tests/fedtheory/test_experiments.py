@@ -8,18 +8,24 @@ from functools import cache
 import numpy as np
 import pytest
 
-from fedtheory.clock import Asynchronous, Synchronous
+from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.experiments.curves import Curve, Tuned, scenario
-from fedtheory.experiments.digits import BATCH, SPLITS, Split, digits_problem
-from fedtheory.experiments.figure_2 import WeightsCompared, figure_2
-from fedtheory.experiments.figure_3 import LocalWorkCompared, figure_3
-from fedtheory.experiments.figure_4 import SchemesCompared, SplitCompared, figure_4
-from fedtheory.experiments.findings import Finding, findings_2, findings_3, findings_4, findings_5_to_7
-from fedtheory.moments import Trajectory
-from fedtheory.quantities.experiments import doubled_server_gap
-from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.experiments import CLAIMS, half_of_one_time
+from fedtheory.federation.clock import Asynchronous, Synchronous
+from fedtheory.language.quantities.experiments import doubled_server_gap
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, Tuned, scenario
+from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, Split, digits_problem
+from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, figure_2
+from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared, figure_3
+from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared, SplitCompared, figure_4
+from fedtheory.sources.fraboni2022.experiments.findings import (
+    Finding,
+    findings_2,
+    findings_3,
+    findings_4,
+    findings_5_to_7,
+)
+from fedtheory.sources.fraboni2022.statements.experiments import CLAIMS, half_of_one_time
 from report.figures import experiments as figures
 from verify.check import check
 from verify.instances.experiments import half_intervals

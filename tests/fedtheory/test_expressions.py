@@ -7,9 +7,10 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory import Claim, Value, inner, norm_sq
-from fedtheory import quantities as q
-from fedtheory.evaluation import compile_expression, sites
-from fedtheory.expressions import Average, Expectation, Gradient, latex, plain
+from fedtheory.kernel.expressions import Average, Expectation, Gradient
+from fedtheory.language import quantities as q
+from fedtheory.language.evaluation import compile_expression, sites
+from fedtheory.language.typesetting import latex, plain
 from verify.instances import Instance
 
 x, y, xbar, x_i, g_i, F_i = sp.symbols("x y xbar x_i g_i F_i", real=True)

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Relation
-from fedtheory.expressions import Average, Expectation, LocalSum, PastSum, inner, norm_sq
 from fedtheory.kernel import Step, Term, assumption, one, square, triangle
+from fedtheory.kernel.expressions import Average, Expectation, LocalSum, PastSum, inner, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, examination, examine, prove
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.theory import ROUNDS
-from fedtheory.registry import find
 
 eta, L, G, tau = sp.symbols("eta L G tau", positive=True)
 k = sp.Symbol("k", nonnegative=True, integer=True)

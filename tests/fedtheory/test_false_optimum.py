@@ -6,15 +6,24 @@ from dataclasses import replace
 
 import pytest
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.expressions import Expectation, norm_sq
 from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, Part, certificates, examination
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.theory import letters_of
-from fedtheory.registry import find
-from fedtheory.sources.vlaski2023.notation import federated_gradient, grad, leading, mu, nu, sigma_fed_sq, step, w
+from fedtheory.sources.vlaski2023.statements.notation import (
+    federated_gradient,
+    grad,
+    leading,
+    mu,
+    nu,
+    sigma_fed_sq,
+    step,
+    w,
+)
 
 CLAIM, BOUND = find("vlaski2023:claim.heterogeneity-in-noise"), find("vlaski2023:eq-5.38.final")
 

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
 from fedtheory.kernel import Numbers, Term, assumption, is_nonnegative, one, square
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, MeanCertificate, Part, Recursion, certificates, examine, facts
 from fedtheory.proofs.combination import Fact
 from fedtheory.proofs.induction import POWER, Induction
 from fedtheory.proofs.recursion import k as counter
-from fedtheory.quantities import Quantity
-from fedtheory.registry import find
 
 eta, L, sigma, G = sp.symbols("eta L sigma G", positive=True)
 M, T, tau, P = sp.symbols("M T tau P", positive=True)

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
 from fedtheory.kernel import Numbers, is_nonnegative
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, certificates, examination, examine
 from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.roots import Root
-from fedtheory.registry import find
 
 nu, delta, sigma = sp.symbols("nu delta sigma", positive=True)
 r, free = sp.Symbol("r", nonnegative=True), sp.Symbol("r", positive=True)

@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT
-from fedtheory.claim import Claim
 from fedtheory.errors import InputError
-from fedtheory.expressions import Average, ClientSum, Expectation, Expr, norm_sq
 from fedtheory.federation import Fixed, Multinomial, fedavg
+from fedtheory.federation.problem import quadratic
 from fedtheory.kernel import Step, Term, assumption, one, square
-from fedtheory.problem import quadratic
+from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Expr, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import inside_rounds as steps
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.language.quantities import second_moments_of_weights as moments
+from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, examination
 from fedtheory.proofs import updates as v
 from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.intervals import AtNextStart, Derived
 from fedtheory.proofs.products import Positive
-from fedtheory.quantities import inside_rounds as steps
-from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities import second_moments_of_weights as moments
-from fedtheory.registry import find
 
 ONE = sp.S.One
 SCHEME = (a.aggregation_scheme, a.unbiased_gradients)

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expectation, Gradient, norm_sq
 from fedtheory.kernel import Term, assumption, triangle
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, certificates, examination, examine
-from fedtheory.registry import find
-from fedtheory.sources.vlaski2023.dynamics import w_bar
-from fedtheory.sources.vlaski2023.notation import COMMON_STEP, NOTATION, E_k, J_k, mu_k, phi, w, w_o
+from fedtheory.sources.vlaski2023.statements.dynamics import w_bar
+from fedtheory.sources.vlaski2023.statements.notation import COMMON_STEP, NOTATION, E_k, J_k, mu_k, phi, w, w_o
 
 PULLS = {"sized": mu_k * E_k, "by steps": E_k, "alike": sp.S.One, "by sizes": mu_k, "squared": E_k**2}
 WHERE: dict[sp.Symbol, Any] = {**NOTATION, w_bar: q.small_step_optimum}

@@ -14,10 +14,19 @@ from flint import fmpq
 from tiny_runs import Pair, data, quadratics
 from tiny_shapes import PLANE, ROWS
 
+from fedtheory.engine.frames import (
+    Frame,
+    MomentFrame,
+    PathFrame,
+    Vector,
+    moment_frames,
+    path_frames,
+    point_frames,
+    probes,
+)
+from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Multinomial, Uniform
-from fedtheory.frames import Frame, MomentFrame, PathFrame, Vector, moment_frames, path_frames, point_frames, probes
-from fedtheory.run import Run
 
 LINE = shapes.LINE | {"importance": ["1/3", "2/3"]}
 SHARES = brute.point("1/3", "2/3")

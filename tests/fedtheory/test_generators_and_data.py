@@ -11,20 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.client_data import ClientData
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation import fedavg
-from fedtheory.problem import least_squares
-from fedtheory.problem.datasets import load
-from fedtheory.problem.generators import (
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import least_squares
+from fedtheory.federation.problem.datasets import load
+from fedtheory.federation.problem.generators import (
     cayley_rotation,
     hessian_with_spectrum,
     random_quadratics,
     random_rotation,
     random_vector,
 )
-from fedtheory.problem.split import dirichlet_split, iid_split
-from fedtheory.run import Run
+from fedtheory.federation.problem.split import dirichlet_split, iid_split
 
 few = settings(max_examples=30, deadline=None, derandomize=True)
 seeds = st.integers(0, 10**6)

@@ -11,20 +11,20 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.expressions import Gradient, Value, norm_sq
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
+from fedtheory.federation.problem import quadratic
 from fedtheory.kernel import Rejected, Step
-from fedtheory.problem import quadratic
+from fedtheory.kernel.expressions import Gradient, Value, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, Part, examine
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped, gap_conditions
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.theory import letters_of
-from fedtheory.registry import find
-from fedtheory.run import Run
-from fedtheory.sources.lecture27.notation import (
+from fedtheory.sources.lecture27.statements.notation import (
     F,
     K,
     epsilon,

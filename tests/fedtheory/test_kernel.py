@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
 from fedtheory.kernel import (
     Numbers,
     Rejected,
@@ -27,6 +26,7 @@ from fedtheory.kernel import (
     square,
     vector,
 )
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
 
 M = sp.Symbol("M", positive=True, integer=True)
 eta, L, sigma = sp.symbols("eta L sigma", positive=True)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.expressions import Average, Expr, Gradient, Value, norm_sq
 from fedtheory.kernel import (
     Numbers,
     Rejected,
@@ -24,6 +23,7 @@ from fedtheory.kernel import (
     scalar,
     triangle,
 )
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
 
 eta, L, rho, delta = sp.symbols("eta L rho delta", positive=True)
 zeta = sp.Symbol("zeta", positive=True)

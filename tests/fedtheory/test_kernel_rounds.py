@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
 from fedtheory.kernel import Numbers, Rejected, Term, Theory, check, mean_of_drawn, scalar, vector
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, examine
 
 M, L = sp.symbols("M L", positive=True)

@@ -11,18 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from loss_runs import TWO_CLIENTS, TWO_COORDINATES, loss_run, problem, random_terms
 
-from fedtheory import Run, assumptions, quantities
+from fedtheory import Run
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_floats
+from fedtheory.engine.frames import frames_at
+from fedtheory.engine.losses import LossRun
+from fedtheory.engine.region import Everywhere
 from fedtheory.errors import NotApplicable
-from fedtheory.evaluation import sites
 from fedtheory.federation import Uniform, fedavg
-from fedtheory.frames import frames_at
-from fedtheory.losses import LossRun
-from fedtheory.losses.noise import TwoPointNoise
-from fedtheory.problem import quadratic
-from fedtheory.quantities import Quantity
-from fedtheory.region import Everywhere
-from fedtheory.registry import all_claims, find
+from fedtheory.federation.losses.noise import TwoPointNoise
+from fedtheory.federation.problem import quadratic
+from fedtheory.language import assumptions, quantities
+from fedtheory.language.evaluation import sites
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.registry import all_claims, find
 from verify.check import check
 from verify.instances import FAMILIES, Instance
 

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from loss_runs import TWO_CLIENTS, TWO_COORDINATES, grid, loss_run, problem, random_terms, terms
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array
+from fedtheory.engine.losses import LossRun
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.losses import KINDS, LossRun
-from fedtheory.losses.line import line
+from fedtheory.federation.losses import KINDS
+from fedtheory.federation.losses.line import line
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 10**6)

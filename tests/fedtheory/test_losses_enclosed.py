@@ -13,9 +13,10 @@ from flint import arb, fmpq
 from loss_runs import TWO_CLIENTS, TWO_COORDINATES, Term, loss_run, problem
 
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL, plain_float
-from fedtheory.enclosures import bare, precise_enclosures
+from fedtheory.arithmetic.enclosures import bare, precise_enclosures
+from fedtheory.engine.losses import LossRun
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.losses import KINDS, LossRun
+from fedtheory.federation.losses import KINDS
 
 SOFTPLUS: tuple[Term, ...] = ((0, 0, 1, 2, "-1/2"), (0, 0, 2, -1, 1), (1, 0, 4, "1/2", "1/4"), (1, 0, 1, 0, -2))
 """Terms that rise and fall."""

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tiny_runs import data, quadratics
 
+from fedtheory.engine.run import Run
+from fedtheory.engine.sampling import Estimate, estimate, models, suboptimality
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.run import Run
-from fedtheory.sampling import Estimate, estimate, models, suboptimality
 
 ROWS: tuple[Any, Any] = (
     [[[1, 0], ["1/2", 1], [-1, 1]], [[1, 1], [0, -1], ["1/2", 0], [1, 0]], [[1, 2], [0, 1]]],

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from fedtheory.expressions import ClientSum, Expr
 from fedtheory.kernel import is_nonzero_somewhere
+from fedtheory.kernel.expressions import ClientSum, Expr
+from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates
 from fedtheory.proofs.outline import outline
-from fedtheory.registry import find
 
 
 def _is_rational(expression: Expr) -> bool:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from planned_runs import LIU, SHARP, THEOREM, a_run
 
 from fedtheory import InputError, NotApplicable, planner
+from fedtheory.language.registry import find
 from fedtheory.planner import Bound, StepSizes, bound_of_numbers, bound_of_run, largest
 from fedtheory.planner.admissible import search
 from fedtheory.planner.bound import STEP, STEPS
 from fedtheory.planner.extent import HALF_OF_LINEAR, linear_speed_up, value_at
 from fedtheory.planner.optimum import closed_form, numeric_minimiser, root
 from fedtheory.planner.target import at_best_step, at_step, smallest_count
-from fedtheory.registry import find
 from verify.check import check
 
 magnitudes = st.floats(-6, 6).map(lambda exponent: 10.0**exponent)

@@ -10,11 +10,11 @@ import pytest
 from planned_runs import LECTURE, SHARP, THEOREM, a_run
 
 from fedtheory import FLOAT, InputError, Run, fedavg, planner, quadratic
-from fedtheory import quantities as q
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from fedtheory.planner.bound import STEP
 from fedtheory.planner.data import run_of_data
 from fedtheory.planner.target import cost_of_a_round
-from fedtheory.registry import find
 from verify.check import check
 
 

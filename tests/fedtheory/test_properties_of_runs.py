@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from random_problems import few, fractions, permuted, random_problem, rotated, same, seeds
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.client_data import ClientData
+from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
-from fedtheory.problem import Problem, least_squares, quadratic
-from fedtheory.problem.generators import random_rotation
-from fedtheory.run import Run
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares, quadratic
+from fedtheory.federation.problem.generators import random_rotation
 
 
 def _law(number: int, clients: int) -> Participation:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from random_problems import few, fractions, permuted, random_problem, rotated, same, seeds
 
 from fedtheory.arithmetic import Array
-from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, spread_times
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem import Problem, quadratic
-from fedtheory.problem.generators import random_rotation
-from fedtheory.run import Run
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, spread_times
+from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.federation.problem.generators import random_rotation
 
 SCALARS = (
     "server_suboptimality",

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tiny_runs import Pair, data, quadratics
 from tiny_shapes import PLANE, ROWS, WIDE
 
-from fedtheory import quantities as q
 from fedtheory.arithmetic import plain_floats
+from fedtheory.engine.region import AlongRun, Ball, Everywhere
+from fedtheory.engine.run import Bound
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Multinomial
-from fedtheory.region import AlongRun, Ball, Everywhere
-from fedtheory.run import Bound
+from fedtheory.language import quantities as q
 
 LINE = shapes.LINE | {"importance": ["1/3", "2/3"]}
 PAIRS: dict[str, Pair] = {

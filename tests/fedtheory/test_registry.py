@@ -6,12 +6,12 @@ import importlib
 
 import pytest
 
-from fedtheory.assumptions import Assumption
-from fedtheory.claim import Claim
 from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS
-from fedtheory.quantities import VectorNotion
-from fedtheory.registry import all_claims, all_sources, claims_of, find
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import VectorNotion
+from fedtheory.language.registry import all_claims, all_sources, claims_of, find
 
 CLAIMS = list(all_claims().values())
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
@@ -55,7 +55,7 @@ def test_definitions_point_at_something_alive(claim: Claim) -> None:
     if claim.kind == "assumption":
         assert isinstance(target, Assumption)
     elif claim.kind == "algorithm":
-        of_a_budget = getattr(target, "__module__", "").startswith("fedtheory.budget")
+        of_a_budget = getattr(target, "__module__", "").startswith("fedtheory.engine.budget")
         assert target in SETTINGS.values() or of_a_budget or isinstance(target, VectorNotion)
     else:
         assert callable(target) or isinstance(target, Assumption | VectorNotion)

@@ -11,12 +11,12 @@ import pytest
 from tiny_runs import Pair, data, quadratics
 from tiny_shapes import LINE, PLANE, ROWS
 
-from fedtheory import quantities as q
+from fedtheory.engine.frames import path_frames
+from fedtheory.engine.restarted import as_printed, largest_deviation_sq, restarting_first
+from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Uniform
-from fedtheory.frames import path_frames
-from fedtheory.restarted import as_printed, largest_deviation_sq, restarting_first
-from fedtheory.run import Run
+from fedtheory.language import quantities as q
 
 
 def _pairs(steps: int) -> dict[str, Pair]:

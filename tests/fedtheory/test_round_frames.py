@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from tiny_runs import Pair, data, quadratics
 
 from fedtheory import Claim
-from fedtheory import quantities as q
-from fedtheory.evaluation import compile_expression, sites
-from fedtheory.expressions import Expectation, Expr, LocalSum, PastSum, Selected, Value, norm_sq
+from fedtheory.engine.frames import RoundFrame, round_frames
 from fedtheory.federation import Fixed, Multinomial, Uniform
-from fedtheory.frames import RoundFrame, round_frames
+from fedtheory.kernel.expressions import Expectation, Expr, LocalSum, PastSum, Selected, Value, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.evaluation import compile_expression, sites
 
 Draw = Callable[[brute.Point], brute.Point]
 """A stochastic gradient with its randomness drawn: a function of the point."""

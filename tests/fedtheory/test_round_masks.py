@@ -10,15 +10,15 @@ from flint import fmpq
 from tiny_runs import data, quadratics
 
 from fedtheory import Claim
-from fedtheory import quantities as q
 from fedtheory.arithmetic import Array
+from fedtheory.engine.frames import Frame, round_frames
+from fedtheory.engine.frames.outcomes import MOST_OUTCOMES
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.evaluation import compile_expression, sites
-from fedtheory.expressions import Average, Expectation, Expr, Gradient, LocalSum, PastSum, Selected, norm_sq
 from fedtheory.federation import Uniform
-from fedtheory.frames import Frame, round_frames
-from fedtheory.frames.outcomes import MOST_OUTCOMES
-from fedtheory.run import Run
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, LocalSum, PastSum, Selected, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.evaluation import compile_expression, sites
 from verify.check import check
 
 w, x, g, xi, new, Fi, p, wo, one, D, k, E = sp.symbols("w x g xi new F_i p wo one D k E", real=True)

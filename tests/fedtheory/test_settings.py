@@ -9,10 +9,10 @@ from flint import fmpq
 from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS, Algorithm, Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.problem import Problem
-from fedtheory.run import Run
+from fedtheory.federation.problem import Problem
 from fedtheory.runfile import parse_run
 
 LINE: dict[str, Any] = {"hessians": [[["2"]], [["1/2"]]], "linear": [["1"], ["-3"]], "start": ["3/2"]}

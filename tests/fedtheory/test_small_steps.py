@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float, plain_floats
-from fedtheory.client_data import ClientData
-from fedtheory.errors import NotApplicable
-from fedtheory.federation import Fixed, Full, LocalWork, Multinomial, Participation, Uniform, fedavg
-from fedtheory.moments.recursion import Recursion
-from fedtheory.moments.stationary import stationary_moment
-from fedtheory.problem import least_squares, quadratic
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
-from fedtheory.small_steps import (
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.stationary import stationary_moment
+from fedtheory.engine.run import Run
+from fedtheory.engine.small_steps import (
     distance_sq_expansion,
     leading_distance_sq,
     moment_expansion,
     small_step_limit,
 )
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Fixed, Full, LocalWork, Multinomial, Participation, Uniform, fedavg
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import least_squares, quadratic
+from fedtheory.federation.problem.generators import random_quadratics
 
 ONE = fmpq(1)
 LAWS: tuple[Participation, ...] = (Full(), Uniform(1), Uniform(2), Multinomial(2))

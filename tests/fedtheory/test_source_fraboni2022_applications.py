@@ -12,18 +12,18 @@ from flint import fmpq
 from tiny_runs import quadratics
 
 from fedtheory import RATIONAL, Run
-from fedtheory import quantities as q
 from fedtheory.arithmetic import Array, plain_floats
-from fedtheory.claim import Claim
-from fedtheory.client_data import ClientData
-from fedtheory.clock import Asynchronous, Clock, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation import Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem import least_squares
-from fedtheory.quantities import hardware as h
-from fedtheory.quantities import sampling as s
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.clock import Asynchronous, Clock, FedFix, Policy, Synchronous, Ties
+from fedtheory.federation.problem import least_squares
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import hardware as h
+from fedtheory.language.quantities import sampling as s
 from fedtheory.sources.fraboni2022 import asynchronous, fedfix, hardware, sampling, table_2
-from fedtheory.sources.fraboni2022.notation import R_L, K, M, N, Sigma_star, W, tau, theta0_distance
+from fedtheory.sources.fraboni2022.statements.notation import R_L, K, M, N, Sigma_star, W, tau, theta0_distance
 from verify.check import check
 
 MODULES = (hardware, table_2, asynchronous, fedfix, sampling)

@@ -10,19 +10,25 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory import RATIONAL, Run
-from fedtheory.assumptions import Assumption, fair_types
-from fedtheory.clock import Asynchronous, Clock, FedBuff, Schedule, Update
 from fedtheory.federation import fedavg
-from fedtheory.problem import quadratic
-from fedtheory.quantities import bounded_gradients, examples
-from fedtheory.registry import find
-from fedtheory.sources.fraboni2022.assumptions import model_free_noise, theorem_step_size
-from fedtheory.sources.fraboni2022.convergence import one_type
-from fedtheory.sources.fraboni2022.examples import EXAMPLES, STABLE, odd_offset, turns_of_clients, turns_of_pairs
-from fedtheory.sources.fraboni2022.examples import step as phi_of_steps
-from fedtheory.sources.fraboni2022.notation import N, W, eta_l, rho, tau, theta0_distance
-from fedtheory.sources.fraboni2022.relaxed import BOUND, EPSILON_W, B_g
-from fedtheory.sources.fraboni2022.theorem_1 import EPSILON_F
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, Schedule, Update
+from fedtheory.federation.problem import quadratic
+from fedtheory.language.assumptions import Assumption, fair_types
+from fedtheory.language.quantities import bounded_gradients, examples
+from fedtheory.language.registry import find
+from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise, theorem_step_size
+from fedtheory.sources.fraboni2022.statements.convergence import one_type
+from fedtheory.sources.fraboni2022.statements.examples import (
+    EXAMPLES,
+    STABLE,
+    odd_offset,
+    turns_of_clients,
+    turns_of_pairs,
+)
+from fedtheory.sources.fraboni2022.statements.examples import step as phi_of_steps
+from fedtheory.sources.fraboni2022.statements.notation import N, W, eta_l, rho, tau, theta0_distance
+from fedtheory.sources.fraboni2022.statements.relaxed import BOUND, EPSILON_W, B_g
+from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F
 from verify.check import check
 from verify.instances import alternating
 from verify.instances.asynchronous import one_of_two

@@ -12,16 +12,16 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.client_data import ClientData
-from fedtheory.clock import Asynchronous, Clock, Policy, Synchronous
+from fedtheory.engine.frames import frames_at
+from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
 from fedtheory.federation.participation import Fixed
-from fedtheory.frames import frames_at
-from fedtheory.problem import least_squares, quadratic
-from fedtheory.quantities import client_spread, mean_square_gradient, round_gap, square_mean_gradient
-from fedtheory.quantities import inside_rounds as steps
-from fedtheory.quantities import second_moments_of_weights as moments
-from fedtheory.run import Run
+from fedtheory.federation.problem import least_squares, quadratic
+from fedtheory.language.quantities import client_spread, mean_square_gradient, round_gap, square_mean_gradient
+from fedtheory.language.quantities import inside_rounds as steps
+from fedtheory.language.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022 import (
     gradient_lemmas,
     inequalities,

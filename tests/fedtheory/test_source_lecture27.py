@@ -9,14 +9,14 @@ from flint import fmpq
 from tiny_runs import quadratics
 
 from fedtheory import RATIONAL, InputError, Run
-from fedtheory import quantities as q
-from fedtheory.budget import Budget, descend_fixed, drift_bounds
+from fedtheory.engine.budget import Budget, descend_fixed, drift_bounds
 from fedtheory.federation import SETTINGS, fedavg
+from fedtheory.federation.problem import quadratic
 from fedtheory.federation.settings import distributed_gd
-from fedtheory.problem import quadratic
-from fedtheory.registry import claims_of, find
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import claims_of, find
 from fedtheory.runfile import run_table
-from fedtheory.sources.lecture27.notation import T, beta, eta, growth, omega, per_divergence, tau
+from fedtheory.sources.lecture27.statements.notation import T, beta, eta, growth, omega, per_divergence, tau
 from verify.check import Check, check
 
 n = sp.Symbol("n", integer=True, nonnegative=True)

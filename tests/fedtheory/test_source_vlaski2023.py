@@ -11,12 +11,12 @@ import pytest
 import sympy as sp
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.client_data import ClientData
+from fedtheory.engine.run import Run
 from fedtheory.federation import Uniform, fedavg
-from fedtheory.problem import Problem, least_squares, quadratic
-from fedtheory.quantities import leading_limiting_distance_sq, limiting_distance_sq
-from fedtheory.registry import claims_of, find
-from fedtheory.run import Run
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares, quadratic
+from fedtheory.language.quantities import leading_limiting_distance_sq, limiting_distance_sq
+from fedtheory.language.registry import claims_of, find
 from verify.check import check
 
 mu, nu, h, excess, beta = sp.symbols("mu nu h excess beta", positive=True)

@@ -14,10 +14,10 @@ from stale_enumeration import Inside, Server, StaleRun, events
 from tiny_runs import Pair, data, plain, quadratics
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
-from fedtheory.frames import Vector, moment_frames, path_frames
-from fedtheory.run import Run
-from fedtheory.sampling import estimates, suboptimality
+from fedtheory.engine.frames import Vector, moment_frames, path_frames
+from fedtheory.engine.run import Run
+from fedtheory.engine.sampling import estimates, suboptimality
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
 
 POLICIES: dict[str, tuple[Policy, Server]] = {
     "sync": (Synchronous(), Server("sync")),

@@ -14,21 +14,21 @@ from hypothesis import strategies as st
 from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL
-from fedtheory.client_data import ClientData
-from fedtheory.errors import NotApplicable
-from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform, fedavg
-from fedtheory.moments.recursion import Recursion
-from fedtheory.moments.stationary import (
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.stationary import (
     stationary_distance_sq,
     stationary_mean,
     stationary_moment,
     stationary_round_suboptimality,
 )
-from fedtheory.problem import least_squares, quadratic
-from fedtheory.problem.datasets import load
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.problem.split import iid_split
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform, fedavg
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import least_squares, quadratic
+from fedtheory.federation.problem.datasets import load
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.federation.problem.split import iid_split
 
 
 def _recursion(run: Run) -> Recursion:

@@ -11,38 +11,38 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.assumptions import Assumption
-from fedtheory.claim import Claim
-from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix
+from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.evaluation import compile_expression, sites
-from fedtheory.expressions import Average, ClientSum, Expectation, Expr, Inner, LocalSum, Selected, Value
 from fedtheory.federation import Multinomial, Uniform, fedavg
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix
+from fedtheory.federation.problem import quadratic
 from fedtheory.kernel import Rejected, Term, assumption, is_nonnegative, one, square, steps, unweighted, weighted
-from fedtheory.problem import quadratic
+from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Expr, Inner, LocalSum, Selected, Value
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, sites
+from fedtheory.language.quantities import Notion, Quantity
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.language.quantities.bounded_gradients import local_change_sq
+from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, examination
 from fedtheory.proofs import updates as v
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.combination import without_minima
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.fraboni2022 import CERTIFICATES, SLOPE
 from fedtheory.proofs.measured import READINGS
 from fedtheory.proofs.theory import letters_of, numbers_of
 from fedtheory.proofs.update_facts import RESIDUAL, UPDATE_FACTS
-from fedtheory.quantities import Notion, Quantity
-from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities.bounded_gradients import local_change_sq
-from fedtheory.registry import find
-from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.convergence import loss_n
-from fedtheory.sources.fraboni2022.gradient_lemmas import mixed_change
-from fedtheory.sources.fraboni2022.inequalities import R_nk, S_nk, gradient_sq, spread_ik
-from fedtheory.sources.fraboni2022.lemma_3_proof import age_sq, k, past_S
-from fedtheory.sources.fraboni2022.notation import (
+from fedtheory.sources.fraboni2022.certificates.local_steps import CERTIFICATES, SLOPE
+from fedtheory.sources.fraboni2022.statements.convergence import loss_n
+from fedtheory.sources.fraboni2022.statements.gradient_lemmas import mixed_change
+from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, S_nk, gradient_sq, spread_ik
+from fedtheory.sources.fraboni2022.statements.lemma_3_proof import age_sq, k, past_S
+from fedtheory.sources.fraboni2022.statements.notation import (
     ASSUMPTIONS,
     SCHEME,
     K,
@@ -65,11 +65,11 @@ from fedtheory.sources.fraboni2022.notation import (
     sigma_1,
     tau,
 )
-from fedtheory.sources.fraboni2022.relaxed import q_bar
-from fedtheory.sources.fraboni2022.theorem_1_proof import where as notation
-from fedtheory.sources.fraboni2022.theorem_2_proof import lengths
-from fedtheory.sources.fraboni2022.weights_lemmas import selected_sq
-from fedtheory.sources.fraboni2022.weights_lemmas import where as of_weights
+from fedtheory.sources.fraboni2022.statements.relaxed import q_bar
+from fedtheory.sources.fraboni2022.statements.theorem_1_proof import where as notation
+from fedtheory.sources.fraboni2022.statements.theorem_2_proof import lengths
+from fedtheory.sources.fraboni2022.statements.weights_lemmas import selected_sq
+from fedtheory.sources.fraboni2022.statements.weights_lemmas import where as of_weights
 
 where = {
     **of_weights,

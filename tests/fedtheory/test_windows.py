@@ -10,28 +10,28 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.claim import Relation
-from fedtheory.clock import Asynchronous, Clock, FedFix
-from fedtheory.expressions import ClientSum
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
+from fedtheory.federation.clock import Asynchronous, Clock, FedFix
+from fedtheory.federation.problem import quadratic
 from fedtheory.kernel import Rejected
-from fedtheory.problem import quadratic
+from fedtheory.kernel.expressions import ClientSum
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Relation
+from fedtheory.language.quantities import bounded_gradients as b
+from fedtheory.language.quantities import inside_rounds as steps
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.language.quantities.setting import client_gap_at_surrogate_optimum
+from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, examination
 from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.theory import letters_of
 from fedtheory.proofs.windows import OverWindow, OverWindows
-from fedtheory.quantities import bounded_gradients as b
-from fedtheory.quantities import inside_rounds as steps
-from fedtheory.quantities import sampled_gradients as samples
-from fedtheory.quantities.setting import client_gap_at_surrogate_optimum
-from fedtheory.registry import find
-from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.notation import K, W, q_n
-from fedtheory.sources.fraboni2022.relaxed import in_window, in_window_n, q_bar, weight_in_window
-from fedtheory.sources.fraboni2022.theorem_3_proof import change, surrogate_n, surrogate_nk
+from fedtheory.sources.fraboni2022.statements.notation import K, W, q_n
+from fedtheory.sources.fraboni2022.statements.relaxed import in_window, in_window_n, q_bar, weight_in_window
+from fedtheory.sources.fraboni2022.statements.theorem_3_proof import change, surrogate_n, surrogate_nk
 
 STEP = find("fraboni2022:thm-3.step")
 LETTER = letters_of(STEP)

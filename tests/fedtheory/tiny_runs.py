@@ -10,10 +10,10 @@ import enumeration as brute
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.client_data import ClientData
+from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Participation, fedavg
-from fedtheory.problem import Problem, least_squares, quadratic
-from fedtheory.run import Run
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares, quadratic
 
 Numbers = Sequence[Any]
 

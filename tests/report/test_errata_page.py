@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_site import ALL_PAGES, Page
 
-from fedtheory.registry import claims_of, find
+from fedtheory.language.registry import claims_of, find
 from report import site
 from report.errata import ERRATA_PAGE, ledgers
 from report.site import write_site

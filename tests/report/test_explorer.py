@@ -13,10 +13,20 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory import quantities as q
-from fedtheory.claim import Claim, Rate
-from fedtheory.expressions import Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value
-from fedtheory.registry import all_claims, find
+from fedtheory.kernel.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Gradient,
+    Inner,
+    LocalSum,
+    PastSum,
+    Selected,
+    Value,
+)
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Rate
+from fedtheory.language.registry import all_claims, find
 from report.explorer import explorer_section, no_explorer
 from report.explorer.javascript import argument_names, javascript
 from report.explorer.ranges import Range

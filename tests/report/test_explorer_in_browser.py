@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import sympy as sp
 
-from fedtheory.registry import all_claims, find
+from fedtheory.language.registry import all_claims, find
 from report import pages, site
 from report.explorer.subject import subject_of
 from report.pages import claim_page, page_name

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from fedtheory import quantities as q
 from fedtheory.arithmetic import plain_float
-from fedtheory.claim import Claim
-from fedtheory.registry import all_claims, find
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims, find
 from report import gallery
 from report.budgets import TOTAL, budget_cases
 from report.figures.rates import ladder

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from flint import fmpq
 
-from fedtheory.registry import all_claims
+from fedtheory.language.registry import all_claims
 from report.mathml import displayed, formula, prose
 from report.numbers import decimal, exact
 

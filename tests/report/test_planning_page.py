@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from fedtheory.language.registry import all_claims, find
 from fedtheory.planner import bound_of_numbers, regime_map
-from fedtheory.registry import all_claims, find
 from report import planning, site
 from report.pages import page_name
 from verify.check import check

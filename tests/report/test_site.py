@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory import arithmetic
-from fedtheory.registry import all_claims, find
+from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import parse_run
 from report import site
 from report.pages import page_name

@@ -14,7 +14,7 @@ from test_site import Page
 from fedtheory import RATIONAL, parse_run
 from fedtheory.cli import run
 from fedtheory.errors import InputError
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 from report.site import write_sweep
 from report.sweep import sweep_page
 from verify.check import check

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 from report import worst_case
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.verdict import ClaimVerdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory import quantities as q
+from fedtheory.language import quantities as q
 
 eta, tau, T, M, L, D, sigma, zeta = sp.symbols("eta tau T M L D sigma zeta", positive=True)
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from fedtheory.arithmetic import simplest_near
-from fedtheory.claim import Claim, Operator, Relation
-from fedtheory.expressions import Expr
-from fedtheory.quantities.notion import Quantity
-from fedtheory.registry import claims_of
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Operator, Relation
+from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.registry import claims_of
 from verify.instances import FAMILIES, Instance, families_for
 from verify.trials import check_settled
 

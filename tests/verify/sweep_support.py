@@ -28,8 +28,9 @@ rounds = 4
 SLOW = """
 import time
 import sympy as sp
-from fedtheory import Claim, quantities as q
-from fedtheory.assumptions import Assumption
+from fedtheory import Claim
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
 
 eta, gap = sp.symbols("eta gap", positive=True)
 patience = Assumption("patience", "it takes a while", lambda run: time.sleep(0.02))

@@ -11,12 +11,12 @@ from flint import fmpq
 from letters import WHERE, L, T, eta, tau
 
 from fedtheory import Claim, Expectation, InputError, inner, norm_sq
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.run import Run
 from fedtheory.federation import Fixed, LocalWork, Uniform, fedavg
-from fedtheory.problem import quadratic
-from fedtheory.registry import find
-from fedtheory.run import Run
+from fedtheory.federation.problem import quadratic
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from verify.check import check
 from verify.instances import Instance
 

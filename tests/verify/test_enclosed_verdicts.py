@@ -10,11 +10,11 @@ import pytest
 import sympy as sp
 
 from fedtheory import Claim, parse_run
-from fedtheory import quantities as q
 from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
+from fedtheory.engine.run import Run
 from fedtheory.errors import Unresolved
-from fedtheory.registry import all_claims, find
-from fedtheory.run import Run
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import read_run, run_table, run_toml
 from verify.check import check
 from verify.falsify import falsify

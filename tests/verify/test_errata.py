@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.claim import Fault
-from fedtheory.registry import all_claims, find
+from fedtheory.language.claim import Fault
+from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import run_table
 from verify import counterexamples
 from verify import errata as ledger_module

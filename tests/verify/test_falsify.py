@@ -10,9 +10,9 @@ import sympy as sp
 from letters import WHERE, D, L, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim, InputError
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.registry import find
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.falsify import falsify

@@ -10,10 +10,10 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory import Claim
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.registry import find
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.falsify.knobs import Knob, knobs_of, translated

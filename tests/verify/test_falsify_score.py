@@ -9,7 +9,7 @@ from flint import fmpq
 from letters import WHERE, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim
-from fedtheory import quantities as q
+from fedtheory.language import quantities as q
 from verify.check import check
 from verify.falsify.score import NOTHING, score
 from verify.instances import FAMILIES, Instance

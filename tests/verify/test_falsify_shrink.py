@@ -9,7 +9,7 @@ from letters import WHERE, D, L, M, T, eta, tau
 
 from fedtheory import Claim
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import check
 from verify.falsify import shrink

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from wide_runs import wide_runs
 
 from fedtheory import Claim, all_claims
-from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation import fedavg
-from fedtheory.problem import quadratic
-from fedtheory.registry import find
-from fedtheory.run import Run
+from fedtheory.federation.problem import quadratic
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from verify.check import Check, check
 from verify.nearby import nearby_runs
 

@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from fedtheory.errors import InputError
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 from verify.grade import Assignment, Submission, assignments, find_assignment, mark_submission, points, read_submission
 from verify.grade import notebooks as n
 from verify.grade.assignments.a06_problem_5_1 import limiting_point

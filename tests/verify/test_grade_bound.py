@@ -11,9 +11,9 @@ import sympy as sp
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
-from fedtheory.sources.renard2022.notation import M, eta, sigma, tau, zeta
+from fedtheory.sources.renard2022.statements.notation import M, eta, sigma, tau, zeta
 from verify.check import check
 from verify.grade import grade_bound
 from verify.grade.bound import battery

@@ -11,7 +11,7 @@ import pytest
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 from fedtheory.runfile import read_run
 from verify.check import check
 from verify.grade import assignments, grade_folder

@@ -10,11 +10,11 @@ import sympy as sp
 from flint import fmpq
 
 from fedtheory import Claim, InputError, Rate
-from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.run import Run
 from fedtheory.federation import LocalWork, fedavg
-from fedtheory.problem import quadratic
-from fedtheory.run import Run
+from fedtheory.federation.problem import quadratic
+from fedtheory.language import quantities as q
 from verify.check import Check, check
 from verify.compare import links_of
 from verify.ladders import LADDERS, ladder_of

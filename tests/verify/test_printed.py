@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fedtheory.language.registry import find
 from fedtheory.proofs.printed import printed_steps, with_printed_proofs
-from fedtheory.registry import find
 from verify.printed import first_failure, printed_proof
 
 

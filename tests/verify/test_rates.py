@@ -6,8 +6,8 @@ import pytest
 import sympy as sp
 
 from fedtheory import Claim, InputError, Rate, norm_sq
-from fedtheory import quantities as q
-from fedtheory.registry import find
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from verify.check import check
 from verify.instances import Instance
 

@@ -8,8 +8,8 @@ import pytest
 import sympy as sp
 
 from fedtheory import FLOAT, Claim, read_run
-from fedtheory import quantities as q
-from fedtheory.registry import find
+from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from fedtheory.runfile import run_table, run_toml
 from verify.check import check
 from verify.instances import Instance

@@ -13,7 +13,7 @@ from sweep_support import BASE, swept, write_sweep
 from fedtheory import FLOAT, RATIONAL, parse_run
 from fedtheory.arithmetic import plain_float
 from fedtheory.errors import InputError
-from fedtheory.registry import claims_of, find
+from fedtheory.language.registry import claims_of, find
 from verify.check import check
 from verify.sweeps import read_results, read_spec
 from verify.sweeps.design import Design, read_design
@@ -222,7 +222,7 @@ def test_an_unexpected_failure_costs_its_own_row_only(tmp_path: Path) -> None:
     """A claim whose own code fails on a run is reported there, and the other runs have their results."""
     (tmp_path / "mine.py").write_text(
         "from fedtheory import Claim, quantities as q\n"
-        "from fedtheory.assumptions import Assumption\n"
+        "from fedtheory.language.assumptions import Assumption\n"
         'odd = Assumption("odd", "divides", lambda run: 1 / (run.algorithm.rounds - 2))\n'
         'gap = Claim(id="mine:gap", lhs=0, rhs=q.initial_gap, assumptions=[odd])\n'
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory.arithmetic import plain_floats
-from fedtheory.registry import claims_of, find
+from fedtheory.language.registry import claims_of, find
 from fedtheory.runfile import run_table
 from verify import trials
 from verify import verdict as verdicts
@@ -19,7 +19,8 @@ from verify.verdict import ClaimVerdict, verify
 
 PLANTED = """
 import sympy as sp
-from fedtheory import Claim, Rate, quantities as q
+from fedtheory import Claim, Rate
+from fedtheory.language import quantities as q
 
 eta, tau, zeta, sigma, L, M, T, D = sp.symbols("eta tau zeta sigma L M T D", positive=True)
 where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, sigma: q.noise_deviation,

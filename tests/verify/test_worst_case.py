@@ -14,14 +14,14 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from fedtheory import assumptions as a
 from fedtheory import cli
-from fedtheory import quantities as q
 from fedtheory.arithmetic import plain_float
-from fedtheory.claim import Claim
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.registry import all_claims, find
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims, find
 from verify.check import check
 from verify.instances.family import with_fedavg
 from verify.worst_case import Case, WorstCase, worst_case

@@ -7,10 +7,10 @@ from flint import fmpq
 from hypothesis import strategies as st
 
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.client_data import ClientData
+from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
-from fedtheory.problem import Problem, least_squares, quadratic
-from fedtheory.run import Run
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares, quadratic
 
 units = st.integers(-6, 6).map(lambda power: fmpq(10) ** power)
 """1e-6 to 1e6."""

@@ -1,4 +1,4 @@
-"""The smallest known counterexample of each refuted claim: a run file beside this module, named by the claim's slug.
+"""The smallest known counterexample of each refuted claim: a run file in the folder of the claim's paper.
 
 A stored run is no evidence by itself: whoever shows it checks it again.
 ``python -m verify.counterexamples`` finds and shrinks them anew.
@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import papers
 from fedtheory.runfile import parse_run
 from verify.check import check
-
-FOLDER = Path(__file__).parent
 
 
 def counterexample(claim: Claim) -> dict[str, Any] | None:
     """The stored counterexample as the table of a run file; None where there is none."""
     file = counterexample_file(claim)
-    return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+    if file is None or not file.is_file():
+        return None
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def refutes(claim: Claim, table: dict[str, Any]) -> bool:
@@ -29,11 +30,12 @@ def refutes(claim: Claim, table: dict[str, Any]) -> bool:
     return check(claim, parse_run(table, RATIONAL)).holds is False
 
 
-def counterexample_file(claim: Claim) -> Path:
-    """Where the counterexample of a claim is, or would be."""
-    return FOLDER / f"{claim.slug}.toml"
+def counterexample_file(claim: Claim) -> Path | None:
+    """Where the counterexample of a claim is, or would be; None for a claim of no paper."""
+    paper = papers().get(claim.source)
+    return None if paper is None else paper.counterexample_file(claim)
 
 
 def stored_files() -> set[Path]:
     """The run files that are stored."""
-    return set(FOLDER.glob("*.toml"))
+    return {file for paper in papers().values() for file in paper.folder.glob("counterexamples/*.toml")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fedtheory.registry import find
+from fedtheory.language.registry import find
 from verify.counterexamples.search import refuted_claims, regenerate, remove_stale
 
 

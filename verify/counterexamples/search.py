@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
-from fedtheory.claim import Claim
-from fedtheory.registry import all_claims, find
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import run_toml
 from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
 from verify.verdict import verify
@@ -35,8 +35,15 @@ def regenerate(claims: Sequence[Claim], *, seconds: float, jobs: int) -> list[st
         if table is None:
             missing.append(claim.id)
         else:
-            counterexample_file(claim).write_text(run_toml(table), encoding="utf-8")
+            _store(claim, table)
     return missing
+
+
+def _store(claim: Claim, table: RunTable) -> None:
+    file = counterexample_file(claim)
+    assert file is not None
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(run_toml(table), encoding="utf-8")
 
 
 def remove_stale() -> None:

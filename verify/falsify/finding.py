@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Literal
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
 from verify.falsify.hunt import Hunt

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.run import Run
+from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.falsify.score import NOTHING, score

@@ -16,7 +16,7 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array, rational_near
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
 from fedtheory.runfile import parse_run
 from verify.falsify.tables import Table, array, changed, clients, dimension, get
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq
 
-from fedtheory.claim import Claim
 from fedtheory.errors import FedtheoryError
-from fedtheory.evaluation import whole_run
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import whole_run
 from fedtheory.runfile import parse_run
 from verify.compare import compare, condition_links
 from verify.falsify.hunt import Place

@@ -9,8 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
-from fedtheory.claim import Claim
 from fedtheory.errors import InputError
+from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table
 from verify.check import check
 from verify.compare import condition_links, links_of

@@ -12,8 +12,8 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import ENCLOSED, RATIONAL, Array
-from fedtheory.claim import Claim
 from fedtheory.errors import NotApplicable
+from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check
 from verify.falsify.knobs import knobs_of, translated

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table
 from verify.falsify.tables import features
 from verify.instances import FAMILIES, Instance, families_for

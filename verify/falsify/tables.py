@@ -9,11 +9,11 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic, Array
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError, InputError
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.losses import KINDS
-from fedtheory.run import Run
+from fedtheory.federation.losses import KINDS
+from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from verify.grade.guarded import LONGEST_TEXT, Unreadable
 from verify.grade.latex_answer import read_latex
 from verify.grade.python_answer import read_python

@@ -10,15 +10,15 @@ from itertools import chain
 from time import perf_counter
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.claim import Claim
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.expressions import Expr
 from fedtheory.kernel import is_nonnegative
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import sharper_claims
 from fedtheory.proofs import prove
 from fedtheory.proofs.proof import follows
 from fedtheory.proofs.theory import numbers_of
-from fedtheory.registry import sharper_claims
-from fedtheory.run import Run
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check, check
 from verify.falsify import falsify, shrink

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import sympy as sp
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 
 LONGEST_TEXT, DEEPEST, MOST_PARTS = 2_000, 40, 400
 _LARGEST_EXPONENT, _LARGEST_POWER, _MOST_BITS = 16, 64, 4_096

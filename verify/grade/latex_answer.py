@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from verify.grade.guarded import Guarded, Unreadable
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|[A-Za-z]|\S")

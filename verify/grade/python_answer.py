@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from verify.grade.guarded import Guarded, Unreadable
 
 _OPERATIONS: dict[type[ast.operator], Callable[[Guarded, Expr, Expr], Expr]] = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import sympy as sp
 
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
 
 _POINTS, _DIGITS = 12, 40
 _SMALL = 60

@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import cache
 
 from fedtheory.arithmetic import ENCLOSED
-from fedtheory.claim import Claim
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (
     alternating,

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from fedtheory import assumptions as a
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
+from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Uniform, fedavg
-from fedtheory.problem import Problem
-from fedtheory.problem.generators import random_quadratics, random_vector
-from fedtheory.problem.quadratic import quadratic
-from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.convergence import one_type
-from fedtheory.sources.fraboni2022.examples import turns_of_clients, turns_of_pairs
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.generators import random_quadratics, random_vector
+from fedtheory.federation.problem.quadratic import quadratic
+from fedtheory.language import assumptions as a
+from fedtheory.sources.fraboni2022.statements.convergence import one_type
+from fedtheory.sources.fraboni2022.statements.examples import turns_of_clients, turns_of_pairs
 from verify.instances.asynchronous import admissible_step
 from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from fedtheory import assumptions as a
 from fedtheory.arithmetic import RATIONAL, Array
-from fedtheory.client_data import ClientData
-from fedtheory.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
+from fedtheory.engine.run import Run
 from fedtheory.federation import Full, Multinomial, Participation, Uniform, fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem import Problem, least_squares, quadratic
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
+from fedtheory.federation.problem import Problem, least_squares, quadratic
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language import assumptions as a
 from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
 
 _POLICIES: tuple[Policy, ...] = (

@@ -8,12 +8,12 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.clock import Clock, FedFix
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.experiments import half_of_one_time
+from fedtheory.federation.clock import Clock, FedFix
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.sources.fraboni2022.statements.experiments import half_of_one_time
 from verify.instances.family import CURVATURES, NOISES, SPREADS, family, pick
 
 _STEP_SIZES = (fmpq(1, 8), fmpq(1, 64), fmpq(1, 2))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from fedtheory.assumptions import Assumption
+from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
-from fedtheory.problem import Problem
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language.assumptions import Assumption
 
 Choices = tuple[fmpq, ...]
 

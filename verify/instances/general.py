@@ -6,10 +6,10 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.client_data import ClientData
-from fedtheory.problem import least_squares, quadratic
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import least_squares, quadratic
+from fedtheory.federation.problem.generators import random_quadratics
 from verify.instances.family import (
     NOISES,
     SPREADS,

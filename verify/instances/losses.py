@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 from flint import fmpq
 
-from fedtheory import assumptions as a
 from fedtheory.arithmetic import RATIONAL, Array, rational_above
+from fedtheory.engine.losses import LossRun
 from fedtheory.federation import fedavg
-from fedtheory.losses import KINDS, LossProblem, LossRun, Terms, separable
+from fedtheory.federation.losses import KINDS, LossProblem, Terms, separable
+from fedtheory.language import assumptions as a
 from verify.instances.family import CURVATURES, STEP_FRACTIONS, UNITS, Choices, family, pick
 
 _WIDTHS: Choices = (fmpq(1, 4), fmpq(1), fmpq(2), fmpq(8))

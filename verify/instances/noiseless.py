@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from flint import fmpq
 
-from fedtheory import assumptions as a
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
+from fedtheory.engine.run import Run
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language import assumptions as a
 from verify.instances.family import (
     CURVATURES,
     SPREADS,

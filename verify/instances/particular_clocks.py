@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from flint import fmpq
 
-from fedtheory import assumptions as a
-from fedtheory.clock import Asynchronous, Clock, FedFix, Policy, Synchronous
+from fedtheory.engine.run import Run
 from fedtheory.federation import Multinomial, fedavg
 from fedtheory.federation.aggregation import time_based_weights
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
-from fedtheory.sources.fraboni2022.assumptions import theorem_step_size
-from fedtheory.sources.fraboni2022.hardware import unbiased_updates
-from fedtheory.sources.fraboni2022.sampling import multinomial_sampling
+from fedtheory.federation.clock import Asynchronous, Clock, FedFix, Policy, Synchronous
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language import assumptions as a
+from fedtheory.sources.fraboni2022.statements.assumptions import theorem_step_size
+from fedtheory.sources.fraboni2022.statements.hardware import unbiased_updates
+from fedtheory.sources.fraboni2022.statements.sampling import multinomial_sampling
 from verify.instances.asynchronous import at_admissible_step, clients_of_types, one_of_two, rare_sample, whole_times
 from verify.instances.family import NOISES, SPREADS, Choices, family, pick
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from flint import fmpq
 
-from fedtheory import assumptions as a
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.client_data import ClientData
+from fedtheory.engine.run import Run
 from fedtheory.federation import Uniform, fedavg
-from fedtheory.problem import Problem, least_squares, quadratic
-from fedtheory.problem.generators import random_quadratics
-from fedtheory.run import Run
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares, quadratic
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language import assumptions as a
 from verify.instances.family import (
     CURVATURES,
     NOISES,

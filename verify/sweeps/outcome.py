@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, named, plain_float
+from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError, InputError
-from fedtheory.run import Run
+from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
-from fedtheory.targets import resolve
 from verify.check import Check, check
 from verify.settle import settle_with
 from verify.sweeps.design import Design

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, named
-from fedtheory.claim import Claim
 from fedtheory.errors import InputError
-from fedtheory.registry import all_claims
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims
+from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.table import Table
-from fedtheory.targets import resolve
 from verify.compare import condition_links, links_of
 from verify.sweeps.design import Design, read_design
 

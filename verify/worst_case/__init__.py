@@ -22,8 +22,8 @@ from math import isfinite
 from time import perf_counter
 from typing import Any, Literal
 
-from fedtheory.claim import Claim
 from fedtheory.errors import InputError, MissingExtra, NotApplicable
+from fedtheory.language.claim import Claim
 from verify.worst_case.one_round import Round, Scalar
 from verify.worst_case.statement import Statement, is_convex, scales_of, statements
 from verify.worst_case.vocabulary import MEASURED, SCALES

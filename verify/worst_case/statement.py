@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.claim import Claim
 from fedtheory.errors import NotApplicable
-from fedtheory.expressions import Expr
-from fedtheory.quantities import Quantity
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
 from verify.worst_case.vocabulary import COUNTS, MEASURED, MODELLED, SCALES
 
 Values = Mapping[Quantity, Expr]

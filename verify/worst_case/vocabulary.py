@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from fedtheory import assumptions as a
-from fedtheory import quantities as q
-from fedtheory.assumptions import Assumption
-from fedtheory.quantities import Quantity
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.quantities import Quantity
 from verify.worst_case.one_round import Round, Scalar, mean
 
 Measure = Callable[[Round], list[Scalar]]

@@ -5,67 +5,33 @@ in the order of the pages; each repair stands right behind the claim that it
 corrects.
 """
 
-from fedtheory.claim import Source
-from fedtheory.sources.fraboni2022 import (
-    asynchronous,
-    convergence,
-    corollary_1,
-    examples,
-    experiments,
-    federated_optimum,
-    fedfix,
-    gradient_lemmas,
-    hardware,
-    inequalities,
-    lemma_3,
-    lemma_3_proof,
-    lemma_4,
-    relaxed,
-    sampling,
-    setting,
-    step_size_conditions,
-    surrogate_problem,
-    table_2,
-    theorem_1,
-    theorem_1_bound,
-    theorem_1_proof,
-    theorem_2_proof,
-    theorem_3,
-    theorem_3_proof,
-    weights_lemmas,
-)
+from fedtheory.language.source import Source
+from fedtheory.sources.fraboni2022.statements import CLAIMS
+
+PRINTED_PROOFS = {
+    "lemma-2": "eq-7 eq-8 lemma-1 lemma-2.eq-57-58 lemma-2.eq-59",
+    "lemma-3.phi": "lemma-3.eq-63 lemma-3.eq-64-66 lemma-3.eq-67-68 lemma-3.eq-69 lemma-3.eq-70-71",
+    "lemma-3.S": "lemma-3.eq-63 lemma-3.eq-64-66 lemma-3.eq-67-68 lemma-3.eq-69 lemma-3.eq-70-71",
+    "lemma-4": "lemma-4.proof",
+    "lemma-5": "lemma-5.steps",
+    "lemma-6": "lemma-1 lemma-6.steps",
+    "thm-1": """
+        lemma-2 lemma-3.phi lemma-3.S lemma-4 lemma-5 lemma-6 thm-1.proof-86-90.86 thm-1.proof-86-90.87
+        thm-1.proof-86-90.88 thm-1.proof-86-90.89 thm-1.proof-86-90.90 eq-91 eq-92 eq-93 eq-95-96 eq-94
+        A5.conditions eq-97 eq-98
+    """,
+    "lemma-7": "lemma-7.steps",
+    "thm-2": "lemma-7 eq-104 eq-105",
+    "thm-3.loss": "eq-23 eq-24 eq-25 thm-3.proof",
+    "thm-3.gradient": "thm-3.loss lemma-7 eq-104 eq-105",
+}
+"""For each statement whose proof is printed, the statements that are its steps, in order."""
 
 SOURCE = Source(
     key="fraboni2022",
     title="A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
     authors="Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi",
     year=2022,
-    claims=(
-        *setting.CLAIMS,
-        *surrogate_problem.CLAIMS,
-        *convergence.CLAIMS,
-        *theorem_1.CLAIMS,
-        *federated_optimum.CLAIMS,
-        *corollary_1.CLAIMS,
-        *examples.EXAMPLE_1,
-        *relaxed.CLAIMS,
-        *theorem_3_proof.CLAIMS,
-        *theorem_3.CLAIMS,
-        *hardware.CLAIMS,
-        *table_2.CLAIMS,
-        *asynchronous.CLAIMS,
-        *fedfix.CLAIMS,
-        *experiments.CLAIMS,
-        *inequalities.CLAIMS,
-        *weights_lemmas.CLAIMS,
-        *lemma_3.CLAIMS,
-        *lemma_3_proof.CLAIMS,
-        *lemma_4.CLAIMS,
-        *gradient_lemmas.CLAIMS,
-        *theorem_1_proof.CLAIMS,
-        *theorem_1_bound.CLAIMS,
-        *step_size_conditions.CLAIMS,
-        *theorem_2_proof.CLAIMS,
-        *sampling.CLAIMS,
-    ),
+    claims=CLAIMS,
+    printed_proofs=PRINTED_PROOFS,
 )

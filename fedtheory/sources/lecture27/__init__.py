@@ -5,19 +5,21 @@ Resource Constrained Edge Computing Systems", IEEE JSAC 2019.  One module for
 each part, in the order of the pages.
 """
 
-from fedtheory.claim import Source
-from fedtheory.sources.lecture27 import assumptions, lemmas, setting, theorem_1, theorem_2
+from fedtheory.language.source import Source
+from fedtheory.sources.lecture27.statements import CLAIMS
+
+PRINTED_PROOFS = {
+    "thm-1": "smooth-property-2 thm-1.g-step thm-1.g thm-1.step thm-1.sum",
+    "lemma-3": "smooth-property-1 lemma-3.proof lemma-3.proof.factor",
+    "thm-2": "thm-1.loss lemma-3 lemma-4 thm-2.interval thm-2.jump thm-2.last",
+}
+"""For each statement whose proof is printed, the statements that are its steps, in order."""
 
 SOURCE = Source(
     key="lecture27",
     title="Lecture 27: Introduction to Federated Learning (after S. Wang et al. 2019)",
     authors="course 6960/5960",
     year=2019,
-    claims=(
-        *setting.CLAIMS,
-        *assumptions.CLAIMS,
-        *theorem_1.CLAIMS,
-        *lemmas.CLAIMS,
-        *theorem_2.CLAIMS,
-    ),
+    claims=CLAIMS,
+    printed_proofs=PRINTED_PROOFS,
 )

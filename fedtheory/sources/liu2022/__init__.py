@@ -5,31 +5,23 @@ module, claims stand in the order in which they are printed, each repair right
 behind the claim that it corrects.
 """
 
-from fedtheory.claim import Source
-from fedtheory.sources.liu2022 import (
-    algorithms,
-    corollary_2,
-    lemma_1,
-    non_iid,
-    setting,
-    theorem_1,
-    theorem_1_descent,
-    theorem_1_proof,
-)
+from fedtheory.language.source import Source
+from fedtheory.sources.liu2022.statements import CLAIMS
+
+PRINTED_PROOFS = {
+    "lemma-1": "eq-5 eq-6 lemma-1.proof",
+    "thm-1": """
+        eq-1 eq-2 eq-3.mean-zero-sum eq-3 eq-4 eq-7 eq-7.a lemma-1 eq-8 eq-8.condition thm-1.divide
+        thm-1.telescope
+    """,
+}
+"""For each statement whose proof is printed, the statements that are its steps, in order."""
 
 SOURCE = Source(
     key="liu2022",
     title="Lecture Note 3-1: Federated Learning",
     authors="J. Liu",
     year=2022,
-    claims=(
-        *algorithms.CLAIMS,
-        *setting.CLAIMS,
-        *theorem_1.CLAIMS,
-        *corollary_2.CLAIMS,
-        *theorem_1_descent.CLAIMS,
-        *lemma_1.CLAIMS,
-        *theorem_1_proof.CLAIMS,
-        *non_iid.CLAIMS,
-    ),
+    claims=CLAIMS,
+    printed_proofs=PRINTED_PROOFS,
 )

@@ -5,19 +5,28 @@ module, claims stand in the order in which they are printed, each repair right
 behind the claim that it corrects.
 """
 
-from fedtheory.claim import Source
-from fedtheory.sources.renard2022 import lemma_2_2_noise, lemma_2_2_smoothness, properties, setting, theorem
+from fedtheory.language.source import Source
+from fedtheory.sources.renard2022.statements import CLAIMS
+
+PRINTED_PROOFS = {
+    "lemma-2.2": """
+        eq-8 property-2.3 lemma-2.2.proof.smooth observation-2.1 lemma-2.2.proof.to-optimum
+        lemma-2.2.proof.triangle lemma-2.2.proof.heart eq-9 property-2.4 lemma-2.2.proof.polarize
+        lemma-2.2.proof.regroup lemma-2.2.proof.drop lemma-2.2.proof.unbiased property-2.5 lemma-2.2.proof.young
+        lemma-2.2.proof.variance lemma-2.2.proof.last
+    """,
+    "thm-2.1": """
+        lemma-2.2 lemma-2.3 thm-2.1.proof.split thm-2.1.proof.telescope thm-2.1.proof.drift-term
+        thm-2.1.proof.assemble
+    """,
+}
+"""For each statement whose proof is printed, the statements that are its steps, in order."""
 
 SOURCE = Source(
     key="renard2022",
     title="Notes on Federated Optimization",
     authors="T. Renard",
     year=2022,
-    claims=(
-        *setting.CLAIMS,
-        *theorem.CLAIMS,
-        *lemma_2_2_smoothness.CLAIMS,
-        *lemma_2_2_noise.CLAIMS,
-        *properties.CLAIMS,
-    ),
+    claims=CLAIMS,
+    printed_proofs=PRINTED_PROOFS,
 )

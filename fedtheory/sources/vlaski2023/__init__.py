@@ -5,31 +5,24 @@ mu_k = mu / E_k.  One module for each part of the chapter, in the order of the
 pages; each repair stands right behind the claim that it corrects.
 """
 
-from fedtheory.claim import Source
-from fedtheory.sources.vlaski2023 import (
-    dynamics,
-    gradient_noise,
-    local_error,
-    perturbation,
-    problems,
-    proof,
-    recursions,
-    theorem,
-)
+from fedtheory.language.source import Source
+from fedtheory.sources.vlaski2023.statements import CLAIMS
+
+PRINTED_PROOFS = {
+    "lemma-5.1": "problem-5.2",
+    "thm-5.1.recursion": """
+        eq-5.25 eq-5.29 eq-5.30 lemma-5.1 eq-5.34-5.37 eq-5.38.lemma-step eq-5.38.steps-a-d eq-5.38.final
+        eq-5.41 eq-5.42 condition-5.1 eq-5.47 eq-5.48 eq-5.49 eq-5.51 eq-5.52 eq-5.53 eq-5.54 eq-5.58
+        eq-5.59-5.60 eq-5.61 eq-5.62 eq-5.64 eq-5.65 eq-5.65.step-condition
+    """,
+}
+"""For each statement whose proof is printed, the statements that are its steps, in order."""
 
 SOURCE = Source(
     key="vlaski2023",
     title="Federated Learning (draft chapter 5)",
     authors="S. Vlaski and A. H. Sayed",
     year=2023,
-    claims=(
-        *recursions.CLAIMS,
-        *dynamics.CLAIMS,
-        *gradient_noise.CLAIMS,
-        *perturbation.CLAIMS,
-        *local_error.CLAIMS,
-        *theorem.CLAIMS,
-        *proof.CLAIMS,
-        *problems.CLAIMS,
-    ),
+    claims=CLAIMS,
+    printed_proofs=PRINTED_PROOFS,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.registry import find
-from fedtheory.sources.renard2022.notation import (
+from fedtheory.language.registry import find
+from fedtheory.sources.renard2022.statements.notation import (
     L,
     M,
     distance_after,

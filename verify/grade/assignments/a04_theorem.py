@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.registry import find
-from fedtheory.sources.renard2022.notation import D, L, M, T, eta, sigma, tau, zeta
+from fedtheory.language.registry import find
+from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
 from verify.grade.assignment import Assignment
 from verify.grade.assignments.a03_drift import LETTERS
 from verify.grade.draw import Draw

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.registry import find
-from fedtheory.sources.liu2022.notation import G, K, L, N, T, gap, s, sigma
+from fedtheory.language.registry import find
+from fedtheory.sources.liu2022.statements.notation import G, K, L, N, T, gap, s, sigma
 from verify.grade.assignment import Assignment
 from verify.grade.draw import Draw
 from verify.grade.questions import BoundQuestion, ChoiceQuestion, ExpressionQuestion, NumberQuestion, Question, tex

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.claim import Claim
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
 from fedtheory.proofs.printed import printed_steps
-from fedtheory.registry import find
-from fedtheory.sources.renard2022.notation import L, M, distance_after, distance_before, eta, round_drift, sigma, tau
+from fedtheory.sources.renard2022.statements.notation import (
+    L,
+    M,
+    distance_after,
+    distance_before,
+    eta,
+    round_drift,
+    sigma,
+    tau,
+)
 from verify.grade.assignment import Assignment
 from verify.grade.draw import Draw
 from verify.grade.questions import BoundQuestion, ChoiceQuestion, ExpressionQuestion, ManualQuestion, Question

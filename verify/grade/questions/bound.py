@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fedtheory.claim import Claim
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
 from verify.grade.answer import read_answer
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.questions.letters import Names, how_written, written

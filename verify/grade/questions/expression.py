@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from verify.grade.answer import read_answer
 from verify.grade.questions.letters import Names, how_written, written
 from verify.grade.questions.question import RIGHT, WRONG, Mark, Question

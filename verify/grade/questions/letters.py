@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 
 Names = Mapping[str, Expr]
 """The letters of a copy, and what each stands for."""

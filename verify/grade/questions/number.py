@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from fedtheory.expressions import Expr
+from fedtheory.kernel.expressions import Expr
 from verify.grade.answer import read_answer
 from verify.grade.questions.question import RIGHT, WRONG, Mark, Question
 from verify.grade.same import number_at

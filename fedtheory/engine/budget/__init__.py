@@ -1,0 +1,21 @@
+"""Distributed gradient descent under a resource budget: fixed local steps, and local steps chosen as the run goes.
+
+S. Wang et al., "Adaptive Federated Learning in Resource Constrained Edge Computing Systems", IEEE JSAC 2019;
+lecture27.
+"""
+
+from fedtheory.engine.budget.controller import Controller, Estimates, drift_bounds
+from fedtheory.engine.budget.cost import Budget
+from fedtheory.engine.budget.descent import BudgetedRun, Comparison, compare, descend_adaptively, descend_fixed
+
+__all__ = [
+    "Budget",
+    "BudgetedRun",
+    "Comparison",
+    "Controller",
+    "Estimates",
+    "compare",
+    "descend_adaptively",
+    "descend_fixed",
+    "drift_bounds",
+]

@@ -1,0 +1,129 @@
+"""What a frame is: a place of a run at which a proof's vectors have values.
+
+Vectors have a client axis of length 1 or M and answer inner products, so one
+evaluator serves frames of every kind.  Coordinates are centred at x*.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.run import Run
+from fedtheory.engine.vectors import Vector, VectorSpace
+from fedtheory.errors import Misplaced, NotApplicable
+
+Index = dict[str, int | str]
+
+
+class Frame(VectorSpace):
+    """A place of a run; subclasses say what vectors are there."""
+
+    axes = ("round", "step", "client")
+    """What the axes of a scalar run over, each of full length or one."""
+    valid: Array | None = None
+    """Which local steps exist, (steps, M); None where all do."""
+
+    def __init__(self, run: Run, index: Index) -> None:
+        self.run = run
+        self.index = index
+        self.known: dict[object, Any] = {}
+        """Scalars and vectors that claims about the same place share."""
+
+    def require_shared(self, steps: int) -> None:
+        """Refuse a mean over clients of what has a value at each of `steps` local steps, where some have fewer."""
+        if steps > 1 and self.valid is not None and not self.valid.all():
+            raise NotApplicable("the clients take different numbers of local steps: none is common to all of them")
+
+    def expected(self, values: Array) -> Array:
+        """Expectations of scalars; inner products of most frames are expectations already, or nothing is random."""
+        return values
+
+    @property
+    @abstractmethod
+    def local(self) -> Vector:
+        """x_i^{(t,k)}."""
+
+    @property
+    @abstractmethod
+    def noise(self) -> Vector:
+        """g_i - grad F_i at x_i^{(t,k)}."""
+
+    @property
+    @abstractmethod
+    def average(self) -> Vector:
+        """The averaged iterate of step k."""
+
+    @property
+    @abstractmethod
+    def server(self) -> Vector:
+        """x^{(t)}, the model that the round starts from."""
+
+    @property
+    def received(self) -> Vector:
+        """The model that each client works on, the newest one unless the clock says otherwise."""
+        return self.server
+
+    @abstractmethod
+    def selected(self, vector: Vector) -> Vector:
+        """sum_i w_i v_i with the round's weights."""
+
+    @cached_property
+    def virtual(self) -> Vector:
+        """The server's model as the work of k local steps would make it (fraboni2022, eq. 7)."""
+        change = self.local + self.received.scaled(-self.run.arithmetic.identity(1)[0])
+        return self.server + self._on_server(change)
+
+    @cached_property
+    def next_virtual(self) -> Vector:
+        """The same after k + 1 local steps."""
+        return self.virtual + self._on_server(self.gradient.scaled(-self.run.algorithm.work.step_sizes))
+
+    def _on_server(self, change: Vector) -> Vector:
+        """What the server makes of a change of each client's model."""
+        step = self.run.arithmetic.array([self.run.algorithm.aggregation.server_step_size])
+        return self.selected(change).scaled(step)
+
+    @cached_property
+    def gradient(self) -> Vector:
+        """g_i at x_i^{(t,k)}: the stochastic gradient."""
+        return self.run.client_objectives.gradient(self, self.local) + self.noise
+
+    @cached_property
+    def next_local(self) -> Vector:
+        """x_i^{(t,k+1)}."""
+        return self.local + self.gradient.scaled(-self.run.algorithm.work.step_sizes)
+
+    @cached_property
+    def next_average(self) -> Vector:
+        """The averaged iterate of step k + 1."""
+        return self.next_local.averaged(self.run.problem.weights)
+
+    @cached_property
+    def centralised(self) -> Vector:
+        """Gradient descent on F from the round's model, after k steps (lecture27's auxiliary sequence)."""
+        if "step" not in self.index:
+            raise Misplaced("the centralised sequence has a value at place='step' or 'path' only")
+        model = self.server
+        for _ in range(int(self.index["step"])):
+            model = self._descended(model)
+        return model
+
+    @cached_property
+    def next_centralised(self) -> Vector:
+        """The centralised sequence after k + 1 steps."""
+        return self._descended(self.centralised)
+
+    def _descended(self, model: Vector) -> Vector:
+        sizes = self.run.algorithm.work.step_sizes[:1]
+        return model + self.run.mean_objective.gradient(self, model).scaled(-sizes)
+
+
+def common_steps(run: Run) -> int:
+    """tau; `NotApplicable` where clients take different numbers of local steps."""
+    steps = run.algorithm.work.common_steps
+    if steps is None:
+        raise NotApplicable("the clients take different numbers of local steps")
+    return steps

@@ -1,0 +1,225 @@
+"""One round from a given server model, over all its random outcomes: who takes part, and what every oracle draws.
+
+Conditional expectations given the server's model are finite sums here, so any
+expression has one.  Vectors are plain, with the axes (outcomes, local steps,
+clients, d); a local step's noise is one draw of the oracle, and the same draw
+also says what the gradient would be at the round's model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.path import PathVector, PlainFrame
+from fedtheory.engine.frames.probes import probes
+from fedtheory.engine.run import Run
+from fedtheory.engine.vectors import Vector
+from fedtheory.errors import Misplaced, NotApplicable
+from fedtheory.federation.oracles.base import Draws
+
+MOST_OUTCOMES = 600
+
+
+@dataclass(frozen=True, eq=False)
+class _Client:
+    """All that can happen to one client in a round: n sequences of K_i draws."""
+
+    probabilities: Array
+    """(n,)."""
+    iterates: Array
+    """x_i^{(t,k)}, (n, K_i + 1, d)."""
+    gradients: Array
+    """g_i at x_i^{(t,k)}, (n, K_i, d)."""
+    at_server: Array
+    """g_i at the round's model with the same draws, (n, K_i, d)."""
+
+
+def _client(run: Run, client: int, base: Array) -> _Client:
+    work, draws = run.algorithm.work, _draws(run, client)
+    one = run.arithmetic.identity(1)[0]
+    probabilities, iterates = one, base[None, None]
+    gradients = at_server = np.empty((1, 0, len(base)), dtype=base.dtype)
+
+    def gradient(points: Array) -> Array:
+        """At points (n, d) for each draw: (n * draws, d)."""
+        homogeneous = np.concatenate([np.broadcast_to(one, (len(points), 1)), points], axis=1)
+        noise = (draws.maps @ homogeneous[:, None, :, None])[..., 0]
+        full = run.client_objectives.gradients([client], points[:, None])[:, 0]
+        return np.asarray(full[:, None] + noise).reshape(-1, len(base))
+
+    def extended(history: Array, latest: Array) -> Array:
+        repeated = np.repeat(history, len(draws.probabilities), axis=0)
+        return np.concatenate([repeated, latest[:, None]], axis=1)
+
+    for _ in range(work.steps[client]):
+        newest = iterates[:, -1]
+        steps = gradient(newest)
+        moved = np.repeat(newest, len(draws.probabilities), axis=0) - work.step_sizes[client] * steps
+        at_server = extended(at_server, gradient(np.broadcast_to(base, newest.shape)))
+        gradients, iterates = extended(gradients, steps), extended(iterates, moved)
+        probabilities = (probabilities[:, None] * draws.probabilities).ravel()
+    return _Client(probabilities, iterates, gradients, at_server)
+
+
+def _draws(run: Run, client: int) -> Draws:
+    """What one call of a client's oracle can draw, in centred coordinates."""
+    like = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)
+    return run.problem.centred.oracle.draws(client, like)
+
+
+class RoundFrame(PlainFrame):
+    """A round from a server model (d,), centred; see the module."""
+
+    axes = ("outcome", "step", "client")
+
+    def __init__(self, run: Run, index: Index, base: Array) -> None:
+        super().__init__(run, index)
+        self._base = base
+        _require_few(run)
+        run.algorithm.require_synchronous("a round from a given model has everybody start there")
+        aggregation = run.algorithm.aggregation
+        probabilities, self._weights = aggregation.participation.outcomes(aggregation.weights(run.problem.weights))
+        self._clients = [_client(run, client, base) for client in range(run.problem.clients)]
+        sizes = [len(probabilities), *(len(client.probabilities) for client in self._clients)]
+        # Which participants and which sequence of each client make an outcome, (1 + M, outcomes).
+        self._chosen = _all_combinations(sizes)
+        laws = [probabilities, *(client.probabilities for client in self._clients)]
+        self._probabilities = np.prod([law[n] for law, n in zip(laws, self._chosen, strict=True)], axis=0)
+        steps = np.array(run.algorithm.work.steps)
+        self.valid = np.arange(steps.max())[:, None] < steps
+
+    def constant(self, vectors: Array) -> PathVector:
+        return PathVector(vectors[None, None])
+
+    def expected(self, values: Array) -> Array:
+        """Mean over outcomes, the first axis, of scalars or vectors."""
+        if len(values) == 1:
+            return values
+        weighted: Array = np.tensordot(self._probabilities, values, axes=1)[None]
+        return weighted
+
+    def local_sum(self, values: Array) -> Array:
+        """Sum over each client's local steps, the second axis, of scalars or vectors."""
+        return np.asarray(self._existing(values).sum(axis=1, keepdims=True))
+
+    def past_sum(self, values: Array) -> Array:
+        """Sum over the local steps up to and including each one."""
+        return np.asarray(self._existing(values).cumsum(axis=1))
+
+    def _existing(self, values: Array) -> Array:
+        """Values at steps that a client does not take, set to zero."""
+        assert self.valid is not None
+        exists = self.valid.reshape(*self.valid.shape, *[1] * (values.ndim - 3))
+        nothing = values.ravel()[0] - values.ravel()[0]
+        existing: Array = np.where(exists, values, nothing)
+        return existing
+
+    def _joint(self, histories: list[Array]) -> Array:
+        """Histories (n_i, K_i, d) of each client as (outcomes, max K, M, d); steps that do not exist are zero."""
+        outcomes, steps = self._chosen.shape[1], max(len(history[0]) for history in histories)
+        joint = self.run.arithmetic.zeros(outcomes, steps, len(histories), self.run.problem.dimension)
+        for client, (history, number) in enumerate(zip(histories, self._chosen[1:], strict=True)):
+            joint[:, : history.shape[1], client] = history[number]
+        return joint
+
+    @cached_property
+    def selection(self) -> Array:
+        """Weights w_i of the round, (outcomes, 1, M)."""
+        return np.asarray(self._weights[self._chosen[0]][:, None, :])
+
+    @cached_property
+    def participates(self) -> Array:
+        """One for the clients that take part, (outcomes, 1, M)."""
+        return self.run.arithmetic.array((self.selection != 0).astype(int))
+
+    def selected(self, vector: Vector) -> PathVector:
+        """sum_i w_i v_i with the round's random weights."""
+        assert isinstance(vector, PathVector)
+        self.require_shared(vector.values.shape[1])
+        return PathVector((self.selection[..., None] * vector.values).sum(axis=-2, keepdims=True))
+
+    @cached_property
+    def local(self) -> PathVector:
+        return PathVector(self._joint([client.iterates[:, :-1] for client in self._clients]))
+
+    @cached_property
+    def next_local(self) -> PathVector:
+        return PathVector(self._joint([client.iterates[:, 1:] for client in self._clients]))
+
+    @cached_property
+    def result(self) -> PathVector:
+        """x_i^{(t,K_i)}: what a client ends its local steps with."""
+        return PathVector(self._joint([client.iterates[:, -1:] for client in self._clients]))
+
+    @cached_property
+    def gradient(self) -> PathVector:
+        return PathVector(self._joint([client.gradients for client in self._clients]))
+
+    @cached_property
+    def gradient_at_server(self) -> PathVector:
+        """g_i at the round's model, with the draw of each local step."""
+        return PathVector(self._joint([client.at_server for client in self._clients]))
+
+    @cached_property
+    def noise(self) -> Vector:
+        true = self.run.client_objectives.gradient(self, self.local)
+        return self.gradient + true.scaled(-self.run.arithmetic.identity(1)[0])
+
+    @property
+    def average(self) -> Vector:
+        common_steps(self.run)
+        return super().average
+
+    @cached_property
+    def next_average(self) -> Vector:
+        common_steps(self.run)
+        return self.next_local.averaged(self.run.problem.weights)
+
+    @cached_property
+    def server(self) -> PathVector:
+        return PathVector(self._base[None, None, None])
+
+    @cached_property
+    def next_server(self) -> PathVector:
+        """The server's model after the round."""
+        change = self.result + self.server.scaled(-self.run.arithmetic.identity(1)[0])
+        return self.server + self._on_server(change)
+
+
+def of_a_round(frame: Frame | None) -> RoundFrame:
+    """A frame as that of a whole round; `Misplaced` where it is another place, or none."""
+    if not isinstance(frame, RoundFrame):
+        raise Misplaced("participants, sums over local steps and vectors of a whole round need place='round'")
+    return frame
+
+
+def _all_combinations(sizes: list[int]) -> Array:
+    """Every choice of one number below each size, (sizes, combinations); the last one runs fastest."""
+    rest = np.arange(math.prod(sizes))
+    columns = []
+    for size in reversed(sizes):
+        columns.append(rest % size)
+        rest = rest // size
+    return np.stack(columns[::-1])
+
+
+def _require_few(run: Run) -> None:
+    """Refuse rounds with too many outcomes before any of them is built."""
+    participations = run.algorithm.aggregation.participation.possibilities(run.problem.clients)
+    draws = [len(_draws(run, client).probabilities) for client in range(run.problem.clients)]
+    outcomes = participations * math.prod(count**k for count, k in zip(draws, run.algorithm.work.steps, strict=True))
+    if outcomes > MOST_OUTCOMES:
+        raise NotApplicable(f"a round has {outcomes} outcomes, more than the {MOST_OUTCOMES} that are enumerated")
+
+
+def round_frames(run: Run) -> Iterator[RoundFrame]:
+    """A round from each of the run's probes."""
+    for name, point in probes(run).items():
+        yield RoundFrame(run, {"round from": name}, point)

@@ -1,0 +1,157 @@
+"""Local steps on one sampled path, and free points: vectors are plain vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.run import Run
+from fedtheory.engine.vectors import Vector
+from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+
+@dataclass(frozen=True, eq=False)
+class PathVector(Vector):
+    """Plain vectors (..., 1 or M, d)."""
+
+    values: Array
+
+    def __add__(self, other: Vector) -> PathVector:
+        assert isinstance(other, PathVector)
+        return PathVector(self.values + other.values)
+
+    def scaled(self, factor: Array) -> PathVector:
+        return PathVector(factor[..., None] * self.values)
+
+    def mapped(self, matrices: Array) -> PathVector:
+        return PathVector((matrices @ self.values[..., None])[..., 0])
+
+    def averaged(self, weights: Array) -> PathVector:
+        return PathVector((weights[:, None] * self.values).sum(axis=-2, keepdims=True))
+
+
+class PlainFrame(Frame):
+    """A frame whose vectors are plain."""
+
+    def constant(self, vectors: Array) -> PathVector:
+        return PathVector(vectors)
+
+    def inner(self, left: Vector, right: Vector) -> Array:
+        assert isinstance(left, PathVector)
+        assert isinstance(right, PathVector)
+        products: Array = (left.values * right.values).sum(axis=-1)
+        return self.of_outcomes(products)
+
+    def of_outcomes(self, values: Array) -> Array:
+        """What scalars, one for each entry of plain vectors, are at this place: themselves."""
+        return values
+
+    @property
+    def average(self) -> Vector:
+        return self.local.averaged(self.run.problem.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """What one local step of a path consists of."""
+
+    server: Array
+    """theta^n, (d,)."""
+    bases: Array
+    """theta^{rho_i(n)}, (M, d)."""
+    weights: Array
+    """w_i(n), (M,)."""
+    local: Array
+    """(M, d)."""
+    noise: Array
+    """(M, d)."""
+
+
+class PathFrame(PlainFrame):
+    """Step (t, k) of one sampled path."""
+
+    def __init__(self, run: Run, index: Index, path: _Path) -> None:
+        super().__init__(run, index)
+        self._path = path
+
+    @property
+    def local(self) -> PathVector:
+        return PathVector(self._path.local)
+
+    @property
+    def noise(self) -> PathVector:
+        return PathVector(self._path.noise)
+
+    @property
+    def server(self) -> PathVector:
+        return PathVector(self._path.server[None])
+
+    @property
+    def received(self) -> PathVector:
+        return PathVector(self._path.bases)
+
+    def selected(self, vector: Vector) -> PathVector:
+        assert isinstance(vector, PathVector)
+        return vector.averaged(self._path.weights)
+
+
+_LARGEST = 1e145
+"""Numbers whose squares fit into double precision, with room for constants."""
+
+
+def path_frames(run: Run, seed: int = 0) -> Iterator[Frame]:
+    """Every local step of one sampled path; the weights of a round must not be random."""
+    steps = common_steps(run)
+    law = run.algorithm.aggregation.moments(run.problem.weights)
+    if run.algorithm.clock.is_synchronous and not law.is_fixed:
+        raise NotApplicable("the participants are drawn at random: there is no single path of the server")
+    generator = np.random.default_rng(seed)
+    clients = run.problem.clients
+    server = run.problem.centred.start
+    bases = np.tile(server, (clients, 1))
+    local, noise = _work(run, bases, list(range(clients)), generator)
+    for t, update in enumerate(run.algorithm.updates()):
+        weights = run.algorithm.expected_weights(update, run.problem.weights)
+        for k in range(steps):
+            yield PathFrame(run, {"round": t, "step": k}, _Path(server, bases, weights, local[k], noise[k]))
+        change = weighted_sum(weights, local[steps] - bases)
+        server = server + run.algorithm.aggregation.server_step_size * change
+        begin = list(update.reports)
+        bases = bases.copy()
+        bases[begin] = server
+        local, noise = local.copy(), noise.copy()
+        local[:, begin], noise[:, begin] = _work(run, bases, begin, generator)
+
+
+def _work(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
+    """Iterates (K+1, C, d) and noises (K, C, d) of the clients that begin new work, step by step."""
+    # Overflow is looked for and reported as divergence, not as a warning for each operation.
+    with np.errstate(over="ignore", invalid="ignore"):
+        iterates, noises = _followed(run, bases, begin, generator)
+    if iterates.dtype != object and not (np.abs(iterates) < _LARGEST).all():
+        raise Diverging("the sampled path diverges: the squares of its iterates leave double precision")
+    return iterates, noises
+
+
+def _followed(run: Run, bases: Array, begin: list[int], generator: np.random.Generator) -> tuple[Array, Array]:
+    centred, sizes = run.problem.centred, run.algorithm.work.step_sizes[begin, None]
+    iterates, noises = [bases[begin]], []
+    for _ in range(common_steps(run)):
+        drawn = [centred.oracle.outcome(i, x, generator) for i, x in zip(begin, iterates[-1], strict=True)]
+        noises.append(np.stack(drawn) if drawn else iterates[-1])
+        full = run.client_objectives.gradients(begin, iterates[-1])
+        iterates.append(iterates[-1] - sizes * (full + noises[-1]))
+    return np.stack(iterates), np.stack(noises)
+
+
+def point_frames(run: Run) -> Iterator[Frame]:
+    """One frame without a step, for statements about free points only."""
+    start = run.problem.centred.start
+    nothing = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)
+    everywhere = nothing + start
+    yield PathFrame(run, {}, _Path(start, everywhere, run.problem.weights, everywhere, nothing))

@@ -1,0 +1,88 @@
+"""The clients' gradients of a quadratic problem as forms in (1, x), x measured from x*.
+
+Second moments, noise and dissimilarity are quadratic in x, so that their
+suprema and their expectations come from these arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array, Number
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+_LEFT_BY_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class GradientForms:
+    """Forms of a problem; all but the maps have the shape (M, d+1, d+1)."""
+
+    problem: Problem
+
+    @cached_property
+    def maps(self) -> Array:
+        """grad F_i as maps of (1, x), (M, d, d+1)."""
+        centred = self.problem.centred
+        return np.concatenate([-centred.linear[:, :, None], centred.hessians], axis=2)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """|grad F_i(x)|^2."""
+        return _squares(self.maps)
+
+    @cached_property
+    def noise(self) -> Array:
+        """E|g_i(x) - grad F_i(x)|^2."""
+        problem = self.problem
+        forms = problem.centred.oracle.variance_forms(problem.arithmetic.zeros(problem.clients, problem.dimension))
+        if problem.arithmetic is not FLOAT or not problem.oracle.depends_on_model:
+            return forms
+        # Where all samples give the same gradient, rounding leaves a little of E|g_i|^2.
+        sizes = np.sqrt(np.maximum((self.lengths + forms).diagonal(axis1=1, axis2=2), 0))
+        return np.where(np.abs(forms) <= _LEFT_BY_ROUNDING * sizes[:, :, None] * sizes[:, None, :], 0.0, forms)
+
+    @cached_property
+    def stochastic(self) -> Array:
+        """E|g_i(x)|^2."""
+        forms: Array = self.lengths + self.noise
+        return forms
+
+    @cached_property
+    def apart(self) -> Array:
+        """|grad F_i(x) - grad F(x)|^2."""
+        return _squares(self.maps - weighted_sum(self.problem.weights, self.maps))
+
+    def growth(self, factor: Number) -> Array:
+        """sum_i p_i |grad F_i(x)|^2 - factor^2 |grad F(x)|^2, one form."""
+        weights = self.problem.weights
+        shared = _squares(weighted_sum(weights, self.maps)[None])
+        forms: Array = weighted_sum(weights, self.lengths)[None] - factor * factor * shared
+        return forms
+
+    def are_constant(self, forms: Array) -> bool:
+        """Whether none of the forms depends on x, up to rounding in floats."""
+        parts = (forms[:, 1:, 1:], forms[:, 1:, :1])
+        if forms.dtype == object:
+            return all(bool((part == 0).all()) for part in parts)
+        rounding = (_LEFT_BY_ROUNDING * np.abs(self.problem.hessian).max()) ** 2
+        return all(bool(np.abs(part).max() <= rounding) for part in parts)
+
+
+def values_at(forms: Array, points: Array) -> Array:
+    """Forms in (1, x), (C, d+1, d+1), at centred points (..., d): (..., C)."""
+    one = np.ones_like(points[..., :1])
+    homogeneous = np.concatenate([one, points], axis=-1)[..., None, :]
+    lifted = (forms @ homogeneous[..., None])[..., 0]
+    values: Array = (lifted * homogeneous).sum(axis=-1)
+    return values
+
+
+def _squares(maps: Array) -> Array:
+    """|map (1, x)|^2 as forms: (M, d+1, d+1) from (M, d, d+1)."""
+    forms: Array = maps.transpose(0, 2, 1) @ maps
+    return forms

@@ -1,0 +1,56 @@
+"""Local steps in expectation, as averages over the enumerated outcomes of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.path import PathVector, PlainFrame
+from fedtheory.engine.losses.trajectory import Round, mean
+from fedtheory.engine.run import Run
+from fedtheory.engine.vectors import Vector
+
+
+class OutcomesFrame(PlainFrame):
+    """Step (t, k): vectors are plain, with the axes (outcomes, 1, clients, d), and scalars are averages."""
+
+    def __init__(self, run: Run, index: Index, at: Round, k: int) -> None:
+        super().__init__(run, index)
+        self._round, self._k = at, k
+        self._outcomes = len(at.iterates[k]) * len(at.noises[k])
+
+    def constant(self, vectors: Array) -> PathVector:
+        return PathVector(vectors[None, None])
+
+    def of_outcomes(self, values: Array) -> Array:
+        """Averages over outcomes, (1, 1, 1 or M)."""
+        return mean(values)[None]
+
+    def selected(self, vector: Vector) -> Vector:
+        """sum_i w_i v_i; the weights of a round are not random here."""
+        return vector.averaged(self.run.surrogate.weights[int(self.index["round"])])
+
+    @cached_property
+    def local(self) -> PathVector:
+        local = self._round.iterates[self._k]
+        return PathVector(np.repeat(local, self._outcomes // len(local), axis=0)[:, None])
+
+    @cached_property
+    def noise(self) -> PathVector:
+        drawn = self._round.noises[self._k]
+        return PathVector(np.tile(drawn, (self._outcomes // len(drawn), 1, 1))[:, None])
+
+    @cached_property
+    def server(self) -> PathVector:
+        return PathVector(self._round.server_at(self._outcomes)[:, None, None])
+
+
+def outcome_frames(run: Run, rounds: list[Round]) -> Iterator[Frame]:
+    """Every local step (t, k), k = 0 .. K-1."""
+    for t, at in enumerate(rounds):
+        for k in range(common_steps(run)):
+            yield OutcomesFrame(run, {"round": t, "step": k}, at, k)

@@ -1,0 +1,221 @@
+"""Runs on sums of scalar losses: constants that hold on all of space, and expectations over all outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic.enclosures import largest, maximum
+from fedtheory.engine.frames import Frame, step_frames
+from fedtheory.engine.losses.frames import outcome_frames
+from fedtheory.engine.losses.objectives import LossObjectives
+from fedtheory.engine.losses.surrogate import LossSurrogate
+from fedtheory.engine.losses.trajectory import LossTrajectory, mean
+from fedtheory.engine.region import AlongRun, Ball, Everywhere
+from fedtheory.engine.run import Bound, Run
+from fedtheory.errors import NotApplicable
+from fedtheory.federation.losses.line import line
+from fedtheory.federation.losses.problem import LossProblem
+
+
+@dataclass(frozen=True, eq=False)
+class LossRun(Run):
+    """One algorithm on sums of scalar losses; what needs constant matrices raises `NotApplicable`."""
+
+    problem: LossProblem
+
+    def refined(self, bits: int) -> LossRun:
+        """The same run for enclosures of so many bits; what it has computed is kept for the next time."""
+        if bits not in self._refinements:
+            self._refinements[bits] = LossRun(self.problem.anew(), self.algorithm)
+        return self._refinements[bits]
+
+    @property
+    def lost_bits(self) -> int:
+        """Each local step ``x - eta g(x)`` of a size up to 3/L at most quadruples the radius of an enclosure."""
+        return 2 * self.algorithm.rounds * max(self.algorithm.work.steps)
+
+    @cached_property
+    def _refinements(self) -> dict[int, LossRun]:
+        return {}
+
+    @cached_property
+    def trajectory(self) -> LossTrajectory:
+        """Exact expectations of the run; `NotApplicable` where its outcomes are too many to be followed."""
+        return LossTrajectory(self.problem, self.algorithm)
+
+    @property
+    def attempted_trajectory(self) -> LossTrajectory:
+        """The same: slopes are bounded, so that no run leaves double precision."""
+        return self.trajectory
+
+    @cached_property
+    def client_objectives(self) -> LossObjectives:
+        """F_i of each client, in coordinates centred at x*."""
+        return LossObjectives(self.problem.centred.terms, self.problem.clients)
+
+    @cached_property
+    def mean_objective(self) -> LossObjectives:
+        """F, in coordinates centred at x*."""
+        return LossObjectives(self.problem.centred.mean_terms, 1)
+
+    def gaps(self, points: Array) -> Array:
+        """F(x) - F*, (...), at centred points (..., d)."""
+        return self.problem.centred.gaps(points)
+
+    @cached_property
+    def surrogate(self) -> LossSurrogate:
+        """What the run minimises where clients report unequally often."""
+        return LossSurrogate(self.problem, self.algorithm)
+
+    @cached_property
+    def ball(self) -> Ball:
+        """No ball: the constants of these losses hold on all of space."""
+        raise NotApplicable("balls that contain a run are known for quadratics only")
+
+    @cached_property
+    def smoothness(self) -> Number:
+        """L = max_i of the largest slope of grad F_i."""
+        return largest(self.client_smoothness)
+
+    @cached_property
+    def strong_convexity(self) -> Number:
+        """Zero: the slopes are bounded, so that no such objective is strongly convex on all of space."""
+        return self.arithmetic.number(0, "zero")
+
+    @cached_property
+    def client_smoothness(self) -> Array:
+        """The largest slope of each grad F_i, (M,)."""
+        return self._steepest(self.arithmetic.identity(self.problem.clients))
+
+    @cached_property
+    def client_strong_convexity(self) -> Array:
+        """Zeros, (M,)."""
+        return self.arithmetic.zeros(self.problem.clients)
+
+    @cached_property
+    def client_mean_square_smoothness(self) -> Array:
+        """The squares of the largest slopes, (M,): the same draw is the same noise at every point."""
+        return self.client_smoothness**2
+
+    @cached_property
+    def sample_smoothness(self) -> Number:
+        """L: no single samples are rougher than their mean."""
+        return self.smoothness
+
+    @cached_property
+    def objective_smoothness(self) -> Number:
+        """The largest slope of grad F."""
+        return self._steepest(self.problem.weights[None])[0]
+
+    @cached_property
+    def smallest_curvature(self) -> Number:
+        """Zero, far away from all centres."""
+        return self.strong_convexity
+
+    @cached_property
+    def noise_variance(self) -> Bound:
+        """sigma^2 = max_i E|g_i(x) - grad F_i(x)|^2."""
+        return Bound(largest(self._variances), Everywhere())
+
+    @cached_property
+    def second_moment(self) -> Bound:
+        """G^2 = max_i sup_x E|g_i(x)|^2."""
+        return Bound(largest(self._gradient_suprema + self._variances), Everywhere())
+
+    @cached_property
+    def visited_second_moment(self) -> Bound:
+        """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
+        return Bound(largest(self.trajectory.largest_gradient_sq + self._variances), AlongRun())
+
+    @cached_property
+    def lipschitz_sq(self) -> Bound:
+        """rho^2 = max_i sup_x |grad F_i(x)|^2."""
+        return Bound(largest(self._gradient_suprema), Everywhere())
+
+    @cached_property
+    def objective_lipschitz_sq(self) -> Bound:
+        """rho_F^2 = sup_x |grad F(x)|^2."""
+        return Bound(self._suprema_sq(self.problem.weights[None])[0], Everywhere())
+
+    @cached_property
+    def dissimilarity_sq(self) -> Bound:
+        """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
+        return Bound(largest(self.client_dissimilarities_sq.value), Everywhere())
+
+    @cached_property
+    def mean_dissimilarity_sq(self) -> Bound:
+        """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
+        return Bound(self._supremum_of_squares(self._apart, self.problem.weights), Everywhere())
+
+    @cached_property
+    def client_dissimilarities_sq(self) -> Bound:
+        """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
+        return Bound(self._suprema_sq(self._apart), Everywhere())
+
+    def gradient_growth_sq(self, factor: Number) -> Bound:
+        """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
+        weights = self.problem.weights
+        mixing = np.concatenate([self.arithmetic.identity(self.problem.clients), weights[None]])
+        shares = np.append(weights, -factor * factor)
+        return Bound(self._supremum_of_squares(mixing, shares), Everywhere())
+
+    def second_moments_at(self, points: Array) -> Array:
+        """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
+        shape = (*points.shape[:-1], self.problem.clients, self.problem.dimension)
+        gradients = self.problem.centred.gradients(np.broadcast_to(points[..., None, :], shape))
+        moments: Array = (gradients * gradients).sum(axis=-1) + self._variances
+        return moments
+
+    @cached_property
+    def virtual_client_values(self) -> Array:
+        """E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), (T, K+1, M)."""
+        virtual = self.trajectory.virtual_iterates
+        return np.stack([[mean(self.surrogate.client_values(points)) for points in each] for each in virtual])
+
+    @cached_property
+    def virtual_gradient_sq(self) -> Array:
+        """E|grad F(theta^{n,k})|^2 at the virtual iterates, (T, K+1)."""
+        virtual, slopes = self.trajectory.virtual_iterates, self.problem.centred.slopes
+        return np.stack([[mean((slopes(points) ** 2).sum(axis=-1)) for points in each] for each in virtual])
+
+    @cached_property
+    def _variances(self) -> Array:
+        """E|g_i(x) - grad F_i(x)|^2, the same everywhere, (M,)."""
+        variances: Array = self.noise_forms[:, 0, 0]
+        return variances
+
+    @cached_property
+    def _gradient_suprema(self) -> Array:
+        """sup_x |grad F_i(x)|^2, (M,)."""
+        return self._suprema_sq(self.arithmetic.identity(self.problem.clients))
+
+    @property
+    def _apart(self) -> Array:
+        """Differences of the clients' gradients from their mean, as combinations of them, (M, M)."""
+        apart: Array = self.arithmetic.identity(self.problem.clients) - self.problem.weights
+        return apart
+
+    def _steepest(self, mixing: Array) -> Array:
+        """The largest slopes of combinations, (R,), of the clients' gradients, mixing (R, M)."""
+        along = [line(self.problem.terms, c, mixing).steepest() for c in range(self.problem.dimension)]
+        return np.asarray(reduce(maximum, along))
+
+    def _suprema_sq(self, mixing: Array) -> Array:
+        """sup_x |sum_i mixing_ri grad F_i(x)|^2, (R,), for mixing (R, M)."""
+        one = self.arithmetic.identity(1)[0]
+        return self.arithmetic.array([self._supremum_of_squares(row[None], one) for row in mixing])
+
+    def _supremum_of_squares(self, mixing: Array, shares: Array) -> Number:
+        """sup_x sum_r shares_r |sum_i mixing_ri grad F_i(x)|^2: coordinates are independent of each other."""
+        along = [line(self.problem.terms, c, mixing).supremum(shares) for c in range(self.problem.dimension)]
+        return self.arithmetic.array(along).sum()
+
+
+@step_frames.register
+def _(run: LossRun) -> Iterator[Frame]:
+    return outcome_frames(run, run.trajectory.rounds_of_outcomes)

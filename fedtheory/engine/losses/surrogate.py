@@ -1,0 +1,63 @@
+"""What a run on scalar losses minimises."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.engine.surrogate import Surrogate
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.losses.line import minimiser
+from fedtheory.federation.losses.problem import LossProblem
+
+
+class LossSurrogate(Surrogate):
+    """The objectives of a run's updates, for sums of scalar losses."""
+
+    def __init__(self, problem: LossProblem, algorithm: Algorithm) -> None:
+        super().__init__(problem, algorithm)
+        self.problem: LossProblem = problem
+        self._centred = problem.centred
+
+    def _minimiser(self, weights: Array, near: Array) -> Array:
+        given = self.problem.given
+        is_multiple = weights[0] > 0 and (weights * given.weights[0] == given.weights * weights[0]).all()
+        if is_multiple and not given.terms.kind.is_piecewise:
+            # A multiple of F, which has one minimiser.
+            return near - near
+        try:
+            return np.asarray(minimiser(given.terms.mixed(weights), near + given.optimum) - given.optimum)
+        except InputError:
+            raise NotApplicable("a weighted sum of the clients' objectives has no minimiser") from None
+
+    def mixed_value(self, weights: Array, point: Array) -> Number:
+        """sum_i weights_i L_i as one objective, at a point (d,)."""
+        return self._centred.terms.mixed(weights).values(point[None])[0]
+
+    def mixed_slope(self, weights: Array, point: Array) -> Array:
+        """Its gradient there, (d,)."""
+        slope: Array = self._centred.terms.mixed(weights).gradients(point[None])[0]
+        return slope
+
+    def client_values(self, points: Array) -> Array:
+        """L_i, (..., M), at points (..., d)."""
+        clients = self._centred.clients
+        return self._centred.terms.values(np.repeat(points[..., None, :], clients, axis=-2))
+
+    @cached_property
+    def least_client_values(self) -> Array:
+        """L_i(theta_i*), (M,)."""
+        return self._centred.terms.values(self._centred.client_optima)
+
+    @cached_property
+    def types(self) -> Array:
+        """For each client the first one with the same terms, (M,)."""
+        # Not the centred objectives: rounding would tell equal ones apart.
+        terms = self.problem.given.terms
+        each = zip(terms.owners, terms.coordinates, terms.weights, terms.centres, terms.widths, strict=True)
+        rows = list(each)
+        sets = [sorted(row[1:] for row in rows if row[0] == client) for client in range(self._centred.clients)]
+        return np.array([sets.index(own) for own in sets])

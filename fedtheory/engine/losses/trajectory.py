@@ -1,0 +1,201 @@
+"""The exact expectations of a run, as averages over all outcomes of its noise.
+
+Gradients of losses that are not quadratic are not affine, so that moments do
+not close.  With two-point noise a run has finitely many outcomes, all equally
+likely: every one is followed, and without noise there is only one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.enclosures import maximum
+from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.moments.trajectory import Divergence
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.losses.problem import LossProblem
+
+MOST_OUTCOMES = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round, over the equally likely outcomes so far; points are measured from x*."""
+
+    server: Array
+    """The model it starts from, (O, d)."""
+    iterates: list[Array]
+    """x_i^{n,k} for k = 0 .. K, (O_k, M, d); the outcomes of step k + 1 refine those of step k in order."""
+    noises: list[Array]
+    """What the clients draw at step k, (J_k, M, d), ``O_{k+1} = O_k J_k``."""
+
+    def server_at(self, outcomes: int) -> Array:
+        """The model it starts from, for so many outcomes, (outcomes, d)."""
+        return np.repeat(self.server, outcomes // len(self.server), axis=0)
+
+
+class LossTrajectory(Trajectory):
+    """The models of every outcome over n = 0 .. T, and what follows from them."""
+
+    def __init__(self, problem: LossProblem, algorithm: Algorithm) -> None:
+        self.problem: LossProblem = problem
+        self.algorithm = algorithm
+        self.divergence: Divergence | None = None
+        _require_enumerable(problem, algorithm)
+        self._weights = algorithm.aggregation.moments(problem.weights).mean
+        self.rounds_of_outcomes = self._all_rounds()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """What a recursion of moments knows of quadratics is not known here."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotApplicable(f"moments do not close on {self.__dict__['problem'].description}, only on quadratics")
+
+    def _all_rounds(self) -> list[Round]:
+        rounds, server = [], self.problem.centred.start[None]
+        for _ in range(self.algorithm.rounds):
+            rounds.append(self._round(server))
+            server = self._aggregated(rounds[-1], -1, self._weights)
+        return rounds
+
+    def _round(self, server: Array) -> Round:
+        clients, work = self.problem.clients, self.algorithm.work
+        iterates, noises = [np.repeat(server[:, None], clients, axis=1)], []
+        for k in range(max(work.steps)):
+            active = np.array(work.steps) > k
+            draws = self._draws(active)
+            sizes = np.where(active, work.step_sizes, work.step_sizes * 0)[:, None]
+            moved = iterates[-1] - sizes * self.problem.centred.gradients(iterates[-1])
+            noises.append(draws)
+            iterates.append((moved[:, None] - sizes * draws).reshape(-1, clients, self.problem.dimension))
+        return Round(server, iterates, noises)
+
+    def _draws(self, active: Array) -> Array:
+        """All that the clients can draw together, (J, M, d); those that have finished draw nothing."""
+        like = self.problem.arithmetic.zeros(self.problem.clients, self.problem.dimension)
+        each = [
+            self.problem.oracle.draws(client, like).maps[:, :, 0] if active[client] else like[:1]
+            for client in range(self.problem.clients)
+        ]
+        return np.stack([np.stack(together) for together in itertools.product(*each)])
+
+    def _aggregated(self, at: Round, k: int, weights: Array) -> Array:
+        """What the server makes of k local steps with the weights of a round, (O_k, d)."""
+        local = at.iterates[k]
+        server = at.server_at(len(local))
+        change = (weights[:, None] * (local - server[:, None])).sum(axis=1)
+        aggregated: Array = server + self.algorithm.aggregation.server_step_size * change
+        return aggregated
+
+    @cached_property
+    def _servers(self) -> list[Array]:
+        """The server's model for n = 0 .. T, (O, d) each."""
+        last = self._aggregated(self.rounds_of_outcomes[-1], -1, self._weights)
+        return [*(each.server for each in self.rounds_of_outcomes), last]
+
+    @cached_property
+    def _averages(self) -> list[list[Array]]:
+        """The averaged iterate of every round and local step k = 0 .. K, (O_k, d) each."""
+        weights = self.problem.weights[:, None]
+        return [[(weights * local).sum(axis=1) for local in each.iterates] for each in self.rounds_of_outcomes]
+
+    @cached_property
+    def virtual_iterates(self) -> list[list[Array]]:
+        """theta^{n,k} of fraboni2022, eq. (7), for every round and k = 0 .. K, (O_k, d) each."""
+        return [
+            [self._aggregated(each, k, self._weights) for k in range(len(each.iterates))]
+            for each in self.rounds_of_outcomes
+        ]
+
+    @cached_property
+    def server_mean(self) -> Array:
+        """E x^n, (T+1, d)."""
+        return np.stack([mean(models) for models in self._servers]) + self.problem.optimum
+
+    @cached_property
+    def server_suboptimality(self) -> Array:
+        """E F(x^n) - F*, (T+1,)."""
+        return np.stack([mean(self.problem.centred.gaps(models)) for models in self._servers])
+
+    @cached_property
+    def server_distance_sq(self) -> Array:
+        """E|x^n - x*|^2, (T+1,)."""
+        return np.stack([mean(_squares(models)) for models in self._servers])
+
+    @cached_property
+    def server_gradient_sq(self) -> Array:
+        """E|grad F(x^n)|^2, (T+1,)."""
+        return np.stack([mean(_squares(self.problem.centred.slopes(models))) for models in self._servers])
+
+    @cached_property
+    def local_suboptimality(self) -> Array:
+        """E F(xbar^{n,k}) - F* of the averaged iterate, (T, K+1), k = 0 .. K."""
+        return np.stack([[mean(self.problem.centred.gaps(points)) for points in each] for each in self._averages])
+
+    @cached_property
+    def local_distance_sq(self) -> Array:
+        """E|xbar^{n,k} - x*|^2 of the averaged iterate, (T, K+1)."""
+        return np.stack([[mean(_squares(points)) for points in each] for each in self._averages])
+
+    @cached_property
+    def local_gradient_sq(self) -> Array:
+        """E|grad F(xbar^{n,k})|^2 of the averaged iterate, (T, K+1)."""
+        return np.stack(
+            [[mean(_squares(self.problem.centred.slopes(points))) for points in each] for each in self._averages]
+        )
+
+    @cached_property
+    def drift(self) -> Array:
+        """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
+        pairs = zip(self.rounds_of_outcomes, self._averages, strict=True)
+        return np.stack(
+            [
+                [mean(_squares(local - points[:, None])) for local, points in zip(each.iterates, averages, strict=True)]
+                for each, averages in pairs
+            ]
+        )
+
+    @cached_property
+    def largest_gradient_sq(self) -> Array:
+        """The largest E|grad F_i(x_i^{n,k})|^2 of each client over the steps that it takes, (M,)."""
+        steps = np.array(self.algorithm.work.steps)
+        found = self.problem.arithmetic.zeros(self.problem.clients)
+        for each in self.rounds_of_outcomes:
+            for k, local in enumerate(each.iterates[:-1]):
+                squares = mean(_squares(self.problem.centred.gradients(local)))
+                found = np.where(steps > k, maximum(found, squares), found)
+        return found
+
+
+def mean(values: Array) -> Array:
+    """The average over equally likely outcomes, the first axis."""
+    average: Array = values.sum(axis=0) / len(values)
+    return average
+
+
+def _squares(vectors: Array) -> Array:
+    """|v|^2, (...), of vectors (..., d)."""
+    squares: Array = (vectors * vectors).sum(axis=-1)
+    return squares
+
+
+def _require_enumerable(problem: LossProblem, algorithm: Algorithm) -> None:
+    """Refuse runs whose server is random, and runs with too many outcomes, before any of them is built."""
+    purpose = "runs on losses that are not quadratic are followed outcome by outcome in rounds that wait for everybody"
+    algorithm.require_synchronous(purpose)
+    if not algorithm.aggregation.moments(problem.weights).is_fixed:
+        raise NotApplicable("runs on losses that are not quadratic are known without sampled participants only")
+    like = problem.arithmetic.zeros(problem.clients, problem.dimension)
+    draws = [len(problem.oracle.draws(client, like).probabilities) for client in range(problem.clients)]
+    coins = sum(steps for count, steps in zip(draws, algorithm.work.steps, strict=True) if count > 1)
+    if math.log2(MOST_OUTCOMES) < coins * algorithm.rounds:
+        outcomes = f"the run has 2^{coins * algorithm.rounds} outcomes"
+        raise NotApplicable(f"{outcomes}, more than the 2^{math.log2(MOST_OUTCOMES):.0f} that are enumerated")

@@ -1,0 +1,81 @@
+"""Local work in closed form: each client's k-th iterate is affine in its base model, plus noise.
+
+Coordinates are centred at the optimum and homogeneous, ``(1, x - x*)``: one
+(d+1, d+1) matrix carries a mean and a second moment.  After k local steps from
+a base model z,
+
+    x_i^k = A_i^k z + noise,   cov(noise) = C_i^k,
+    C_i^{k+1} = (I - eta_i H_i) C_i^k (I - eta_i H_i)' + eta_i^2 N_i^k,
+
+where N_i^k is the oracle's noise covariance averaged over x_i^k.  Noise of
+different clients and steps is uncorrelated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.federation import LocalWork
+from fedtheory.federation.problem import Problem
+
+Clients = list[int] | slice
+_EVERYONE = slice(None)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalStep:
+    """C clients after k local steps."""
+
+    k: int
+    maps: Array
+    """A_i^k, (C, d+1, d+1)."""
+    covariances: Array
+    """C_i^k, (C, d, d)."""
+    fresh: Array
+    """N_i^k, (C, d, d): covariance of the gradient noise of the step that follows."""
+
+
+def homogeneous(covariance: Array) -> Array:
+    """Covariances (..., d, d) as contributions (..., d+1, d+1) to a second moment."""
+    size = covariance.shape[-1] + 1
+    padded = arithmetic_of(covariance).zeros(*covariance.shape[:-2], size, size)
+    padded[..., 1:, 1:] = covariance
+    return padded
+
+
+def step_maps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
+    """One local step of each of some clients, (C, d+1, d+1), for a problem centred at its optimum."""
+    arithmetic, sizes, hessians = problem.arithmetic, work.step_sizes[clients], problem.hessians[clients]
+    count, size, _ = hessians.shape
+    maps = arithmetic.zeros(count, size + 1, size + 1)
+    maps[:, 0, 0] = arithmetic.number(1, "one")
+    maps[:, 1:, 0] = sizes[:, None] * problem.linear[clients]
+    maps[:, 1:, 1:] = arithmetic.identity(size) - sizes[:, None, None] * hessians
+    return maps
+
+
+def unroll(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Iterator[LocalStep]:
+    """Local steps k = 0 .. max_i K_i of some clients, C of them; all by default.
+
+    `bases` is the second moment of the model they start from, (d+1, d+1), or
+    one for each of them, (C, d+1, d+1).
+    """
+    oracle = problem.oracle if isinstance(clients, slice) else problem.oracle.of(clients)
+    one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
+    contraction = one_step[:, 1:, 1:]
+    transposed = contraction.transpose(0, 2, 1)
+    squared_sizes = (sizes * sizes)[:, None, None]
+    maps = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
+    covariances = problem.arithmetic.zeros(len(one_step), problem.dimension, problem.dimension)
+    constant = None if oracle.depends_on_model else oracle.covariances(one_step)
+    for k in range(int(np.array(work.steps)[clients].max()) + 1):
+        fresh = constant
+        if fresh is None:
+            fresh = oracle.covariances(maps @ bases @ maps.transpose(0, 2, 1) + homogeneous(covariances))
+        yield LocalStep(k, maps, covariances, fresh)
+        covariances = contraction @ covariances @ transposed + squared_sizes * fresh
+        maps = one_step @ maps

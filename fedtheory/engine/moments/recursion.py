@@ -1,0 +1,221 @@
+"""The recursion of second moments over server updates.
+
+The server's new model is
+
+    z^{n+1} = z^n + eta_g sum_i w_i(n) (A_i z^{rho_i(n)} + noise_i - z^{rho_i(n)}),
+
+with weights drawn independently of all models and noise that no model has seen
+yet, so the joint second moment of the live models is a linear function of the
+one before.  Client operators do not depend on the round.  Where all start from
+the newest model, their averages are formed once, and with model-independent
+noise a round then costs O(d^3) for any number of clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.engine.moments.live import LiveModels
+from fedtheory.engine.moments.local import Clients, LocalStep, homogeneous, unroll
+from fedtheory.federation import Algorithm
+from fedtheory.federation.clock import Update
+from fedtheory.federation.participation import WeightMoments
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseProfile:
+    """What the gradient noise of one update adds, for each local step index k = 0 .. K of the clients that report."""
+
+    average: Array
+    """sum_i v_i^2 C_i^k, (K+1, d, d), v_i the weight of a client in the virtual iterate: its covariance."""
+    traces: Array
+    """E|noise of x_i^k|^2, (K+1, C)."""
+    server: Array
+    """sum_i E[w_i^2] C_i^{K_i}, (d, d): covariance that enters the server's model, per eta_g^2."""
+
+    @cached_property
+    def server_moment(self) -> Array:
+        """`server` as a contribution (d+1, d+1) to a second moment."""
+        return homogeneous(self.server)
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest entry of the averaged covariances and the traces, as a float."""
+        return max((float(np.abs(part).max(initial=0)) for part in (self.average, self.traces)), default=0.0)
+
+
+class Recursion:
+    """One update after another for a problem and an algorithm, in the problem's arithmetic."""
+
+    def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+        self.problem = problem
+        self.algorithm = algorithm
+        self.centred = problem.centred
+        self.work = algorithm.work
+        self.server_step_size = algorithm.aggregation.server_step_size
+        self.participation: WeightMoments = algorithm.aggregation.moments(problem.weights)
+        self.is_synchronous = algorithm.clock.is_synchronous
+        self._has_fixed_weights = self.participation.is_fixed
+        self._known_noise = lru_cache(maxsize=512)(lambda reports: self._noise_profile(reports, self.start))
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Average the client operators over clients, once for each local step index."""
+        weights, identity = self.problem.weights, self.problem.arithmetic.identity(self.problem.dimension + 1)
+        averages, final = [], self.problem.arithmetic.zeros(self.problem.clients, *identity.shape)
+        for local in unroll(self.centred, self.work, self.start):
+            averages.append(weighted_sum(weights, local.maps))
+            finished = np.array(self.work.steps) == local.k
+            final[finished] = local.maps[finished]
+        self.average_maps: Array = np.stack(averages)
+        """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
+        self._identity = identity
+        self._displacements = final - identity
+        mean = weighted_sum(self.participation.mean, self._displacements)
+        self.round_map: Array = identity + self.server_step_size * mean
+        """Mean of one round in which all start from the newest model, (d+1, d+1)."""
+
+    @cached_property
+    def start(self) -> Array:
+        """Second moment (d+1, d+1) of the start, in centred homogeneous coordinates."""
+        point = np.concatenate([self.problem.arithmetic.identity(1)[0], self.centred.start])
+        return np.outer(point, point)
+
+    @cached_property
+    def iterate_weights(self) -> Array:
+        """v_i, (M,): weights of the clients in the virtual iterate.
+
+        The importances p_i where all start from the newest model, so that it is
+        their averaged iterate; ``eta_g d_i`` otherwise (fraboni2022, eq. 7).
+        """
+        if self.is_synchronous:
+            return self.problem.weights
+        weights: Array = self.server_step_size * self.algorithm.aggregation.weights(self.problem.weights)
+        return weights
+
+    @cached_property
+    def _squared_weights(self) -> Array:
+        """E[w_i^2] of the clients that report, (M,)."""
+        weights = self.algorithm.aggregation.weights(self.problem.weights)
+        return self.participation.squares if self.is_synchronous else weights * weights
+
+    def noise(self, live: LiveModels, update: Update) -> NoiseProfile:
+        """The noise of one update."""
+        if self.problem.oracle.depends_on_model:
+            return self._noise_profile(update.reports, self._bases(live, update))
+        return self._noise_of_all if self.is_synchronous else self._known_noise(update.reports)
+
+    @cached_property
+    def _noise_of_all(self) -> NoiseProfile:
+        return self._noise_profile(tuple(range(self.problem.clients)), self.start)
+
+    def _bases(self, live: LiveModels, update: Update) -> Array:
+        """Second moments of the models that the reporting clients started from, (d+1, d+1) or (C, d+1, d+1)."""
+        if self.is_synchronous or not update.reports:
+            return live.newest_moment
+        return live.moments([live.newest - update.staleness[client] for client in update.reports])
+
+    def _noise_profile(self, reports: tuple[int, ...], bases: Array) -> NoiseProfile:
+        size = self.problem.dimension
+        server = self.problem.arithmetic.zeros(size, size)
+        if not reports:
+            return NoiseProfile(server[None][:0], server[:0], server)
+        clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
+        steps, squares = np.array(self.work.steps)[clients], self._squared_weights[clients]
+        weights, average, traces = self.iterate_weights[clients], [], []
+        for local in unroll(self.centred, self.work, bases, clients):
+            average.append(weighted_sum(weights * weights, local.covariances))
+            traces.append(local.covariances.trace(axis1=1, axis2=2))
+            finished = steps == local.k
+            if finished.any():
+                server = server + weighted_sum(squares[finished], local.covariances[finished])
+        return NoiseProfile(np.stack(average), np.stack(traces), server)
+
+    def advance(self, live: LiveModels, update: Update, noise: NoiseProfile) -> None:
+        """Make the server's next model."""
+        squared = self.server_step_size * self.server_step_size
+        added = squared * noise.server_moment
+        if self.is_synchronous and not self._has_fixed_weights:
+            added = added + squared * self._spread(live.newest_moment)
+        live.advance(self._maps(live, update), added, self._still_in_use(live, update))
+
+    def _maps(self, live: LiveModels, update: Update) -> Mapping[int, Array]:
+        """What each live version contributes to the next one in the mean, (d+1, d+1) for each."""
+        if self.is_synchronous:
+            return {live.newest: self.round_map}
+        return self.maps_after(self._displacements, live, update)
+
+    def maps_after(self, displacements: Array, live: LiveModels, update: Update) -> Mapping[int, Array]:
+        """The same with other displacements A_i^k - I, (M, d+1, d+1): the virtual iterate after k local steps."""
+        maps = {live.newest: self._identity}
+        for client in update.reports:
+            version = live.newest - update.staleness[client]
+            moved = self.iterate_weights[client] * displacements[client]
+            maps[version] = maps[version] + moved if version in maps else moved
+        return maps
+
+    def _still_in_use(self, live: LiveModels, update: Update) -> set[int]:
+        """Versions that clients who do not report go on working on."""
+        if len(update.reports) == self.problem.clients:
+            return set()
+        reported = set(update.reports)
+        return {live.newest - age for client, age in enumerate(update.staleness) if client not in reported}
+
+    @cached_property
+    def _round(self) -> Update:
+        self.algorithm.require_synchronous("a round is the same for all rounds")
+        return next(self.algorithm.updates())
+
+    def round_noise(self, moment: Array) -> NoiseProfile:
+        """The noise of one round in which all start from a model with second moment `moment` (d+1, d+1)."""
+        return self.noise(LiveModels(moment), self._round)
+
+    def after_round(self, moment: Array, noise: NoiseProfile) -> Array:
+        """Second moment (d+1, d+1) of the server's model after one round in which all start from the newest model."""
+        live = LiveModels(moment)
+        self.advance(live, self._round, noise)
+        return live.newest_moment
+
+    def after_steps(self, moment: Array, local: LocalStep) -> Array:
+        """Second moment of what the server would make of a round after its first k local steps."""
+        displacements = local.maps - self._identity
+        carried = self._identity + self.server_step_size * weighted_sum(self.participation.mean, displacements)
+        squared = self.server_step_size * self.server_step_size
+        noise = homogeneous(weighted_sum(self.participation.squares, local.covariances))
+        after: Array = carried @ moment @ carried.T + squared * noise
+        return after if self._has_fixed_weights else after + squared * self._spread_of(displacements, moment)
+
+    def _spread(self, moment: Array) -> Array:
+        return self._spread_of(self._displacements, moment)
+
+    def _spread_of(self, displacements: Array, moment: Array) -> Array:
+        """What random weights add, per eta_g^2: the displacements' spread around their mean."""
+        each = displacements @ moment @ displacements.transpose(0, 2, 1)
+        mean_displacement = weighted_sum(self.participation.mean, displacements)
+        mean = mean_displacement @ moment @ mean_displacement.T
+        individual = weighted_sum(self.participation.diagonal, each)
+        spread: Array = individual + (self.participation.pairing - 1) * mean
+        return spread
+
+    def spectral_radius(self) -> float:
+        """Largest modulus of an eigenvalue of the mean round map on models: above one, the means diverge."""
+        linear = plain_floats(self.round_map[1:, 1:])
+        return float(np.abs(np.linalg.eigvals(linear)).max()) if np.isfinite(linear).all() else np.inf
+
+    def growth(self, moment: Array, iterations: int = 40) -> float:
+        """Factor by which the linear part of a round multiplies second moments, by power iteration in floats."""
+        floats = self if moment.dtype != object else Recursion(self.problem.as_floats(), self.algorithm.as_floats())
+        state, factor = plain_floats(moment / moment[1:, 1:].trace()), 1.0
+        for _ in range(iterations):
+            # With a zero in place of the constant 1 only the linear part acts.
+            state = homogeneous(state[1:, 1:] / state[1:, 1:].trace())
+            state = floats.after_round(state, floats.round_noise(state))
+            factor = float(state[1:, 1:].trace())
+        return factor

@@ -1,0 +1,264 @@
+"""Where a run settles: the moments of x^n - x* that one more round leaves unchanged.
+
+One round is affine in the mean m = E[x^n - x*] and the second moment
+S = E[(x^n - x*)(x^n - x*)'],
+
+    m  ->  A m + a,
+    S  ->  A S A' + G(S) + c(m),
+
+where A is the mean round map, G(S) the covariance that random weights and
+mini-batch noise add in proportion to S, and c(m) the rest.  The mean is a
+linear solve; the second moment is a generalised discrete Lyapunov equation
+``S - L(S) = c(m)`` with ``L(S) = A S A' + G(S)``.  Rationals solve it exactly,
+as a matrix on symmetric matrices; floats by Krylov iterations preconditioned
+with SciPy's solver for ``S - A S A' = c``.
+
+L maps positive semidefinite matrices to such, so the moments contract exactly
+if ``X - L(X) = I`` has a positive semidefinite solution X (X is at least I then,
+and ``L(X) = X - I`` is less than X): this witness is asked for with every limit.
+Directions in which no client has curvature, gradient or noise keep the start,
+and there x* agrees with it; they are projected out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from flint import fmpq_mat
+
+from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, unanswered
+from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.errors import NotApplicable, Unresolved
+
+LARGEST_EXACT = 16
+"""Largest dimension in rationals: the exact solve costs its sixth power."""
+_RESTARTS, _KRYLOV = 4, 60
+_KRYLOV_ACCURACY = 1e-6
+"""Relative residual of one Krylov solve; each restart refines the last solution."""
+_RESIDUAL = 1e-12
+"""Largest residual of an accepted solution, relative to its size."""
+_SLOWEST = 1e-11
+"""Contraction per round, and curvature relative to the largest, that rounding may hide: floats refuse to decide."""
+_NO_LIMIT = "the second moments do not contract: the run has no unique limit"
+
+
+def stationary_mean(recursion: Recursion) -> Array:
+    """Limit of ``E x^n - x*`` from every start, (d,); `NotApplicable` unless the means contract."""
+    return _Limit(recursion).mean
+
+
+def stationary_moment(recursion: Recursion) -> Array:
+    """Second moment (d+1, d+1) that one round leaves unchanged; the limit from every start.
+
+    Exact in rationals, meant for small d; in floats for any d.  Raises
+    `NotApplicable` unless the moments contract.
+    """
+    return _Limit(recursion).moment
+
+
+def stationary_distance_sq(recursion: Recursion) -> Number:
+    """Limit of ``E|x^n - x*|^2`` over rounds."""
+    return stationary_moment(recursion)[1:, 1:].trace()
+
+
+def stationary_round_suboptimality(recursion: Recursion) -> Number:
+    """Limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
+    moment = stationary_moment(recursion)
+    noise = recursion.round_noise(moment)
+    hessian, maps = recursion.problem.hessian, recursion.average_maps[1:, 1:, :]
+    spread = maps @ moment @ maps.transpose(0, 2, 1) + noise.average[1:]
+    return (hessian * spread).sum() / (2 * len(maps))
+
+
+@dataclass(frozen=True, eq=False)
+class _Limit:
+    """The stationary moments of one recursion."""
+
+    recursion: Recursion
+
+    @cached_property
+    def identity(self) -> Array:
+        """(d, d)."""
+        return self.recursion.problem.arithmetic.identity(self.recursion.problem.dimension)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the arithmetic is the rationals."""
+        return self._arithmetic is RATIONAL
+
+    @property
+    def _arithmetic(self) -> Arithmetic:
+        return self.recursion.problem.arithmetic
+
+    @cached_property
+    def moving(self) -> Array:
+        """Orthogonal projection (d, d) on the directions in which some client has curvature."""
+        projection = _range_projection(self.recursion.problem.hessians.sum(axis=0), self.identity, self.is_exact)
+        tolerance = 0 if self.is_exact else 1e-10
+        noise = self.recursion.round_noise(self.recursion.start).server
+        for push in (self.recursion.problem.linear.T, noise):
+            if np.abs(push - projection @ push).max() > tolerance * np.abs(push).max():
+                raise unanswered(
+                    self._arithmetic, "gradients or noise push along directions without curvature: no unique limit"
+                )
+        return projection
+
+    @cached_property
+    def linear_map(self) -> Array:
+        """A, (d, d), on the moving directions; `NotApplicable` unless its powers vanish."""
+        radius = self.recursion.spectral_radius()
+        # Beyond one floats may be about to overflow.
+        if self.is_exact or radius <= 1 + NEAR_TIE:
+            linear = self._project(self.recursion.round_map[1:, 1:])
+            if _powers_vanish(linear) if self.is_exact else _spectral_radius(linear) < 1 - _SLOWEST / 10:
+                return linear
+        reason = f"the mean round map has spectral radius {radius:.6g}: the run has no unique limit"
+        raise unanswered(self._arithmetic, reason)
+
+    @cached_property
+    def mean(self) -> Array:
+        """Fixed point of the mean round map, (d,)."""
+        gap = self.identity - self.linear_map
+        return self.recursion.problem.arithmetic.solve_regular(gap, self.moving @ self.recursion.round_map[1:, 0])
+
+    @cached_property
+    def moment(self) -> Array:
+        """Fixed point of the second moments, (d+1, d+1)."""
+        moment = homogeneous(self.identity - self.identity)
+        moment[0, 0] = self.recursion.problem.arithmetic.number(1, "one")
+        moment[0, 1:] = moment[1:, 0] = self.mean
+        constant = self._project(self.recursion.after_round(moment, self.recursion.round_noise(moment))[1:, 1:])
+        solve = self._solve_exactly if self.is_exact else self._solve_in_floats
+        witness, second = solve(self.identity, constant)
+        if not self._is_positive(witness):
+            raise unanswered(self._arithmetic, _NO_LIMIT)
+        moment[1:, 1:] = second
+        return moment
+
+    def _is_positive(self, witness: Array) -> bool:
+        """Whether ``X = I + L(X)`` is positive, and so at least I; in floats also too small to be rounding."""
+        if self.is_exact:
+            return RATIONAL.is_psd(witness)
+        values = np.linalg.eigvalsh(witness)
+        return bool(values[0] >= 0.5 and values[-1] <= 1 / _SLOWEST)
+
+    def _project(self, matrix: Array) -> Array:
+        """The part (d, d) of a map or of a second moment on the moving directions."""
+        part: Array = self.moving @ matrix @ self.moving
+        return part
+
+    def _linear(self, second: Array) -> Array:
+        """L(S), (d, d): one round of a second moment without mean and constant noise."""
+        moment = homogeneous(self._project(second))
+        # With a zero in place of the constant 1 only the linear part acts; constant noise has none.
+        noise = self.recursion.round_noise(moment)
+        if not self.recursion.problem.oracle.depends_on_model:
+            noise = replace(noise, server=second - second)
+        return self._project(self.recursion.after_round(moment, noise)[1:, 1:])
+
+    def _solve_exactly(self, *rights: Array) -> list[Array]:
+        """Symmetric S with ``S - L(S) = right`` for each right (d, d), in rationals."""
+        size = len(self.identity)
+        if size > LARGEST_EXACT:
+            raise NotApplicable(f"exact limits are computed for up to {LARGEST_EXACT} dimensions, not {size}")
+        gap = symmetric_operator(lambda second: second - self._linear(second), self.identity)
+        try:
+            solved = fmpq_mat(gap.tolist()).solve(fmpq_mat(np.stack([pack(r) for r in rights], axis=1).tolist()))
+        except ZeroDivisionError:
+            raise NotApplicable(_NO_LIMIT) from None
+        return [unpack(RATIONAL.array(list(column)), size) for column in zip(*solved.tolist(), strict=True)]
+
+    def _solve_in_floats(self, *rights: Array) -> list[Array]:
+        """Symmetric S with ``S - L(S) = right`` for each right (d, d), to rounding."""
+        return [self._refined(right) for right in rights]
+
+    def _refined(self, right: Array) -> Array:
+        """Krylov solutions of what is left, added up."""
+        second = right - right
+        for _ in range(_RESTARTS):
+            second = second + self._krylov(right - second + self._linear(second))
+        left = np.abs(right - second + self._linear(second)).max()
+        if not left <= _RESIDUAL * np.abs(second).max():
+            raise Unresolved("the second moments contract too slowly for floats: no limit is computed")
+        return second
+
+    def _krylov(self, right: Array) -> Array:
+        """S (d, d) with ``S - L(S)`` near `right`, from ``S - K(G(S)) = K(right)``, K the solver without G."""
+        from scipy.sparse.linalg import LinearOperator, gmres
+
+        def preconditioned(flat: Array) -> Array:
+            second = flat.reshape(right.shape)
+            added = self._linear(second) - self.linear_map @ second @ self.linear_map.T
+            return np.asarray((second - self._lyapunov(added)).ravel())
+
+        operator = LinearOperator((right.size, right.size), matvec=preconditioned, dtype=float)
+        start = self._lyapunov(right).ravel()
+        flat, _ = gmres(operator, start, rtol=_KRYLOV_ACCURACY, restart=_KRYLOV, maxiter=1)
+        second: Array = flat.reshape(right.shape)
+        return (second + second.T) / 2
+
+    def _lyapunov(self, right: Array) -> Array:
+        """K(right): the solution (d, d) of ``S - A S A' = right``."""
+        from scipy.linalg import solve_discrete_lyapunov
+
+        return np.asarray(solve_discrete_lyapunov(self.linear_map, right, method="bilinear"))
+
+
+def _spectral_radius(matrix: Array) -> float:
+    """Largest modulus of an eigenvalue of a float matrix."""
+    return float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0))
+
+
+def _powers_vanish(matrix: Array) -> bool:
+    """Whether all eigenvalues of a rational matrix are inside the unit circle: the Schur-Cohn recursion."""
+    coefficients = fmpq_mat(matrix.tolist()).charpoly().coeffs()
+    while len(coefficients) > 1:
+        ratio = coefficients[0] / coefficients[-1]
+        if abs(ratio) >= 1:
+            return False
+        reverse = reversed(coefficients)
+        coefficients = [low - ratio * high for low, high in zip(coefficients, reverse, strict=True)][1:]
+    return True
+
+
+def _range_projection(matrix: Array, identity: Array, is_exact: bool) -> Array:
+    """Orthogonal projection (d, d) on the range of a positive semidefinite matrix (d, d)."""
+    if is_exact:
+        # The least-norm solution of `matrix @ x = matrix @ v` is the projection of v.
+        return np.stack([RATIONAL.solve(matrix, column) for column in matrix], axis=1)
+    values, vectors = np.linalg.eigh(matrix)
+    relative = values / np.abs(values).max(initial=1e-300)
+    if ((relative > _SLOWEST / 1000) & (relative < _SLOWEST)).any():
+        raise Unresolved("floats do not tell the smallest curvature from zero: no limit is computed")
+    if (relative >= _SLOWEST).all():
+        return identity
+    kept = vectors[:, relative >= _SLOWEST]
+    return np.asarray(kept @ kept.T)
+
+
+def pack(symmetric: Array) -> Array:
+    """The upper triangle, (d(d+1)/2,), of a symmetric matrix (d, d)."""
+    packed: Array = symmetric[np.triu_indices(len(symmetric))]
+    return packed
+
+
+def unpack(packed: Array, size: int) -> Array:
+    """The symmetric matrix (d, d) with an upper triangle (d(d+1)/2,); d is `size`."""
+    rows, columns = np.triu_indices(size)
+    symmetric: Array = np.empty((size, size), dtype=packed.dtype)
+    symmetric[rows, columns] = symmetric[columns, rows] = packed
+    return symmetric
+
+
+def symmetric_operator(linear: Callable[[Array], Array], identity: Array) -> Array:
+    """Matrix on packed symmetric matrices of a linear map of them; `identity` (d, d) says the size."""
+    rows, columns = np.triu_indices(len(identity))
+    images = []
+    for row, column in zip(rows, columns, strict=True):
+        element = np.outer(identity[row], identity[column])
+        images.append(pack(linear(element if row == column else element + element.T)))
+    return np.stack(images, axis=1)

@@ -1,0 +1,112 @@
+"""The exact expectations of a run whose rounds are all alike, in floats: its means need no loop over them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
+from fedtheory.engine.moments.recursion import NoiseProfile
+from fedtheory.engine.moments.steady import SteadyRounds
+from fedtheory.engine.moments.trajectory import Trajectory, functional
+
+
+class SteadyTrajectory(Trajectory):
+    """Second moments of the server's model, of which only those that are asked for are found."""
+
+    def _run(self) -> None:
+        profile = self.recursion.round_noise(self.recursion.start)
+        step = self.recursion.server_step_size
+        self._round_noise: NoiseProfile = profile
+        self._added = step * step * profile.server_moment
+        # Traces of second moments are not negative: none is larger than that of their sum.
+        largest = max(float((self._many.total + self._last).trace()), profile.largest)
+        completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._completed()
+        self.noise = [profile] * completed
+
+    @cached_property
+    def _many(self) -> ManyRounds:
+        return many_rounds(self.recursion.round_map, self._added, self.recursion.start, self.algorithm.rounds)
+
+    @cached_property
+    def _last(self) -> Array:
+        return self._many.after(self.recursion.start)
+
+    def _completed(self) -> int:
+        """How many rounds' numbers fit."""
+        completed = 0
+        for block in self._first_rounds(self.algorithm.rounds).blocks(self.recursion.start):
+            fits = self._fits(np.maximum(np.abs(block).max(axis=(1, 2)), self._round_noise.largest))
+            if not fits.all():
+                return completed + int(fits.argmin())
+            completed += len(block)
+        return completed
+
+    def _first_rounds(self, rounds: int) -> SteadyRounds:
+        return SteadyRounds(self.recursion.round_map, self._added, rounds)
+
+    @cached_property
+    def moments(self) -> Array:  # type: ignore[override]
+        """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
+        completed = len(self.noise)
+        return self._first_rounds(completed).moments(self.recursion.start)
+
+    @property
+    def _noise_averages(self) -> Array:
+        return self._of_all_rounds(self._round_noise.average)
+
+    @property
+    def _noise_traces(self) -> Array:
+        return self._of_all_rounds(self._round_noise.traces)
+
+    def _of_all_rounds(self, values: Array) -> Array:
+        return np.broadcast_to(values, (len(self.noise), *values.shape))
+
+    @cached_property
+    def _mean_moment(self) -> Array:
+        """(1/T) sum_{n<T} of the moments, (1, d+1, d+1)."""
+        return self._many.total[None] / self.algorithm.rounds
+
+    @cached_property
+    def final_suboptimality(self) -> Any:
+        """E F(x^T) - F*."""
+        return functional(self.problem.hessian, self._last[None, 1:, 1:])[0] / 2
+
+    @cached_property
+    def final_distance_sq(self) -> Any:
+        """E|x^T - x*|^2."""
+        return self._last[1:, 1:].trace()
+
+    @cached_property
+    def mean_server_suboptimality(self) -> Any:
+        """(1/T) sum_{n<T} E F(x^n) - F*."""
+        return functional(self.problem.hessian, self._mean_moment[:, 1:, 1:])[0] / 2
+
+    @cached_property
+    def mean_server_gradient_sq(self) -> Any:
+        """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
+        return functional(self.problem.hessian @ self.problem.hessian, self._mean_moment[:, 1:, 1:])[0]
+
+    @cached_property
+    def mean_local_suboptimality(self) -> Array:
+        """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
+        return self._mean_of(self.problem.hessian) / 2
+
+    @cached_property
+    def mean_local_gradient_sq(self) -> Array:
+        """(1/T) sum_n of `local_gradient_sq`, (K+1,)."""
+        return self._mean_of(self.problem.hessian @ self.problem.hessian)
+
+    def _mean_of(self, form: Array) -> Array:
+        mean: Array = self._local_of(form, self._mean_moment, self._round_noise.average[None])[0]
+        return mean
+
+    @cached_property
+    def mean_drift(self) -> Array:
+        """(1/T) sum_n of `drift`, (K+1, M)."""
+        noise = self._round_noise
+        mean: Array = self._drift_of(self._mean_moment, noise.traces[None], noise.average[None])[0]
+        return mean

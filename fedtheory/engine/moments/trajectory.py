@@ -1,0 +1,302 @@
+"""The exact expectations of a whole run, as linear functionals of its second moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, plain_float, plain_floats
+from fedtheory.engine.moments.live import LiveModels
+from fedtheory.engine.moments.local import homogeneous, unroll
+from fedtheory.engine.moments.recursion import NoiseProfile, Recursion
+from fedtheory.engine.moments.stale import StaleRounds
+from fedtheory.engine.moments.virtual import virtual_moments
+from fedtheory.errors import Diverging
+from fedtheory.federation import Algorithm
+from fedtheory.federation.clock import Update
+from fedtheory.federation.problem import Problem
+
+_OVERFLOW = 1e290
+_STABILITY_SLACK = 1e-9
+_FEW, _GROWN = 16, 2
+"""With stale models: rounds up to which nothing is said, and growth of E|x - x*|^2 that counts."""
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Why a run does not settle."""
+
+    round: int | None
+    """First server update whose numbers leave double precision; None if all of them fit."""
+    reason: str
+
+
+class Trajectory:
+    """Second moments of the server's model over n = 0 .. T, and what follows from them."""
+
+    moments: Array
+    """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
+    noise: list[NoiseProfile]
+    """What each update's noise adds."""
+
+    def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+        self.problem = problem
+        self.algorithm = algorithm
+        # Overflow is looked for and reported as divergence, not as a warning for each operation.
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.recursion = Recursion(problem, algorithm)
+            self._run()
+        completed = len(self.noise)
+        overflow = completed + 1 if completed < algorithm.rounds else None
+        self.divergence: Divergence | None = self._divergence(overflow)
+
+    def _run(self) -> None:
+        """Find moments and noise of the updates whose numbers fit into the arithmetic."""
+        live = LiveModels(self.recursion.start)
+        moments: list[Array] = [live.newest_moment]
+        noise: list[NoiseProfile] = []
+        for update in self.algorithm.updates():
+            profile = self.recursion.noise(live, update)
+            self.recursion.advance(live, update, profile)
+            if self._overflows(live.newest_moment, profile):
+                break
+            noise.append(profile)
+            moments.append(live.newest_moment)
+        self.moments, self.noise = np.stack(moments), noise
+
+    def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
+        """Every update with the models that are live before it; the same object goes on to the next update."""
+        live = LiveModels(self.recursion.start)
+        for update, profile in zip(self.algorithm.updates(), self.noise, strict=False):
+            yield update, live
+            self.recursion.advance(live, update, profile)
+
+    def _overflows(self, moment: Array, noise: NoiseProfile) -> bool:
+        """Whether the numbers of a round, or the functionals made of them, leave double precision."""
+        if moment.dtype == object:
+            return False
+        return not self._fits(np.maximum(np.abs(moment).max(), noise.largest))
+
+    def _fits(self, largest: Array) -> Any:
+        """Whether numbers of this size, and the functionals made of them, fit into double precision."""
+        with np.errstate(over="ignore"):
+            return largest * self._curvature**2 < _OVERFLOW
+
+    @cached_property
+    def _curvature(self) -> float:
+        return max(1.0, float(plain_floats(np.abs(self.problem.hessian)).max()))
+
+    def _divergence(self, overflow: int | None) -> Divergence | None:
+        if not self.recursion.is_synchronous:
+            return self._divergence_with_stale_models(overflow)
+        radius = self.recursion.spectral_radius()
+        if radius > 1 + _STABILITY_SLACK:
+            reason = f"the mean round map has spectral radius {radius:.4g} > 1: the step size is too large"
+            return Divergence(overflow, reason)
+        growth = self._noise_growth() if self.problem.oracle.depends_on_model else 0.0
+        if growth > 1 + _STABILITY_SLACK:
+            reason = (
+                f"mini-batch noise multiplies the second moment by {growth:.4g} a round: the step size is too large"
+            )
+            return Divergence(overflow, reason)
+        return None if overflow is None else Divergence(overflow, "the numbers leave double precision")
+
+    def _divergence_with_stale_models(self, overflow: int | None) -> Divergence | None:
+        """Nothing is the same in every round here: what counts is that the distances themselves keep growing."""
+        if overflow is not None:
+            return Divergence(overflow, "the numbers leave double precision")
+        distances = plain_floats(self.server_distance_sq)
+        if len(distances) < _FEW:
+            return None
+        late, later = (part.max() for part in np.array_split(distances[len(distances) // 2 :], 2))
+        if later <= _GROWN * max(late, distances[0]):
+            return None
+        grown = f"E|x - x*|^2 is {later / max(distances[0], 1e-300):.4g} times that of the start"
+        return Divergence(None, f"{grown}, and still grows: the step size is too large")
+
+    def _noise_growth(self) -> float:
+        """Growth of the second moments per round, looked at only where they have grown so far."""
+        first, last = (plain_float(self.moments[n, 1:, 1:].trace()) for n in (0, -1))
+        return self.recursion.growth(self.moments[-1]) if last > first else 0.0
+
+    def require_finite(self) -> Trajectory:
+        """This trajectory, if all its rounds fit into the arithmetic; else raise `Diverging`."""
+        if self.divergence is not None and self.divergence.round is not None:
+            raise Diverging(f"the run diverges at round {self.divergence.round}: {self.divergence.reason}")
+        return self
+
+    @property
+    def _covariances(self) -> Array:
+        """E[(x - x*)(x - x*)'] of the server's model, (T+1, d, d)."""
+        return self.moments[:, 1:, 1:]
+
+    @cached_property
+    def server_mean(self) -> Array:
+        """E x^n, (T+1, d)."""
+        return self.moments[:, 1:, 0] + self.problem.optimum
+
+    @cached_property
+    def server_suboptimality(self) -> Array:
+        """E F(x^n) - F*, (T+1,)."""
+        return functional(self.problem.hessian, self._covariances) / 2
+
+    @cached_property
+    def server_distance_sq(self) -> Array:
+        """E|x^n - x*|^2, (T+1,)."""
+        distances: Array = self._covariances.trace(axis1=1, axis2=2)
+        return distances
+
+    @cached_property
+    def server_gradient_sq(self) -> Array:
+        """E|grad F(x^n)|^2, (T+1,)."""
+        return functional(self.problem.hessian @ self.problem.hessian, self._covariances)
+
+    @cached_property
+    def local_suboptimality(self) -> Array:
+        """E F(xbar^{n,k}) - F* of the virtual iterate, (T, K+1), k = 0 .. K.
+
+        Where all start from the newest model it is the averaged iterate,
+        otherwise that of fraboni2022, eq. (7).
+        """
+        return self._local(self.problem.hessian) / 2
+
+    @cached_property
+    def local_distance_sq(self) -> Array:
+        """E|xbar^{n,k} - x*|^2 of the virtual iterate, (T, K+1)."""
+        return self._local(self.problem.arithmetic.identity(self.problem.dimension))
+
+    def _local(self, form: Array) -> Array:
+        """E (xbar^{n,k} - x*)' form (xbar^{n,k} - x*), (T, K+1)."""
+        if not self.recursion.is_synchronous:
+            return functional(form, self.stale.moments[:, :, 1:, 1:])
+        return self._local_of(form, self.moments[:-1], self._noise_averages)
+
+    def _local_of(self, form: Array, moments: Array, averages: Array) -> Array:
+        """The same of rounds from models with moments (N, d+1, d+1), and noise (N, K+1, d, d) in their averages."""
+        maps = self.recursion.average_maps[:, 1:, :]
+        carried = maps.transpose(0, 2, 1) @ form @ maps
+        return np.stack([functional(c, moments) for c in carried], axis=1) + functional(form, averages)
+
+    @cached_property
+    def stale(self) -> StaleRounds:
+        """The virtual iterates of rounds in which clients work on models that are not the newest."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = StaleRounds.of(self.recursion, self.rounds())
+        if found.drift.dtype != object and not all(
+            self._fits(np.abs(part).max(initial=0)) for part in (found.moments, found.drift)
+        ):
+            raise Diverging("the run diverges: clients' iterates leave double precision")
+        return found
+
+    @cached_property
+    def virtual_moments(self) -> Array:
+        """E (1, theta^{n,k} - x*)(1, theta^{n,k} - x*)' of fraboni2022, eq. (7), (T, K+1, d+1, d+1), for any clock."""
+        return virtual_moments(self.recursion, self.rounds())
+
+    @cached_property
+    def local_gradient_sq(self) -> Array:
+        """E|grad F(xbar^{n,k})|^2 of the virtual iterate, (T, K+1)."""
+        return self._local(self.problem.hessian @ self.problem.hessian)
+
+    # The last model and means over rounds, which need no list of moments where all rounds are alike.
+
+    @cached_property
+    def final_suboptimality(self) -> Any:
+        """E F(x^T) - F*."""
+        return self.server_suboptimality[-1]
+
+    @cached_property
+    def final_distance_sq(self) -> Any:
+        """E|x^T - x*|^2."""
+        return self.server_distance_sq[-1]
+
+    @cached_property
+    def mean_server_suboptimality(self) -> Any:
+        """(1/T) sum_{n<T} E F(x^n) - F*."""
+        return _mean(self.server_suboptimality[:-1])
+
+    @cached_property
+    def mean_server_gradient_sq(self) -> Any:
+        """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
+        return _mean(self.server_gradient_sq[:-1])
+
+    @cached_property
+    def mean_local_suboptimality(self) -> Array:
+        """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
+        return np.asarray(_mean(self.local_suboptimality))
+
+    @cached_property
+    def mean_local_gradient_sq(self) -> Array:
+        """(1/T) sum_n of `local_gradient_sq`, (K+1,)."""
+        return np.asarray(_mean(self.local_gradient_sq))
+
+    @cached_property
+    def mean_drift(self) -> Array:
+        """(1/T) sum_n of `drift`, (K+1, M)."""
+        return np.asarray(_mean(self.drift))
+
+    def local_second_moments(self, forms: Array) -> Array:
+        """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
+
+        In round n client i works on version rho_i(n), whether or not it reports.
+        """
+        bases = [live.moments([live.newest - age for age in update.staleness]) for update, live in self.rounds()]
+        return np.stack([self._round_second_moments(forms, each) for each in bases])
+
+    def _round_second_moments(self, forms: Array, bases: Array) -> Array:
+        values = []
+        for local in unroll(self.recursion.centred, self.algorithm.work, bases):
+            at = local.maps @ bases @ local.maps.transpose(0, 2, 1) + homogeneous(local.covariances)
+            moments = (forms * at).sum(axis=(1, 2))
+            # A client that has finished its steps asks for no more gradients.
+            moments[np.array(self.algorithm.work.steps) <= local.k] *= 0
+            values.append(moments)
+        return np.stack(values[:-1])
+
+    @cached_property
+    def drift(self) -> Array:
+        """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
+        if not self.recursion.is_synchronous:
+            return self.stale.drift
+        return self._drift_of(self.moments[:-1], self._noise_traces, self._noise_averages)
+
+    @property
+    def _noise_averages(self) -> Array:
+        """Of all rounds, (T, K+1, d, d)."""
+        return np.stack([profile.average for profile in self.noise])
+
+    @property
+    def _noise_traces(self) -> Array:
+        """Of all rounds, (T, K+1, M)."""
+        return np.stack([profile.traces for profile in self.noise])
+
+    def _drift_of(self, moments: Array, traces: Array, averages: Array) -> Array:
+        """The same of rounds from models with moments (N, d+1, d+1), and noise of traces (N, K+1, M)."""
+        shared = averages.trace(axis1=2, axis2=3)
+        noise = traces * (1 - 2 * self.problem.weights) + shared[:, :, None]
+        steps = unroll(self.recursion.centred, self.algorithm.work, self.recursion.start)
+        by_step = [self._carried_drift(moments, local.maps, local.k) for local in steps]
+        drift: Array = np.stack(by_step, axis=1) + noise
+        return drift
+
+    def _carried_drift(self, moments: Array, maps: Array, k: int) -> Array:
+        """The part of the drift at local step k that the base models carry, (N, M)."""
+        apart = (maps - self.recursion.average_maps[k])[:, 1:, :]
+        forms = apart.transpose(0, 2, 1) @ apart
+        size = forms.shape[-1] ** 2
+        carried: Array = moments.reshape(-1, size) @ forms.reshape(-1, size).T
+        return carried
+
+
+def _mean(values: Array) -> Any:
+    return values.sum(axis=0) / len(values)
+
+
+def functional(form: Array, moments: Array) -> Array:
+    """``trace(form' moments[n])`` for each n: (N,) from (N, a, a), or (N, K) from (N, K, a, a)."""
+    size = form.size
+    return moments.reshape(*moments.shape[:-2], size) @ form.reshape(size)

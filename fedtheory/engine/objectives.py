@@ -1,0 +1,60 @@
+"""Objectives as the functions that claims evaluate: F alone, or F_i of each client, in coordinates centred at x*."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.vectors import Vector, VectorSpace
+
+
+class Objectives(ABC):
+    """One objective for each of M clients, or a single one that serves all of them."""
+
+    @abstractmethod
+    def gradients(self, clients: Sequence[int], points: Array) -> Array:
+        """Gradients of C of the objectives, (..., C, d), each at its own point (..., C, d)."""
+
+    @abstractmethod
+    def gradient(self, space: VectorSpace, at: Vector) -> Vector:
+        """Gradients at a vector of a space."""
+
+    @abstractmethod
+    def value(self, space: VectorSpace, at: Vector) -> Array:
+        """(Expected) values at a vector of a space, (..., 1 or M)."""
+
+    @abstractmethod
+    def scale(self, space: VectorSpace, at: Vector) -> Array:
+        """The size of the numbers that cancel in the values, for rounding errors."""
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticObjectives(Objectives):
+    """``x'Hx/2 - b'x + c``."""
+
+    hessians: Array
+    """(1 or M, d, d)."""
+    linear: Array
+    """(1 or M, d)."""
+    constants: Array
+    """A number, or (M,)."""
+
+    def gradients(self, clients: Sequence[int], points: Array) -> Array:
+        chosen = list(clients)
+        gradients: Array = (self.hessians[chosen] @ points[..., None])[..., 0] - self.linear[chosen]
+        return gradients
+
+    def gradient(self, space: VectorSpace, at: Vector) -> Vector:
+        return at.mapped(self.hessians) + space.constant(-self.linear)
+
+    def value(self, space: VectorSpace, at: Vector) -> Array:
+        curved = space.inner(at, at.mapped(self.hessians)) / 2
+        values: Array = curved - space.inner(space.constant(self.linear), at) + self.constants
+        return values
+
+    def scale(self, space: VectorSpace, at: Vector) -> Array:
+        curved = abs(space.inner(at, at.mapped(self.hessians))) / 2
+        sizes: Array = curved + abs(space.inner(space.constant(self.linear), at)) + abs(self.constants)
+        return sizes

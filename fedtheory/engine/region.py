@@ -1,0 +1,142 @@
+"""On which points an assumption is meant to hold: all of space, or a ball that provably contains the run.
+
+Quadratics with different Hessians have unbounded gradient dissimilarity on all
+of space, and mini-batch noise is unbounded there too; on a ball both are
+finite.  All balls are centred at the optimum x*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of, plain_float, plain_floats, simplest_near
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.problem import Problem
+
+
+@dataclass(frozen=True)
+class Everywhere:
+    """All of space."""
+
+    description = "all of space"
+
+
+@dataclass(frozen=True)
+class Ball:
+    """The points within `radius` of x*."""
+
+    radius: Number
+    argument: str
+    """Why no iterate leaves the ball."""
+    grows: bool
+    """Whether the radius grows with the number of rounds."""
+
+    @property
+    def description(self) -> str:
+        """The ball in words."""
+        return f"the ball of radius {plain_float(self.radius):.4g} about x*, which contains the run: {self.argument}"
+
+
+@dataclass(frozen=True)
+class AlongRun:
+    """The points that one run visits: a constant there is a fact about the run, not about the problem."""
+
+    description = "this run alone (a constant of the run, not of the problem)"
+
+
+Region = Everywhere | Ball | AlongRun
+
+_FLOAT_MARGIN = 1e-8
+"""Added to float suprema, relatively, so that rounding does not make them too small."""
+
+
+def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
+    """A ball about x* that no iterate of the run can leave, for a noise law of bounded support.
+
+    A local step with ``eta l <= 2`` (l the largest curvature a step can see) is
+    nonexpansive up to ``eta (|grad F_i(x*)| + noise)``; averaging with weights
+    that sum to one and ``eta_g <= 1`` cannot leave a ball.  With strong
+    convexity the steps contract and the radius does not grow with the horizon.
+    Raises `NotApplicable` where this argument does not apply.
+    """
+    _require_averaging(problem, algorithm)
+    step = max(algorithm.work.step_sizes)
+    bound = problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
+    if step * bound.curvature > 2:
+        raise NotApplicable("no ball is known to contain the run: a single step can expand (step size * curvature > 2)")
+    start = problem.arithmetic.upper_sqrt(problem.centred.start @ problem.centred.start)
+    total = max(algorithm.work.steps) * algorithm.rounds
+    argument = f"{bound.law}each of {total} local steps {_MOVES}"
+    growing = Ball(start + step * bound.push * total, argument, grows=bound.push > 0)
+    if bound.contraction == 0 or step * (bound.curvature + bound.contraction) > 2:
+        return growing
+    steady = Ball(max(start, bound.push / bound.contraction), f"{bound.law}each local step {_CONTRACTS}", grows=False)
+    return steady if steady.radius <= growing.radius else growing
+
+
+_MOVES = "moves away by at most eta times the largest gradient at x*"
+_CONTRACTS = "contracts towards x* up to the largest gradient there over the strong convexity"
+
+
+def _require_averaging(problem: Problem, algorithm: Algorithm) -> None:
+    algorithm.require_synchronous("a ball contains runs whose server averages the clients' models")
+    aggregation = algorithm.aggregation
+    averages = aggregation.chosen is None and aggregation.participation.averages(problem.weights)
+    if aggregation.server_step_size > 1 or not averages:
+        raise NotApplicable("no ball is known to contain the run: the server's step is not an average of the clients")
+
+
+def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Number) -> Number:
+    """An upper bound, tight up to rounding, on ``u'Qu + 2 q'u + c`` over ``|u| <= radius``; Q = `form`, symmetric.
+
+    Lagrange duality: for every multiplier m with ``m I - Q`` positive
+    semidefinite, ``m radius^2 + c + q'(m I - Q)^+ q`` is an upper bound, and the
+    best one is attained.  The multiplier is found in floats; the bound is
+    evaluated in the given arithmetic.
+    """
+    arithmetic = arithmetic_of(form)
+    if radius == 0:
+        return constant
+    multiplier: Any = arithmetic.number(simplest_near(_best_multiplier(form, linear, radius), 1e-7), "multiplier")
+    identity = arithmetic.identity(len(form))
+    for _ in range(60):
+        slack = multiplier * identity - form
+        if arithmetic.is_psd(slack):
+            try:
+                bound = multiplier * radius * radius + constant + linear @ arithmetic.solve(slack, linear)
+            except InputError:
+                pass
+            else:
+                return bound if arithmetic is not FLOAT else bound + _FLOAT_MARGIN * abs(bound)
+        multiplier = multiplier + (multiplier / 1_000_000 if multiplier > 0 else arithmetic.number("1e-18", "step"))
+    raise NotApplicable("the supremum over the ball could not be bounded")
+
+
+def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
+    from scipy.optimize import brentq
+
+    reach, curved, sloped = plain_float(radius), plain_floats(form), plain_floats(linear)
+    if not (np.isfinite(curved).all() and np.isfinite(sloped).all() and np.isfinite(reach) and reach > 0):
+        raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
+    # In units of the larger of both, their squares fit as well.
+    unit = max(float(np.abs(sloped).max()), reach)
+    sloped, reach = sloped / unit, reach / unit
+    if reach**2 == 0:
+        raise NotApplicable("the supremum over the ball could not be bounded: the ball is too small for floats")
+    values, vectors = np.linalg.eigh(curved)
+    weights = (vectors.T @ sloped) ** 2
+    lowest = max(values[-1], 0.0)
+    width = np.sqrt(weights.sum()) / reach
+
+    def slope(multiplier: float) -> float:
+        gaps = multiplier - values
+        return float(reach**2 - (weights / (gaps * gaps)).sum())
+
+    above = lowest + 1e-12 * max(lowest, width, 1e-300)
+    if width <= 1e-12 * lowest or width == 0 or slope(above) >= 0:
+        return float(lowest)
+    return float(brentq(slope, above, lowest + 2 * width, xtol=1e-14 * (lowest + width)))

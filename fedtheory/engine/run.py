@@ -1,0 +1,289 @@
+"""A run: a problem, an algorithm, and everything exact that can be known about the two together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Arithmetic, Array, Number
+from fedtheory.engine.gradient_forms import GradientForms, values_at
+from fedtheory.engine.moments import Trajectory, trajectory_of
+from fedtheory.engine.objectives import Objectives, QuadraticObjectives
+from fedtheory.engine.region import AlongRun, Ball, Everywhere, Region, containing_ball, supremum_on_ball
+from fedtheory.engine.surrogate import Surrogate
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Algorithm, LocalWork
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.quadratic import weighted_sum
+from fedtheory.federation.rule import same_for_all
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A constant of an assumption: the smallest value known to hold, and where it holds."""
+
+    value: Any
+    """A number, or one for each client, (M,)."""
+    region: Region
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One algorithm on one problem; results are computed on first use, in the problem's arithmetic."""
+
+    problem: Problem
+    algorithm: Algorithm
+
+    @cached_property
+    def known(self) -> dict[object, Any]:
+        """Constants, and expressions in them, that claims about the same run share."""
+        return {}
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        """Floats or rationals."""
+        return self.problem.arithmetic
+
+    def as_floats(self) -> Run:
+        """The same run in double precision."""
+        return replace(self, problem=self.problem.as_floats(), algorithm=self.algorithm.as_floats())
+
+    def refined(self, _bits: int) -> Run:
+        """The same run for enclosures of so many bits; without enclosures there is nothing to refine."""
+        return self
+
+    @property
+    def lost_bits(self) -> int:
+        """How many bits of its enclosures a run uses up; without enclosures none."""
+        return 0
+
+    def with_rounds(self, rounds: int) -> Run:
+        """The run with another number of rounds."""
+        return replace(self, algorithm=replace(self.algorithm, rounds=rounds))
+
+    def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
+        """The run with other local steps, all of one size."""
+        work = LocalWork(steps, same_for_all(step_size, self.problem.weights))
+        return replace(self, algorithm=replace(self.algorithm, work=work))
+
+    def with_step_factor(self, factor: Number) -> Run:
+        """The run with all local step sizes multiplied by a factor."""
+        work = LocalWork(self.algorithm.work.steps, self.algorithm.work.step_sizes * factor)
+        return replace(self, algorithm=replace(self.algorithm, work=work))
+
+    def with_copies(self, copies: int) -> Run:
+        """The run with every client repeated, so that there are more clients of the same kind."""
+        work = self.algorithm.work
+        self.algorithm.require_synchronous("clients are repeated in rounds that wait for everybody")
+        if self.algorithm.aggregation.chosen is not None:
+            raise NotApplicable("clients are repeated with their importances as weights, not with chosen ones")
+        algorithm = replace(
+            self.algorithm,
+            work=LocalWork(work.steps * copies, np.tile(work.step_sizes, copies)),
+            clock=replace(self.algorithm.clock, times=self.algorithm.clock.times * copies),
+        )
+        return replace(self, problem=self.problem.repeated(copies), algorithm=algorithm)
+
+    @cached_property
+    def trajectory(self) -> Trajectory:
+        """Exact expectations of the run; `Diverging` if they leave double precision."""
+        return self.attempted_trajectory.require_finite()
+
+    @property
+    def attempted_trajectory(self) -> Trajectory:
+        """The same as far as it goes, with the reason where it diverges."""
+        return trajectory_of(self.problem, self.algorithm)
+
+    @cached_property
+    def client_objectives(self) -> Objectives:
+        """F_i of each client, in coordinates centred at x*."""
+        problem = self.problem.centred
+        return QuadraticObjectives(problem.hessians, problem.linear, problem.constants)
+
+    @cached_property
+    def mean_objective(self) -> Objectives:
+        """F, in coordinates centred at x*."""
+        problem = self.problem.centred
+        return QuadraticObjectives(problem.hessian[None], problem.mean_linear[None], problem.mean_constant)
+
+    def gaps(self, points: Array) -> Array:
+        """F(x) - F*, (...), at centred points (..., d)."""
+        values: Array = (points * (points @ self.problem.hessian)).sum(axis=-1) / 2
+        return values
+
+    @cached_property
+    def surrogate(self) -> Surrogate:
+        """What the run minimises where clients report unequally often."""
+        return Surrogate(self.problem, self.algorithm)
+
+    @cached_property
+    def ball(self) -> Ball:
+        """A ball about x* that contains the run; `NotApplicable` where none is known."""
+        return containing_ball(self.problem, self.algorithm)
+
+    @cached_property
+    def smoothness(self) -> Number:
+        """L = max_i (largest eigenvalue of H_i)."""
+        return max(self.arithmetic.largest_eigenvalue(hessian) for hessian in self._distinct_hessians)
+
+    @cached_property
+    def strong_convexity(self) -> Number:
+        """mu = min_i (smallest eigenvalue of H_i)."""
+        return min(self.arithmetic.smallest_eigenvalue(hessian) for hessian in self._distinct_hessians)
+
+    @cached_property
+    def client_smoothness(self) -> Array:
+        """Largest eigenvalue of each H_i, (M,)."""
+        return self.arithmetic.array([self.arithmetic.largest_eigenvalue(h) for h in self.problem.hessians])
+
+    @cached_property
+    def client_strong_convexity(self) -> Array:
+        """Smallest eigenvalue of each H_i, (M,)."""
+        return self.arithmetic.array([self.arithmetic.smallest_eigenvalue(h) for h in self.problem.hessians])
+
+    @cached_property
+    def client_mean_square_smoothness(self) -> Array:
+        """The smallest c_i with ``E|g_i(x) - g_i(y)|^2 <= c_i |x - y|^2``, one draw in both gradients, (M,)."""
+        curvatures = self.problem.hessians @ self.problem.hessians + self.noise_forms[:, 1:, 1:]
+        return self.arithmetic.array([self.arithmetic.largest_eigenvalue(form) for form in curvatures])
+
+    @cached_property
+    def sample_smoothness(self) -> Number:
+        """The largest curvature of an objective that is sampled."""
+        centred = self.problem.centred
+        return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
+
+    @cached_property
+    def objective_smoothness(self) -> Number:
+        """Largest eigenvalue of the Hessian of F."""
+        return self.arithmetic.largest_eigenvalue(self.problem.hessian)
+
+    @cached_property
+    def smallest_curvature(self) -> Number:
+        """Smallest eigenvalue of the Hessian of F."""
+        return self.arithmetic.smallest_eigenvalue(self.problem.hessian)
+
+    @cached_property
+    def initial_distance_sq(self) -> Number:
+        """D^2 = |x^0 - x*|^2, x* the minimiser nearest to x^0."""
+        return self.problem.centred.start @ self.problem.centred.start
+
+    @cached_property
+    def initial_gap(self) -> Number:
+        """F(x^0) - F*."""
+        return self.gaps(self.problem.centred.start[None])[0]
+
+    @property
+    def _distinct_hessians(self) -> Array:
+        hessians = self.problem.hessians
+        return hessians[:1] if (hessians == hessians[0]).all() else hessians
+
+    @cached_property
+    def gradient_forms(self) -> GradientForms:
+        """The clients' gradients, squared, as forms in (1, x), x measured from x*."""
+        return GradientForms(self.problem)
+
+    @property
+    def noise_forms(self) -> Array:
+        """E|g_i(x) - grad F_i(x)|^2 as forms in (1, x), (M, d+1, d+1), x measured from x*."""
+        return self.gradient_forms.noise
+
+    @cached_property
+    def noise_variance(self) -> Bound:
+        """sigma^2 = max_i sup_x E|g_i(x) - grad F_i(x)|^2."""
+        return self._largest(self.noise_forms, "mini-batch noise")
+
+    @cached_property
+    def second_moment(self) -> Bound:
+        """G^2 = max_i sup_x E|g_i(x)|^2."""
+        return self._largest(self.gradient_forms.stochastic, "the second moment of the gradients")
+
+    @cached_property
+    def visited_second_moment(self) -> Bound:
+        """The largest E|g_i(x_i^{n,k})|^2 of the run itself."""
+        values = self.trajectory.local_second_moments(self.gradient_forms.stochastic)
+        return Bound(values.max(), AlongRun())
+
+    @cached_property
+    def lipschitz_sq(self) -> Bound:
+        """rho^2 = max_i sup_x |grad F_i(x)|^2: on a convex region F_i is rho-Lipschitz."""
+        return self._largest(self.gradient_forms.lengths, "the gradient")
+
+    @cached_property
+    def objective_lipschitz_sq(self) -> Bound:
+        """rho_F^2 = sup_x |grad F(x)|^2."""
+        # grad F(x) = H (x - x*), and the ball is centred at x*.
+        steepest = self.objective_smoothness * self.ball.radius
+        return Bound(steepest * steepest, self.ball)
+
+    @cached_property
+    def dissimilarity_sq(self) -> Bound:
+        """zeta^2 = (sup_x max_i |grad F_i(x) - grad F(x)|)^2."""
+        return self._largest(self.gradient_forms.apart, _DISSIMILARITY)
+
+    @cached_property
+    def mean_dissimilarity_sq(self) -> Bound:
+        """sup_x sum_i p_i |grad F_i(x) - grad F(x)|^2."""
+        return self._largest(weighted_sum(self.problem.weights, self.gradient_forms.apart)[None], _DISSIMILARITY)
+
+    @cached_property
+    def client_dissimilarities_sq(self) -> Bound:
+        """delta_i^2 = sup_x |grad F_i(x) - grad F(x)|^2 of each client, (M,)."""
+        return self._suprema(self.gradient_forms.apart, _DISSIMILARITY)
+
+    def gradient_growth_sq(self, factor: Number) -> Bound:
+        """The smallest G^2 with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + factor^2 |grad F(x)|^2``."""
+        return self._largest(self.gradient_forms.growth(factor), "the mean of the clients' squared gradients")
+
+    def _largest(self, forms: Array, what: str) -> Bound:
+        """Supremum of the largest of M quadratic forms in (1, x), (M, d+1, d+1): everywhere, or on the ball."""
+        each = self._suprema(forms, what)
+        return Bound(max(each.value), each.region)
+
+    def _suprema(self, forms: Array, what: str) -> Bound:
+        """Supremum of each of the forms, (M,)."""
+        if self.gradient_forms.are_constant(forms):
+            return Bound(forms[:, 0, 0], Everywhere())
+        try:
+            ball = self.ball
+        except NotApplicable as reason:
+            raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
+        suprema = [supremum_on_ball(f[1:, 1:], f[1:, 0], f[0, 0], ball.radius) for f in forms]
+        return Bound(self.arithmetic.array(suprema), ball)
+
+    def second_moments_at(self, points: Array) -> Array:
+        """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""
+        return values_at(self.gradient_forms.stochastic, points)
+
+    @cached_property
+    def virtual_client_values(self) -> Array:
+        """E F_i(theta^{n,k}) at the virtual iterates of fraboni2022, eq. (7), (T, K+1, M)."""
+        problem = self.problem.centred
+        forms = self.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
+        forms[:, 0, 0] = problem.constants
+        forms[:, 0, 1:] = -problem.linear
+        forms[:, 1:, 1:] = problem.hessians / 2
+        return self._at_virtual_iterates(forms)
+
+    @cached_property
+    def virtual_gradient_sq(self) -> Array:
+        """E|grad F(theta^{n,k})|^2 at the virtual iterates, (T, K+1)."""
+        # In centred coordinates the gradient of F is H x.
+        size = self.problem.dimension + 1
+        form = self.arithmetic.zeros(1, size, size)
+        form[0, 1:, 1:] = self.problem.hessian @ self.problem.hessian
+        squares: Array = self._at_virtual_iterates(form)[..., 0]
+        return squares
+
+    def _at_virtual_iterates(self, forms: Array) -> Array:
+        """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*), (T, K+1, C)."""
+        moments = self.trajectory.virtual_moments
+        size = forms.shape[-1] ** 2
+        found: Array = moments.reshape(*moments.shape[:2], size) @ forms.reshape(-1, size).T
+        return found
+
+
+_DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"

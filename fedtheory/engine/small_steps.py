@@ -1,0 +1,195 @@
+"""Small steps: the stationary moments of a run as power series in a common step-size factor.
+
+Clients take steps of size ``eta_i = mu r_i`` with fixed ratios r_i; the run
+itself is at ``mu = unit``.  The recursion of moments only adds and multiplies,
+so it runs with the polynomials ``mu r_i`` in place of numbers.  To first order
+in mu a round changes the mean m and the second moment S of x^n - x* by
+
+    m -> m - mu (Q m - q),    S -> S - mu (Q S + S Q - q m' - m q'),
+    Q = eta_g sum_i E[w_i] r_i K_i H_i,    q = -eta_g sum_i E[w_i] r_i K_i grad F_i(x*).
+
+Each further coefficient of the stationary moments therefore solves a linear and
+a Lyapunov equation in Q; their right sides are coefficients of one round of the
+series known so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpq_poly
+
+from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Array, Number, unanswered
+from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.stationary import LARGEST_EXACT, pack, symmetric_operator, unpack
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable, Unresolved
+from fedtheory.federation import Algorithm, LocalWork
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+_FLAT = "the average objective that small steps descend has a direction without curvature: no unique limit"
+_BIASED = "small steps settle away from x*, where other weights of the clients are optimal: see `small_step_limit`"
+
+
+def small_step_limit(run: Run) -> Array:
+    """Limit of the stationary model as mu tends to zero, minus x*, (d,); any arithmetic.
+
+    It minimises ``sum_i E[w_i] r_i K_i F_i``, and is zero where the factors
+    ``E[w_i] r_i K_i`` are proportional to the clients' importance.
+    """
+    return run.arithmetic.solve_regular(_curvature(run), _push(run))
+
+
+def leading_distance_sq(run: Run, unit: Number) -> Number:
+    """Coefficient of mu^1 in ``lim E|x^n - x*|^2``, in closed form and any arithmetic.
+
+    It is ``eta_g tr(Hbar^-1 R) / 2`` with ``Hbar = sum_i E[w_i] r_i K_i H_i`` and
+
+        R = sum_i E[w_i^2] r_i^2 K_i N_i + Cov(sum_i w_i r_i K_i grad F_i(x*)),
+
+    N_i the covariance of client i's gradient noise at x*.  Raises `NotApplicable`
+    where `small_step_limit` is not zero: the distance does not vanish with mu then.
+    """
+    _require_unbiased(run)
+    curvature, covariance = _curvature(run), _displacement_covariance(run)
+    solved = [run.arithmetic.solve_regular(curvature, column) for column in covariance.T]
+    # With the step sizes eta_i = unit r_i the trace is `unit` times the one with r_i.
+    return run.algorithm.aggregation.server_step_size * np.stack(solved).trace() / (2 * unit)
+
+
+def distance_sq_expansion(run: Run, unit: Number, terms: int) -> list[Number]:
+    """Coefficients of ``mu^1 .. mu^terms`` in ``lim E|x^n - x*|^2``, in rationals.
+
+    The coefficient of ``mu^0`` is the squared length of `small_step_limit`.
+    Raises `NotApplicable` as `moment_expansion` does.
+    """
+    return [moment[1:, 1:].trace() for moment in moment_expansion(run, unit, terms)[1:]]
+
+
+def moment_expansion(run: Run, unit: Number, terms: int) -> list[Array]:
+    """Coefficients of ``mu^0 .. mu^terms``, (d+1, d+1) each, of the stationary second moment, in rationals.
+
+    Laid out as the moments of a run: the first column holds those of E[x^n - x*].
+    Raises `NotApplicable` in floats, in many dimensions, and without a unique limit.
+    """
+    recursion = _polynomial_recursion(run, unit)
+    first_order = _FirstOrder(_coefficient(recursion.round_map, 1))
+    unit_moment = RATIONAL.zeros(*recursion.round_map.shape)
+    unit_moment[0, 0] = fmpq(1)
+    series, coefficients = _monomials(unit_moment, 0), []
+    for power in range(terms + 1):
+        after = recursion.after_round(series, recursion.round_noise(series))
+        found = first_order.solve(_coefficient(after - series, power + 1))
+        series = series + _monomials(found, power)
+        coefficients.append(found)
+    coefficients[0] = coefficients[0] + unit_moment
+    return coefficients
+
+
+@dataclass(frozen=True, eq=False)
+class _FirstOrder:
+    """What a round changes to first order in mu, as equations for the change wanted."""
+
+    slope: Array
+    """Coefficient of mu in the mean round map, (d+1, d+1): the rows (0, 0) and (q, -Q)."""
+
+    @cached_property
+    def _inverse(self) -> Array:
+        """Of ``S -> Q S + S Q`` on packed symmetric matrices."""
+        curvature = -self.slope[1:, 1:]
+        operator = symmetric_operator(lambda s: curvature @ s + s @ curvature, RATIONAL.identity(len(curvature)))
+        return np.array(fmpq_mat(operator.tolist()).inv().tolist(), dtype=object)
+
+    def solve(self, right: Array) -> Array:
+        """The moment N (d+1, d+1), zero in its corner, with ``-(slope N + N slope') = right``."""
+        mean = RATIONAL.solve_regular(-self.slope[1:, 1:], right[1:, 0])
+        cross = np.outer(self.slope[1:, 0], mean)
+        solved = homogeneous(unpack(self._inverse @ pack(right[1:, 1:] + cross + cross.T), len(mean)))
+        solved[0, 1:] = solved[1:, 0] = mean
+        return solved
+
+
+class _PolynomialAlgorithm(Algorithm):
+    """An algorithm whose step sizes are polynomials in mu, which have no sign to check."""
+
+    def __post_init__(self) -> None:
+        """Nothing: the numbers have been checked."""
+
+
+def _polynomial_recursion(run: Run, unit: Number) -> Recursion:
+    """The recursion of a run with step sizes ``mu eta_i / unit``, polynomials in mu."""
+    if run.arithmetic is not RATIONAL:
+        raise Unresolved("expansions in the step size are computed in rationals, not in floats")
+    if run.problem.dimension > LARGEST_EXACT:
+        raise NotApplicable(
+            f"expansions are computed for up to {LARGEST_EXACT} dimensions, not {run.problem.dimension}"
+        )
+    _curvature(run)
+    algorithm = run.algorithm
+    work = LocalWork(algorithm.work.steps, _monomials(algorithm.work.step_sizes / unit, 1))
+    polynomial = _PolynomialAlgorithm(algorithm.name, work, algorithm.aggregation, algorithm.clock, algorithm.rounds)
+    return Recursion(run.problem, polynomial)
+
+
+def _monomials(values: Array, power: int) -> Array:
+    """``values * mu^power`` as polynomials, entry by entry: NumPy would take a polynomial for a sequence."""
+    monomials: Array = np.vectorize(lambda value: fmpq_poly([0] * power + [value]), otypes=[object])(values)
+    return monomials
+
+
+def _coefficient(values: Array, power: int) -> Array:
+    """Coefficients of ``mu^power`` in an array of polynomials and rationals."""
+    coefficients: Array = np.vectorize(lambda value: (value + fmpq_poly([0]))[power], otypes=[object])(values)
+    return coefficients
+
+
+def _effort(run: Run) -> Array:
+    """E[w_i] eta_i K_i, (M,)."""
+    work = run.algorithm.work
+    mean = run.algorithm.aggregation.moments(run.problem.weights).mean
+    effort: Array = mean * work.step_sizes * run.arithmetic.array(work.steps)
+    return effort
+
+
+def _curvature(run: Run) -> Array:
+    """``unit Hbar = sum_i E[w_i] eta_i K_i H_i``, (d, d); `NotApplicable` where it is singular."""
+    curvature = weighted_sum(_effort(run), run.problem.hessians)
+    if run.arithmetic is RATIONAL:
+        singular = fmpq_mat(curvature.tolist()).det() == 0
+    else:
+        values = np.linalg.eigvalsh(curvature)
+        singular = not values[0] > 1e-11 * values[-1]
+    if singular:
+        raise unanswered(run.arithmetic, _FLAT)
+    return curvature
+
+
+def _push(run: Run) -> Array:
+    """``-sum_i E[w_i] eta_i K_i grad F_i(x*)``, (d,)."""
+    return weighted_sum(_effort(run), run.problem.centred.linear)
+
+
+def _require_unbiased(run: Run) -> None:
+    """Raise `NotApplicable` unless x* minimises the objective that small steps descend, in floats to rounding."""
+    problem = run.problem
+    scale = max(np.abs(problem.linear).max(), np.abs(problem.hessians @ problem.start).max()) * _effort(run).sum()
+    tolerance = 0 if run.arithmetic is RATIONAL else NEAR_TIE * scale
+    if np.abs(_push(run)).max() > tolerance:
+        raise unanswered(run.arithmetic, _BIASED)
+
+
+def _displacement_covariance(run: Run) -> Array:
+    """``unit^2 R``, (d, d): covariance of a small step's displacement at x*, per eta_g^2."""
+    problem, work = run.problem, run.algorithm.work
+    weights = run.algorithm.aggregation.moments(problem.weights)
+    counts = run.arithmetic.array(work.steps)
+    at_optimum = run.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
+    at_optimum[:, 0, 0] = run.arithmetic.number(1, "one")
+    noise = problem.centred.oracle.covariances(at_optimum)
+    pushes = (work.step_sizes * counts)[:, None] * problem.centred.linear
+    # The mean displacement vanishes at x*, so only the diagonal of E[w w'] is left of the participation's covariance.
+    covariance: Array = weighted_sum(weights.squares * work.step_sizes * work.step_sizes * counts, noise)
+    return covariance + weighted_sum(weights.diagonal, pushes[:, :, None] * pushes[:, None, :])

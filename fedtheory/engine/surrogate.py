@@ -1,0 +1,135 @@
+"""What a run with unequal reporting minimises: L^n in update n, and their mean, the surrogate problem.
+
+    L^n = sum_i q_i(n) L_i,   Lbar = sum_i q_i L_i = (1/N) sum_n L^n,   q_i(n) = E[w_i(n)]
+
+(fraboni2022, eqs. 9, 10).  Clients with the same objective are of one type, as
+clients with the same data are in its Section 2.6.  Points are measured from x*.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+
+class Surrogate:
+    """The objectives of a run's updates; arrays are in the problem's arithmetic."""
+
+    def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+        self.problem = problem
+        self._algorithm = algorithm
+        self._minimisers: dict[tuple[Number, ...], Array] = {}
+
+    @cached_property
+    def weights(self) -> Array:
+        """q_i(n), (N, M)."""
+        importance = self.problem.weights
+        return np.stack([self._algorithm.expected_weights(u, importance) for u in self._algorithm.updates()])
+
+    @cached_property
+    def totals(self) -> Array:
+        """q(n) = sum_i q_i(n), (N,)."""
+        totals: Array = self.weights.sum(axis=1)
+        return totals
+
+    @cached_property
+    def shares(self) -> Array:
+        """q_i(n) / q(n), (N, M); `NotApplicable` where nobody reports in some update."""
+        if (self.totals == 0).any():
+            raise NotApplicable("nobody reports in some update: its weights cannot be normalised")
+        shares: Array = self.weights / self.totals[:, None]
+        return shares
+
+    @cached_property
+    def mean_weights(self) -> Array:
+        """q_i = (1/N) sum_n q_i(n), (M,)."""
+        means: Array = self.weights.sum(axis=0) / len(self.weights)
+        return means
+
+    @cached_property
+    def optimum(self) -> Array:
+        """A minimiser of Lbar, the nearest to the start, (d,)."""
+        return self._minimiser(self.mean_weights, self.problem.centred.start)
+
+    @cached_property
+    def round_optima(self) -> Array:
+        """A minimiser of each L^n, the nearest to that of Lbar, (N, d)."""
+        return np.stack([self._known_minimiser(weights) for weights in self.weights])
+
+    def _known_minimiser(self, weights: Array) -> Array:
+        key = tuple(weights)
+        if key not in self._minimisers:
+            self._minimisers[key] = self._minimiser(weights, self.optimum)
+        return self._minimisers[key]
+
+    def _minimiser(self, weights: Array, near: Array) -> Array:
+        centred = self.problem.centred
+        hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+        try:
+            return np.asarray(near + self.problem.arithmetic.solve(hessian, linear - hessian @ near))
+        except InputError:
+            raise unanswered(
+                self.problem.arithmetic, "a weighted sum of the clients' objectives has no minimiser"
+            ) from None
+
+    def mixed_value(self, weights: Array, point: Array) -> Number:
+        """sum_i weights_i L_i as one objective, at a point (d,)."""
+        centred = self.problem.centred
+        hessian, linear = weighted_sum(weights, centred.hessians), weighted_sum(weights, centred.linear)
+        return point @ hessian @ point / 2 - linear @ point + weights @ centred.constants
+
+    def mixed_slope(self, weights: Array, point: Array) -> Array:
+        """Its gradient there, (d,)."""
+        centred = self.problem.centred
+        slope: Array = weighted_sum(weights, centred.hessians) @ point - weighted_sum(weights, centred.linear)
+        return slope
+
+    def client_values(self, points: Array) -> Array:
+        """L_i, (..., M), at points (..., d)."""
+        centred = self.problem.centred
+        curved = (points[..., None, :] * (centred.hessians @ points[..., None, :, None])[..., 0]).sum(axis=-1) / 2
+        values: Array = curved - points @ centred.linear.T + centred.constants
+        return values
+
+    @cached_property
+    def least_client_values(self) -> Array:
+        """L_i(theta_i*), (M,)."""
+        centred = self.problem.centred
+        return np.asarray(self.client_values(centred.client_optima).diagonal())
+
+    @cached_property
+    def round_optimal_values(self) -> Array:
+        """L^n(thetabar^n), (N,)."""
+        values: Array = (self.weights * self.client_values(self.round_optima)).sum(axis=1)
+        return values
+
+    @cached_property
+    def values_at_optimum(self) -> Array:
+        """L^n(thetabar), (N,)."""
+        values: Array = self.weights @ self.client_values(self.optimum)
+        return values
+
+    @cached_property
+    def types(self) -> Array:
+        """For each client the first one of its type, (M,)."""
+        # Not the centred objectives: rounding would tell equal ones apart.
+        rows = [(h.tolist(), b.tolist(), c) for h, b, c in zip(*_parts(self.problem), strict=True)]
+        return np.array([rows.index(row) for row in rows])
+
+    def by_type(self, values: Array) -> Array:
+        """Sums of client values (..., M) over each type, at its first client; zero at the others."""
+        sums = values - values
+        for client, first in enumerate(self.types):
+            sums[..., first] = sums[..., first] + values[..., client]
+        return sums
+
+
+def _parts(problem: Problem) -> tuple[Array, Array, Array]:
+    return problem.hessians, problem.linear, problem.constants

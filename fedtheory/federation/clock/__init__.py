@@ -1,0 +1,20 @@
+"""Who reports when, and which model they started from: policies, client times, schedules."""
+
+from fedtheory.federation.clock.clock import Clock, synchronous
+from fedtheory.federation.clock.hardware import spread_times
+from fedtheory.federation.clock.policy import Asynchronous, FedBuff, FedFix, Policy, Synchronous, Ties
+from fedtheory.federation.clock.schedule import Schedule, Update
+
+__all__ = [
+    "Asynchronous",
+    "Clock",
+    "FedBuff",
+    "FedFix",
+    "Policy",
+    "Schedule",
+    "Synchronous",
+    "Ties",
+    "Update",
+    "spread_times",
+    "synchronous",
+]

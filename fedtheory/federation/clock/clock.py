@@ -1,0 +1,102 @@
+"""The clock of an algorithm: a policy, and how long each client works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from typing import Literal
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import FLOAT, Number, plain_float
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.clock.policy import FedFix, Policy, Synchronous
+from fedtheory.federation.clock.schedule import Schedule, Update
+
+_MOST_UPDATES = 10**5
+"""Updates that are counted out one by one to find how many a time allows."""
+
+TimeLaw = Literal["fixed", "exponential"]
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A policy and the update times T_i of the clients; times are rationals, so that ties are ties."""
+
+    policy: Policy
+    times: tuple[fmpq, ...]
+    """T_i, or E[T_i] where they are random; positive."""
+    law: TimeLaw = "fixed"
+    """Fixed times, or exponential ones, drawn anew for each piece of work."""
+
+    def __post_init__(self) -> None:
+        if any(time <= 0 for time in self.times):
+            raise InputError("algorithm.clock.times", f"expected positive numbers, got {min(self.times)}")
+        self.policy.check(len(self.times))
+        if self.is_random:
+            self._require_floats()
+
+    def _require_floats(self) -> None:
+        """Random times are drawn in floats: their means have to fit, and so has an interval."""
+        for n, time in enumerate(self.times):
+            FLOAT.positive(time, f"algorithm.clock.times[{n}]")
+        if isinstance(self.policy, FedFix):
+            FLOAT.positive(self.policy.interval, "algorithm.clock.interval")
+
+    @property
+    def is_synchronous(self) -> bool:
+        """Whether everybody always starts from the newest model."""
+        return isinstance(self.policy, Synchronous)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the schedule is drawn at random."""
+        return self.law != "fixed"
+
+    @property
+    def round(self) -> Update:
+        """The first update of a clock that waits for everybody, at the slowest time; nobody is stale."""
+        everyone = tuple(range(len(self.times)))
+        return Update(max(self.times), everyone, (0,) * len(everyone))
+
+    def schedule(self, updates: int) -> Schedule:
+        """The first server updates; `NotApplicable` where the times are random."""
+        if self.is_random:
+            raise NotApplicable("the clients' times are random: the schedule has to be drawn")
+        return Schedule(tuple(islice(self._updates(self.times.__getitem__), updates)))
+
+    def draw(self, updates: int, generator: np.random.Generator) -> Schedule:
+        """A random schedule; the same as `schedule` for fixed times."""
+        if not self.is_random:
+            return self.schedule(updates)
+        means = [plain_float(time) for time in self.times]
+        return Schedule(tuple(islice(self._updates(lambda i: generator.exponential(means[i])), updates)))
+
+    def updates_within(self, time: fmpq) -> int:
+        """How many updates a budget of clock time allows."""
+        if self.is_random:
+            raise InputError("algorithm.time", "expected rounds: a clock with random times has no fixed number of them")
+        updates = islice(self._updates(self.times.__getitem__), _MOST_UPDATES + 1)
+        count = sum(1 for _ in takewhile(lambda update: update.time <= time, updates))
+        if count > _MOST_UPDATES:
+            raise InputError("algorithm.time", f"expected a time of at most {_MOST_UPDATES} updates: use less time")
+        return count
+
+    def _updates(self, duration: Callable[[int], Number]) -> Iterator[Update]:
+        """The event sequence: everybody starts at time 0 with theta^0 and works on what it was sent last."""
+        clients = len(self.times)
+        finish = [duration(client) for client in range(clients)]
+        staleness, now = [0] * clients, finish[0] - finish[0]
+        while True:
+            now, reports = self.policy.next_update(now, finish)
+            yield Update(now, reports, tuple(staleness))
+            staleness = [age + 1 for age in staleness]
+            for client in reports:
+                staleness[client], finish[client] = 0, now + duration(client)
+
+
+def synchronous(clients: int) -> Clock:
+    """The clock of rounds that take one unit of time."""
+    return Clock(Synchronous(), (fmpq(1),) * clients)

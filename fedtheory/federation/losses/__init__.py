@@ -1,0 +1,12 @@
+"""Beyond quadratics: sums of Huber, log-cosh or softplus losses.
+
+Their gradients are bounded and differ between clients by a bounded amount on
+all of space, so that claims that assume this are tested inside their
+assumptions.  Huber losses have rational values; the others are enclosed.
+"""
+
+from fedtheory.federation.losses.kinds import KINDS, Kind
+from fedtheory.federation.losses.problem import LossProblem, separable
+from fedtheory.federation.losses.terms import Terms
+
+__all__ = ["KINDS", "Kind", "LossProblem", "Terms", "separable"]

@@ -1,0 +1,112 @@
+"""Scalar losses phi(u) of a width w: convex, smooth, and with bounded slopes, which quadratics do not have.
+
+A term of an objective is ``a phi(x[c] - b)``; its slope grows from one limit to
+the other, and its curvature is largest at ``u = 0`` and falls off on both sides.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.enclosures import enclosed
+
+
+class Kind(ABC):
+    """A family of scalar losses; `u` and `width` broadcast, entries of `u` may be infinite in floats."""
+
+    name: str
+    is_piecewise: bool
+    """Whether the slope is piecewise linear, with kinks at ``u = -w`` and ``u = w``: then all of it is rational."""
+    can_reflect: bool
+    """Whether phi(-u) is another function; a negative width stands for it."""
+
+    @abstractmethod
+    def value(self, u: Array, width: Array) -> Array:
+        """phi(u)."""
+
+    @abstractmethod
+    def slope(self, u: Array, width: Array) -> Array:
+        """phi'(u), which never falls."""
+
+    @abstractmethod
+    def curvature(self, u: Array, width: Array) -> Array:
+        """phi''(u), where it exists; the larger of the one-sided values elsewhere."""
+
+
+class Huber(Kind):
+    """``u^2/2`` for ``|u| <= w``, ``w|u| - w^2/2`` beyond."""
+
+    name = "huber"
+    is_piecewise = True
+    can_reflect = False
+
+    def value(self, u: Array, width: Array) -> Array:
+        inside = self.slope(u, width)
+        # With s = clip(u) both branches are s u - s^2/2.
+        values: Array = inside * u - inside * inside / 2
+        return values
+
+    def slope(self, u: Array, width: Array) -> Array:
+        return np.asarray(np.maximum(np.minimum(u, width), -width))
+
+    def curvature(self, u: Array, width: Array) -> Array:
+        return np.asarray(abs(u) <= width).astype(int)
+
+
+class SmoothKind(Kind):
+    """Losses whose slopes are ``k + c tanh(u/s)``, with c and s positive; of exact numbers they make enclosures."""
+
+    is_piecewise = False
+
+    @abstractmethod
+    def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
+        """k, c and s; rational where the width is."""
+
+    def slope(self, u: Array, width: Array) -> Array:
+        offset, amplitude, scale = self.tanh_form(width)
+        slopes: Array = offset + amplitude * np.tanh(enclosed(u) / scale)
+        return slopes
+
+    def curvature(self, u: Array, width: Array) -> Array:
+        _, amplitude, scale = self.tanh_form(width)
+        decay = np.exp(-2 * abs(enclosed(u) / scale))
+        curvatures: Array = amplitude / scale * (4 * decay / (1 + decay) ** 2)
+        return curvatures
+
+
+class LogCosh(SmoothKind):
+    """``w^2 log cosh(u/w)``."""
+
+    name = "log-cosh"
+    can_reflect = False
+
+    def value(self, u: Array, width: Array) -> Array:
+        scaled = abs(enclosed(u) / width)
+        # log cosh v = v + log((1 + exp(-2v)) / 2) for v >= 0
+        values: Array = width * width * (scaled + np.log1p(np.expm1(-2 * scaled) / 2))
+        return values
+
+    def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
+        return width - width, width, width
+
+
+class Softplus(SmoothKind):
+    """``w log(1 + exp(u/w))``; with a negative width the reflected ``|w| log(1 + exp(-u/|w|))``."""
+
+    name = "softplus"
+    can_reflect = True
+
+    def value(self, u: Array, width: Array) -> Array:
+        scaled = enclosed(u) / width
+        positive_part = (scaled + abs(scaled)) / 2
+        return np.asarray(abs(width) * (positive_part + np.log1p(np.exp(-abs(scaled)))))
+
+    def tanh_form(self, width: Array) -> tuple[Array, Array, Array]:
+        half = width / abs(width) / 2
+        return half, abs(half), 2 * abs(width)
+
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (Huber(), LogCosh(), Softplus())}

@@ -1,0 +1,234 @@
+"""Gradients along one coordinate: suprema over the whole line, and minimisers.
+
+Coordinates are independent of each other, so that suprema and minimisers of
+separable objectives are made of those of their coordinates.  Slopes of Huber
+losses are piecewise linear, and everything is found at their kinks, exactly.
+For the other kinds branch and bound in floats encloses a supremum from above;
+with rational data it is proved in enclosures, see `fedtheory.federation.losses.sigmoids`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.losses.kinds import Kind, SmoothKind
+from fedtheory.federation.losses.sigmoids import Sigmoids
+from fedtheory.federation.losses.terms import Terms
+
+_FAR = 40
+"""Widths from the outermost centres at which slopes are their limits in double precision."""
+_CLOSE, _CLOSE_CURVATURE = 1e-12, 1e-9
+"""How far upper bounds may be above the suprema that they enclose, relative to the numbers that are added there."""
+_MOST_INTERVALS = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """R functions of one coordinate, ``h_r(x) = sum_t B_rt phi'(x - b_t)``."""
+
+    kind: Kind
+    coefficients: Array
+    """B, (R, n)."""
+    centres: Array
+    """b, (n,), each pair of centre and width once."""
+    widths: Array
+    """(n,)."""
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        """Floats or rationals."""
+        return arithmetic_of(self.coefficients)
+
+    def supremum(self, shares: Array) -> Number:
+        """``sup_x sum_r shares_r h_r(x)^2`` for shares (R,) of any sign; of smooth kinds in floats an upper bound."""
+        if not self.coefficients.size:
+            return self.arithmetic.number(0, "zero")
+        if self._sigmoids is not None:
+            return self._sigmoids.supremum(shares)
+        return self._exact_supremum(shares) if self.kind.is_piecewise else self._enclosed_supremum(shares)
+
+    def steepest(self) -> Array:
+        """``sup_x h_r'(x)``, (R,), for coefficients that are not negative; of smooth kinds in floats an upper bound."""
+        if not self.coefficients.size:
+            return self.arithmetic.zeros(len(self.coefficients))
+        if self._sigmoids is not None:
+            return np.array([self._sigmoids.steepest(row) for row in range(len(self.coefficients))], dtype=object)
+        if self.kind.is_piecewise:
+            middles = (self._kinks[1:] + self._kinks[:-1]) / 2
+            # In floats a centre far from zero can be all that is left of its interval.
+            alone = self.centres[self.centres - self.widths == self.centres + self.widths]
+            middles = np.concatenate([middles, alone])
+            bends = self.kind.curvature(middles[:, None] - self.centres, self.widths)
+            return np.asarray((bends @ self.coefficients.T).max(axis=0))
+        return np.array([self._enclosed_curvature(row) for row in self.coefficients])
+
+    @cached_property
+    def _sigmoids(self) -> Sigmoids | None:
+        """The same functions for proofs in enclosures; None where they are piecewise linear or in floats."""
+        if not isinstance(self.kind, SmoothKind) or self.arithmetic is FLOAT:
+            return None
+        offsets, amplitudes, scales = self.kind.tanh_form(self.widths)
+        return Sigmoids(self.coefficients @ offsets, self.coefficients * amplitudes, self.centres, scales)
+
+    @cached_property
+    def _kinks(self) -> Array:
+        """Where the slopes bend, in ascending order."""
+        places = sorted({*(self.centres - self.widths), *(self.centres + self.widths)})
+        return self.arithmetic.array(places)
+
+    def _slopes(self, points: Array) -> Array:
+        """phi' of each term at points (P,), (P, n)."""
+        return self.kind.slope(points[:, None] - self.centres, self.widths)
+
+    def zero(self, near: Number) -> Number:
+        """The zero nearest to a point of the only function, which rises; `InputError` where it has none."""
+        if self._sigmoids is not None:
+            return self._sigmoids.zero()
+        return self._flat_zero(near) if self.kind.is_piecewise else self._steep_zero()
+
+    def _flat_zero(self, near: Number) -> Number:
+        """For a piecewise linear function, which can vanish on a whole interval."""
+        kinks = self._kinks
+        values = (self._slopes(kinks) @ self.coefficients.T)[:, 0]
+        rounding = 0 if values.dtype == object else 1e-14 * values.max()
+        flat = np.flatnonzero(abs(values) <= rounding)
+        if len(flat):
+            return min(max(near, kinks[flat[0]]), kinks[flat[-1]])
+        above = int((values > 0).argmax())
+        left, right, low, high = kinks[above - 1], kinks[above], values[above - 1], values[above]
+        return left - low * (right - left) / (high - low)
+
+    def _steep_zero(self) -> float:
+        """For a function that rises all the time."""
+        from scipy.optimize import brentq
+
+        def value(point: float) -> float:
+            return float((self._slopes(np.array([point])) @ self.coefficients.T)[0, 0])
+
+        rounding = 1e-14 * float(np.abs(self.coefficients).sum())
+        if value(-np.inf) >= -rounding or value(np.inf) <= rounding:
+            raise InputError("", "the objective has no minimiser")
+        reach = float(np.abs(self.widths).max())
+        left, right = float(self.centres.min()) - reach, float(self.centres.max()) + reach
+        while value(left) > 0:
+            left, reach = left - reach, 2 * reach
+        while value(right) < 0:
+            right, reach = right + reach, 2 * reach
+        return float(brentq(value, left, right, xtol=1e-300, rtol=1e-15))
+
+    def _exact_supremum(self, shares: Array) -> Number:
+        values = self._slopes(self._kinks) @ self.coefficients.T
+        at_kinks, changes = (values * values) @ shares, values[1:] - values[:-1]
+        tilts, bends = (values[:-1] * changes) @ shares, (changes * changes) @ shares
+        # Where the shares are of both signs a piece can have its largest value inside.
+        pieces = zip(at_kinks, tilts, bends, strict=False)
+        inside = [at - tilt * tilt / bend for at, tilt, bend in pieces if bend < 0 < tilt < -bend]
+        return max([*at_kinks, *inside])
+
+    def _enclosed_supremum(self, shares: Array) -> float:
+        positive, negative = np.maximum(shares, 0), np.minimum(shares, 0)
+
+        def value(points: Array) -> Array:
+            return np.asarray((self._slopes(points) @ self.coefficients.T) ** 2 @ shares)
+
+        def upper(left: Array, right: Array) -> Array:
+            least, most = self._ranges(self._slopes(left), self._slopes(right))
+            nearest = np.maximum(np.maximum(least, -most), 0)
+            plain = np.maximum(abs(least), abs(most)) ** 2 @ positive + nearest**2 @ negative
+            # On a short interval the mean value theorem is much closer; at its ends slopes may be limits.
+            ends = [np.clip(end, *self._reach) for end in (left, right)]
+            bends = self._bends(*ends)
+            corners = [slope * bend for slope in (least, most) for bend in bends]
+            low, high = 2 * np.minimum.reduce(corners), 2 * np.maximum.reduce(corners)
+            steepest = np.maximum(high @ positive + low @ negative, -(low @ positive + high @ negative))
+            close = value((ends[0] + ends[1]) / 2) + steepest * (ends[1] - ends[0]) / 2
+            return np.asarray(np.where(np.isfinite(left + right), np.minimum(plain, close), plain))
+
+        limits = np.abs(self._slopes(np.array([-np.inf, np.inf]))).max(axis=0)
+        scale = np.abs(shares) @ (np.abs(self.coefficients) @ limits) ** 2
+        return self._largest(value, upper, _CLOSE * float(scale))
+
+    def _ranges(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Bounds (P, R) on the combinations of what lies between `low` and `high` (P, n)."""
+        rising, falling = np.maximum(self.coefficients, 0).T, np.minimum(self.coefficients, 0).T
+        return low @ rising + high @ falling, high @ rising + low @ falling
+
+    def _bends(self, left: Array, right: Array) -> tuple[Array, Array]:
+        """Bounds (P, R) on h_r' over intervals: curvatures fall off on both sides of a centre."""
+        high = self._curvatures(np.clip(self.centres, left[:, None], right[:, None]))
+        low = np.minimum(self._curvatures(left[:, None]), self._curvatures(right[:, None]))
+        return self._ranges(low, high)
+
+    @cached_property
+    def _reach(self) -> tuple[float, float]:
+        """Points beyond which slopes are their limits in double precision."""
+        reach = _FAR * float(np.abs(self.widths).max())
+        return float(self.centres.min()) - reach, float(self.centres.max()) + reach
+
+    def _curvatures(self, points: Array) -> Array:
+        """phi'' of each term at its own point, (P, n) or (P, 1)."""
+        return self.kind.curvature(points - self.centres, self.widths)
+
+    def _enclosed_curvature(self, row: Array) -> float:
+        def value(points: Array) -> Array:
+            return np.asarray(self._curvatures(points[:, None]) @ row)
+
+        def upper(left: Array, right: Array) -> Array:
+            return np.asarray(self._curvatures(np.clip(self.centres, left[:, None], right[:, None])) @ row)
+
+        scale = float(self.kind.curvature(self.centres * 0, self.widths) @ row)
+        return self._largest(value, upper, _CLOSE_CURVATURE * scale)
+
+    def _largest(
+        self, value: Callable[[Array], Array], upper: Callable[[Array, Array], Array], tolerance: float
+    ) -> float:
+        """The largest value of a function on the line and a tolerance, by branch and bound on intervals."""
+        inner = np.union1d(np.linspace(*self._reach, 64), self.centres)
+        edges = np.concatenate([[-np.inf], inner, [np.inf]])
+        left, right = edges[:-1], edges[1:]
+        best = float(value(edges).max())
+        while len(left):
+            if len(left) > _MOST_INTERVALS:
+                raise NotApplicable("the supremum over all of space could not be bounded")
+            undecided = upper(left, right) > best + tolerance
+            left, right = left[undecided], right[undecided]
+            middle = (left + right) / 2
+            best = max(best, float(value(middle).max(initial=best)))
+            left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
+        return best + tolerance
+
+
+def line(terms: Terms, coordinate: int, mixing: Array) -> Line:
+    """Combinations ``h_r = sum_i mixing_ri dF_i/dx_c`` of the clients' gradients, mixing (R, M), along a coordinate."""
+    here = terms.along(coordinate)
+    columns: dict[tuple[Number, Number], Array] = {}
+    for owner, weight, key in zip(here.owners, here.weights, zip(here.centres, here.widths, strict=True), strict=True):
+        columns[key] = columns.get(key, 0) + weight * mixing[:, owner]
+    if terms.arithmetic is FLOAT and len(here.weights):
+        # Clients with the same term cancel, up to rounding.
+        rounding = 1e-14 * here.weights.max()
+        columns = {key: np.where(np.abs(column) > rounding, column, 0.0) for key, column in columns.items()}
+    columns = {key: column for key, column in columns.items() if (column != 0).any()}
+    places = [terms.arithmetic.array([key[part] for key in columns]) for part in (0, 1)]
+    coefficients = np.stack(list(columns.values()), axis=1) if columns else terms.arithmetic.zeros(len(mixing), 0)
+    return Line(terms.kind, coefficients, *places)
+
+
+def minimiser(terms: Terms, near: Array) -> Array:
+    """The minimiser, (d,), nearest to a point (d,) of the only objective that the terms belong to.
+
+    Raises `InputError` where there is none.
+    """
+    one = terms.arithmetic.identity(1)
+    found = near.copy()
+    for coordinate, start in enumerate(near):
+        along = line(terms, coordinate, one)
+        if along.coefficients.size:
+            found[coordinate] = along.zero(start)
+    return found

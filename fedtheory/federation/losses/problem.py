@@ -1,0 +1,162 @@
+"""A federated problem whose objectives are sums of scalar losses, one coordinate each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+
+from fedtheory.arithmetic import ENCLOSED, FLOAT, Arithmetic, Array, Number
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.losses.line import minimiser
+from fedtheory.federation.losses.noise import TwoPointNoise
+from fedtheory.federation.losses.terms import Terms
+from fedtheory.federation.oracles import ExactOracle, Oracle
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.quadratic import uniform_weights
+
+
+class LossProblem(Problem):
+    """``F_i(x) = sum_j a_ij phi(x[c_ij] - b_ij)`` of M clients in d dimensions; no matrices describe it.
+
+    What belongs to quadratics alone raises `NotApplicable` when it is asked for.
+    """
+
+    terms: Terms
+    given: LossProblem
+    """The problem in the coordinates that it was given in, in which all its data are exact."""
+
+    def __init__(self, terms: Terms, weights: Array, start: Array, oracle: Oracle) -> None:
+        # The attributes of a problem that quadratics have besides these are not there.
+        self.__dict__.update(terms=terms, weights=weights, start=start, oracle=oracle, data=None)
+        self.__dict__["description"] = f"{terms.kind.name} losses"
+        self.__dict__["given"] = self
+
+    @property
+    def hessians(self) -> NoReturn:
+        """No constant matrices."""
+        raise NotApplicable(f"the objectives are {self.description}, not quadratics: their curvatures are not constant")
+
+    linear = hessians
+    constants = hessians
+
+    @property
+    def clients(self) -> int:
+        """M."""
+        return len(self.weights)
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        """Floats or rationals, as the arrays are; enclosures where the losses have no rational values."""
+        exact = self.terms.arithmetic.is_rigorous
+        return ENCLOSED if exact and not self.terms.kind.is_piecewise else self.terms.arithmetic
+
+    @cached_property
+    def mean_terms(self) -> Terms:
+        """F as one objective."""
+        return self.terms.mixed(self.weights)
+
+    @cached_property
+    def optimum(self) -> Array:
+        """x*, (d,): the minimiser of F nearest to the start."""
+        try:
+            return minimiser(self.mean_terms, self.start)
+        except InputError:
+            raise InputError("problem.terms", "F has no minimiser: a gradient never changes its sign") from None
+
+    def value(self, point: Array) -> Number:
+        """F at a point (d,)."""
+        return self.mean_terms.values(point[None])[0]
+
+    def gradients(self, points: Array) -> Array:
+        """Gradients of F_i, (..., M, d), at points (..., M, d)."""
+        return self.terms.gradients(points)
+
+    def gaps(self, points: Array) -> Array:
+        """F(x) - F*, (...), at points (..., d)."""
+        gaps: Array = self.mean_terms.values(points[..., None, :])[..., 0] - self.optimal_value
+        return gaps
+
+    def slopes(self, points: Array) -> Array:
+        """grad F(x), (..., d), at points (..., d)."""
+        slopes: Array = self.mean_terms.gradients(points[..., None, :])[..., 0, :]
+        return slopes
+
+    @cached_property
+    def centred(self) -> LossProblem:
+        """The same problem in coordinates whose zero is the optimum."""
+        at = self.optimum
+        centred = LossProblem(self.terms.translated(at), self.weights, self.start - at, self.oracle)
+        centred.__dict__.update(optimum=at - at, given=self.given)
+        return centred
+
+    def anew(self) -> LossProblem:
+        """The same problem with nothing computed yet."""
+        return LossProblem(self.terms, self.weights, self.start, self.oracle)
+
+    @cached_property
+    def client_optima(self) -> Array:
+        """A minimiser of each F_i, (M, d), the nearest to x*; `NotApplicable` where one has none."""
+        if self.given is not self:
+            return np.asarray(self.given.client_optima - self.given.optimum)
+        optima = self.arithmetic.zeros(self.clients, self.dimension)
+        try:
+            for client in range(self.clients):
+                optima[client] = minimiser(self.terms.of([client]), self.optimum)
+        except InputError:
+            raise NotApplicable("a client's objective has no minimiser") from None
+        return optima
+
+    def repeated(self, copies: int) -> LossProblem:
+        """The problem with every client repeated, the shares divided by the number of copies."""
+        clients: Sequence[int] = list(range(self.clients)) * copies
+        weights: Array = self.weights[clients] / copies
+        return LossProblem(self.terms.of(clients), weights, self.start, self.oracle.of(clients))
+
+    def as_floats(self) -> LossProblem:
+        """The same problem in double precision."""
+        if self.arithmetic is FLOAT:
+            return self
+        weights, start = FLOAT.array(self.weights), FLOAT.array(self.start)
+        return LossProblem(self.terms.as_floats(), weights, start, self.oracle.as_floats())
+
+
+def separable(
+    terms: Terms, start: Array, *, clients: int, weights: Array | None = None, noise: Array | None = None
+) -> LossProblem:
+    """A checked problem of M clients with full gradients or two-point noise.
+
+    `noise` holds the sizes s_i, (M,); missing weights are uniform.  Raises
+    `InputError`, naming the key, where F has no minimiser or a number is out of
+    its range.
+    """
+    shares = uniform_weights(terms.arithmetic, clients) if weights is None else weights
+    oracle = ExactOracle() if noise is None or not any(noise) else TwoPointNoise(noise)
+    problem = LossProblem(terms, shares, start, oracle)
+    _check(problem, clients, noise)
+    return problem
+
+
+def _check(problem: LossProblem, clients: int, noise: Array | None) -> None:
+    terms, weights = problem.terms, problem.weights
+    _expect(len(weights) == clients, "weights", f"expected {clients} numbers, got {len(weights)}")
+    _expect(all(weight > 0 for weight in weights), "weights", "expected positive numbers")
+    apart = abs(weights.sum() - 1)
+    rounding = 0 if weights.dtype == object else 1e-9
+    _expect(apart <= rounding, "weights", f"expected numbers that sum to 1, got a sum of {weights.sum()}")
+    _expect(all(weight > 0 for weight in terms.weights), "terms", "expected positive weights")
+    allowed = all(width > 0 or (width < 0 and terms.kind.can_reflect) for width in terms.widths)
+    _expect(allowed, "terms", "expected positive widths")
+    inside = all(0 <= coordinate < problem.dimension for coordinate in terms.coordinates)
+    _expect(inside, "terms", f"expected coordinates from 0 to {problem.dimension - 1}")
+    if noise is not None:
+        _expect(len(noise) == clients, "noise", f"expected one number or {clients}, got {len(noise)}")
+        _expect(all(size >= 0 for size in noise), "noise", "expected numbers that are not negative")
+    _ = problem.optimum
+
+
+def _expect(holds: object, key: str, otherwise: str) -> None:
+    if not holds:
+        raise InputError(f"problem.{key}", otherwise)

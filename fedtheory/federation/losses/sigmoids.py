@@ -1,0 +1,180 @@
+"""Slopes of smooth losses along one coordinate, ``h_r(x) = k_r + sum_t C_rt tanh((x - b_t)/s_t)``, in enclosures.
+
+Suprema over the whole line and zeros, proved: branch and bound covers the line,
+signs of derivatives close what is monotone or concave, and Newton's method on
+intervals narrows what is left to the working precision.  All data are rational.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from flint import arb, fmpq
+
+from fedtheory.arithmetic import Array, Number, simplest_near
+from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, Enclosure, bare, largest, precise_enclosures
+from fedtheory.errors import InputError, Unresolved
+from fedtheory.federation.losses.covering import Jet, largest_on, narrowed
+
+_MOST_DOUBLINGS = 14
+_PRECISIONS = (1, 4, 16)
+"""Multiples of the usual precision at which a zero is looked for: between distant centres slopes can be very small."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sigmoids:
+    """R functions of one coordinate; n terms, at least one."""
+
+    offsets: Array
+    """k, (R,)."""
+    amplitudes: Array
+    """C, (R, n)."""
+    centres: Array
+    """b, (n,)."""
+    scales: Array
+    """s, (n,), positive."""
+
+    def supremum(self, shares: Array) -> Number:
+        """``sup_x sum_r shares_r h_r(x)^2`` for shares (R,) of any sign; rational where it is that of a limit."""
+        with precise_enclosures():
+            return self._supremum([bare(share) for share in shares])
+
+    def steepest(self, row: int) -> Number:
+        """``sup_x h_r'(x)`` for amplitudes that are not negative; rational where all terms have the same centre."""
+        with precise_enclosures():
+            amplitudes = self.amplitudes[row] / self.scales
+            used = [t for t in range(len(amplitudes)) if amplitudes[t] != 0]
+            first, last = (choose(self.centres[used], default=fmpq(0)) for choose in (min, max))
+            if first == last:
+                return amplitudes.sum()
+
+            # Outside of the centres all curvatures fall off.
+            def jet(x: arb) -> Jet:
+                found = Jet(arb(0), arb(0), arb(0))
+                for t in used:
+                    height, curvature, scale = self._at(t, x)
+                    found += Jet(
+                        curvature,
+                        -2 * height * curvature / scale,
+                        curvature * (6 * height * height - 2) / (scale * scale),
+                    ).scaled(arb(amplitudes[t]))
+                return found
+
+            return Enclosure(largest_on(jet, arb(first).lower(), arb(last).upper()))
+
+    def zero(self) -> Number:
+        """The zero of the only function, whose amplitudes are positive; `InputError` where it has none.
+
+        Rational where terms cancel exactly at a simple number.
+        """
+        reach = self.amplitudes[0].sum()
+        if not -reach < self.offsets[0] < reach:
+            raise InputError("", "the objective has no minimiser")
+        for more in _PRECISIONS:
+            with suppress(Unresolved), precise_enclosures(more * ENCLOSURE_BITS):
+                found = narrowed(self._slope_jet, *self._bracket())
+                simple = fmpq(0) if found.contains(arb(0)) else simplest_near(float(found.mid()))
+                return simple if found.contains(arb(simple)) and self._vanishes(simple) else Enclosure(found)
+        raise Unresolved("the objective is too flat for its minimiser to be enclosed")
+
+    def _at(self, term: int, x: arb) -> tuple[arb, arb, fmpq]:
+        """tanh, 1 - tanh^2 and the scale of a term."""
+        height = ((x - self.centres[term]) / self.scales[term]).tanh()
+        return height, 1 - height * height, self.scales[term]
+
+    def _jets(self, x: arb) -> list[Jet]:
+        """Each h_r at a point or over an interval."""
+        jets = [Jet(arb(offset), arb(0), arb(0)) for offset in self.offsets]
+        for t in range(len(self.centres)):
+            height, curvature, scale = self._at(t, x)
+            term = Jet(height, curvature / scale, -2 * height * curvature / (scale * scale))
+            jets = [jet + term.scaled(arb(row[t])) for jet, row in zip(jets, self.amplitudes, strict=True)]
+        return jets
+
+    def _slope_jet(self, x: arb) -> Jet:
+        return self._jets(x)[0]
+
+    def _supremum(self, shares: list[Number]) -> Number:
+        def jet(x: arb) -> Jet:
+            squares = [each.squared().scaled(arb(share)) for each, share in zip(self._jets(x), shares, strict=True)]
+            return sum(squares[1:], squares[0])
+
+        limits = largest([self._limit(shares), self._reflected()._limit(shares)])
+        if len(shares) == 1 and self._is_monotone and shares[0] >= 0:
+            return limits
+        floor = bare(limits)
+        right, beyond_right = self._tail(shares, arb(floor))
+        left, beyond_left = self._reflected()._tail(shares, arb(floor))
+        inside = largest_on(jet, (-left).lower(), right.upper(), arb(floor))
+        found = inside.max(beyond_right).max(beyond_left)
+        return limits if not isinstance(limits, Enclosure) and found <= limits else Enclosure(found.max(arb(floor)))
+
+    @property
+    def _is_monotone(self) -> bool:
+        """Whether the first function never falls, or never rises."""
+        return len({bool(amplitude > 0) for amplitude in self.amplitudes[0] if amplitude != 0}) <= 1
+
+    def _limit(self, shares: list[Number]) -> Number:
+        """What the sum of squares tends to on the right."""
+        limits = self.offsets + self.amplitudes.sum(axis=1)
+        return sum(share * limit * limit for share, limit in zip(shares, limits, strict=True))
+
+    def _reflected(self) -> Sigmoids:
+        """The functions of -x."""
+        return replace(self, amplitudes=-self.amplitudes, centres=-self.centres)
+
+    def _tail(self, shares: list[Number], floor: arb) -> tuple[arb, arb]:
+        """A point, and an enclosure of the largest value beyond it that matters beside `floor`, the limit at least."""
+        reach = max(self.scales)
+        for doubling in range(_MOST_DOUBLINGS):
+            point = arb(max(self.centres) + reach * 2**doubling / 2).upper()
+            values, tilt = self._beyond(shares, point)
+            if values <= floor or tilt > 0 or tilt < 0:
+                # Monotone, or below: its largest value is the limit, the value at the point, or does not matter.
+                break
+        else:
+            return point, values
+        return point, floor
+
+    def _beyond(self, shares: list[Number], point: arb) -> tuple[arb, arb]:
+        """Enclosures over all x beyond a point: of the sum of squares, and of its slope times a positive function.
+
+        With ``q_t = exp(-2 (x - b_t)/s_t)`` the curvature of a term is ``4 q_t/(1 + q_t)^2``.  Times
+        ``exp(2 (x - point)/s)`` of the largest scale s it stays the same up to the square for the terms
+        of that scale, and only falls for the others.
+        """
+        slowest = max(self.scales)
+        heights, tilts = [], []
+        for centre, scale in zip(self.centres, self.scales, strict=True):
+            decay = (-2 * (point - centre) / scale).exp()
+            least = 1 / (1 + 2 * decay + decay * decay) if scale == slowest else arb(0)
+            heights.append(((point - centre) / scale).tanh().union(arb(1)))
+            tilts.append(4 * decay * least.union(arb(1)) / scale)
+        values = tilt = arb(0)
+        for offset, row, share in zip(self.offsets, self.amplitudes, shares, strict=True):
+            height = offset + sum((arb(c) * h for c, h in zip(row, heights, strict=True)), arb(0))
+            slope = sum((arb(c) * t for c, t in zip(row, tilts, strict=True)), arb(0))
+            values, tilt = values + share * height * height, tilt + 2 * share * height * slope
+        return values, tilt
+
+    def _bracket(self) -> tuple[arb, arb]:
+        """Points on both sides of the zero."""
+        reach = max(self.scales)
+        low, high = arb(min(self.centres)).lower(), arb(max(self.centres)).upper()
+        for _ in range(_MOST_DOUBLINGS):
+            is_below, is_above = self._slope_jet(low).value < 0, self._slope_jet(high).value > 0
+            if is_below and is_above:
+                return low, high
+            low, high = low if is_below else (low - reach).lower(), high if is_above else (high + reach).upper()
+            reach = 2 * reach
+        raise Unresolved("the minimiser is too far away to be enclosed")
+
+    def _vanishes(self, point: fmpq) -> bool:
+        """Whether the only function is exactly zero at a rational point: equal arguments of tanh cancel."""
+        sums: dict[fmpq, fmpq] = {}
+        for amplitude, centre, scale in zip(self.amplitudes[0], self.centres, self.scales, strict=True):
+            argument = (point - centre) / scale
+            sign = int(argument > 0) - int(argument < 0)
+            sums[abs(argument)] = sums.get(abs(argument), fmpq(0)) + sign * amplitude
+        return self.offsets[0] == 0 and not any(sums.values())

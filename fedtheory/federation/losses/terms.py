@@ -1,0 +1,89 @@
+"""Objectives as sums of scalar losses: ``F_i(x) = sum_j a_ij phi(x[c_ij] - b_ij)``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Arithmetic, Array, arithmetic_of
+from fedtheory.federation.losses.kinds import Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The n terms of all clients, in one arithmetic."""
+
+    kind: Kind
+    owners: Array
+    """Client of each term, (n,) whole numbers."""
+    coordinates: Array
+    """c, (n,) whole numbers."""
+    weights: Array
+    """a, (n,), positive."""
+    centres: Array
+    """b, (n,)."""
+    widths: Array
+    """w, (n,), positive; negative where the loss is reflected."""
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        """Floats or rationals."""
+        return arithmetic_of(self.weights)
+
+    def values(self, points: Array) -> Array:
+        """Values, (..., C), of C clients, each at its own point (..., C, d)."""
+        values = self.weights * self.kind.value(self._arguments(points), self.widths)
+        total = self.arithmetic.zeros(*points.shape[:-1])
+        places: Any = (..., self.owners)
+        np.add.at(total, places, values)
+        return total
+
+    def gradients(self, points: Array) -> Array:
+        """Gradients, (..., C, d), of C clients, each at its own point (..., C, d)."""
+        slopes = self.weights * self.kind.slope(self._arguments(points), self.widths)
+        total = self.arithmetic.zeros(*points.shape)
+        places: Any = (..., self.owners, self.coordinates)
+        np.add.at(total, places, slopes)
+        return total
+
+    def _arguments(self, points: Array) -> Array:
+        """What each term's loss is evaluated at, (..., n)."""
+        arguments: Array = points[..., self.owners, self.coordinates] - self.centres
+        return arguments
+
+    def translated(self, origin: Array) -> Terms:
+        """The terms in coordinates whose zero is `origin` (d,)."""
+        return replace(self, centres=self.centres - origin[self.coordinates])
+
+    def of(self, clients: Sequence[int]) -> Terms:
+        """The terms of some of the clients, in that order; a client may be named repeatedly."""
+        picked = [np.flatnonzero(self.owners == client) for client in clients]
+        places = np.concatenate(picked)
+        owners = np.repeat(np.arange(len(picked)), [len(places) for places in picked])
+        return replace(self._at(places), owners=owners)
+
+    def along(self, coordinate: int) -> Terms:
+        """The terms of one coordinate."""
+        return self._at(np.flatnonzero(self.coordinates == coordinate))
+
+    def mixed(self, weights: Array) -> Terms:
+        """One objective, the sum of the clients' with weights (M,); a weight of zero drops a client."""
+        kept = self._at(np.flatnonzero(weights[self.owners] != 0))
+        return replace(kept, owners=kept.owners * 0, weights=kept.weights * weights[kept.owners])
+
+    def _at(self, places: Array) -> Terms:
+        arrays = (self.owners, self.coordinates, self.weights, self.centres, self.widths)
+        return Terms(self.kind, *(array[places] for array in arrays))
+
+    def as_floats(self) -> Terms:
+        """The same terms in double precision."""
+        return replace(
+            self,
+            weights=FLOAT.array(self.weights),
+            centres=FLOAT.array(self.centres),
+            widths=FLOAT.array(self.widths),
+        )

@@ -1,0 +1,111 @@
+"""Full gradients, and full gradients with additive noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array, arithmetic_of
+from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
+
+
+@dataclass(frozen=True)
+class ExactOracle(Oracle):
+    """Full gradients, no noise."""
+
+    depends_on_model = False
+
+    def covariances(self, moments: Array) -> Array:
+        clients, size, _ = moments.shape
+        return arithmetic_of(moments).zeros(clients, size - 1, size - 1)
+
+    def sample(self, points: Array, generator: np.random.Generator) -> Array:
+        return np.zeros_like(points)
+
+    def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
+        return point - point
+
+    def draws(self, client: int, linear: Array) -> Draws:
+        arithmetic, size = arithmetic_of(linear), linear.shape[1]
+        return Draws(arithmetic.array([1]), arithmetic.zeros(1, size, size + 1))
+
+    def variance_forms(self, linear: Array) -> Array:
+        clients, size = linear.shape
+        return arithmetic_of(linear).zeros(clients, size + 1, size + 1)
+
+    def step_bound(self, hessians: Array, linear: Array) -> StepBound:
+        arithmetic = arithmetic_of(hessians)
+        smallest = min(arithmetic.smallest_eigenvalue(hessian) for hessian in hessians)
+        return StepBound(
+            curvature=max(arithmetic.largest_eigenvalue(hessian) for hessian in hessians),
+            push=arithmetic.upper_sqrt((linear * linear).sum(axis=1).max()),
+            contraction=max(arithmetic.number(0, "zero"), smallest),
+        )
+
+
+@dataclass(frozen=True)
+class AdditiveNoise(Oracle):
+    """Isotropic noise of variance ``E|g_i - grad F_i|^2 = variance[i]``, fresh at every step.
+
+    Moments need no more than the variance.  Where a single outcome or a bounded
+    law is needed, it is: a random axis, a random sign, length ``sqrt(variance)``.
+    """
+
+    variances: Array = field(repr=False)
+    depends_on_model = False
+
+    def covariances(self, moments: Array) -> Array:
+        size = moments.shape[-1] - 1
+        isotropic = arithmetic_of(moments).identity(size)
+        covariances: Array = self.variances[:, None, None] * isotropic / size
+        return covariances
+
+    def sample(self, points: Array, generator: np.random.Generator) -> Array:
+        deviations = np.sqrt(self.variances / points.shape[-1])
+        noise: Array = generator.standard_normal(points.shape) * deviations[:, None]
+        return noise
+
+    def outcome(self, client: int, point: Array, generator: np.random.Generator) -> Array:
+        noise = point - point
+        sign = 1 if generator.random() < 0.5 else -1
+        noise[generator.integers(len(point))] = sign * arithmetic_of(point).upper_sqrt(self.variances[client])
+        return noise
+
+    def draws(self, client: int, linear: Array) -> Draws:
+        # A random axis and sign, and a rational length: an irrational deviation is rounded up, and the
+        # noise is zero as often as it takes to keep the variance exact.
+        arithmetic, size = arithmetic_of(linear), linear.shape[1]
+        variance = self.variances[client]
+        if variance == 0:
+            return ExactOracle().draws(client, linear)
+        length = arithmetic.upper_sqrt(variance)
+        moved = variance / (length * length)
+        if arithmetic is FLOAT and moved > 1 - 1e-12:
+            # Rounding alone leaves something for zero.
+            moved = arithmetic.number(1, "one")
+        signed = length * np.concatenate(
+            [arithmetic.identity(size), -arithmetic.identity(size), arithmetic.zeros(1, size)]
+        )
+        maps = arithmetic.zeros(len(signed), size, size + 1)
+        maps[:, :, 0] = signed
+        probabilities = arithmetic.array([moved / (2 * size)] * (2 * size) + [1 - moved])
+        possible = probabilities > 0
+        return Draws(probabilities[possible], maps[possible])
+
+    def variance_forms(self, linear: Array) -> Array:
+        forms = ExactOracle().variance_forms(linear)
+        forms[:, 0, 0] = self.variances
+        return forms
+
+    def step_bound(self, hessians: Array, linear: Array) -> StepBound:
+        without = ExactOracle().step_bound(hessians, linear)
+        reach = arithmetic_of(hessians).upper_sqrt(self.variances.max())
+        return replace(without, push=without.push + reach, law="for noise of bounded support with these moments, ")
+
+    def of(self, clients: Sequence[int]) -> AdditiveNoise:
+        return AdditiveNoise(self.variances[list(clients)])
+
+    def as_floats(self) -> AdditiveNoise:
+        return AdditiveNoise(FLOAT.array(self.variances))

@@ -1,0 +1,77 @@
+"""Random quadratic problems with prescribed spectra and heterogeneity, in exact rationals.
+
+Rotations are Cayley transforms of rational skew-symmetric matrices, so a Hessian
+``Q diag(spectrum) Q'`` is rational and has exactly the prescribed eigenvalues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.federation.problem.quadratic import Problem, quadratic
+
+_GRID = 4
+"""Random coordinates are multiples of 1/_GRID: small numbers that a reader can check by hand."""
+
+
+def random_vector(generator: np.random.Generator, size: int, reach: int = 2) -> Array:
+    """A rational vector (size,) with coordinates in [-reach, reach], multiples of 1/4."""
+    vector: Array = RATIONAL.array(generator.integers(-reach * _GRID, reach * _GRID + 1, size)) / fmpq(_GRID)
+    return vector
+
+
+def cayley_rotation(skew: Array) -> Array:
+    """``(I - A)(I + A)^-1`` for a rational skew-symmetric A (d, d): an orthogonal rational matrix."""
+    size = len(skew)
+    identity = RATIONAL.identity(size)
+    inverse = fmpq_mat((identity + skew).tolist()).inv()
+    rotation: Array = (identity - skew) @ np.array(inverse.tolist(), dtype=object).reshape(size, size)
+    return rotation
+
+
+def random_rotation(generator: np.random.Generator, size: int) -> Array:
+    """A rational rotation (size, size) from a random skew matrix with small entries."""
+    entries = RATIONAL.array(generator.integers(-2, 3, (size, size))) / fmpq(2)
+    upper = np.triu(entries, 1) + RATIONAL.zeros(size, size)
+    return cayley_rotation(upper - upper.T)
+
+
+def hessian_with_spectrum(generator: np.random.Generator, spectrum: Sequence[fmpq]) -> Array:
+    """A rational symmetric matrix (d, d) with exactly the given eigenvalues and random eigenvectors."""
+    rotation = random_rotation(generator, len(spectrum))
+    hessian: Array = rotation @ np.diag(RATIONAL.array(list(spectrum))) @ rotation.T + RATIONAL.zeros(
+        len(spectrum), len(spectrum)
+    )
+    return hessian
+
+
+def random_quadratics(
+    generator: np.random.Generator,
+    spectra: Sequence[Sequence[fmpq]],
+    *,
+    shared: bool,
+    heterogeneity: fmpq,
+    noise: fmpq,
+) -> Problem:
+    """A rational problem with one client for each spectrum.
+
+    With `shared` all clients have the first client's Hessian, so that gradient
+    dissimilarity is bounded on all of space.  `heterogeneity` scales the spread
+    of the clients' linear terms; `noise` is every client's gradient variance.
+    """
+    clients, dimension = len(spectra), len(spectra[0])
+    hessians = [hessian_with_spectrum(generator, spectrum) for spectrum in (spectra[:1] if shared else spectra)]
+    hessians = hessians * clients if shared else hessians
+    # Linear terms in the ranges of the Hessians, so that every F_i (and so F) has a minimiser.
+    common = random_vector(generator, dimension)
+    minimisers = [common + heterogeneity * random_vector(generator, dimension) for _ in range(clients)]
+    return quadratic(
+        np.stack(hessians),
+        np.stack([hessian @ minimiser for hessian, minimiser in zip(hessians, minimisers, strict=True)]),
+        random_vector(generator, dimension),
+        noise=RATIONAL.array([noise] * clients),
+    )

@@ -1,0 +1,217 @@
+"""What a claim is: data, stated in SymPy, in its source's own notation.
+
+A claim names two sides and a relation, the conditions and assumptions under
+which it is made, and for each symbol the quantity of a run that it stands for.
+Everything else follows from it: the typeset statement, its value on a run, the
+verdict, the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.quantities.notion import Notion, Quantity
+from fedtheory.language.typesetting import latex, plain
+
+Kind = Literal[
+    "algorithm",
+    "assumption",
+    "bound",
+    "condition",
+    "cost",
+    "definition",
+    "experiment",
+    "identity",
+    "inequality",
+    "limit",
+    "rate",
+    "step",
+]
+Verdict = Literal["proved", "supported", "asymptotic", "refuted", "undecided", "not applicable", "definition"]
+Fault = Literal["statement", "proof step", "misprint"]
+"""What is wrong with a refuted claim: the statement is false, the step of a proof fails, or the print has a slip."""
+Place = Literal["run", "step", "path", "round", "points"]
+Operator = Literal["<", "<=", "==", ">=", ">"]
+
+_OPERATOR_LATEX = {"<": "<", "<=": r"\le", "==": "=", ">=": r"\ge", ">": ">"}
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """``left operator right``: one link of a statement."""
+
+    left: Expr
+    operator: Operator
+    right: Expr
+
+    @property
+    def ordered(self) -> tuple[Expr, Expr]:
+        """The side that is claimed to be smaller, and the other one; of an equation as they stand."""
+        return (self.right, self.left) if self.operator in (">=", ">") else (self.left, self.right)
+
+    @property
+    def slack(self) -> Expr:
+        """What the statement says is not negative: the larger side minus the smaller one."""
+        smaller, larger = self.ordered
+        return larger - smaller
+
+    @property
+    def latex(self) -> str:
+        """The link, typeset."""
+        return rf"{latex(self.left)} {_OPERATOR_LATEX[self.operator]} {latex(self.right)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """A claim that a quantity is O(order) as a variable goes to its limit: ever more rounds, ever smaller steps."""
+
+    measured: Expr
+    order: Expr
+    variable: sp.Symbol
+    """Stands for rounds, iterations or clients, which grow, or for a step size, which shrinks."""
+    step_size: Expr | None = None
+    """How the local step size depends on the variable; None keeps it constant."""
+    local_steps: Expr | None = None
+    """How many local steps, rounded down, at the same number of iterations; None keeps them constant."""
+    constant: Expr | None = None
+    """The constant of the O(.), where one is stated: then measured <= constant * order on every rung."""
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """Everything of the rate that has symbols."""
+        given = (self.measured, self.order, self.variable, self.step_size, self.local_steps, self.constant)
+        return tuple(sp.sympify(expression) for expression in given if expression is not None)
+
+    @property
+    def latex(self) -> str:
+        """The rate, typeset."""
+        order = latex(self.order)
+        if self.constant is None:
+            rate = rf"{latex(self.measured)} = O\left({order}\right)"
+        else:
+            rate = rf"{latex(self.measured)} \le {latex(self.constant * self.order)}"
+        chosen = {"step size": self.step_size, "local steps": self.local_steps}
+        settings = [rf"\text{{{name} }}{latex(setting)}" for name, setting in chosen.items() if setting is not None]
+        return r"\quad\text{with }".join([rate, *settings])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Claim:
+    """One statement of a source, or of a user.
+
+    Give `lhs` and `rhs` (with `relation`) for a plain statement, `chain` for
+    several links ``a <= b == c``, `rate` for an O(.) statement, or
+    `implemented_by` for a definition, algorithm or assumption.
+    """
+
+    id: str
+    kind: Kind = "bound"
+    title: str = ""
+    locator: str = ""
+    lhs: Expr | Quantity | None = None
+    relation: Operator = "<="
+    rhs: Expr | Quantity | None = None
+    chain: Sequence[Expr | Quantity | str] = ()
+    """Expressions and operators in turn, for statements of several links."""
+    also: Sequence[Relation] = ()
+    """Further relations that the statement makes."""
+    rate: Rate | None = None
+    where: Mapping[sp.Symbol, Notion] = field(default_factory=dict)
+    conditions: Sequence[Expr] = ()
+    assumptions: Sequence[Assumption] = ()
+    place: Place = "run"
+    """Where the sides are evaluated: on the whole run, on every local step in expectation, on every
+    local step of a sampled path, on all outcomes of one round, or on triples of points."""
+    for_all: Mapping[sp.Symbol, Sequence[Expr]] = field(default_factory=dict)
+    """Values that are tried for symbols under a universal quantifier."""
+    printed: str | None = None
+    """LaTeX of the statement as the source prints it; derived from the sides where missing."""
+    note: str = ""
+    """What a reader of the claim should know: how the print was read, or what is wrong with it."""
+    implemented_by: str | None = None
+    """``module:name`` of what implements a definition, an algorithm or an assumption."""
+    corrects: str | None = None
+    """Id of the printed claim that this one repairs."""
+    fault: Literal["misprint"] | None = None
+    """For a refuted claim: the print differs from a true statement by a slip whose intended reading is evident, such
+    as a lost sign or a wrong index.  The other faults follow from the kind."""
+    sharpens: str | None = None
+    """Id of the printed claim whose bound this one improves, under its assumptions or others that are stated."""
+    verdict: Verdict | None = None
+    """The recorded verdict; `fedtheory verify` compares."""
+
+    @property
+    def slug(self) -> str:
+        """The id as a name for files and figures."""
+        return self.id.replace(":", "-").replace(".", "-")
+
+    @property
+    def source(self) -> str:
+        """Key of the source, the part of the id before the colon."""
+        return self.id.partition(":")[0]
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        """The links of the statement; empty for rates and bare definitions."""
+        further = (Relation(_expression(r.left), r.operator, _expression(r.right)) for r in self.also)
+        return (*self._main_relations(), *further)
+
+    def _main_relations(self) -> tuple[Relation, ...]:
+        if self.chain:
+            sides, operators = self.chain[0::2], self.chain[1::2]
+            links = zip(sides, operators, sides[1:], strict=False)
+            return tuple(Relation(_expression(a), o, _expression(b)) for a, o, b in links)  # type: ignore[arg-type]
+        if self.lhs is None:
+            return ()
+        return (Relation(_expression(self.lhs), self.relation, _expression(self.rhs)),)
+
+    @cached_property
+    def notation(self) -> dict[sp.Symbol, Notion]:
+        """What each symbol stands for, including quantities used directly as a side."""
+        direct = [side for side in (self.lhs, self.rhs, *self.chain) if isinstance(side, Quantity)]
+        known = {**self.where, **{quantity.symbol: quantity for quantity in direct}}
+        used = set().union(*(expression.free_symbols for expression in self._expressions()))
+        return {symbol: known[symbol] for symbol in sorted(used & known.keys(), key=str)}
+
+    def _expressions(self) -> list[Expr]:
+        sides = [side for relation in self.relations for side in (relation.left, relation.right)]
+        rate = self.rate.expressions if self.rate else ()
+        return [sp.S.Zero, *sides, *rate, *self.conditions]
+
+    @property
+    def links(self) -> list[str]:
+        """LaTeX of each relation, or of the rate."""
+        return [relation.latex for relation in self.relations] + ([self.rate.latex] if self.rate else [])
+
+    @property
+    def encoded(self) -> str:
+        """LaTeX of the statement as it is encoded and evaluated."""
+        return r",\quad ".join(self.links)
+
+    def in_words(self, expression: Expr) -> str:
+        """An expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""
+        return plain(sp.sympify(expression), {symbol: notion.name for symbol, notion in self.notation.items()})
+
+    @property
+    def statement(self) -> str:
+        """LaTeX of the statement as printed, or as encoded where no print is given."""
+        return self.printed if self.printed is not None else self.encoded
+
+    def unbound_symbols(self) -> set[sp.Symbol]:
+        """Symbols with no meaning: neither in `where` nor in `for_all`."""
+        used = set().union(*(expression.free_symbols for expression in self._expressions()))
+        return used - self.notation.keys() - self.for_all.keys()
+
+
+def _expression(side: Expr | Quantity) -> Expr:
+    if isinstance(side, str):
+        raise InputError("claim", f"expected a SymPy expression or a quantity as a side, got the string {side!r}")
+    return side.symbol if isinstance(side, Quantity) else sp.sympify(side)

@@ -1,0 +1,315 @@
+"""The compiler: expressions of claims as closures over sites.
+
+An expression is compiled once into a closure over its tree; a closure takes a
+site and returns an array with the axes (rounds, steps, clients).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, reduce
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.arithmetic import RATIONAL, Array, plain_float
+from fedtheory.arithmetic.enclosures import maximum, minimum
+from fedtheory.engine.frames import PathVector, RoundFrame, Vector, of_a_round
+from fedtheory.kernel.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Expr,
+    Gradient,
+    Inner,
+    LocalSum,
+    PastSum,
+    Selected,
+    Value,
+)
+from fedtheory.language.evaluation.powers import measured_power, nested_root, square_root, whole_power
+from fedtheory.language.evaluation.site import Site
+from fedtheory.language.quantities.notion import (
+    Notion,
+    ObjectiveNotion,
+    PointNotion,
+    Quantity,
+    ScalarNotion,
+    VectorNotion,
+)
+
+Scalar = Callable[[Site], Array]
+Vectorial = Callable[[Site], Vector]
+
+
+def total(parts: Iterable[Any]) -> Any:
+    """Sum of arrays or of vectors."""
+    return reduce(operator.add, parts)
+
+
+def _product(parts: Iterable[Any]) -> Any:
+    return reduce(operator.mul, parts)
+
+
+class Compiler:
+    """Turns the nodes of an expression into closures."""
+
+    def __init__(self, notation: Mapping[sp.Symbol, Notion]) -> None:
+        self.notation = notation
+
+    def scalar(self, node: Expr) -> Scalar:
+        """A closure for a scalar node."""
+        if node.is_Symbol:
+            return self._symbol(node, 1)
+        builders: tuple[tuple[type, Callable[[Expr], Scalar]], ...] = (
+            (sp.Rational, self._constant),
+            (sp.Float, self._constant),
+            (sp.Pow, self._power),
+            (sp.Add, self._combination),
+            (sp.Mul, self._combination),
+            (Inner, self._inner),
+            (Value, self._value),
+            (Average, self._average),
+            (ClientSum, self._average),
+            (Expectation, self._expectation),
+            (LocalSum, self._sum),
+            (PastSum, self._sum),
+            (sp.Max, self._extreme),
+            (sp.Min, self._extreme),
+        )
+        build = next((build for kind, build in builders if isinstance(node, kind)), None)
+        if build is None:
+            raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a number")
+        compute = build(node)
+        if not self._is_constant(node):
+            return compute
+        return self._remembered(type(self).__name__, node, compute, lambda site: site.run.known)
+
+    def _is_constant(self, node: Expr) -> bool:
+        """Whether a node is made of constants of the run alone."""
+        notions = [self.notation.get(symbol) for symbol in node.free_symbols]
+        return bool(notions) and all(isinstance(notion, Quantity) and notion.is_constant for notion in notions)
+
+    def _constant(self, node: Expr) -> Scalar:
+        exact = RATIONAL.number(str(node), str(node))
+        rounded, as_it_is = np.full((1, 1, 1), plain_float(exact)), RATIONAL.array([[[exact]]])
+        return lambda site: as_it_is if site.run.arithmetic.is_rigorous else rounded
+
+    def _combination(self, node: Expr) -> Scalar:
+        parts = [self.scalar(argument) for argument in node.args]
+        combine = total if node.is_Add else _product
+        return lambda site: combine(part(site) for part in parts)
+
+    def _power(self, node: Expr) -> Scalar:
+        base, exponent = node.as_base_exp()
+        if exponent.is_Integer and base.is_Symbol:
+            return self._symbol(base, int(exponent))
+        inside = self.scalar(base)
+        if exponent.is_Integer:
+            return lambda site: whole_power(inside(site), int(exponent))
+        if exponent.is_Rational and exponent.q in (2, 4):
+            return lambda site: whole_power(nested_root(site, inside(site), exponent.q), int(exponent.p))
+        if exponent.is_number:
+            raise ValueError(f"expected a whole, half or quarter power, got {node}")
+        power = self.scalar(exponent)
+        return lambda site: measured_power(inside(site), power(site), node)
+
+    def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
+        notion = self.notation.get(symbol)
+        if notion is None:
+            return lambda site: whole_power(site.place(site.parameters[symbol]), power)
+        if isinstance(notion, ScalarNotion):
+            build = notion.build
+            return lambda site: whole_power(build(_round(site)), power)
+        if not isinstance(notion, Quantity):
+            raise ValueError(f"{symbol} stands for {notion.name}, which is not a number")
+        measured = _measurement(notion)
+        if not notion.root:
+            return lambda site: whole_power(measured(site), power)
+        if power % 2 == 0:
+            return lambda site: whole_power(measured(site), power // 2)
+        return lambda site: whole_power(square_root(site, measured(site)), power)
+
+    def _inner(self, node: Expr) -> Scalar:
+        left, right = (self.vector(side) for side in node.args)
+        return self._kept(node, lambda site: axes_of(site.step.inner(left(site), right(site))))
+
+    def _kept(self, node: Expr, compute: Scalar) -> Scalar:
+        """The closure, remembering its result on the frame, which other claims about the same place share."""
+        return self._remembered(type(self).__name__, node, compute, _known_at_the_place)
+
+    def _remembered(
+        self, label: str, node: Expr, compute: Callable[[Site], Any], store: Callable[[Site], dict[object, Any]]
+    ) -> Callable[[Site], Any]:
+        """A closure that looks into a store first; free points and parameters are different at each site."""
+        meaning = tuple(self.notation.get(symbol) for symbol in sorted(node.free_symbols, key=str))
+        if any(notion is None or isinstance(notion, PointNotion) for notion in meaning):
+            return compute
+        key = _key_of(label, node, meaning)
+
+        def remembered(site: Site) -> Any:
+            known = store(site)
+            if key not in known:
+                known[key] = compute(site)
+            return known[key]
+
+        return remembered
+
+    def _value(self, node: Expr) -> Scalar:
+        objective, point = self._objective(node.args[0]), self.vector(node.args[1])
+
+        def value(site: Site) -> Array:
+            return axes_of(objective.select(site.run).value(site.step, point(site)))
+
+        return self._kept(node, value)
+
+    def _expectation(self, node: Expr) -> Scalar:
+        inside = self.scalar(node.args[0])
+        return self._kept(node, lambda site: site.step.expected(inside(site)))
+
+    def _sum(self, node: Expr) -> Scalar:
+        inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
+        return lambda site: over(_round(site), inside(site))
+
+    def _extreme(self, node: Expr) -> Scalar:
+        parts = [self.scalar(argument) for argument in node.args]
+        choose = maximum if isinstance(node, sp.Max) else minimum
+        return lambda site: np.asarray(reduce(choose, (part(site) for part in parts)))
+
+    def _average(self, node: Expr) -> Scalar:
+        inside = self.scalar(node.args[0])
+
+        def average(site: Site) -> Array:
+            weights = _over_clients(node, site)
+            value = inside(site)
+            if site.frame is not None:
+                site.frame.require_shared(value.shape[1])
+            spread = np.broadcast_to(value, (*value.shape[:2], len(weights)))
+            return np.asarray(spread @ weights)[..., None]
+
+        return average
+
+    def vector(self, node: Expr) -> Vectorial:
+        """A closure for a vector node."""
+        if node.is_Symbol:
+            return self._vector_symbol(node)
+        return self._remembered("vector", node, self._composed(node), _known_at_the_place)
+
+    def _composed(self, node: Expr) -> Vectorial:
+        if isinstance(node, sp.Add):
+            parts = [self.vector(argument) for argument in node.args]
+            return lambda site: total(part(site) for part in parts)
+        if isinstance(node, Average | ClientSum):
+            return self._vector_average(node)
+        if isinstance(node, Gradient):
+            return self._gradient(node)
+        if isinstance(node, sp.Mul):
+            return self._multiple(node)
+        if isinstance(node, Expectation | LocalSum | PastSum | Selected):
+            return self._of_a_round(node)
+        raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a vector")
+
+    def _vector_average(self, node: Expr) -> Vectorial:
+        inside = self.vector(node.args[0])
+
+        def average(site: Site) -> Vector:
+            found = inside(site)
+            if isinstance(found, PathVector) and found.values.ndim == 4:
+                site.step.require_shared(found.values.shape[1])
+            return found.averaged(_over_clients(node, site))
+
+        return average
+
+    def _vector_symbol(self, symbol: sp.Symbol) -> Vectorial:
+        notion = self.notation.get(symbol)
+        if isinstance(notion, VectorNotion):
+            build = notion.build
+            return lambda site: build(site.step)
+        if isinstance(notion, PointNotion):
+            return lambda site: site.step.constant(site.points[symbol][None, :])
+        raise ValueError(f"{symbol} is not a vector")
+
+    def _gradient(self, node: Expr) -> Vectorial:
+        objective, point = self._objective(node.args[0]), self.vector(node.args[1])
+
+        def gradient(site: Site) -> Vector:
+            return objective.select(site.run).gradient(site.step, point(site))
+
+        return gradient
+
+    def _of_a_round(self, node: Expr) -> Vectorial:
+        inside = self.vector(node.args[0])
+        if isinstance(node, Selected):
+            return lambda site: site.step.selected(inside(site))
+        over = _SUMS[type(node)]
+
+        def vector(site: Site) -> Vector:
+            frame, found = _round(site), inside(site)
+            assert isinstance(found, PathVector)
+            return PathVector(over(frame, found.values))
+
+        return vector
+
+    def _multiple(self, node: Expr) -> Vectorial:
+        vectors = [argument for argument in node.args if self._is_vector(argument)]
+        if len(vectors) != 1:
+            raise ValueError(f"expected one vector in the product {node}")
+        factor = self.scalar(sp.Mul(*(argument for argument in node.args if argument is not vectors[0])))
+        vector = self.vector(vectors[0])
+        return lambda site: vector(site).scaled(factor(site))
+
+    def _is_vector(self, node: Expr) -> bool:
+        if isinstance(node, Gradient | Selected):
+            return True
+        if isinstance(node, Inner | Value):
+            return False
+        if node.is_Symbol:
+            return isinstance(self.notation.get(node), VectorNotion | PointNotion)
+        return any(self._is_vector(argument) for argument in node.args)
+
+    def _objective(self, symbol: Expr) -> ObjectiveNotion:
+        notion = self.notation.get(symbol)
+        if not isinstance(notion, ObjectiveNotion):
+            raise ValueError(f"{symbol} is not an objective")
+        return notion
+
+
+_SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
+    Expectation: RoundFrame.expected,
+    LocalSum: RoundFrame.local_sum,
+    PastSum: RoundFrame.past_sum,
+}
+
+
+def _over_clients(node: Expr, site: Site) -> Array:
+    """Weights of a mean or of a sum over clients, (M,)."""
+    weights = site.run.problem.weights
+    return weights if isinstance(node, Average) else weights * 0 + 1
+
+
+def _round(site: Site) -> RoundFrame:
+    return of_a_round(site.frame)
+
+
+def axes_of(values: Array) -> Array:
+    """Scalars with their leading axes filled up: (rounds or outcomes, steps, clients)."""
+    filled: Array = values.reshape((1,) * (3 - values.ndim) + values.shape)
+    return filled
+
+
+def _measurement(quantity: Quantity) -> Scalar:
+    """A quantity at a site."""
+    return lambda site: site.place(quantity.on(site.run))
+
+
+def _known_at_the_place(site: Site) -> dict[object, Any]:
+    return site.step.known
+
+
+@cache
+def _key_of(*parts: object) -> object:
+    """One small key for each combination of parts, quicker to look up than the parts."""
+    del parts
+    return object()

@@ -1,0 +1,58 @@
+"""Powers and roots of measured values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import Array, plain_float
+from fedtheory.errors import NotApplicable
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.evaluation.site import Site
+
+_MOST_BITS = 10**7
+"""Length of a power of a rational: a longer one takes all memory, and longer than anybody would wait."""
+
+
+def square_root(site: Site, value: Array) -> Array:
+    """The root in the arithmetic of the site's run."""
+    return np.asarray(site.run.arithmetic.sqrt(value))
+
+
+def nested_root(site: Site, value: Array, degree: int) -> Array:
+    """Square root, or the square root of that."""
+    root = square_root(site, value)
+    return root if degree == 2 else square_root(site, root)
+
+
+def whole_power(value: Any, exponent: int) -> Any:
+    """``value**exponent``; `NotApplicable` for divisions by zero and for rationals that are too long."""
+    if abs(exponent) > 1000:
+        _require_short(np.ravel(value), exponent)
+    if exponent >= 0:
+        return value**exponent
+    if np.any(value == 0):
+        raise NotApplicable("the claim divides by a quantity that is zero on this run")
+    return 1 / value**-exponent
+
+
+def measured_power(value: Array, exponents: Array, node: Expr) -> Array:
+    """Powers with measured exponents, which must be whole numbers; `node` names them in errors."""
+    values, powers = np.broadcast_arrays(value, exponents)
+    raised = np.empty_like(values)
+    for place in np.ndindex(*values.shape):
+        exponent = round(plain_float(powers[place]))
+        if powers[place] != exponent:
+            raise NotApplicable(f"the exponent in {node} is not a whole number on this run")
+        raised[place] = whole_power(values[place], exponent)
+    return raised
+
+
+def _require_short(values: Array, exponent: int) -> None:
+    """Raise `NotApplicable` for powers of rationals that are too long to be written down."""
+    rationals = [value for value in values if isinstance(value, fmpq) and abs(value) not in (0, 1)]
+    longest = max((max(int(value.p).bit_length(), int(value.q).bit_length()) for value in rationals), default=0)
+    if longest * abs(exponent) > _MOST_BITS:
+        raise NotApplicable(f"a power of order {exponent} is too long to be written as a rational")

@@ -1,0 +1,49 @@
+"""Rounding: how large the numbers are that cancel in an expression.
+
+Floats are accurate relative to the largest numbers that were added, not to
+their sum.  The closures here give that size, so that near ties can be told.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+
+from fedtheory.arithmetic import Array
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.evaluation.compiler import Compiler, Scalar, axes_of, total
+from fedtheory.language.evaluation.site import Site
+
+
+class ScaleCompiler(Compiler):
+    """Closures for the size of the numbers that cancel in an expression, instead of its value; floats only."""
+
+    def scalar(self, node: Expr) -> Scalar:
+        """A closure for the scale of a scalar node."""
+        value = super().scalar(node)
+        return lambda site: abs(value(site))
+
+    def _inner(self, node: Expr) -> Scalar:
+        left, right = (self._length(side) for side in node.args)
+        return self._kept(node, lambda site: left(site) * right(site))
+
+    def _value(self, node: Expr) -> Scalar:
+        objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
+
+        def scale(site: Site) -> Array:
+            return axes_of(objective.select(site.run).scale(site.step, point(site)))
+
+        return self._kept(node, scale)
+
+    def _length(self, node: Expr) -> Scalar:
+        """Sum of the lengths of the vectors that a vector expression adds up."""
+        if isinstance(node, sp.Add):
+            parts = [self._length(argument) for argument in node.args]
+            return lambda site: total(part(site) for part in parts)
+        vector = self.vector(node)
+
+        def length(site: Site) -> Array:
+            at = vector(site)
+            return axes_of(np.sqrt(np.maximum(site.step.inner(at, at), 0)))
+
+        return length

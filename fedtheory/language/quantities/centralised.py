@@ -1,0 +1,98 @@
+"""The auxiliary sequence of centralised gradient descent that starts anew from every server model.
+
+For runs without noise (lecture27): ``v_[k]((k-1) tau) = w((k-1) tau)``, then
+``v <- v - eta grad F(v)``; theta_[k](t) = F(v_[k](t)) - F*.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.enclosures import largest, smallest
+from fedtheory.engine.frames import common_steps
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language.quantities.axes import on_rounds
+from fedtheory.language.quantities.notion import Quantity
+
+
+def _gaps_after_intervals(run: Run) -> Array:
+    """theta_[k](k tau) for each interval, (T,)."""
+    size = run.algorithm.work.common_step_size
+    if size is None:
+        raise NotApplicable("the clients use different step sizes")
+    ends = run.trajectory.server_mean[:-1] - run.problem.optimum
+    for _ in range(common_steps(run)):
+        ends = ends - size * run.mean_objective.gradients([0], ends[:, None])[:, 0]
+    return run.gaps(ends)
+
+
+def _reciprocal(gaps: Array) -> Array:
+    if (gaps <= 0).any():
+        raise NotApplicable("the run reaches the optimum exactly")
+    return np.asarray(1 / gaps)
+
+
+def _starts(run: Run) -> Array:
+    return run.trajectory.server_suboptimality[:-1]
+
+
+def _smallest_gap(run: Run) -> Any:
+    return smallest([*_gaps_after_intervals(run), run.trajectory.server_suboptimality[-1]])
+
+
+def _nearest(run: Run) -> Any:
+    farthest = largest(run.trajectory.server_distance_sq[:-1])
+    if farthest == 0:
+        raise NotApplicable("the run starts at the optimum")
+    return 1 / farthest
+
+
+interval_start_gap = Quantity(
+    "interval_start_gap",
+    r"\theta_{[k]}((k-1)\tau)",
+    "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
+    lambda run: on_rounds(_starts(run)),
+    per_round=True,
+)
+interval_end_gap = Quantity(
+    "interval_end_gap",
+    r"\theta_{[k]}(k\tau)",
+    "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
+    lambda run: on_rounds(_gaps_after_intervals(run)),
+    per_round=True,
+)
+next_interval_start_gap = Quantity(
+    "next_interval_start_gap",
+    r"\theta_{[k+1]}(k\tau)",
+    "for each interval: F(w(k tau)) - F*, the aggregated model from which the next one starts",
+    lambda run: on_rounds(run.trajectory.server_suboptimality[1:]),
+    per_round=True,
+)
+reciprocal_progress = Quantity(
+    "reciprocal_progress",
+    r"\sum_{k=1}^K\left(\frac{1}{\theta_{[k]}(k\tau)}-\frac{1}{\theta_{[k]}((k-1)\tau)}\right)",
+    "sum over intervals of 1/theta_[k](k tau) - 1/theta_[k]((k-1) tau)",
+    lambda run: (_reciprocal(_gaps_after_intervals(run)) - _reciprocal(_starts(run))).sum(),
+)
+last_interval_gap = Quantity(
+    "last_interval_gap",
+    r"\theta_{[K]}(T)",
+    "F(v_[K](T)) - F*, the centralised model at the end of the last interval",
+    lambda run: _gaps_after_intervals(run)[-1],
+)
+smallest_gap = Quantity(
+    "smallest_gap",
+    r"\varepsilon",
+    "the largest epsilon that conditions (3) and (4) allow: the smallest theta_[k](k tau) and F(w(T)) - F*",
+    _smallest_gap,
+)
+nearest_start = Quantity(
+    "nearest_start",
+    r"\omega",
+    "omega = min_k 1/|v_[k]((k-1) tau) - w*|^2",
+    _nearest,
+)

@@ -1,0 +1,87 @@
+"""FedFix whose interval is half the clients' common update time, and the runs it is compared with.
+
+fraboni2022, Section 5.2.3: under F0 nobody reports in every other update, so
+that the models of whole units of time are theta^{2n}.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.engine.run import Run
+from fedtheory.federation import Algorithm, fedavg
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
+from fedtheory.language.quantities.notion import Quantity
+
+_INTERVALS = 2
+"""Updates of FedFix-0.5 in a unit of time, and the factor by which the twin's server step size is larger."""
+_SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
+
+
+def _twin(run: Run, policy: Policy) -> Run:
+    """The same problem and local work with another policy, its closed-form weights, 2 eta_g, and half the updates."""
+    key = ("twin", policy)
+    if key not in run.known:
+        run.known[key] = Run(run.problem, _twin_algorithm(run, policy))
+    twin: Run = run.known[key]
+    return twin
+
+
+def _twin_algorithm(run: Run, policy: Policy) -> Algorithm:
+    problem, algorithm = run.problem, run.algorithm
+    clock = Clock(policy, algorithm.clock.times)
+    factors = time_based_weights(clock, RATIONAL.array([1] * problem.clients))
+    return fedavg(
+        problem,
+        rounds=algorithm.rounds // _INTERVALS,
+        local_step_size=algorithm.work.step_sizes,
+        local_steps=algorithm.work.steps,
+        server_step_size=_INTERVALS * algorithm.aggregation.server_step_size,
+        clock=clock,
+        aggregation=run.arithmetic.array(factors) * problem.weights,
+    )
+
+
+def _mean(values: Array) -> Any:
+    return values.sum() / len(values)
+
+
+def _mean_suboptimality(run: Run) -> Any:
+    """(1/R) sum_{n=1..R} E L(theta^n) - L*."""
+    return _mean(run.trajectory.server_suboptimality[1:])
+
+
+def _moment_gap(run: Run) -> Any:
+    """Sum over n and all entries of the squared differences of second moments of theta^{2n} and the twin's theta^n."""
+    apart = run.trajectory.moments[::_INTERVALS] - _twin(run, _SYNCHRONOUS).trajectory.moments
+    return (apart * apart).sum()
+
+
+doubled_server_gap = Quantity(
+    "doubled_server_gap",
+    r"\sum_n\|\mathbb E[\theta^{2n}\theta^{2n\top}]-\mathbb E[\vartheta^n\vartheta^{n\top}]\|^2",
+    "sum of the squared differences of all first and second moments of theta^{2n} and of the models of synchronous "
+    "FedAvg with twice the server step size",
+    _moment_gap,
+)
+whole_time_suboptimality = Quantity(
+    "whole_time_suboptimality",
+    r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\theta^{2n})]-\mathcal L(\theta^*)",
+    "mean of E L(theta^{2n}) - L* over n = 1 .. N/2: every second model",
+    lambda run: _mean(run.trajectory.server_suboptimality[_INTERVALS::_INTERVALS]),
+)
+doubled_synchronous_suboptimality = Quantity(
+    "doubled_synchronous_suboptimality",
+    r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{sync}})]-\mathcal L(\theta^*)",
+    "mean of E L - L* over the N/2 models of synchronous FedAvg with twice the server step size",
+    lambda run: _mean_suboptimality(_twin(run, _SYNCHRONOUS)),
+)
+doubled_asynchronous_suboptimality = Quantity(
+    "doubled_asynchronous_suboptimality",
+    r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{async}})]-\mathcal L(\theta^*)",
+    "mean of E L - L* over the N/2 models of asynchronous FedAvg with weights (36), all clients that finish together "
+    "in one update, and twice the server step size",
+    lambda run: _mean_suboptimality(_twin(run, _ASYNCHRONOUS)),
+)

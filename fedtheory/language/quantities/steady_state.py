@@ -1,0 +1,61 @@
+"""Where a run settles: exact limits for ever more rounds, and their leading order in the step size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedtheory.engine.moments.stationary import stationary_distance_sq, stationary_mean
+from fedtheory.engine.run import Run
+from fedtheory.engine.small_steps import leading_distance_sq, small_step_limit
+from fedtheory.language.quantities.clients import effective_step_size
+from fedtheory.language.quantities.notion import VectorNotion, constant
+
+
+def _leading(run: Run) -> Any:
+    size = effective_step_size.measure(run)
+    return size * leading_distance_sq(run, size)
+
+
+def _distance_of_limits_sq(run: Run) -> Any:
+    apart = stationary_mean(run.trajectory.recursion) - small_step_limit(run)
+    return apart @ apart
+
+
+def _small_step_bias_sq(run: Run) -> Any:
+    limit = small_step_limit(run)
+    return limit @ limit
+
+
+limiting_distance_sq = constant(
+    "limiting_distance_sq",
+    r"\lim_{i\to\infty}\mathbb E\|w^o-w_i\|^2",
+    "limit of E|x^n - x*|^2 for ever more rounds, from the fixed point of the second moments",
+    lambda run: stationary_distance_sq(run.trajectory.recursion),
+)
+leading_limiting_distance_sq = constant(
+    "leading_limiting_distance_sq",
+    r"\frac\mu2\operatorname{tr}(H^{-1}R)",
+    "mu/2 tr(H^-1 R), the limit of E|x^n - x*|^2 to first order in mu: H the Hessian of F, mu^2 R the covariance of a "
+    "round's update at x*",
+    _leading,
+)
+small_step_bias = constant(
+    "small_step_bias",
+    r"\|\bar w-w^o\|",
+    "distance from x* of w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
+    _small_step_bias_sq,
+    root=True,
+)
+distance_to_small_step_limit = constant(
+    "distance_to_small_step_limit",
+    r"\|\lim_i\mathbb E w_i-\bar w\|",
+    "distance of the limit of E x^n from w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k",
+    _distance_of_limits_sq,
+    root=True,
+)
+small_step_optimum = VectorNotion(
+    "small_step_optimum",
+    r"\bar w",
+    "w_bar, the minimiser of sum_k E[w_k] mu_k E_k F_k, to which runs tend for small steps",
+    lambda frame: frame.constant(small_step_limit(frame.run)[None]),
+)

@@ -1,0 +1,50 @@
+"""A document whose statements are encoded, and the folder that holds everything of it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+from fedtheory.language.claim import Claim
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A document whose statements are encoded."""
+
+    key: str
+    title: str
+    authors: str
+    year: int
+    claims: tuple[Claim, ...]
+    printed_proofs: Mapping[str, str] = field(default_factory=dict)
+    """For the name of a claim, without the key, the names of the claims that are the steps of its printed proof."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The folder of a source, which is a Python package.
+
+    Beside its `SOURCE` it may hold the modules ``certificates`` (with a list
+    `CERTIFICATES`), ``exhibits`` and ``assignments``, and a folder
+    ``counterexamples``; whoever needs one of them asks for it.
+    """
+
+    source: Source
+    package: str
+    """The name under which the folder is imported."""
+    folder: Path
+
+    def part(self, name: str) -> ModuleType | None:
+        """One of the paper's modules, imported on first use; None where the paper has none of that name."""
+        module = f"{self.package}.{name}"
+        return importlib.import_module(module) if importlib.util.find_spec(module) else None
+
+    def counterexample_file(self, claim: Claim) -> Path:
+        """Where the run file of the smallest known counterexample of a claim is, or would be."""
+        name = claim.id.partition(":")[2].replace(":", "-").replace(".", "-")
+        return self.folder / "counterexamples" / f"{name}.toml"

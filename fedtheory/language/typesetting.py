@@ -1,0 +1,41 @@
+"""Expressions as people read them: typeset, and as a line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+
+from fedtheory.kernel.expressions import Expr, is_length
+
+
+class _Printer(LatexPrinter):  # type: ignore[misc]
+    """SymPy's LaTeX, with positive terms before negative ones, as mathematicians write differences, and lengths."""
+
+    def _print_Pow(self, expr: Expr) -> str:
+        if is_length(expr):
+            return rf"\|{self._print(expr.base.args[0])}\|"
+        return str(super()._print_Pow(expr))
+
+    def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
+        # Names that already are LaTeX stay as they are; SymPy would take them apart at ^ and _.
+        return expr.name if any(mark in expr.name for mark in "\\^(") else str(super()._print_Symbol(expr, style))
+
+    def _print_Add(self, expr: Expr, order: str | None = None) -> str:
+        terms = sorted(
+            self._as_ordered_terms(expr, order=order), key=lambda term: bool(term.could_extract_minus_sign())
+        )
+        printed = [self._print(term) for term in terms]
+        return "".join(text if not n or text.lstrip().startswith("-") else f"+{text}" for n, text in enumerate(printed))
+
+
+def latex(expression: Expr) -> str:
+    """LaTeX of an expression of this language."""
+    return str(_Printer({}).doprint(sp.sympify(expression)))
+
+
+def plain(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+    """An expression as a line of text; symbols whose name is LaTeX are called by `names` instead."""
+    called = {s: sp.Symbol(names[s]) for s in expression.free_symbols if s in names and not s.name.isidentifier()}
+    return str(sp.sstr(expression.xreplace(called)))

@@ -1,0 +1,143 @@
+"""Whether a claim that somebody wrote is one: every field of the kind it is meant to be, mistakes in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim, Kind, Operator, Place, Rate, Relation, Verdict
+from fedtheory.language.quantities.notion import Notion, Quantity
+
+_TEXTS = ("id", "title", "locator", "note", "printed", "implemented_by", "corrects", "sharpens")
+_CHOICES = {"kind": Kind, "relation": Operator, "place": Place, "verdict": Verdict}
+_MAY_BE_MISSING = ("printed", "implemented_by", "corrects", "sharpens", "verdict")
+
+_NUMBER = "a number, a quantity or a SymPy expression of finite numbers (at most 1200 digits)"
+_LONGEST = 4000
+"""Bits of a number in a claim."""
+_LARGEST_EXPONENT = 1000
+
+
+def require_wellformed(claim: Claim) -> None:
+    """Raise `InputError`, naming the field, where one is not what it is meant to be; nothing is evaluated."""
+    for name in _TEXTS:
+        value = getattr(claim, name)
+        _expect(name, isinstance(value, str) or (value is None and name in _MAY_BE_MISSING), "a string", value)
+    _expect("id", bool(claim.id.strip()), "a name", claim.id)
+    for name, allowed in _CHOICES.items():
+        value, words = getattr(claim, name), get_args(allowed)
+        fits = (isinstance(value, str) and value in words) or (value is None and name in _MAY_BE_MISSING)
+        _expect(name, fits, f"one of {', '.join(words)}", value)
+    _require_meanings(claim)
+    for field, side in _sides(claim):
+        _expect(field, _is_number(side), _NUMBER, side)
+        _expect(field, _has_small_powers(side), f"exponents of at most {_LARGEST_EXPONENT}, without powers", side)
+    _require_bound(claim)
+
+
+def _require_bound(claim: Claim) -> None:
+    """Every symbol has a meaning, and those that take several values none outside the statement."""
+    unbound = claim.unbound_symbols()
+    if unbound:
+        raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")
+    for condition in claim.conditions:
+        varied = condition.free_symbols & (claim.for_all.keys() - claim.where.keys())
+        _expect("conditions", not varied, "symbols of `where`, which have one value", condition)
+
+
+def _require_meanings(claim: Claim) -> None:
+    for name in ("where", "for_all"):
+        _expect(name, isinstance(getattr(claim, name), Mapping), "a dictionary", getattr(claim, name))
+    for symbol, notion in claim.where.items():
+        _expect("where", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
+        _expect("where", isinstance(notion, Notion), f"a notion of the vocabulary for {symbol}", notion)
+    for symbol, values in claim.for_all.items():
+        _expect("for_all", isinstance(symbol, sp.Symbol), "SymPy symbols as keys", symbol)
+        _expect("for_all", _is_list(values) and len(values) > 0, f"a list of values for {symbol}", values)
+        for value in values:
+            _expect("for_all", _is_number(value) and not sp.sympify(value).free_symbols, "numbers", value)
+    for name in ("conditions", "assumptions", "chain", "also"):
+        _expect(name, _is_list(getattr(claim, name)), "a list", getattr(claim, name))
+    for assumption in claim.assumptions:
+        _expect(
+            "assumptions",
+            isinstance(assumption, Assumption),
+            "assumptions of fedtheory.assumptions",
+            assumption,
+        )
+    for condition in claim.conditions:
+        expected = "relations such as eta <= 1/(4*L), with symbols that leave them open"
+        _expect("conditions", isinstance(condition, sp.core.relational.Relational), expected, condition)
+
+
+def _sides(claim: Claim) -> Iterator[tuple[str, object]]:
+    """Everything that has to be a number, with its field."""
+    _require_chain(claim)
+    if claim.lhs is not None or claim.rhs is not None:
+        yield from (("lhs", claim.lhs), ("rhs", claim.rhs))
+    yield from (("chain", side) for side in claim.chain[0::2])
+    for relation in claim.also:
+        _expect("also", isinstance(relation, Relation), "relations", relation)
+        _expect("also", relation.operator in get_args(Operator), "a known relation sign", relation.operator)
+        yield from (("also", relation.left), ("also", relation.right))
+    for condition in claim.conditions:
+        yield from (("conditions", condition.lhs), ("conditions", condition.rhs))
+    if claim.rate is not None:
+        yield from _sides_of(claim.rate)
+
+
+def _require_chain(claim: Claim) -> None:
+    operators, words = claim.chain[1::2], get_args(Operator)
+    complete = not claim.chain or (len(claim.chain) >= 3 and len(claim.chain) % 2 == 1)
+    _expect("chain", complete, "expressions and relation signs in turn", list(claim.chain))
+    for operator in operators:
+        _expect("chain", isinstance(operator, str) and operator in words, f"one of {', '.join(words)}", operator)
+
+
+def _sides_of(rate: object) -> Iterator[tuple[str, object]]:
+    _expect("rate", isinstance(rate, Rate), "a Rate", rate)
+    assert isinstance(rate, Rate)
+    _expect("rate", isinstance(rate.variable, sp.Symbol), "a symbol as its variable", rate.variable)
+    yield from (("rate", rate.measured), ("rate", rate.order))
+    optional = (rate.step_size, rate.local_steps, rate.constant)
+    yield from (("rate", side) for side in optional if side is not None)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _is_number(side: object) -> bool:
+    """Whether something is a scalar expression; strings are not, as SymPy would run them as Python."""
+    if isinstance(side, Quantity):
+        return True
+    if isinstance(side, bool) or not isinstance(side, int | float | sp.Expr):
+        return False
+    if isinstance(side, int) and side.bit_length() > _LONGEST:
+        return False
+    expression = sp.sympify(side)
+    return not expression.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I) and all(map(_is_short, expression.atoms(sp.Number)))
+
+
+def _has_small_powers(side: Any) -> bool:
+    """Whether no exponent is so large that SymPy or rationals would never come back."""
+    exponents = [] if isinstance(side, Quantity) else [power.exp for power in sp.sympify(side).atoms(sp.Pow)]
+    numbers = [number for exponent in exponents for number in exponent.atoms(sp.Number)]
+    return not any(e.atoms(sp.Pow) for e in exponents) and all(abs(n) <= _LARGEST_EXPONENT for n in numbers)
+
+
+def _is_short(number: sp.Number) -> bool:
+    """Whether a number can be written down, and is none of the floats at the end of their range."""
+    if isinstance(number, sp.Rational):
+        return bool(max(abs(int(number.p)), int(number.q)).bit_length() <= _LONGEST)
+    return bool(number == 0 or 1e-300 <= abs(number) <= 1e300)
+
+
+def _expect(field: str, holds: bool, expected: str, given: Any) -> None:
+    if not holds:
+        shown = "a number that is too long" if isinstance(given, int) and given.bit_length() > _LONGEST else repr(given)
+        raise InputError(field, f"expected {expected}, got {shown if len(shown) <= 60 else shown[:57] + '...'}")

@@ -1,6 +1,0 @@
-"""Federated problems: quadratics, least squares on data, and how data is split over clients."""
-
-from fedtheory.problem.least_squares import least_squares
-from fedtheory.problem.quadratic import Problem, quadratic
-
-__all__ = ["Problem", "least_squares", "quadratic"]

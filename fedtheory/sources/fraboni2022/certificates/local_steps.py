@@ -1,0 +1,318 @@
+"""Certificates for Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi (2022): what holds at a local step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory.kernel import (
+    Because,
+    Term,
+    assumption,
+    cocoercivity,
+    convexity,
+    lipschitz_gradient,
+    one,
+    optimality,
+    smoothness,
+    square,
+    steps,
+    unweighted,
+    weighted,
+)
+from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
+from fedtheory.proofs.certificate import BothWays, Certificate, Link
+from fedtheory.proofs.theory import Letters
+from fedtheory.proofs.updates import (
+    APART_AT_LEAST,
+    APART_AT_MOST,
+    MOVED,
+    OPTIMUM_SAMPLES,
+    PAST_MOVES,
+    SAME_OPTIMUM,
+    STALE_SAMPLES,
+    WEIGHTS_AT_LEAST,
+    WEIGHTS_AT_MOST,
+    absent,
+    age,
+    applied,
+    at_local,
+    at_optimum,
+    at_virtual,
+    client_objective,
+    client_optimum,
+    deviation,
+    excess,
+    local,
+    move,
+    optimum_noise,
+    present,
+    pull,
+    received,
+    round_optimum,
+    sample,
+    server,
+    square_of_weight,
+    surrogate_optimum,
+    virtual,
+    virtual_noise,
+)
+from fedtheory.sources.fraboni2022.statements.convergence import chi_n
+from fedtheory.sources.fraboni2022.statements.inequalities import L_i, theta_bar, theta_i_star, x
+from fedtheory.sources.fraboni2022.statements.lemma_3_proof import k
+from fedtheory.sources.fraboni2022.statements.notation import (
+    WHERE,
+    K,
+    L,
+    M,
+    alpha,
+    beta,
+    eta_g,
+    eta_l,
+    q_n,
+    qt_in,
+    rho,
+    tau,
+    tilde_eta,
+)
+from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_share
+
+ONE = sp.S.One
+
+
+def _of_clients(coefficient: Expr, reason: Because) -> Term:
+    """A term that is averaged over clients with their shares."""
+    return Term(coefficient, reason, averaged=True)
+
+
+def _averaged(terms: Sequence[Term]) -> list[Term]:
+    """Terms that are averaged over clients."""
+    return [replace(term, averaged=True) for term in terms]
+
+
+def _times(factor: Expr, terms: Sequence[Term]) -> list[Term]:
+    """A multiple of terms."""
+    return [replace(term, coefficient=factor * term.coefficient) for term in terms]
+
+
+def _at_all_steps(factor: Expr, terms: Sequence[Term]) -> list[Term]:
+    """The sum over the local steps of a multiple of terms."""
+    return [replace(term, summed=True) for term in _times(factor, terms)]
+
+
+def _three_parts(u: Expr, v: Expr, w: Expr) -> list[Term]:
+    """3 |u|^2 + 3 |v|^2 + 3 |w|^2 - |u + v + w|^2."""
+    return [Term(ONE, square(one - other)) for one, other in ((u, v), (v, w), (u, w))]
+
+
+STALE, CHANGE = at_local - at_virtual, at_virtual - at_optimum
+SLOPE = Gradient(client_objective, virtual)
+SLOPE_CHANGE = SLOPE - Gradient(client_objective, round_optimum)
+
+
+def _from_mean(vector: Expr) -> Expr:
+    """What is left of a client's vector when its mean over clients is taken away."""
+    return vector - Average(vector)
+
+
+LETTER = Letters(WHERE)
+SPREAD = sample - eta_g * applied(LETTER, sample)
+"""g_i - eta_g sum_j w_j g_j."""
+
+SECOND_MOMENT = [
+    Term(eta_g**2, assumption(WEIGHTS_AT_MOST)),
+    Term(2 * eta_g, assumption(APART_AT_MOST), averaged=True),
+    Term(2 * eta_g**2 * q_n, assumption(APART_AT_LEAST), averaged=True),
+    Term(eta_g**2 * (rho - q_n) * beta, square(sample), averaged=True),
+    Term(eta_g**2 * q_n * (beta - square_of_weight + alpha * q_n * qt_in), square(sample), averaged=True),
+    Term(excess, square(_from_mean(sample)), averaged=True),
+    Term((q_n / rho) ** 2 * (excess - eta_g * rho * (alpha * eta_g * rho - 2)), square(Average(sample))),
+    Term((1 - (q_n / rho) ** 2) * excess, square(Average(sample))),
+    Term(2 * eta_g * q_n * (1 - q_n / rho), square(Average(sample))),
+]
+"""kappa mean |g_i|^2 - mean |g_i - eta_g sum_j w_j g_j|^2."""
+
+_CHOSEN = [
+    Term(ONE, assumption(WEIGHTS_AT_MOST)),
+    Term(2 * q_n, assumption(APART_AT_LEAST), averaged=True),
+]
+"""sum_i gamma_i |g_i|^2 + alpha |sum_i q_i g_i|^2 - |sum_i w_i g_i|^2, which is zero."""
+_CHOSEN_BACK = [Term(ONE, assumption(WEIGHTS_AT_LEAST)), Term(2 * q_n, assumption(APART_AT_MOST), averaged=True)]
+SELECTED = BothWays(_CHOSEN, _CHOSEN_BACK)
+_EXCESS = Term(q_n * (beta - square_of_weight + alpha * q_n * qt_in), square(at_local), averaged=True)
+"""beta q mean |g_i|^2 - sum_i gamma_i |g_i|^2."""
+
+
+_LEFT = q_n * qt_in * (square_of_weight - alpha * q_n * qt_in)
+"""gamma_i(n)."""
+LEMMA_1: list[Link] = [
+    SELECTED,
+    [Term(_LEFT, one())],
+    [Term(q_n * qt_in * (beta - square_of_weight + alpha * q_n * qt_in), one())],
+]
+BEYOND = Average(deviation)
+STEP = _at_all_steps(tilde_eta**2 / K, [*_CHOSEN, _EXCESS])
+MIXING = [
+    Term(1 / K, assumption(MOVED)),
+    Term(tilde_eta / K, steps(BEYOND)),
+    *_at_all_steps(
+        tilde_eta * (K - 1) / K,
+        [Term(ONE, assumption(WEIGHTS_AT_MOST)), Term((1 - alpha) * q_n**2, square(Average(at_local))), _EXCESS],
+    ),
+]
+"""What it costs to take the mean of the weights inside D."""
+
+_SPLIT = [
+    Term(ONE, square(received - server + eta_l * LocalSum(SPREAD))),
+    Term(2 * eta_l**2, steps(SPREAD)),
+]
+
+CAUCHY = [
+    Term(sp.Integer(2), weighted(present, pull, SLOPE)),
+    Term(sp.Integer(2), weighted(absent, ONE, SLOPE)),
+    Term(ONE, square(Average((present * pull - absent) * SLOPE))),
+]
+"""Cauchy-Schwarz over the clients whose types have a weight, and over the others."""
+CLIENT_GAPS = [
+    _of_clients(
+        4 * L * (chi_n * present + Average(absent) * absent), cocoercivity(client_objective, virtual, client_optimum)
+    ),
+    _of_clients(4 * L * (1 - Average(absent)) * absent, optimality(client_objective, virtual)),
+]
+
+CERTIFICATES = [
+    Certificate(
+        claim="fraboni2022:eq-43",
+        links=[
+            [Term(2 * L, cocoercivity(L_i, x, theta_i_star))],
+            [Term(sp.S.One, lipschitz_gradient(L_i, x, theta_bar))],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:eq-44-45",
+        links=[[_of_clients(ONE, square(_from_mean(at_local)))], [_of_clients(qt_in, square(SLOPE))]],
+    ),
+    Certificate(claim="fraboni2022:lemma-1", links=LEMMA_1),
+    Certificate(claim="fraboni2022:lemma-1.schedules", links=LEMMA_1),
+    Certificate(
+        claim="fraboni2022:lemma-1.remark.fixed",
+        links=[
+            [Term(q_n**2 * (largest_share - qt_in), square(at_local), averaged=True)],
+            [Term(q_n**2 / M, unweighted(at_local))],
+        ],
+    ),
+    Certificate(claim="fraboni2022:lemma-1.remark.alpha.fixed", links=[SELECTED]),
+    Certificate(
+        claim="fraboni2022:lemma-2.fixed",
+        links=[[*STEP, *_times(tilde_eta, MIXING)], STEP, MIXING],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-2.given-weights",
+        links=[_at_all_steps(tilde_eta**2 / K, [Term(ONE, assumption(WEIGHTS_AT_MOST)), _EXCESS])],
+    ),
+    Certificate(claim="fraboni2022:lemma-2.eq-57-58.fixed", links=[[]]),
+    Certificate(
+        claim="fraboni2022:lemma-2.eq-59.fixed",
+        links=[BothWays(_times(tilde_eta**2, _CHOSEN), _times(tilde_eta**2, _CHOSEN_BACK))],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-3.eq-64-66.fixed",
+        links=[
+            _SPLIT,
+            _averaged(_SPLIT),
+            _at_all_steps(2 * eta_l**2 * k, SECOND_MOMENT),
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-3.eq-67-68.fixed",
+        links=[
+            _three_parts(STALE, CHANGE, at_optimum),
+            [_of_clients(ONE, assumption(STALE_SAMPLES))],
+            [_of_clients(ONE, assumption(OPTIMUM_SAMPLES))],
+            [
+                *_averaged(_three_parts(STALE, CHANGE, at_optimum)),
+                _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+                _of_clients(sp.Integer(3), assumption(OPTIMUM_SAMPLES)),
+            ],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-3.eq-70-71.stale",
+        links=[
+            [
+                Term(ONE, steps(move)),
+                Term(tau - age, square(move), summed=True),
+                Term(tau, assumption(PAST_MOVES)),
+            ]
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-4.proof",
+        links=[
+            [
+                Term(2 * q_n / K, reason, averaged=True, summed=True)
+                for reason in (
+                    smoothness(client_objective, virtual, local),
+                    convexity(client_objective, surrogate_optimum, local),
+                )
+            ]
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-5.steps.fixed",
+        links=[
+            [
+                _of_clients(sp.Integer(3), square(_from_mean(STALE))),
+                _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+            ],
+            [
+                _of_clients(6 * largest_share, assumption(OPTIMUM_SAMPLES)),
+                _of_clients(6 * (largest_share - qt_in), square(CHANGE)),
+            ],
+            [
+                _of_clients(6 * qt_in / K, assumption(SAME_OPTIMUM)),
+                *(
+                    Term(term.coefficient / K, term.reason, term.averaged, summed=True)
+                    for term in (
+                        *_three_parts(*map(Average, (STALE, virtual_noise, SLOPE))),
+                        _of_clients(sp.Integer(3), square(_from_mean(STALE))),
+                        _of_clients(sp.Integer(3), assumption(STALE_SAMPLES)),
+                        _of_clients(3 * qt_in, square(SLOPE)),
+                        _of_clients(3 * qt_in, square(at_virtual - 2 * at_optimum)),
+                        _of_clients(6 * (1 - qt_in), square(CHANGE)),
+                        _of_clients(sp.Integer(9), assumption(OPTIMUM_SAMPLES)),
+                        _of_clients(sp.Integer(3), square(virtual_noise - optimum_noise)),
+                        _of_clients(sp.Integer(3), square(_from_mean(SLOPE_CHANGE))),
+                    )
+                ),
+            ],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:lemma-6.steps.move",
+        links=[
+            [
+                Term(tilde_eta**2, steps(applied(LETTER, at_local))),
+                *_at_all_steps(tilde_eta**2 * K, [*_CHOSEN, _EXCESS]),
+            ]
+        ],
+    ),
+    Certificate(claim="fraboni2022:lemma-7.steps", links=[CAUCHY, CLIENT_GAPS]),
+    Certificate(claim="fraboni2022:lemma-7", links=[[*CAUCHY, *CLIENT_GAPS]]),
+    Certificate(
+        claim="fraboni2022:eq-104",
+        links=[[Term(ONE, square(Average((present * (1 - pull) - absent) * SLOPE)))]],
+    ),
+    Certificate(
+        claim="fraboni2022:eq-105.round",
+        links=[
+            [
+                _of_clients(2 * L, cocoercivity(client_objective, virtual, round_optimum)),
+                _of_clients(ONE, square(_from_mean(SLOPE_CHANGE))),
+            ],
+            [],
+        ],
+    ),
+]

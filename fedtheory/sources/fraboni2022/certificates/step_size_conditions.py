@@ -1,0 +1,87 @@
+"""Certificates for Fraboni et al. (2022), Appendix A.5: which step sizes are small enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from fedtheory.kernel import slack
+from fedtheory.kernel.expressions import Expr
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import ONE as ONE_FACT
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.update_facts import PAIRING, REPORTING_EXCESS
+from fedtheory.sources.fraboni2022.statements.notation import L, alpha, beta, rho, tilde_eta
+from fedtheory.sources.fraboni2022.statements.step_size_conditions import SUFFICIENT, delay
+
+ONE = sp.S.One
+_STEP, _DELAY = 6 * rho * tilde_eta * L, 24 * rho**2 * delay * L**2
+
+
+def _known(numbers: tuple[int, int, int], premises: Sequence[object]) -> list[Part]:
+    """Of the three conditions (97), fractions with these denominators; zero for none of one."""
+    pairs = zip(numbers, premises, strict=True)
+    return [Part(sp.Rational(1, number), premise) for number, premise in pairs if number]
+
+
+def _with(factor: Expr, parts: Sequence[Part]) -> list[Part]:
+    return [Part(factor * part.coefficient, part.premise) for part in parts]
+
+
+def _mixed(premises: Sequence[object], of_alpha: Sequence[Part], of_beta: Sequence[Part]) -> list[list[Part]]:
+    """The conditions of A.5 but the first: 1 - alpha and rho - beta are at least zero by the parts given."""
+    bracket = tilde_eta + 16 * rho * L * delay
+    both = [*of_alpha, *of_beta, Part(rho - 1, ONE_FACT)]
+    twice = [*_with(sp.Integer(2), of_alpha), *of_beta, Part(2 * (rho - 1), ONE_FACT)]
+    return [
+        [*_with(_DELAY / 2, both), *_known((0, 0, 96), premises), Part(sp.Rational(47, 96), ONE_FACT)],
+        [*_with(_STEP / 2, both), *_known((0, 24, 0), premises), Part(sp.Rational(23, 24), ONE_FACT)],
+        _margin(bracket, twice, premises),
+        [*_known((0, 48, 0), premises), Part(sp.Rational(47, 48), ONE_FACT)],
+        [*_known((0, 0, 48), premises), Part(sp.Rational(47, 48), ONE_FACT)],
+    ]
+
+
+def _margin(bracket: Expr, twice: Sequence[Part], premises: Sequence[object]) -> list[Part]:
+    return [*_with(12 * rho * L * bracket, twice), *_known((2, 4, 4), premises)]
+
+
+_FIRST = [Part(sp.Rational(3, 8), ONE_FACT)]
+_FROM_98 = tuple(Derived("fraboni2022:eq-98", link) for link in range(3))
+_SMALL_BETA = [Part(ONE, beta <= 1), Part(rho - 1, ONE_FACT)]
+
+CERTIFICATES = [
+    Combination(
+        claim="fraboni2022:A5.conditions.fixed",
+        links=[[Part(ONE, PAIRING)], [Part(ONE, REPORTING_EXCESS)]],
+    ),
+    Combination(
+        claim="fraboni2022:eq-97",
+        links=[
+            [*_known((8, 0, 0), SUFFICIENT), *_FIRST],
+            *_mixed(SUFFICIENT, [Part(ONE, alpha <= 1)], _SMALL_BETA),
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-97.larger-weights",
+        links=[
+            [*_known((8, 0, 0), SUFFICIENT), *_FIRST],
+            *_mixed(SUFFICIENT, [Part(ONE, PAIRING)], [Part(ONE, REPORTING_EXCESS)]),
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-98",
+        links=[[Part(slack(condition), ONE_FACT)] for condition in SUFFICIENT],
+    ),
+    Combination(
+        claim="fraboni2022:eq-92.fixed",
+        links=[
+            _margin(
+                tilde_eta + 16 * rho * L * delay,
+                [Part(sp.Integer(2), PAIRING), Part(ONE, beta <= rho), Part(2 * (rho - 1), ONE_FACT)],
+                _FROM_98,
+            )
+        ],
+    ),
+]

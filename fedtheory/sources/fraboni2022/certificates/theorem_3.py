@@ -1,0 +1,108 @@
+"""Certificates for Fraboni et al. (2022): Theorem 3, from a local step to windows of updates, and its two bounds."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, square, steps, weighted
+from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
+from fedtheory.proofs.averages import OverSteps, OverUpdates
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES
+from fedtheory.proofs.theory import Letters
+from fedtheory.proofs.update_facts import GAPS, MEAN_WEIGHTS
+from fedtheory.proofs.updates import (
+    at_local,
+    client_objective,
+    client_optimum,
+    next_virtual,
+    pull,
+    surrogate_optimum,
+    virtual,
+)
+from fedtheory.proofs.windows import OverWindow, OverWindows
+from fedtheory.sources.fraboni2022.statements.notation import WHERE, K, L, W, q_n, rho, tilde_eta
+from fedtheory.sources.fraboni2022.statements.relaxed import B_g, chi
+from fedtheory.sources.fraboni2022.statements.theorem_3_proof import GRADIENT_FACTOR
+
+ONE = sp.S.One
+AFTER = next_virtual(Letters(WHERE))
+SLOPE, SLOPE_AFTER = Gradient(client_objective, virtual), Gradient(client_objective, AFTER)
+FROM_OPTIMUM = SLOPE - Gradient(client_objective, surrogate_optimum)
+MOVE, MOVES = (tilde_eta * q_n) ** 2, LocalSum(at_local)
+JENSEN = square(at_local - Average(at_local))
+
+
+def _change(towards: Expr, away: Expr, slope: Expr, bounded: str) -> list[Term]:
+    """What eta~ rho B^2 is more than L_i(towards) - L_i(away), with the slope at the first one or its opposite."""
+    half = tilde_eta * q_n / 2
+    return [
+        Term(ONE, convexity(client_objective, away, towards)),
+        Term(half, square(slope)),
+        Term(half, assumption(bounded)),
+        Term(half, JENSEN, averaged=True),
+        Term(half, assumption(BOUNDED_SAMPLES), averaged=True),
+        Term(tilde_eta * (rho - q_n) * B_g**2, one()),
+    ]
+
+
+CERTIFICATES = [
+    Certificate(
+        claim="fraboni2022:eq-23.fixed",
+        links=[
+            [Term(MOVE, square(MOVES - Average(MOVES)), averaged=True)],
+            [
+                Term(MOVE, steps(at_local), averaged=True),
+                Term(MOVE * K, assumption(BOUNDED_SAMPLES), averaged=True, summed=True),
+            ],
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:thm-3.step",
+        links=[
+            _change(AFTER, virtual, SLOPE_AFTER + Average(at_local), BOUNDED_AFTER),
+            _change(virtual, AFTER, SLOPE - Average(at_local), BOUNDED_BEFORE),
+        ],
+    ),
+    Combination(claim="fraboni2022:eq-25.fixed", links=[[Part(ONE, OverWindow("fraboni2022:thm-3.step"))]]),
+    Combination(
+        claim="fraboni2022:thm-3.proof.fixed",
+        links=[[Part(ONE, OverWindows("fraboni2022:eq-25.fixed"))], [Part(ONE, GAPS)]],
+    ),
+    Combination(
+        claim="fraboni2022:thm-3.loss.given-weights",
+        links=[
+            [
+                Part(ONE, "fraboni2022:thm-3.proof.fixed"),
+                Part(ONE, "fraboni2022:eq-94.random-weights"),
+                Part(rho * tilde_eta * K * (W - 1) * B_g**2, MEAN_WEIGHTS),
+            ]
+        ],
+    ),
+    Certificate(
+        claim="fraboni2022:thm-3.gradient.step",
+        links=[
+            [
+                Term(ONE, square(Average((1 - pull) * SLOPE))),
+                Term(sp.Integer(2), weighted(ONE, pull, SLOPE)),
+                Term(4 * L * chi, cocoercivity(client_objective, virtual, client_optimum), averaged=True),
+                Term(4 * L, cocoercivity(client_objective, virtual, surrogate_optimum), averaged=True),
+                Term(sp.Integer(2), square(FROM_OPTIMUM - Average(SLOPE)), averaged=True),
+            ]
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:thm-3.gradient.update",
+        links=[[Part(ONE, OverSteps("fraboni2022:thm-3.gradient.step"))]],
+    ),
+    Combination(
+        claim="fraboni2022:thm-3.gradient.given-weights",
+        links=[
+            [
+                Part(ONE, OverUpdates("fraboni2022:thm-3.gradient.update")),
+                Part(GRADIENT_FACTOR, "fraboni2022:thm-3.loss.given-weights"),
+            ]
+        ],
+    ),
+]

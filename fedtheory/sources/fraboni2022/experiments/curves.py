@@ -1,0 +1,174 @@
+"""Exact expected losses of one scenario over clock time, and the step size that suits it best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.arithmetic import FLOAT, RATIONAL, Array, plain_float
+from fedtheory.engine.moments import Trajectory, trajectory_of
+from fedtheory.federation import Algorithm, fedavg
+from fedtheory.federation.aggregation import time_based_weights
+from fedtheory.federation.clock import Clock, Policy, spread_times
+from fedtheory.federation.problem import Problem
+
+Weighting = Literal["Identical", "Time-based"]
+"""``d_i = 1``, or the closed forms of fraboni2022, Section 4."""
+
+LAST = 0.05
+"""The part of the server's updates that a final value is taken over."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Exact expectations along one run."""
+
+    step_size: float
+    times: Array
+    """t^0 .. t^N, or up to where a diverging run leaves double precision."""
+    loss: Array
+    """E L(theta^n), (N+1,)."""
+    client_losses: Array
+    """E L_i(theta^n), (N+1, M)."""
+    model_variance: Array
+    """E|theta^n - E theta^n|^2, (N+1,)."""
+    diverges: bool
+
+    @property
+    def final_loss(self) -> float:
+        """Mean of E L(theta^n) over the last 5% of the updates; infinite where the run diverges."""
+        return float("inf") if self.diverges else float(last(self.loss).mean())
+
+    @property
+    def fluctuation(self) -> float:
+        """Standard deviation of E L(theta^n) over the last 5% of the updates; infinite where the run diverges."""
+        return float("inf") if self.diverges else float(last(self.loss).std())
+
+    @property
+    def final_model_variance(self) -> float:
+        """Mean of E|theta^n - E theta^n|^2 over the last 5% of the updates; infinite where the run diverges."""
+        return float("inf") if self.diverges else float(last(self.model_variance).mean())
+
+    def weighted_loss(self, shares: Array) -> Array:
+        """``sum_i shares[i] E L_i(theta^n)``, (N+1,)."""
+        losses: Array = self.client_losses @ shares
+        return losses
+
+    def spread(self, shares: Array) -> Array:
+        """Standard deviation over the clients, with weights `shares`, of their expected losses, (N+1,)."""
+        apart = self.client_losses - self.weighted_loss(shares)[:, None]
+        deviations: Array = np.sqrt((apart * apart) @ shares)
+        return deviations
+
+    def first_below(self, level: float) -> float:
+        """The time of the first model with a smaller loss; infinite where there is none."""
+        below = np.flatnonzero(self.loss < level)
+        return float(self.times[below[0]]) if below.size else float("inf")
+
+
+def last(values: Array) -> Array:
+    """The last 5% of the values, at least one."""
+    return values[-max(1, round(LAST * len(values))) :]
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """One scenario at several step sizes."""
+
+    curves: tuple[Curve, ...]
+    """In ascending order of step sizes; of those that diverge the smallest only."""
+
+    @cached_property
+    def best(self) -> Curve:
+        """The curve with the smallest final loss."""
+        return min(self.curves, key=lambda curve: curve.final_loss)
+
+    @property
+    def by_step_size(self) -> dict[float, Curve]:
+        """The curves by their step sizes."""
+        return {curve.step_size: curve for curve in self.curves}
+
+    @property
+    def largest_stable(self) -> float:
+        """The largest of the step sizes at which the run does not diverge; zero where there is none."""
+        return max((curve.step_size for curve in self.curves if not curve.diverges), default=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """Everything of a run but its step size."""
+
+    problem: Problem
+    clock: Clock
+    weights: Array
+    """d_i, (M,)."""
+    local_steps: int
+    rounds: int
+
+    def algorithm(self, step_size: float) -> Algorithm:
+        """The run's algorithm at a local step size; the server's is one."""
+        return fedavg(
+            self.problem,
+            rounds=self.rounds,
+            local_step_size=step_size,
+            local_steps=self.local_steps,
+            clock=self.clock,
+            aggregation=self.weights,
+        )
+
+    def curve(self, step_size: float) -> Curve:
+        """Expected losses at a local step size."""
+        algorithm = self.algorithm(step_size)
+        trajectory = trajectory_of(self.problem, algorithm)
+        times = [0.0, *(plain_float(time) for time in algorithm.times(self.problem.weights))]
+        return Curve(
+            step_size,
+            np.array(times[: len(trajectory.moments)]),
+            trajectory.server_suboptimality + self.problem.optimal_value,
+            client_losses(trajectory),
+            _model_variance(trajectory),
+            trajectory.divergence is not None,
+        )
+
+    def tuned(self, step_sizes: Sequence[float]) -> Tuned:
+        """The curves for ascending step sizes, up to the first that diverges."""
+        curves: list[Curve] = []
+        for step_size in step_sizes:
+            curves.append(self.curve(step_size))
+            if curves[-1].diverges:
+                break
+        return Tuned(tuple(curves))
+
+
+def scenario(
+    problem: Problem, policy: Policy, slower: int, weighting: Weighting, *, local_steps: int, horizon: int
+) -> Scenario:
+    """Runs up to the time `horizon` with the hardware F`slower`, in which the slowest client needs one unit of time."""
+    clock = Clock(policy, spread_times(problem.clients, slower))
+    weights = FLOAT.array([1] * problem.clients)
+    if weighting == "Time-based":
+        weights = FLOAT.array(time_based_weights(clock, RATIONAL.array(problem.weights)))
+    return Scenario(problem, clock, weights, local_steps, clock.updates_within(fmpq(horizon)))
+
+
+def client_losses(trajectory: Trajectory) -> Array:
+    """E L_i(theta^n), (N+1, M), from the second moments of the server's model."""
+    centred = trajectory.problem.centred
+    size = centred.dimension + 1
+    forms = FLOAT.zeros(centred.clients, size, size)
+    forms[:, 0, 0] = centred.constants
+    forms[:, 0, 1:] = -centred.linear
+    forms[:, 1:, 1:] = centred.hessians / 2
+    losses: Array = trajectory.moments.reshape(-1, size * size) @ forms.reshape(-1, size * size).T
+    return losses
+
+
+def _model_variance(trajectory: Trajectory) -> Array:
+    means = trajectory.moments[:, 1:, 0]
+    variances: Array = trajectory.server_distance_sq - (means * means).sum(axis=1)
+    return variances

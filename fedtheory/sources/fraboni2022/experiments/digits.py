@@ -1,0 +1,57 @@
+"""Handwritten digits over clients: which ones are odd, by least squares.
+
+scikit-learn's 1797 images of 8 x 8 pixels are averaged over blocks of 2 x 2, so
+that a model has 16 weights and a constant.  The columns are standardised and
+divided by two, which makes the largest curvature about 2.  The output is +1
+for an odd digit and -1 for an even one; clients are dealt the ten digits.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.errors import MissingExtra
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares
+from fedtheory.federation.problem.split import dirichlet_split, iid_split
+
+Split = Literal["IID", "Dirichlet"]
+"""Digits at random, or for each digit shares of the clients that are drawn from a Dirichlet law."""
+SPLITS: tuple[Split, ...] = ("IID", "Dirichlet")
+
+BATCH = 64
+"""Samples of a gradient, drawn with replacement, so that it fits clients with fewer samples too."""
+CONCENTRATION = 0.1
+
+
+def digits_problem(clients: int, split: Split, seed: int = 0) -> Problem:
+    """The problem with p_i = 1/M, from the zero model; `seed` deals the rows. `MissingExtra` without scikit-learn."""
+    inputs, outputs, labels = _digits()
+    if split == "IID":
+        rows = iid_split(len(labels), clients, seed)
+    else:
+        rows = dirichlet_split(labels, clients, CONCENTRATION, seed)
+    return least_squares(
+        ClientData(tuple(inputs[chosen] for chosen in rows), tuple(outputs[chosen] for chosen in rows)),
+        FLOAT.zeros(inputs.shape[1]),
+        batch=BATCH,
+        description=f"odd digits, {split} split",
+    )
+
+
+@cache
+def _digits() -> tuple[Array, Array, Array]:
+    """Inputs (1797, 17), outputs (1797,), digits (1797,)."""
+    try:
+        from sklearn.datasets import load_digits
+    except ImportError:
+        raise MissingExtra("data", "the data set 'digits'") from None
+    pixels, labels = load_digits(return_X_y=True)
+    blocks = pixels.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(len(pixels), 16)
+    standardised = (blocks - blocks.mean(axis=0)) / blocks.std(axis=0)
+    inputs = np.column_stack([standardised / 2, np.ones(len(labels))])
+    return inputs, np.where(labels % 2 == 1, 1.0, -1.0), labels

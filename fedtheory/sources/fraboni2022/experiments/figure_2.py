@@ -1,0 +1,81 @@
+"""Figure 2: what asynchronous FedAvg minimises with identical weights, and with time-based ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.surrogate import Surrogate
+from fedtheory.federation.clock import Asynchronous
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, Scenario, scenario
+from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+
+CLIENTS, SLOWER, LOCAL_STEPS, HORIZON = 10, 80, 1, 50
+STEP_SIZES = tuple(2.0**-power for power in range(8, 2, -1))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightsCompared:
+    """Identical and time-based weights on one split, at the step size that is best for identical ones."""
+
+    split: Split
+    identical: Curve
+    time_based: Curve
+    importance: Array
+    """p_i, (M,): the weights of problem (2)."""
+    shares: Array
+    """q_i / sum_j q_j of the identical weights, (M,): the weights of problem (10), in proportion to 1/T_i."""
+    minimum: float
+    """The smallest loss of (2)."""
+    surrogate_minimum: float
+    """The smallest loss of (10)."""
+    identical_limit: float
+    """The loss of (2) at the minimiser of what identical weights minimise, which is (10)."""
+    time_based_limit: float
+    """The same for time-based weights: (2) itself, up to the last cycle that is not whole."""
+
+    @property
+    def step_size(self) -> float:
+        """The local step size of both."""
+        return self.identical.step_size
+
+    @property
+    def gap(self) -> float:
+        """By how much the final loss of (2) is larger with identical weights."""
+        return self.identical.final_loss - self.time_based.final_loss
+
+
+def figure_2(
+    split: Split,
+    *,
+    seed: int = 0,
+    clients: int = CLIENTS,
+    horizon: int = HORIZON,
+    step_sizes: Sequence[float] = STEP_SIZES,
+) -> WeightsCompared:
+    """Both weightings on one split of the digits: hardware F80, one local step, ties one by one."""
+    problem = digits_problem(clients, split, seed)
+    policy = Asynchronous("one-by-one")
+    identical = scenario(problem, policy, SLOWER, "Identical", local_steps=LOCAL_STEPS, horizon=horizon)
+    time_based = scenario(problem, policy, SLOWER, "Time-based", local_steps=LOCAL_STEPS, horizon=horizon)
+    best = identical.tuned(step_sizes).best
+    aims = [_surrogate(each, best.step_size) for each in (identical, time_based)]
+    shares = aims[0].mean_weights / aims[0].mean_weights.sum()
+    losses = np.stack([aim.client_values(aim.optimum) for aim in aims])
+    return WeightsCompared(
+        split,
+        best,
+        time_based.curve(best.step_size),
+        problem.weights,
+        shares,
+        float(problem.optimal_value),
+        float(losses[0] @ shares),
+        *(float(loss) for loss in losses @ problem.weights),
+    )
+
+
+def _surrogate(chosen: Scenario, step_size: float) -> Surrogate:
+    return Surrogate(chosen.problem, chosen.algorithm(step_size))

@@ -1,0 +1,65 @@
+"""Figure 3: the final loss of asynchronous FedAvg over the amount of local work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import Array
+from fedtheory.federation.clock import Asynchronous
+from fedtheory.sources.fraboni2022.experiments.curves import Curve, Scenario, scenario
+from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
+
+CLIENTS, SLOWER, HORIZON = 10, 80, 50
+SPLIT: Split = "Dirichlet"
+LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 25)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalWorkCompared:
+    """Curves by the number of local steps, of both weightings, at one step size."""
+
+    step_size: float
+    identical: dict[int, Curve]
+    """By K, ascending; of the numbers of local steps at which the run diverges the smallest only."""
+    time_based: dict[int, Curve]
+    weights: Array
+    """d_i of the time-based weights, (M,), from the fastest client to the slowest."""
+    minimum: float
+    """The smallest loss of (2)."""
+
+
+def figure_3(
+    step_size: float,
+    *,
+    seed: int = 0,
+    clients: int = CLIENTS,
+    horizon: int = HORIZON,
+    local_steps: Sequence[int] = LOCAL_STEPS,
+) -> LocalWorkCompared:
+    """Both weightings for ascending numbers of local steps: hardware F80, Dirichlet split.
+
+    `step_size` is the best one for identical weights and one local step.
+    """
+    problem = digits_problem(clients, SPLIT, seed)
+    policy = Asynchronous("one-by-one")
+    works = {
+        weighting: [scenario(problem, policy, SLOWER, weighting, local_steps=k, horizon=horizon) for k in local_steps]
+        for weighting in ("Identical", "Time-based")
+    }
+    return LocalWorkCompared(
+        step_size,
+        _until_divergence(works["Identical"], step_size),
+        _until_divergence(works["Time-based"], step_size),
+        works["Time-based"][0].weights,
+        float(problem.optimal_value),
+    )
+
+
+def _until_divergence(scenarios: Sequence[Scenario], step_size: float) -> dict[int, Curve]:
+    curves: dict[int, Curve] = {}
+    for each in scenarios:
+        curves[each.local_steps] = each.curve(step_size)
+        if curves[each.local_steps].diverges:
+            break
+    return curves

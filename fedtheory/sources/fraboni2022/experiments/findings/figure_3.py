@@ -1,0 +1,103 @@
+"""What fraboni2022 says of Figure 3: the amount of local work."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from fedtheory.sources.fraboni2022.experiments.curves import Curve
+from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared
+from fedtheory.sources.fraboni2022.experiments.findings.finding import Finding, number_or_divergence
+
+
+def findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
+    """Figure 3: the amount of local work."""
+    return (
+        _falls_then_rises(result),
+        _variance_increases(result),
+        _more_sensitive(result),
+        _identical_ahead(result),
+        _weights_by_speed(result),
+    )
+
+
+def _by_weighting(result: LocalWorkCompared) -> dict[str, dict[int, Curve]]:
+    return {"Identical": result.identical, "Time-based": result.time_based}
+
+
+def _falls_then_rises(result: LocalWorkCompared) -> Finding:
+    texts, holds = [], True
+    for name, curves in _by_weighting(result).items():
+        losses = {steps: curve.final_loss for steps, curve in curves.items()}
+        fewest, best, most = min(losses), min(losses, key=losses.__getitem__), max(losses)
+        holds = holds and fewest < best < most
+        excess = {steps: number_or_divergence(losses[steps] - result.minimum) for steps in (fewest, best, most)}
+        texts.append(
+            f"{name}: excess loss {excess[fewest]} with $K={fewest}$, the smallest, {excess[best]}, with $K={best}$, "
+            f"{excess[most]} with $K={most}$"
+        )
+    statement = "with more local work the loss first falls, then rises"
+    return Finding("fraboni2022:fig-3", statement, holds, f"{'; '.join(texts)}.")
+
+
+def _variance_increases(result: LocalWorkCompared) -> Finding:
+    texts, holds = [], True
+    for name, curves in _by_weighting(result).items():
+        stable = [curve for curve in curves.values() if not curve.diverges]
+        for measure in ("fluctuation", "final_model_variance"):
+            values = [getattr(curve, measure) for curve in stable]
+            holds = holds and all(a < b for a, b in pairwise(values))
+            words = "deviation of the loss" if measure == "fluctuation" else "variance of the model"
+            texts.append(f"{name}: {words} from {values[0]:.3g} to {values[-1]:.3g}")
+    statement = "the variance strictly increases with the amount of local work"
+    return Finding("fraboni2022:fig-3", statement, holds, f"Over the last 5% of the updates, {'; '.join(texts)}.")
+
+
+def _more_sensitive(result: LocalWorkCompared) -> Finding:
+    """Sensitive is who diverges first; else whose loss increases more, up to the most local steps of both."""
+    fewest, most = min(result.identical), max(_stable_in_both(result))
+    increase, failing, texts = {}, {}, []
+    for name, curves in _by_weighting(result).items():
+        increase[name] = curves[most].final_loss - curves[fewest].final_loss
+        failing[name] = min((steps for steps, curve in curves.items() if curve.diverges), default=float("inf"))
+        texts.append(
+            f"{name}: from $K={fewest}$ to $K={most}$ the loss increases by {increase[name]:.3g}, divergence with "
+            + (f"$K={failing[name]}$" if failing[name] < float("inf") else "no $K$")
+        )
+    holds = (-failing["Time-based"], increase["Time-based"]) > (-failing["Identical"], increase["Identical"])
+    evidence = f"{'; '.join(texts)}. Time-based has the larger deviation of the loss {_overtaking(result)}."
+    statement = "Time-based is more sensitive to an increase of local work than Identical"
+    return Finding("fraboni2022:fig-3", statement, holds, evidence)
+
+
+def _stable_in_both(result: LocalWorkCompared) -> list[int]:
+    return [
+        steps
+        for steps, curve in result.identical.items()
+        if steps in result.time_based and not (curve.diverges or result.time_based[steps].diverges)
+    ]
+
+
+def _overtaking(result: LocalWorkCompared) -> str:
+    """At which numbers of local steps time-based weights have the larger deviation of the loss."""
+    shared = [steps for steps in result.identical if steps in result.time_based]
+    ahead = [k for k in shared if result.time_based[k].fluctuation > result.identical[k].fluctuation]
+    return f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"
+
+
+def _identical_ahead(result: LocalWorkCompared) -> Finding:
+    shared = [steps for steps in result.identical if steps in result.time_based]
+    ahead = [k for k in shared if result.identical[k].final_loss < result.time_based[k].final_loss]
+    where = f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"
+    evidence = f"Of $K={', '.join(map(str, shared))}$, Identical has the lower loss {where}."
+    statement = "Identical outperforms Time-based at the step size that is best for Identical"
+    return Finding("fraboni2022:fig-3", statement, ahead == shared, evidence)
+
+
+def _weights_by_speed(result: LocalWorkCompared) -> Finding:
+    fastest, slowest = float(result.weights[0]), float(result.weights[-1])
+    below = int((result.weights < 1).sum())
+    evidence = (
+        f"$d_i$ goes from {fastest:.3g} to {slowest:.3g}; {below} of {len(result.weights)} clients are below one."
+    )
+    statement = "fast clients have $d_i<1$, slow ones $d_i>1$"
+    return Finding("fraboni2022:fig-3", statement, fastest < 1 < slowest, evidence)

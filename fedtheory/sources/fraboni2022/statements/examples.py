@@ -1,0 +1,277 @@
+"""Examples 1 and 2: pairs of clients, and single clients, that take turns."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Relation
+from fedtheory.language.quantities import examples as e
+from fedtheory.sources.fraboni2022.statements.notation import (
+    WHERE,
+    K,
+    N,
+    W,
+    claim,
+    eta_l,
+    p_i,
+    q_i,
+    qt_in,
+)
+
+
+def _expect(holds: object, otherwise: str) -> None:
+    if not holds:
+        raise NotApplicable(otherwise)
+
+
+def _in_turn(run: Run, clients: int) -> None:
+    """Plain steps on unit curvatures by clients of equal importance, the same reports in every other update."""
+    identity = run.arithmetic.identity(run.problem.dimension)
+    _expect(run.problem.clients == clients, f"there are not {clients} clients")
+    _expect((run.problem.hessians == identity).all(), "a client's objective has another Hessian than the identity")
+    _expect((run.problem.weights * clients == 1).all(), "the clients have unequal importance")
+    _expect(run.algorithm.aggregation.server_step_size == 1, "the server step size is not 1")
+    reports = run.algorithm.schedule.participates
+    alternate = (reports[2:] == reports[:-2]).all() and not (reports[1:] & reports[:-1]).any()
+    _expect(alternate and run.algorithm.rounds % 2 == 0, "the clients do not take turns for whole windows")
+    _expect((reports.sum(axis=1) * 2 == clients).all(), "not half of the clients report in every update")
+
+
+def _pairs(run: Run) -> None:
+    _in_turn(run, 4)
+    _expect((run.surrogate.by_type(run.surrogate.shares)[:, :2] * 2 == 1).all(), "a type has not half of an update")
+    _expect((run.algorithm.aggregation.weights(run.problem.weights) * 2 == 1).all(), "the weights are not 1/2")
+
+
+turns_of_pairs = Assumption(
+    "pairs in turn",
+    r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, four clients of two types, of which two, one of each "
+    r"type, report in every update, the others in the next; $p_i=1/4$, $d_i=1/2$, $\eta_g=1$",
+    _pairs,
+)
+turns_of_clients = Assumption(
+    "clients in turn",
+    r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, two clients that report in turn, $p_i=1/2$, $\eta_g=1$",
+    lambda run: _in_turn(run, 2),
+)
+
+residual, V_first, V_last, cycle_rest, a_sq, b_sq, mean_sq, apart_sq, end_sq = (
+    sp.Symbol(quantity.latex, nonnegative=True)
+    for quantity in (
+        e.second_order_residual,
+        e.first_energy,
+        e.last_energy,
+        e.cycle_residual,
+        e.even_cycle_distance_sq,
+        e.odd_cycle_distance_sq,
+        e.mean_cycle_distance_sq,
+        e.optima_apart_sq,
+        e.final_mean_distance_sq,
+    )
+)
+theta0_sq = sp.Symbol(r"\|\theta^0-\theta^*\|", nonnegative=True)
+q_1, q_2, p_1 = sp.symbols("q_1 q_2 p_1", positive=True)
+share_mean = sp.Symbol(r"\frac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]", nonnegative=True)
+bias = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
+r_j, st_jn = sp.Symbol("r_j", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
+
+EXAMPLES: dict[sp.Symbol, q.Notion] = {
+    **WHERE,
+    residual: e.second_order_residual,
+    V_first: e.first_energy,
+    V_last: e.last_energy,
+    cycle_rest: e.cycle_residual,
+    a_sq: e.even_cycle_distance_sq,
+    b_sq: e.odd_cycle_distance_sq,
+    mean_sq: e.mean_cycle_distance_sq,
+    apart_sq: e.optima_apart_sq,
+    end_sq: e.final_mean_distance_sq,
+    theta0_sq: q.initial_distance,
+    q_1: e.first_weight,
+    q_2: e.second_weight,
+    p_1: e.first_importance,
+    share_mean: e.mean_of_shares,
+    bias: q.surrogate_optimum_distance,
+    r_j: q.type_importance,
+    st_jn: q.type_share,
+}
+
+step = 1 - (1 - eta_l) ** K
+"""phi, what K local steps make of the distance to a client's optimum."""
+BETWEEN = (step > 0, step < 1)
+STABLE = (q_1 * q_2 * step**2 < 1, (1 - q_1 * step) * (1 - q_2 * step) > -1)
+"""The map of two updates has trace 1 - (q_1 + q_2) phi and determinant q_1 q_2 phi^2: the conditions of Jury."""
+
+
+def _energy_bound() -> Expr:
+    """Of |theta^N - theta*|^2 / |theta^0 - theta*|^2."""
+    return sp.Max((1 - step) ** (2 * N), step ** (N + 2) / (step - sp.Rational(1, 4)))
+
+
+def odd_offset() -> Expr:
+    """|b - thetabar| / |theta_1* - theta_2*| for the cycle's point b at odd updates."""
+    return q_1 * q_2**2 * step / ((q_1 + q_2) * (q_1 + q_2 + q_1 * q_2 * step))
+
+
+_RECURSION = r"\theta^{n+2}-\theta^{n+1}+\phi\theta^n=\phi\theta^*,\quad\phi=1-(1-\eta_l)^K"
+_WEIGHTS = (
+    Relation(q_i, "==", p_i),
+    Relation(qt_in * (2 * qt_in - 1), "==", 0),
+    Relation(st_jn, "==", r_j),
+    Relation(W, "==", 2),
+)
+
+EXAMPLE_1 = [
+    claim(
+        id="fraboni2022:example-1",
+        kind="limit",
+        title="Example 1: convergence of pairs that take turns",
+        locator="Example 1, below (22)",
+        lhs=V_last,
+        relation="<",
+        rhs=V_first,
+        where=EXAMPLES,
+        conditions=[V_first > 0],
+        assumptions=(turns_of_pairs,),
+        printed=rf"{_RECURSION}:\quad\text{{FL asymptotic convergence to the optimum }}\theta^*",
+        note=(
+            "With $e_n=\\theta^n-\\theta^*$, $V_n=\\|e_{n+1}\\|^2-\\langle e_{n+1},e_n\\rangle+\\phi\\|e_n\\|^2$ is "
+            "multiplied by $\\phi$ in every update, so the errors vanish only if $V_n$ falls.  No condition is "
+            "printed: for $\\eta_l=3/2$ and K = 1, $\\phi>1$ and the errors grow.  The print also has both "
+            "$q_2^{2n}=1/2$ and $q_2^{2n}=0$, and both $q_3^{2n+1}=1/2$ and $q_3^{2n+1}=0$."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:example-1.fixed",
+        kind="limit",
+        title="Example 1: convergence for phi between 0 and 1",
+        locator="Example 1, repaired",
+        lhs=V_last,
+        relation="<",
+        rhs=V_first,
+        also=(Relation(end_sq, "<=", _energy_bound() * theta0_sq**2),),
+        where=EXAMPLES,
+        conditions=[*BETWEEN, V_first > 0],
+        assumptions=(turns_of_pairs,),
+        note=(
+            "The roots of $r^2-r+\\phi$ lie inside the unit circle exactly for $0<\\phi<1$, which holds for "
+            "$0<\\eta_l<1$.  The distance falls like $\\phi^{n/2}$ for $\\phi>1/4$ and at least like $(1-\\phi)^n$ "
+            "below."
+        ),
+        corrects="fraboni2022:example-1",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:example-1.recursion",
+        kind="identity",
+        title="Example 1: weights and recursion",
+        locator="Example 1, (21)-(22)",
+        lhs=residual,
+        relation="==",
+        rhs=0,
+        also=(Relation(V_last, "==", step ** (N - 1) * V_first), *_WEIGHTS),
+        where=EXAMPLES,
+        assumptions=(turns_of_pairs,),
+        printed=(
+            rf"{_RECURSION};\quad\tilde s_1(n)=\tilde s_2(n)=\tfrac12,\ \tilde q_i(n)\in\{{0,\tfrac12\}},\ "
+            r"\tfrac12[q_i^{2n}+q_i^{2n+1}]=p_i"
+        ),
+        note="Four clients with equal times and a buffer of two; types in the order 1, 2, 1, 2.",
+        verdict="supported",
+    ),
+]
+
+EXAMPLE_2 = [
+    claim(
+        id="fraboni2022:example-2",
+        kind="limit",
+        title="Example 2: the limit of two clients that take turns",
+        locator="Example 2, (30)",
+        lhs=a_sq,
+        relation="==",
+        rhs=0,
+        also=(Relation(b_sq, "==", 0),),
+        where=EXAMPLES,
+        conditions=STABLE,
+        assumptions=(turns_of_clients,),
+        printed=(r"\theta^n\xrightarrow{n\to\infty}\frac{q_1\theta_1^*+q_2\theta_2^*}{q_1+q_2}"),
+        note=(
+            "The iterates at even and at odd updates tend to two points a and b, and both would have to be the printed "
+            "one, $\\bar\\theta$.  Unless the optima agree they differ: a client's update at its own turn does not "
+            "vanish at $\\bar\\theta$."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:example-2.fixed",
+        kind="limit",
+        title="Example 2: a limit cycle of two points",
+        locator="Example 2, repaired",
+        lhs=b_sq,
+        relation="==",
+        rhs=odd_offset() ** 2 * apart_sq,
+        also=(Relation(a_sq, "==", (q_1 / q_2 * odd_offset()) ** 2 * apart_sq), Relation(cycle_rest, "==", 0)),
+        where=EXAMPLES,
+        conditions=STABLE,
+        assumptions=(turns_of_clients,),
+        note=(
+            "The left sides solve the linear equations of the cycle.  The errors from it obey "
+            "$E_{n+4}-\\operatorname{tr}E_{n+2}+\\det E_n=0$, whose roots lie inside the unit circle for "
+            "$q_1q_2\\phi^2<1$ and $(1-q_1\\phi)(1-q_2\\phi)>-1$.  Both points tend to the printed one as "
+            "$\\phi\\to0$, at the distance O(phi)."
+        ),
+        corrects="fraboni2022:example-2",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:example-2.mean",
+        kind="identity",
+        title="Example 2: the mean over the cycle",
+        locator="Example 2, (30)",
+        lhs=mean_sq,
+        relation="==",
+        rhs=((q_2 - q_1) / (2 * q_2) * odd_offset()) ** 2 * apart_sq,
+        where=EXAMPLES,
+        assumptions=(turns_of_clients,),
+        note="The mean of the two points is the printed limit for equal weights only, or for equal optima.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:example-2.iff",
+        kind="condition",
+        title="Example 2: when the limit is the optimum",
+        locator="below (30)",
+        lhs=bias**2,
+        relation="==",
+        rhs=0,
+        where=EXAMPLES,
+        conditions=[sp.Eq(share_mean, p_i)],
+        assumptions=(turns_of_clients,),
+        printed=(r"\text{the optimum of (2) if and only if }\tfrac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]=p_i"),
+        note=(
+            "With the tildes of Section 2.5 the condition always holds: in each update one client has the share 1.  "
+            "The printed limit is the optimum for $q_1=q_2$ only."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:example-2.iff.fixed",
+        kind="condition",
+        title="Example 2: the printed limit is the optimum if and only if the window's shares are the importances",
+        locator="below (30), repaired",
+        lhs=bias**2,
+        relation="==",
+        rhs=(q_1 / (q_1 + q_2) - p_1) ** 2 * apart_sq,
+        where=EXAMPLES,
+        assumptions=(turns_of_clients,),
+        note="Normalised over the window and not in each update; for equal optima any weights will do.",
+        corrects="fraboni2022:example-2.iff",
+        verdict="supported",
+    ),
+]

@@ -1,0 +1,256 @@
+"""Appendix A.3, Lemmas 5 and 6: the mean stochastic gradient, and how far the server moves."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import ClientSum
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.sources.fraboni2022.statements import lemma_3_proof
+from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, Z_nk, noise_sq, phi_nk, virtual_sq
+from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, of_samples
+from fedtheory.sources.fraboni2022.statements.lemma_3_proof import optimum_change, optimum_sq, stale_change
+from fedtheory.sources.fraboni2022.statements.notation import (
+    ASSUMPTIONS,
+    D,
+    K,
+    L,
+    Q,
+    Q_bar,
+    Q_past,
+    R,
+    S,
+    Sigma_1,
+    Sigma_2,
+    Z,
+    Z_bar,
+    alpha,
+    beta,
+    phi,
+    q_n,
+    qt_in,
+    rho,
+    sigma_1,
+    sigma_2,
+    tau,
+    tilde_eta,
+)
+from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_share
+
+mixed_change = sp.Symbol(
+    r"\mathbb E\|\sum_i\tilde q_i(n)[g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)]\|^2",
+    nonnegative=True,
+)
+mean_gradient_sq = sp.Symbol(r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2", nonnegative=True)
+
+where: dict[sp.Symbol, q.Notion] = lemma_3_proof.where | {
+    largest_share: q.largest_share,
+    mixed_change: samples.mixed_gradient_change,
+    mean_gradient_sq: samples.mean_gradient_at_virtual_sq,
+}
+claim = partial(Claim, where=where)
+
+gap_nk = Z_nk / q_n
+"""L~^n(theta^{n,k}) - L~^n(thetabar^n)."""
+SMALL_MOVES = sp.Le(12 * rho**2 * (alpha + beta) * tilde_eta**2 * K**2 * tau**2 * L**2, sp.Rational(1, 2))
+SMALL_MOVES_XI = of_samples(SMALL_MOVES)
+move = tilde_eta**2 * K**2
+PAST_FACTOR = 12 * rho**2 * (alpha + beta) * move * tau * L**2
+"""A(n)."""
+PRESENT = (
+    rho
+    * move
+    * (12 * (2 * alpha + beta) * L * Z + 3 * rho * (alpha * D + 2 * beta) * sigma_1 + 6 * rho * alpha * sigma_2)
+)
+"""B(n)."""
+SERVER_STEP_PRESENT = (
+    rho
+    * move
+    * (12 * (2 * alpha + beta) * L_xi * Z + 6 * rho * (alpha * D_xi + beta) * sigma_1 + 6 * rho * alpha * sigma_2)
+)
+mean_moves = (
+    24 * rho * (2 * alpha + beta) * move * L * Z_bar
+    + 6 * rho**2 * (alpha * D + 2 * beta) * move * Sigma_1
+    + 12 * rho**2 * alpha * move * Sigma_2
+)
+SERVER_STEP_MOVES = (
+    24 * rho * (2 * alpha + beta) * move * L_xi * Z_bar
+    + 12 * rho**2 * (alpha * D_xi + beta) * move * Sigma_1
+    + 12 * rho**2 * alpha * move * Sigma_2
+)
+"""The bound of Lemma 6 with the repaired (61)."""
+
+_AT = r"[\tilde{\mathcal L}^n(\theta^{n,k})-\tilde{\mathcal L}^n(\bar\theta^n)]"
+_SAMPLES = "L is the largest curvature of an objective that is sampled."
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:lemma-5",
+        title="Second moment of the mean gradient",
+        locator="Lemma 5, eq. (73)",
+        lhs=R,
+        rhs=12 * L**2 * tau * Q_past + 24 * L * Z / q_n + 3 * D * sigma_1 + 6 * sigma_2,
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_D],
+        printed=rf"R(n)\le12L^2\tau{Q_past}+24Lq^{{-1}}(n)Z(n)+3D\sigma_1(n)+6\sigma_2(n)",
+        note=(
+            "It uses Lemma 3 without the factor q(n).  Mini-batches: a sample that is rougher than its client's "
+            "objective has noise that L does not bound."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-5.server-step",
+        title="Second moment of the mean gradient, with the server's step",
+        locator="Lemma 5, eq. (73), from the repaired (61)",
+        lhs=R,
+        rhs=12 * L_xi**2 * tau * Q_past + 24 * L_xi * Z / q_n + 6 * D_xi * sigma_1 + 6 * sigma_2,
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_D_XI],
+        note=f"With the D of the repaired Lemma 3, and twice the third term.  {_SAMPLES}",
+        corrects="fraboni2022:lemma-5",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-5.steps",
+        kind="step",
+        title="Three parts of the mean gradient",
+        locator="proof of Lemma 5, eqs. (74)-(81)",
+        lhs=R_nk,
+        rhs=3 * mixed_change + 3 * noise_sq + 3 * mean_gradient_sq,
+        also=(
+            Relation(3 * mixed_change, "<=", 3 * ClientSum(qt_in * stale_change)),
+            Relation(3 * ClientSum(qt_in * stale_change), "<=", 3 * L**2 * phi_nk),
+            Relation(3 * noise_sq, "<=", 3 * ClientSum(qt_in**2 * virtual_sq)),
+            Relation(
+                3 * ClientSum(qt_in**2 * virtual_sq), "<=", 6 * ClientSum(qt_in**2 * (optimum_change + optimum_sq))
+            ),
+            Relation(
+                6 * ClientSum(qt_in**2 * (optimum_change + optimum_sq)),
+                "<=",
+                12 * L * largest_share * gap_nk + 6 * sigma_2,
+            ),
+            Relation(3 * mean_gradient_sq, "<=", 6 * L * gap_nk),
+            Relation(R, "<=", 3 * L**2 * phi + 18 * L * Z / q_n + 6 * sigma_2),
+        ),
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"R(n,k)\le a(n,k)+b(n,k)+c(n,k),\quad "
+            r"a(n,k)\le3\sum_i\tilde q_i(n)\mathbb E\|g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},"
+            r"\xi_{i,k}^{\rho_i(n)})\|^2\le3L^2\phi(n,k),\quad "
+            rf"b(n,k)\le12L\max_i(\tilde q_i(n)){_AT}"
+            r"+6\sum_i\tilde q_i^2(n)\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2,\quad "
+            rf"c(n,k)\le6L{_AT},\quad R(n)\le3L^2\phi(n)+18Lq^{{-1}}(n)Z(n)+6\sigma_2(n)"
+        ),
+        note=(
+            "Link by link.  (75) and (79) need the smoothness of single samples, which Assumption 1 does not give.  "
+            "(76), the independence of the clients' draws, is how b is measured."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-5.steps.fixed",
+        kind="step",
+        title="Three parts of the mean gradient, for smooth samples",
+        locator="proof of Lemma 5, eqs. (74)-(81), repaired",
+        lhs=3 * mixed_change,
+        rhs=3 * L_xi**2 * phi_nk,
+        also=(
+            Relation(
+                6 * ClientSum(qt_in**2 * (optimum_change + optimum_sq)),
+                "<=",
+                12 * L_xi * largest_share * gap_nk + 6 * sigma_2,
+            ),
+            Relation(R, "<=", 3 * L_xi**2 * phi + 18 * L_xi * Z / q_n + 6 * sigma_2),
+        ),
+        assumptions=ASSUMPTIONS,
+        note=_SAMPLES,
+        corrects="fraboni2022:lemma-5.steps",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-6",
+        title="How far the server moves",
+        locator="Lemma 6, eq. (82)",
+        lhs=Q_bar,
+        rhs=mean_moves,
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_MOVES, SMALL_D],
+        printed=(
+            r"\bar Q(N)\le24\rho[2\alpha+\beta]\tilde\eta^2K^2L\bar Z(N)"
+            r"+6\rho^2[\alpha D+2\beta]\tilde\eta^2K^2\Sigma_1(N)+12\rho^2\alpha\tilde\eta^2K^2\Sigma_2(N),\quad "
+            r"12\rho^2[\alpha+\beta]\tilde\eta^2K^2\tau^2L^2\le\frac12"
+        ),
+        note=("D <= 1/2 is assumed as in Lemmas 3 and 5, which the proof uses.  It fails where Lemma 5 does."),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-6.server-step",
+        title="How far the server moves, with its step",
+        locator="Lemma 6, eq. (82), from the repaired (61)",
+        lhs=Q_bar,
+        rhs=SERVER_STEP_MOVES,
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_MOVES_XI, SMALL_D_XI],
+        note=f"With the D of the repaired Lemma 3.  {_SAMPLES}",
+        corrects="fraboni2022:lemma-6",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-6.steps",
+        kind="step",
+        title="A recursion for the moves",
+        locator="proof of Lemma 6, eqs. (83)-(85)",
+        lhs=Q,
+        rhs=q_n**2 * alpha * move * R + q_n * beta * move * S,
+        also=(
+            Relation(
+                Q / (rho * move),
+                "<=",
+                12 * rho * (alpha + beta) * tau * L**2 * Q_past + PRESENT / (rho * move),
+            ),
+        ),
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_MOVES, SMALL_D],
+        printed=(
+            r"Q(n)\le q^2(n)\alpha\tilde\eta^2K^2R(n)+q(n)\beta\tilde\eta^2K^2S(n),\quad "
+            rf"\frac1{{\rho\tilde\eta^2K^2}}Q(n)\le12\rho[\alpha+\beta]\tau L^2{Q_past}+12[2\alpha+\beta]LZ(n)"
+            r"+3\rho[\alpha D+2\beta]\sigma_1(n)+6\rho\alpha\sigma_2(n),\quad "
+            rf"Q(n)\le A(n){Q_past}+B(n)\Rightarrow\bar Q(N)\le2\frac1N\sum_{{n=0}}^{{N-1}}B(n)"
+        ),
+        note=(
+            "(83) and (84) on runs.  (85) is a sum: every Q(n) is counted at most tau times, so the mean is at most "
+            "tau A times itself plus the mean of B; A does not depend on n, and tau A <= 1/2 is the condition.  (84) "
+            "takes Lemma 5 and fails with it."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-6.steps.move",
+        kind="step",
+        title="One move of the server",
+        locator="proof of Lemma 6, eq. (83)",
+        lhs=Q,
+        rhs=q_n**2 * alpha * move * R + q_n * beta * move * S,
+        assumptions=ASSUMPTIONS,
+        note="The first relation of (83) to (85), which holds as printed.",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-6.steps.server-step",
+        kind="step",
+        title="A recursion for the moves, with the server's step",
+        locator="proof of Lemma 6, eq. (84), from the repaired (61)",
+        lhs=Q,
+        rhs=of_samples(PAST_FACTOR) * Q_past + SERVER_STEP_PRESENT,
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_D_XI],
+        note=f"Needs D <= 1/2 only.  {_SAMPLES}",
+        corrects="fraboni2022:lemma-6.steps",
+        verdict="proved",
+    ),
+]

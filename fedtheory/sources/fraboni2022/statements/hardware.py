@@ -1,0 +1,285 @@
+"""Section 4.1: update times, learning rates, and the letters of Section 4 and Table 2."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import sympy as sp
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import hardware as h
+from fedtheory.sources.fraboni2022.statements.notation import (
+    SCHEME,
+    WHERE,
+    K,
+    L,
+    M,
+    N,
+    Sigma,
+    Sigma_star,
+    W,
+    d_i,
+    eta_g,
+    eta_l,
+    p_i,
+    q_i,
+    tau,
+    theta0_distance,
+)
+
+tau_M, tau_0, tau_i, rate, nu_period, Delta_t = sp.symbols(r"\tau_M \tau_0 \tau_i \sum_j\frac1{\tau_j} \nu \Delta\ t")
+sigma = sp.Symbol(r"\sigma", nonnegative=True)
+gap_i = sp.Symbol(r"(\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*))", nonnegative=True)
+optimum_moved = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
+duration = sp.Symbol(r"\Delta t^n", nonnegative=True)
+last_done = sp.Symbol(r"\max_iT_i^n", nonnegative=True)
+first_done = sp.Symbol(r"\min_iT_i^n", nonnegative=True)
+d_max = sp.Symbol(r"\max_id_i", nonnegative=True)
+N_i = sp.Symbol(r"N_i^{\prime}", positive=True)
+longest = sp.Symbol(r"\lceil\tau_M/\Delta t\rceil", positive=True)
+lcm_N = sp.Symbol(r"\operatorname{lcm}(\{N_i'\})", positive=True)
+ratio_below = sp.Symbol(r"\lfloor\tau_M/\tau_0\rfloor", positive=True)
+ratio_above = sp.Symbol(r"\lceil\tau_M/\tau_0\rceil", positive=True)
+chance = sp.Symbol(r"(1-e^{-\Delta t/\tau_i})", positive=True)
+exponential_share = sp.Symbol(r"\tilde q_i^{\exp}", nonnegative=True)
+
+HARDWARE = WHERE | {
+    tau_M: q.slowest_time,
+    tau_0: q.fastest_time,
+    tau_i: q.update_time,
+    rate: q.update_rate,
+    nu_period: q.common_period,
+    Delta_t: q.interval,
+    sigma: q.noise_deviation,
+    gap_i: q.client_gap_at_optimum,
+    optimum_moved: q.surrogate_optimum_distance,
+    duration: q.round_duration,
+    last_done: h.largest_remaining_time,
+    first_done: h.least_remaining_time,
+    d_max: h.largest_aggregation_weight,
+    N_i: q.report_interval,
+    longest: q.longest_report_interval,
+    lcm_N: q.common_report_interval,
+    ratio_below: h.speed_ratio_below,
+    ratio_above: h.speed_ratio_above,
+    chance: h.report_chance,
+    exponential_share: h.exponential_share,
+}
+
+claim = partial(Claim, where=HARDWARE)
+FREE = {K: (1, 16), N: (64,)}
+"""Local steps and updates for statements about numbers, with rational roots."""
+numbers_claim = partial(Claim, where={s: n for s, n in HARDWARE.items() if s not in FREE}, for_all=FREE)
+"""A statement about the constants of a run, at any numbers of local steps and updates."""
+
+
+def _unbiased_updates(run: Run) -> None:
+    apart = abs(run.surrogate.weights - run.problem.weights)
+    if (apart > (0 if run.arithmetic.name == "rational" else 1e-12)).any():
+        raise NotApplicable("the expected weights of some update are not the importances")
+
+
+unbiased_updates = Assumption("unbiased updates", r"$q_i(n)=p_i$ in every update", _unbiased_updates)
+
+ASYNC = (a.asynchronous,)
+CYCLES = (*ASYNC, a.one_at_a_time, a.whole_cycles)
+"""One report at a time, and averages over whole cycles."""
+FEDFIX = (a.fixed_intervals,)
+FEDFIX_CYCLES = (*FEDFIX, a.whole_cycles)
+SYNC = (a.full_rounds,)
+
+TIME_BASED = sp.Eq(d_i, rate * tau_i * p_i)
+"""The weights of (36)."""
+INTERVAL_BASED = sp.Eq(d_i, N_i * p_i)
+"""The weights of (40)."""
+mean_gap = Average(gap_i)
+"""The residual of (37)."""
+
+
+def theorem_3(*, alpha: Expr, beta: Expr, tau: Expr, window: Expr, residual: Expr, largest: Expr) -> Expr:
+    """The sum of the terms of Theorem 3 for the constants of a scheme, each hidden constant one; `largest` is max q."""
+    noise, step = Sigma_star, eta_g * eta_l
+    spread = step + step**2 * K**2 * tau**2
+    start = theta0_distance**2 / (step * K * N) + eta_l**2 * (K - 1) ** 2 * (residual + noise)
+    stale = alpha * spread * (residual + largest * noise) + beta * spread * (residual + noise)
+    return start + stale + step * (window - 1) * K
+
+
+def tied(printed: Claim, note: str = "") -> tuple[Claim, Claim]:
+    """A printed claim that fails where clients tie, and the same one for single reports over whole cycles."""
+    repaired = replace(
+        printed,
+        id=f"{printed.id}.fixed",
+        title=f"{printed.title}, one report at a time",
+        locator=f"{printed.locator}, repaired",
+        assumptions=tuple(dict.fromkeys((*printed.assumptions, a.one_at_a_time, a.whole_cycles, *SCHEME))),
+        printed=None,
+        note=note,
+        corrects=printed.id,
+        verdict="supported",
+    )
+    return printed, repaired
+
+
+def at_learning_rate(expression: Expr) -> Expr:
+    """An expression with the learning rates of Section 4, eta_g = 1 and eta_l = 1/sqrt(K N)."""
+    return expression.subs({eta_g: 1, eta_l: 1 / sp.sqrt(K * N)})
+
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:eq-32",
+        kind="definition",
+        title="Averaged optimum residual",
+        locator="(32)",
+        lhs=Sigma_star,
+        relation="==",
+        rhs=Sigma,
+        assumptions=(a.synchronous, a.aggregation_scheme, unbiased_updates),
+        printed=(
+            r"d_i(n)=d_i,\ p_i=\frac1M,\quad \Sigma\coloneqq\frac1M\sum_{i=1}^M\mathbb E_{\xi_i}"
+            r"\left[\|\nabla\mathcal L_i(\theta^*,\xi_i)\|^2\right]"
+        ),
+        note=(
+            "The check compares it with (11), which weighs with $q_i$ at the optimum of the surrogate problem: the "
+            "same number where every update is unbiased."
+        ),
+        implemented_by="fedtheory.language.quantities.surrogates:second_moments_at",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:eq-32.variance",
+        kind="inequality",
+        title="The optimum residual against the gradients' variance",
+        locator="after (32)",
+        lhs=Sigma_star,
+        rhs=sigma**2,
+        assumptions=(a.synchronous, a.unbiased_bounded_variance),
+        printed=r"\Sigma\le\sigma^2",
+        note=(
+            "Said to follow from a variance bounded by $\\sigma^2$.  $\\Sigma$ is a second moment: clients with full "
+            "gradients and different optima have $\\sigma=0$ and $\\Sigma>0$."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:eq-32.variance.fixed",
+        kind="inequality",
+        title="The optimum residual is variance and heterogeneity",
+        locator="after (32), repaired",
+        lhs=Sigma_star,
+        rhs=sigma**2 + 2 * L * mean_gap,
+        assumptions=(a.synchronous, a.unbiased_bounded_variance, a.smooth),
+        note=(
+            "By $\\|\\nabla\\mathcal L_i(\\theta^*)\\|^2\\le2L[\\mathcal L_i(\\theta^*)-\\mathcal L_i(\\theta_i^*)]$.  "
+            "Identical data leave $\\Sigma\\le\\sigma^2$, and GD on identical data $\\Sigma=0$, as printed."
+        ),
+        corrects="fraboni2022:eq-32.variance",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:hardware",
+        kind="condition",
+        title="Fixed update times, and exponential ones with the same means",
+        locator="Section 4.1, clients computation time",
+        lhs=exponential_share,
+        relation="==",
+        rhs=p_i,
+        assumptions=(*FEDFIX, *SCHEME),
+        conditions=[INTERVAL_BASED],
+        printed=(
+            r"T_i=\tau_i,\ \tau_i\le\tau_{i+1};\quad \text{the closed forms of }d_i\text{ still hold for }"
+            r"T_i\sim\exp(\tau_i^{-1}),\ \mathbb E[T_i]=\tau_i"
+        ),
+        note=(
+            "Checked for FedFix, with the run's times as means.  Exponential times have no memory: a client reports "
+            "in every interval with the chance $1-e^{-\\Delta t/\\tau_i}$, so that (40) gives it the share "
+            "$\\propto\\lceil\\tau_i/\\Delta t\\rceil(1-e^{-\\Delta t/\\tau_i})p_i$, which is not $p_i$.  Exponential "
+            "times also leave no bound $\\tau$ for all rounds (Assumption 4), and $\\beta=\\max_id_ie^{-\\Delta t/"
+            "\\tau_i}$ instead of 0."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:hardware.fixed",
+        kind="condition",
+        title="Weights of FedFix for exponential update times",
+        locator="Section 4.1, repaired",
+        chain=(p_i * tau_i / Delta_t, "<", p_i / chance, "<", p_i * (tau_i / Delta_t + 1)),
+        also=(Relation(p_i / chance - p_i * N_i, "<", p_i), Relation(p_i * N_i - p_i / chance, "<", p_i)),
+        assumptions=FEDFIX,
+        note=(
+            "With exponential times $q_i=d_i(1-e^{-\\Delta t/\\tau_i})$ in every round, so the weights are "
+            "$d_i=p_i/(1-e^{-\\Delta t/\\tau_i})$.  Checked: they lie between $\\frac{\\tau_i}{\\Delta t}p_i$ and "
+            "$(\\frac{\\tau_i}{\\Delta t}+1)p_i$, less than $p_i$ away from (40)."
+        ),
+        corrects="fraboni2022:hardware",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:hardware.async",
+        kind="identity",
+        title="Exponential update times and asynchronous FedAvg",
+        locator="Section 4.1, clients computation time",
+        lhs=d_i / (tau_i * rate),
+        relation="==",
+        rhs=q_i,
+        assumptions=CYCLES,
+        note=(
+            "The left side is $d_i$ times the chance $\\tau_i^{-1}/\\sum_j\\tau_j^{-1}$ that client i is the next of "
+            "the exponential clocks; the right side is measured on a cycle of fixed times.  For asynchronous FedAvg "
+            "(36) does hold for both, whatever the weights; for synchronous FedAvg the times do not matter."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:dl-case",
+        kind="identity",
+        title="Window and staleness of identical clients",
+        locator="Section 4.1, clients data distributions",
+        lhs=W,
+        relation="==",
+        rhs=M,
+        also=(Relation(tau, "==", M - 1),),
+        assumptions=ASYNC,
+        conditions=[sp.Eq(tau_M, tau_0)],
+        printed=r"\mathcal Z_i=\mathcal Z_1,\ \tau_i=\tau_1:\quad W=M,\quad \tau=M-1",
+        note=(
+            "For asynchronous FedAvg.  Clients with the same update time are done at the same time, always: in "
+            "Algorithm 1 they all are in $S_n$, which is synchronous FedAvg with $W=1$ and $\\tau=0$."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:dl-case.fixed",
+        kind="inequality",
+        title="Window and staleness, one report at a time",
+        locator="Section 4.1, repaired",
+        chain=(M, "<=", W, "<=", M * nu_period / tau_0),
+        also=(Relation(tau, ">=", M - 1), Relation(tau, "<=", (M - 1) * ratio_above)),
+        assumptions=CYCLES,
+        note=(
+            "When clients that tie report one by one.  For identical times both ends of each chain are the same "
+            "number, $W=M$ and $\\tau=M-1$, as printed; the distribution of the data plays no part."
+        ),
+        corrects="fraboni2022:dl-case",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:learning-rate",
+        kind="definition",
+        title="Learning rates of the closed forms",
+        locator="Section 4.1, learning rates",
+        printed=r"\eta_g=1,\quad \eta_l\propto\frac1{\sqrt{KN}}",
+        note="Closed forms are derived with $\\eta_l=1/\\sqrt{KN}$.",
+        implemented_by="fedtheory.sources.fraboni2022.statements.hardware:at_learning_rate",
+        verdict="definition",
+    ),
+]

@@ -1,0 +1,120 @@
+"""Appendix A.1 and A.2: basic inequalities, and the notation of the proofs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import ClientSum, Gradient, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import inside_rounds as steps
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.sources.fraboni2022.statements.notation import SCHEME, WHERE, L, R, S, Xi, Z, qt_in, sigma_1, sigma_2
+
+L_i, x, g = sp.symbols(r"\mathcal{L}_i x g_i")
+theta_ik, theta_rho = sp.Symbol(r"\theta_i^{\rho_i(n),k}"), sp.Symbol(r"\theta^{\rho_i(n)}")
+theta_nk, theta_nk_next, theta_n = (sp.Symbol(name) for name in (r"\theta^{n,k}", r"\theta^{n,k+1}", r"\theta^n"))
+theta_bar, theta_i_star = sp.symbols(r"\bar\theta \theta_i^*")
+R_nk, round_optimum_gap = sp.Symbol("R(n,k)", nonnegative=True), q.round_optimum_gap.symbol
+Z_nk = sp.Symbol("Z(n,k)", real=True)
+noise_sq = sp.Symbol(
+    r"\mathbb E\|\sum_i\tilde q_i(n)[\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\theta^{n,k})]\|^2",
+    nonnegative=True,
+)
+virtual_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2", nonnegative=True)
+gradient_sq = sp.Symbol(r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2", nonnegative=True)
+spread_ik = sp.Symbol(r"\mathbb E\|\theta_i^{\rho_i(n),k}-\theta^{n,k}\|^2", nonnegative=True)
+S_nk, phi_nk = ClientSum(qt_in * gradient_sq), ClientSum(qt_in * spread_ik)
+
+where: dict[sp.Symbol, q.Notion] = {
+    **WHERE,
+    L_i: q.client_objective,
+    x: q.point,
+    theta_ik: q.local_iterate,
+    theta_nk: q.virtual_iterate,
+    theta_nk_next: q.next_virtual_iterate,
+    theta_n: q.server_model,
+    theta_rho: q.received_model,
+    theta_bar: q.surrogate_optimum,
+    theta_i_star: q.client_optimum,
+    g: q.stochastic_gradient,
+    noise_sq: samples.mixed_noise_at_virtual,
+    virtual_sq: samples.virtual_second_moment,
+    R_nk: steps.square_mean_gradient_at_step,
+    gradient_sq: steps.stochastic_gradient_sq,
+    spread_ik: steps.client_distance_sq,
+    round_optimum_gap: q.round_optimum_gap,
+    Z_nk: steps.round_gap_at_step,
+}
+claim = partial(Claim, where=where)
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:eq-43",
+        kind="inequality",
+        title="Smooth convex functions",
+        locator="eq. (43)",
+        lhs=norm_sq(Gradient(L_i, x)),
+        rhs=2 * L * (Value(L_i, x) - Value(L_i, theta_i_star)),
+        also=(Relation(norm_sq(Gradient(L_i, x) - Gradient(L_i, theta_bar)), "<=", L**2 * norm_sq(x - theta_bar)),),
+        place="points",
+        assumptions=(*SCHEME, a.convex_and_smooth),
+        printed=(r"\|\nabla f(x)\|^2\le2L[f(x)-f(x^*)],\quad\|\nabla f(x)-\nabla f(y)\|^2\le L^2\|x-y\|^2"),
+        note=(
+            "Tried for every client's objective, at the start, the optimum and the last mean model, with the optimum "
+            "of the surrogate problem as y."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:eq-44-45",
+        kind="inequality",
+        title="Jensen's inequality, and a variance is at most the second moment",
+        locator="eqs. (44), (45)",
+        lhs=R_nk,
+        rhs=S_nk,
+        also=(Relation(noise_sq, "<=", ClientSum(qt_in**2 * virtual_sq)),),
+        assumptions=(*SCHEME, a.unbiased_gradients),
+        printed=(
+            r"g\left(\sum_kp_kx_k\right)\le\sum_kp_kg(x_k),\quad"
+            r"\mathbb E\left[\|X-\mathbb E[X]\|^2\right]\le\mathbb E\left[\|X\|^2\right]"
+        ),
+        note=(
+            "As the proofs use them: Jensen for the squared length of the clients' stochastic gradients with their "
+            "shares, and the variance for a stochastic gradient at the virtual iterate."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:eq-46-50",
+        kind="definition",
+        title="The quantities of the proofs",
+        locator="eqs. (46)-(50)",
+        lhs=Z,
+        relation="==",
+        rhs=Xi + round_optimum_gap,
+        also=(Relation(R, "<=", S), Relation(sigma_2, "<=", sigma_1)),
+        assumptions=SCHEME,
+        printed=(
+            r"D(x,n,k)\coloneqq\mathbb E\langle\sum_iq_i(n)\nabla\mathcal L_i(\theta_i^{\rho_i(n),k}),"
+            r"\theta^{n,k}-x\rangle,\quad Q(n)\coloneqq\mathbb E\|\theta^{n+1,0}-\theta^{n,0}\|^2,\quad "
+            r"R(n,k)\coloneqq\mathbb E\|\sum_i\tilde q_i(n)g_i(\theta_i^{\rho_i(n),k})\|^2,\quad "
+            r"S(n,k)\coloneqq\sum_i\tilde q_i(n)\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2,\quad "
+            r"Z(n,k)=\mathcal L^n(\theta^{n,k})-\mathcal L^n(\bar\theta^n),\quad "
+            r"\Delta(n,k)\coloneqq\mathbb E\|\theta^{n,k+1}-x\|^2-\mathbb E\|\theta^{n,k}-x\|^2,\quad "
+            r"\phi(n,k)\coloneqq\sum_i\tilde q_i(n)\mathbb E\|\theta_i^{\rho_i(n),k}-\theta^{n,k}\|^2,\quad "
+            r"\sigma_1(n)\coloneqq\sum_i\tilde q_i(n)\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2,\quad "
+            r"\sigma_2(n)\coloneqq\sum_i\tilde q_i^2(n)\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2,\quad "
+            r"\Xi(n,k)=\mathcal L^n(\theta^{n,k})-\mathcal L^n(x)"
+        ),
+        note=(
+            "f(n) is the mean over k, and a bar the mean over n; Z and Xi are read in expectation, and x is thetabar.  "
+            "Checked for how they hang together: two gaps of L^n, and Jensen's inequality for R and sigma_2."
+        ),
+        implemented_by="fedtheory.engine.frames:moment_frames",
+        verdict="definition",
+    ),
+]

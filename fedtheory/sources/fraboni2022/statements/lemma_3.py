@@ -1,0 +1,118 @@
+"""Appendix A.3, Lemma 3: how far the clients are from the virtual iterate, and how large their gradients are."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import sampled_gradients as samples
+from fedtheory.language.quantities import second_moments_of_weights as moments
+from fedtheory.sources.fraboni2022.statements import inequalities as notation
+from fedtheory.sources.fraboni2022.statements.notation import (
+    ASSUMPTIONS,
+    D,
+    K,
+    L,
+    Q_past,
+    S,
+    Z,
+    eta_l,
+    phi,
+    q_n,
+    sigma_1,
+    tau,
+)
+
+L_xi = sp.Symbol(r"L_\xi", positive=True)
+kappa = sp.Symbol(r"\kappa", positive=True)
+"""What the weights omega_i(n) and eta_g make of the spread of the gradients."""
+KAPPA = (
+    "kappa = 1 + eta_g^2 rho beta + max(0, eta_g rho (alpha eta_g rho - 2)), which is 1 for beta = 0 and eta_g rho <= 2"
+)
+"""The same in words, for the notes of claims."""
+
+OF_SAMPLES: dict[sp.Symbol, q.Notion] = {L_xi: samples.sample_smoothness, kappa: moments.spread_factor}
+"""What the repairs for smooth samples and any server step name besides."""
+where = notation.where | OF_SAMPLES
+claim = partial(Claim, where=where)
+
+work = eta_l**2 * (K - 1) ** 2
+SMALL_D = sp.Le(D, sp.Rational(1, 2))
+D_xi = 6 * work * kappa * L_xi**2
+"""The D of the repaired lemmas."""
+SMALL_D_XI = sp.Le(D_xi, sp.Rational(1, 2))
+
+
+def of_samples(expression: Expr) -> Expr:
+    """The expression with the smoothness of the sampled objectives."""
+    return expression.subs(L, L_xi)
+
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:lemma-3.phi",
+        title="The clients stay near the virtual iterate",
+        locator="Lemma 3, eq. (61)",
+        lhs=phi,
+        rhs=4 * q_n * tau * Q_past + 4 * D / L * Z / q_n + 6 * work * sigma_1,
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_D],
+        printed=(
+            rf"\phi(n)\le4q(n)\tau{Q_past}+4D\frac1Lq^{{-1}}(n)Z(n)+6\eta_l^2(K-1)^2\sigma_1(n),\quad "
+            r"D\coloneqq6\eta_l^2(K-1)^2L^2\le\frac12"
+        ),
+        note=(
+            "The factor q(n) of the first term should not be there: with it the bound fails for q(n) < 1 and one "
+            "local step.  Without it the bound still fails, as the virtual iterate moves by eta_g omega_i(n) and not "
+            "by the shares: the counterexample has a large server step."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-3.phi.fixed",
+        title="The clients stay near the virtual iterate, with the server's step",
+        locator="Lemma 3, eq. (61), repaired",
+        lhs=phi,
+        rhs=of_samples(4 * tau * Q_past + 4 * kappa * D / L * Z / q_n + 12 * kappa * work * sigma_1),
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_D_XI],
+        note=(
+            f"{KAPPA}; D is kappa times that of the print, and the last term doubles when (70) is solved for phi.  L "
+            "is the largest curvature of a sampled objective."
+        ),
+        corrects="fraboni2022:lemma-3.phi",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-3.S",
+        title="Second moment of the clients' gradients",
+        locator="Lemma 3, eq. (62)",
+        lhs=S,
+        rhs=12 * q_n * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1,
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_D],
+        note=(
+            "It fails where q(n) < 1/12 and a stale model is far from the optimum that the server has reached: the "
+            "factor q(n) is that of (61).  With small steps there is room to spare.  It fails for mini-batches as "
+            "well, as in the counterexample: L does not bound the noise of a sample that is rougher than its client's "
+            "objective."
+        ),
+        printed=rf"S(n)\le12q(n)L^2\tau{Q_past}+12Lq^{{-1}}(n)Z(n)+6\sigma_1(n)",
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-3.S.server-step",
+        title="Second moment of the clients' gradients, with the server's step",
+        locator="Lemma 3, eq. (62), from the repaired (61)",
+        lhs=S,
+        rhs=of_samples(12 * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1),
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_D_XI],
+        corrects="fraboni2022:lemma-3.S",
+        verdict="proved",
+    ),
+]

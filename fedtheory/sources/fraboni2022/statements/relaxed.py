@@ -1,0 +1,307 @@
+"""Section 3.4: windows of updates and bounded gradients."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import ClientSum, Expectation, Expr, Gradient, Value, inner, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Relation
+from fedtheory.language.quantities import bounded_gradients as b
+from fedtheory.language.quantities import setting as s
+from fedtheory.sources.fraboni2022.statements.convergence import one_type
+from fedtheory.sources.fraboni2022.statements.notation import (
+    SCHEME,
+    WHERE,
+    K,
+    N,
+    Q,
+    W,
+    claim,
+    eta_g,
+    eta_l,
+    q_i,
+    q_in,
+    q_n,
+    rho,
+    tau,
+    tilde_eta,
+)
+from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
+
+window = Assumption(
+    "window",
+    r"$\frac1W\sum_{n=sW}^{(s+1)W-1}q_i(n)=q_i$ in every block of W updates",
+    lambda run: run.algorithm.schedule,
+)
+bounded_gradients = Assumption(
+    "bounded gradients",
+    r"$\mathbb E\|\nabla\mathcal L_i(x)\|\le B$ at the points that the run visits",
+    b.full_gradient_bound.on,
+)
+
+B, B_g = sp.symbols("B B_g", nonnegative=True)
+L_i = sp.Symbol(r"\mathcal{L}_i")
+theta, virtual, after = map(sp.Symbol, (r"\theta^n", r"\theta^{n,k}", r"\theta^{n,k+1}"))
+g_i, local = sp.Symbol("g_i"), sp.Symbol(r"\theta_i^{\rho_i(n),k}")
+k = sp.Symbol("k", nonnegative=True)
+change_sq = sp.Symbol(r"\mathbb E\|\theta_i^{\rho_i(n)+1}-\theta^{\rho_i(n)}\|^2", nonnegative=True)
+in_window, in_window_n, surrogate_in_window, weight_in_window = (
+    sp.Symbol(quantity.latex, real=True)
+    for quantity in (b.window_loss, b.window_round_loss, b.window_surrogate_loss, b.window_weight)
+)
+surrogate_loss = sp.Symbol(
+    r"\frac1N\sum_n\frac1K\sum_k[\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)]", real=True
+)
+gradients = sp.Symbol(r"\frac1N\sum_n\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2", nonnegative=True)
+gap = sp.Symbol(r"[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)]", real=True)
+mean_gap = sp.Symbol(r"\frac1N\sum_n[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)]", real=True)
+chi = sp.Symbol(r"\chi^2", nonnegative=True)
+chi_n = sp.Symbol(r"\chi_n^2", nonnegative=True)
+gap_bar = sp.Symbol(r"(\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*))", real=True)
+apart = sp.Symbol(r"\|\bar\theta-\theta^*\|", nonnegative=True)
+end_sq = sp.Symbol(r"\mathbb E\|\theta^N-\theta^*\|^2", nonnegative=True)
+start = sp.Symbol(r"\|\theta^0-\theta^*\|", nonnegative=True)
+r_j, st_jn = sp.Symbol("r_j", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
+q_bar = sp.Symbol(r"\bar q", nonnegative=True)
+root, size = sp.Symbol("m", positive=True), sp.Symbol("s", positive=True)
+
+RELAXED: dict[sp.Symbol, q.Notion] = {
+    **WHERE,
+    B: b.full_gradient_bound,
+    B_g: b.gradient_bound,
+    L_i: q.client_objective,
+    theta: q.server_model,
+    virtual: q.virtual_iterate,
+    after: q.next_virtual_iterate,
+    g_i: q.stochastic_gradient,
+    local: q.local_iterate,
+    k: q.local_step_index,
+    change_sq: b.local_change_sq,
+    in_window: b.window_loss,
+    in_window_n: b.window_round_loss,
+    surrogate_in_window: b.window_surrogate_loss,
+    weight_in_window: b.window_weight,
+    surrogate_loss: q.mean_surrogate_suboptimality,
+    gradients: q.mean_virtual_gradient_sq,
+    mean_gap: q.mean_over_rounds(q.round_optimum_gap, mean_gap.name),
+    chi: q.mean_chi_sq,
+    chi_n: q.chi_sq,
+    gap_bar: s.client_gap_at_surrogate_optimum,
+    apart: q.surrogate_optimum_distance,
+    end_sq: q.final_distance_sq,
+    start: q.initial_distance,
+    r_j: q.type_importance,
+    st_jn: q.type_share,
+    q_bar: q.mean_weight_sum,
+}
+
+WINDOWED = tilde_eta * K * (W - 1) * B**2
+"""eps_W as (25) and (28) have it, for weights that sum to one."""
+EPSILON_W = tilde_eta * K * (W - 1) * rho**2 * B_g**2
+BOUND = EPSILON_F + explicit_terms() + EPSILON_W
+"""Theorem 3's bound on the loss, with explicit constants."""
+
+
+def bound_with(step_size: Expr, updates: Expr, delay: Expr, width: Expr) -> Expr:
+    """Theorem 3's bound with other parameters, the constants of the run as they are."""
+    return BOUND.subs({eta_l: step_size, N: updates, tau: delay, W: width}, simultaneous=True)
+
+
+def falls(step_power: int, delay_power: int, width_power: int) -> Relation:
+    """That the bound falls by at least a quarter from N = m^4 to N = (2m)^4 with powers of m for eta_l, tau and W."""
+    at, later = (bound_with(m**-step_power, m**4, m**delay_power, m**width_power) for m in (root, 2 * root))
+    return Relation(later, "<=", 3 * at / 4)
+
+
+_CLOCKED = (a.aggregation_scheme, a.given_weights)
+CONVEX_CLOCKED = (*_CLOCKED, a.convex_and_smooth)
+_RMS = "Means of norms are read as roots of mean squares, and squared; "
+_CONVEX = Expectation(Value(L_i, after)) - Expectation(Value(L_i, theta))
+_SLOPE = Expectation(inner(Gradient(L_i, after), after - theta))
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:assumption-6",
+        kind="assumption",
+        title="Window",
+        locator="Assumption 6",
+        chain=(1, "<=", W, "<=", N),
+        also=(Relation(weight_in_window, "==", W * q_i),),
+        where=RELAXED,
+        assumptions=SCHEME,
+        printed=(
+            r"\exists W\ge1:\ \forall s,\ \frac1W\sum_{n=sW}^{(s+1)W-1}q_i(n)=q_i;\quad "
+            r"\text{always satisfied with }W=N"
+        ),
+        note="W is the smallest one that divides N.",
+        implemented_by="fedtheory.sources.fraboni2022.statements.relaxed:window",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:assumption-6.delay",
+        kind="condition",
+        title="The window is at least as long as the largest delay",
+        locator="below Assumption 6",
+        lhs=W,
+        relation=">=",
+        rhs=tau,
+        where=RELAXED,
+        assumptions=(one_type,),
+        printed=r"\text{by construction, }W\ge\tau",
+        note=(
+            "A client that has not reported by the end makes $\\tau$ as large as N - 1 for W = 1.  Nor does it follow "
+            "from Assumption 6 where all report: a client can be the first in one window and the last in the next.  "
+            "Tried on clients of one type, as only schedules and weights matter."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:assumption-6.delay.fixed",
+        kind="condition",
+        title="The largest delay is less than two windows",
+        locator="below Assumption 6, repaired",
+        lhs=tau,
+        rhs=2 * W - 2,
+        where=RELAXED,
+        conditions=[q_i > 0],
+        assumptions=SCHEME,
+        note=(
+            "Every client reports in every window, so that two reports are at most 2W - 1 updates apart, and the model "
+            "that it received after the first is one update younger."
+        ),
+        corrects="fraboni2022:assumption-6.delay",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:assumption-7",
+        kind="assumption",
+        title="Bounded gradients",
+        locator="Assumption 7",
+        lhs=Expectation(norm_sq(Gradient(L_i, virtual))),
+        rhs=B**2,
+        also=(
+            Relation(Expectation(norm_sq(Gradient(L_i, local))), "<=", B**2),
+            Relation(Expectation(norm_sq(g_i)), "<=", B_g**2),
+        ),
+        where=RELAXED,
+        place="step",
+        assumptions=(*SCHEME, bounded_gradients),
+        printed=r"\exists B>0:\ \mathbb E[\|\nabla\mathcal L_i(x)\|]\le B",
+        note=(
+            "No gradient of a quadratic is bounded on all of space: B is the largest root mean square of a full "
+            "gradient that the run meets, $B_g$ the same with stochastic gradients at the clients' iterates.  The "
+            "print bounds the mean norm of full gradients only."
+        ),
+        implemented_by="fedtheory.sources.fraboni2022.statements.relaxed:bounded_gradients",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:eq-23",
+        kind="step",
+        title="Distance of consecutive models",
+        locator="(23)",
+        chain=(
+            Q,
+            "<=",
+            eta_g**2 * q_n * ClientSum(q_in * change_sq),
+            "<=",
+            (tilde_eta * q_n * K * B) ** 2,
+        ),
+        where=RELAXED,
+        assumptions=_CLOCKED,
+        printed=(
+            r"\mathbb E\|\theta^{n+1}-\theta^n\|\le\eta_g\sum_{i=1}^Mq_i(n)\mathbb E\|\theta_i^{\rho_i(n)+1}"
+            r"-\theta^{\rho_i(n)}\|\le\eta_g\eta_lq(n)KB"
+        ),
+        note=(
+            _RMS + "the first link is right.  The second needs a bound on the stochastic gradients, of which the local "
+            "change is made: near a common optimum B is small, but noise moves the models."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:eq-23.fixed",
+        kind="step",
+        title="Distance of consecutive models, with bounded stochastic gradients",
+        locator="(23), repaired",
+        chain=(
+            Q,
+            "<=",
+            eta_g**2 * q_n * ClientSum(q_in * change_sq),
+            "<=",
+            (tilde_eta * q_n * K * B_g) ** 2,
+        ),
+        where=RELAXED,
+        assumptions=_CLOCKED,
+        note=_RMS + "both links follow from Minkowski's inequality.",
+        corrects="fraboni2022:eq-23",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:eq-24",
+        kind="step",
+        title="Growth of a client's loss in one update",
+        locator="(24)",
+        chain=(_CONVEX, "<=", _SLOPE, "<=", tilde_eta * q_n * B**2 * (k + 1)),
+        where=RELAXED,
+        place="step",
+        assumptions=_CLOCKED,
+        printed=(
+            r"\mathbb E\mathcal L_i(\theta^{n+1})-\mathbb E\mathcal L_i(\theta^n)\le\mathbb E\langle\nabla"
+            r"\mathcal L_i(\theta^{n+1}),\theta^{n+1}-\theta^n\rangle\le\eta_g\eta_lq(n)B^2K"
+        ),
+        note=(
+            "Checked after each number k + 1 of local steps in place of K.  The second link inherits the gap of (23); "
+            "besides, Cauchy-Schwarz for the mean of a product needs mean squares, which Assumption 7 does not bound."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:eq-24.fixed",
+        kind="step",
+        title="Growth of a client's loss in one update, with bounded stochastic gradients",
+        locator="(24), repaired",
+        chain=(_CONVEX, "<=", _SLOPE, "<=", tilde_eta * q_n * B_g**2 * (k + 1)),
+        where=RELAXED,
+        place="step",
+        assumptions=_CLOCKED,
+        note="With $B_g^2$ a bound on mean squares, of stochastic gradients at the clients' iterates too.",
+        corrects="fraboni2022:eq-24",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:eq-25",
+        kind="step",
+        title="Losses over a window",
+        locator="(25)",
+        lhs=in_window,
+        rhs=surrogate_in_window + weight_in_window * K * WINDOWED,
+        where=RELAXED,
+        assumptions=_CLOCKED,
+        printed=(
+            r"\sum_{n=sW}^{(s+1)W-1}\sum_{k=0}^{K-1}q_i\mathbb E[\mathcal L_i(\theta^{(n,k)})]\le\sum_{n=sW}^{(s+1)W-1}"
+            r"\sum_{k=0}^{K-1}q_i(n)\left[\mathbb E[\bar{\mathcal L}(\theta^{(n,k)})]+\eta_g\eta_lK(W-1)B^2\right]"
+        ),
+        note="On the right $\\bar{\\mathcal L}$ should be $\\mathcal L_i$, and the factor $q(n)$ of (24) is missing.",
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:eq-25.fixed",
+        kind="step",
+        title="Losses of one client over a window",
+        locator="(25), repaired",
+        lhs=in_window,
+        rhs=in_window_n + weight_in_window * K * rho * tilde_eta * K * (W - 1) * B_g**2,
+        where=RELAXED,
+        assumptions=CONVEX_CLOCKED,
+        note=(
+            "$q_iW=\\sum_mq_i(m)$ trades each update for each other one of the window; their losses differ by at most "
+            "$W-1$ steps of (24), forwards or backwards, each with $q(n)\\le\\rho$."
+        ),
+        corrects="fraboni2022:eq-25",
+        verdict="proved",
+    ),
+]

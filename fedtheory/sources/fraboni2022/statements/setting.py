@@ -1,0 +1,294 @@
+"""Sections 2.1 to 2.3: the problem, time, policies, and aggregation scheme (6)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, ClientSum, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Relation
+from fedtheory.language.quantities import setting as s
+from fedtheory.sources.fraboni2022.statements.notation import (
+    SCHEME,
+    WHERE,
+    M,
+    N,
+    claim,
+    d_i,
+    eta_g,
+    p_i,
+    q_in,
+)
+
+T_in, dt, T_i, slowest, interval, m, J, n = (
+    sp.Symbol(name, real=True) for name in ("T_i^n", r"\Delta t^n", "T_i", r"\tau_M", r"\Delta t", "m", "J", "n")
+)
+reports = sp.Symbol(r"\mathbb I(T_i^n\le\Delta t^n)", real=True)
+stale = sp.Symbol(r"(n-\rho_i(n))", real=True)
+count, period = sp.Symbol(r"\sum_n\mathbb I_i(n)", real=True), sp.Symbol("N_i'", real=True)
+mu = sp.Symbol("mu", positive=True)
+r_j, s_j = sp.Symbol("r_j", real=True), sp.Symbol("s_j", real=True)
+s_jn, st_jn = sp.Symbol("s_j(n)", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
+at_start, L_start, Ln_start, Lbar_start = (
+    sp.Symbol(rf"{name}(\theta^0)", real=True)
+    for name in (r"\mathcal L_i", r"\mathcal L", r"\mathcal L^n", r"\bar{\mathcal L}")
+)
+slope_n, slope = (
+    sp.Symbol(name, nonnegative=True)
+    for name in (r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2", r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2")
+)
+Ln_mean = sp.Symbol(r"\frac1N\sum_n\mathcal L^n(\theta^0)", real=True)
+gap_i = sp.Symbol(r"(\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*))", real=True)
+before_sq, after_sq, first_sq, last_sq = (
+    sp.Symbol(rf"\mathbb E\|{name}-\theta^*\|^2", nonnegative=True)
+    for name in (r"\theta^n", r"\theta^{n+1}", r"\theta^{n,0}", r"\theta^{n,K}")
+)
+F, L_i, x = map(sp.Symbol, (r"\mathcal{L}", r"\mathcal{L}_i", "x"))
+theta, virtual, next_virtual = map(sp.Symbol, (r"\theta^n", r"\theta^{n,k}", r"\theta^{n,k+1}"))
+received, local, next_local = map(
+    sp.Symbol, (r"\theta^{\rho_i(n)}", r"\theta_i^{\rho_i(n),k}", r"\theta_i^{\rho_i(n),k+1}")
+)
+g_i, theta_bar = map(sp.Symbol, ("g_i", r"\bar\theta"))
+
+SETTING: dict[sp.Symbol, q.Notion] = {
+    **WHERE,
+    T_in: q.remaining_time,
+    dt: q.round_duration,
+    T_i: q.update_time,
+    slowest: q.slowest_time,
+    interval: q.interval,
+    m: s.buffer,
+    J: s.type_count,
+    n: q.round_index,
+    reports: q.reports,
+    stale: q.staleness,
+    count: q.report_count,
+    period: q.report_interval,
+    mu: q.strong_convexity,
+    r_j: q.type_importance,
+    s_j: q.mean_type_weight,
+    s_jn: q.type_weight,
+    st_jn: q.type_share,
+    at_start: s.client_value_at_start,
+    L_start: s.objective_at_start,
+    Ln_start: s.round_objective_at_start,
+    Ln_mean: q.mean_over_rounds(s.round_objective_at_start, Ln_mean.name),
+    Lbar_start: s.surrogate_at_start,
+    slope_n: s.round_optimum_slope_sq,
+    slope: s.surrogate_optimum_slope_sq,
+    gap_i: s.client_gap_at_surrogate_optimum,
+    before_sq: q.server_distance_sq,
+    after_sq: q.server_distance_after_sq,
+    first_sq: s.virtual_start_distance_sq,
+    last_sq: s.virtual_end_distance_sq,
+    F: q.objective,
+    L_i: q.client_objective,
+    x: q.point,
+    theta: q.server_model,
+    virtual: q.virtual_iterate,
+    next_virtual: q.next_virtual_iterate,
+    received: q.received_model,
+    local: q.local_iterate,
+    next_local: q.next_local_iterate,
+    g_i: q.stochastic_gradient,
+    theta_bar: q.surrogate_optimum,
+}
+_PATH = "Checked on sampled paths with fixed reports, for every k: after k + 1 local steps in place of K."
+"""Not for sampled clients, whose weights are random."""
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:setting",
+        kind="definition",
+        title="The federated problem",
+        locator="Section 2.1, (1)-(2)",
+        lhs=Value(F, x),
+        relation="==",
+        rhs=ClientSum(p_i * Value(L_i, x)),
+        also=(Relation(ClientSum(p_i), "==", 1),),
+        where=SETTING,
+        place="points",
+        assumptions=SCHEME,
+        printed=(
+            r"\mathcal L(\theta)=\sum_{i=1}^Mp_i\mathcal L_i(\theta),\quad "
+            r"\mathcal L_i(\theta)=\frac1{n_i}\sum_{k=1}^{n_i}l(\theta,z_{k,i}),\quad\sum_{i=1}^np_i=1"
+        ),
+        note=(
+            "The left side is the one quadratic with the mean coefficients.  The importances are summed to M, not to n "
+            "as printed.  (1), the mean over all samples, is the case $p_i=n_i/\\sum_in_i$."
+        ),
+        implemented_by="fedtheory.federation.problem:Problem",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:time-model",
+        kind="definition",
+        title="Update times and who reports",
+        locator="Section 2.2, (3)",
+        lhs=reports * (T_in - dt),
+        relation="<=",
+        rhs=0,
+        also=(
+            Relation((1 - reports) * (T_in - dt), ">=", 0),
+            Relation(stale, ">=", 0),
+            Relation(stale, "<=", n - 1),
+            Relation(T_in, "<=", T_i),
+        ),
+        where=SETTING,
+        assumptions=(*SCHEME, a.given_weights),
+        printed=(
+            r"T_i^n\coloneqq T_i-(t^n-t^{\rho_i(n)}),\quad0\le\rho_i(n)\le n,\quad "
+            r"i\text{ participates}\Leftrightarrow\mathbb I(T_i^n\le\Delta t^n)=1"
+        ),
+        note=(
+            "Checked: who reports has $T_i^n\\le\\Delta t^n$, who does not has $T_i^n\\ge\\Delta t^n$, with equality "
+            "only where clients that tie report one by one.  Updates are counted from one in $n$ of the check."
+        ),
+        implemented_by="fedtheory.federation.clock:Clock",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:policy.sync",
+        kind="definition",
+        title="Synchronous FedAvg",
+        locator="Sections 2.2 and 4.2",
+        lhs=dt,
+        relation="==",
+        rhs=slowest,
+        also=(
+            Relation(T_in, "<=", dt),
+            Relation(ClientSum(reports), "==", M),
+            Relation(stale, "==", 0),
+        ),
+        where=SETTING,
+        assumptions=(a.full_rounds,),
+        printed=r"\Delta t^n=\max_iT_i",
+        note="Everybody is waited for, reports, and works on the newest model.",
+        implemented_by="fedtheory.federation.clock:Synchronous",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:policy.async",
+        kind="definition",
+        title="Asynchronous FedAvg",
+        locator="Section 4.3",
+        lhs=T_in,
+        relation=">=",
+        rhs=dt,
+        also=(Relation(reports * (T_in - dt), "==", 0), Relation(ClientSum(reports), ">=", 1)),
+        where=SETTING,
+        assumptions=(a.asynchronous,),
+        printed=r"\Delta t^n=\min_iT_i^n",
+        note="No client needs less than $\\Delta t^n$, and those that report need exactly that.",
+        implemented_by="fedtheory.federation.clock:Asynchronous",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:policy.fedfix",
+        kind="definition",
+        title="FedFix",
+        locator="Figure 1 and Section 4.4",
+        lhs=dt,
+        relation="==",
+        rhs=interval,
+        also=(Relation(reports * (T_in - dt), "<=", 0), Relation(count * period, "==", N)),
+        where=SETTING,
+        assumptions=(a.fixed_intervals, a.whole_cycles),
+        printed=r"\Delta t^n=\Delta t",
+        note=(
+            "Client i reports in every $\\lceil T_i/\\Delta t\\rceil$-th update: in Figure 1 the first client in each, "
+            "the second, which is half as fast, in every other one."
+        ),
+        implemented_by="fedtheory.federation.clock:FedFix",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:policy.fedbuff",
+        kind="definition",
+        title="FedBuff",
+        locator="Section 4.5",
+        lhs=ClientSum(reports),
+        relation=">=",
+        rhs=m,
+        also=(Relation((1 - reports) * (T_in - dt), ">=", 0),),
+        where=SETTING,
+        assumptions=SCHEME,
+        printed=r"\text{the server waits for }m\text{ client updates}",
+        note=(
+            "Asynchronous and synchronous FedAvg are the buffers of one and of all clients.  More than m report where "
+            "clients tie and are taken together."
+        ),
+        implemented_by="fedtheory.federation.clock:FedBuff",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:eq-4",
+        kind="algorithm",
+        title="FedAvg's aggregation",
+        locator="(4)",
+        lhs=norm_sq(next_virtual - theta - Average(next_local - theta)),
+        relation="==",
+        rhs=0,
+        where=SETTING,
+        place="path",
+        assumptions=(a.same_local_work, a.unit_server_step, a.full_participation),
+        printed=(
+            r"\theta^{n+1}\coloneqq\theta^n+\sum_{i=1}^Mp_i\Delta_i(n),\quad"
+            r"\Delta_i(n)\coloneqq\theta_i^{(n,K)}-\theta^n"
+        ),
+        note=_PATH,
+        implemented_by="fedtheory.federation.settings:fedavg",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:eq-5",
+        kind="definition",
+        title="Stochastic aggregation weights",
+        locator="(5)",
+        lhs=q_in,
+        relation="==",
+        rhs=reports * d_i,
+        where=SETTING,
+        assumptions=(a.asynchronous,),
+        printed=r"\omega_i(n)\coloneqq\mathbb I(T_i^n\le\Delta t^n)d_i(n)",
+        note="For fixed update times the weights are not random: $q_i(n)=\\omega_i(n)$.",
+        implemented_by="fedtheory.federation.rule:Aggregation",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:eq-6",
+        kind="algorithm",
+        title="Aggregation scheme with stale contributions",
+        locator="(6)",
+        lhs=norm_sq(next_virtual - theta - eta_g * ClientSum(q_in * (next_local - received))),
+        relation="==",
+        rhs=0,
+        where=SETTING,
+        place="path",
+        assumptions=SCHEME,
+        printed=r"\theta^{n+1}\coloneqq\theta^n+\eta_g\sum_{i=1}^M\omega_i(n)\Delta_i(\rho_i(n))",
+        note=_PATH,
+        implemented_by="fedtheory.federation.settings:fedavg",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:algorithm-1",
+        kind="algorithm",
+        title="Asynchronous federated learning",
+        locator="Algorithm 1",
+        lhs=norm_sq(next_virtual - theta - eta_g * ClientSum(reports * d_i * (next_local - received))),
+        relation="==",
+        rhs=0,
+        where=SETTING,
+        place="path",
+        assumptions=(a.asynchronous,),
+        printed=(
+            r"S_n=\{i:T_i^n\le\Delta t^n\},\quad\theta^{n+1}=\theta^n+\eta_g\sum_{i\in S_n}d_i(n)"
+            r"\Delta_i(\rho_i(n)),\quad\theta^{n+1}\text{ is sent back to the clients in }S_n"
+        ),
+        note=_PATH + "  The sum over $S_n$ is written out with the reports of the schedule.",
+        implemented_by="fedtheory.federation.settings:fedavg",
+        verdict="definition",
+    ),
+]

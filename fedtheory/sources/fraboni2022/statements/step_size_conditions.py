@@ -1,0 +1,150 @@
+"""Appendix A.5: what the proof of Theorem 1 asks of the step size."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Relation
+from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES
+from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D
+from fedtheory.sources.fraboni2022.statements.notation import (
+    ASSUMPTIONS,
+    SMALL_STEP,
+    D,
+    K,
+    L,
+    alpha,
+    beta,
+    beta_S,
+    claim,
+    eta_l,
+    nu,
+    rho,
+    tau,
+    tilde_eta,
+)
+
+delay = tilde_eta**2 * K**2 * tau**2
+bracket = tilde_eta + nu * delay
+
+
+def small_mix(weight: Expr = beta, smoothness: Expr = L) -> Expr:
+    """3 rho [alpha + beta] eta~ L <= 1."""
+    return sp.Le(3 * rho * (alpha + weight) * tilde_eta * smoothness, 1)
+
+
+margin = 2 - 4 * D - 12 * rho * (2 * alpha + beta) * bracket * L
+"""The left side of (92)."""
+SMALL_DELAY = sp.Le(48 * rho**3 * delay * L**2, 1)
+SMALL_SERVER_STEP = sp.Le(3 * rho**2 * tilde_eta * L, 1)
+LISTED = (SMALL_D, SMALL_MOVES, small_mix(), sp.Ge(margin, 1), SMALL_SERVER_STEP, SMALL_DELAY)
+"""The conditions that A.5 collects."""
+SUFFICIENT = (
+    sp.Le(48 * eta_l**2 * (K - 1) ** 2 * L**2, 1),
+    sp.Le(144 * rho**2 * tilde_eta * L, 1),
+    sp.Le(2304 * rho**3 * delay * L**2, 1),
+)
+"""Eq. (97)."""
+
+_BRACKET = r"[\tilde\eta+\nu\tilde\eta^2K^2\tau^2]"
+_LISTED = (
+    r"D\le\frac12,\quad12\rho^2[\alpha+\beta]\tilde\eta^2K^2\tau^2L^2\le\frac12,\quad"
+    rf"3\rho[\alpha+\beta]\tilde\eta L\le1,\quad2-4D-12\rho[2\alpha+\beta]{_BRACKET}L\ge1,\quad"
+    r"3\rho^2\tilde\eta L\le1,\quad48\rho^3\tilde\eta^2K^2\tau^2L^2\le1"
+)
+_97 = r"48\eta_l^2(K-1)^2L^2\le1,\quad144\rho^2\tilde\eta L\le1,\quad2304\rho^3\tilde\eta^2K^2\tau^2L^2\le1"
+
+
+def relations(conditions: tuple[Expr, ...]) -> tuple[Relation, ...]:
+    """Conditions as what is claimed."""
+    return tuple(Relation(condition.lhs, condition.rel_op, condition.rhs) for condition in conditions)
+
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:A5.conditions",
+        kind="condition",
+        title="What the proof asks of the step size, alpha and beta",
+        locator="Appendix A.5",
+        lhs=alpha,
+        rhs=1,
+        also=(Relation(beta, "<=", 1), *relations(LISTED)),
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        printed=rf"{_LISTED},\quad\alpha\le1,\quad\beta\le1",
+        note=(
+            "For step sizes of eq. (98).  beta is as large as the largest weight of a client that reports alone, which "
+            "is more than 1 with the closed forms of Section 4 and different update times."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:A5.conditions.fixed",
+        kind="condition",
+        title="What the proof asks of the step size, alpha and beta, for given weights",
+        locator="Appendix A.5, repaired",
+        lhs=alpha,
+        rhs=1,
+        also=(Relation(beta_S, "<=", rho),),
+        assumptions=(*ASSUMPTIONS, a.given_weights),
+        note=(
+            "Over the clients that report, as Lemma 1 needs no others: such a client's weight is at most q(n) <= rho.  "
+            "A sampled client can have a larger one."
+        ),
+        corrects="fraboni2022:A5.conditions",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:eq-97",
+        kind="condition",
+        title="Sufficient conditions",
+        locator="Appendix A.5, eq. (97)",
+        lhs=D,
+        rhs=sp.Rational(1, 2),
+        also=relations(LISTED[1:]),
+        assumptions=ASSUMPTIONS,
+        conditions=[*SUFFICIENT, alpha <= 1, beta <= 1],
+        printed=rf"{_97}\quad\Rightarrow\quad {_LISTED}\quad(\alpha\le1,\ \beta\le1)",
+        note=(
+            "Also by hand: 4D <= 1/2, and 12 rho [2 alpha + beta] times the two parts of the bracket is at most 1/4 "
+            "each, so (92) can be an equality, for K = 3 and tau = 1; the other conditions hold with a factor of 4 or "
+            "more."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:eq-97.larger-weights",
+        kind="condition",
+        title="Sufficient conditions, for weights of any size",
+        locator="Appendix A.5, eq. (97), without beta <= 1",
+        lhs=D,
+        rhs=sp.Rational(1, 2),
+        also=relations(tuple(condition.subs(beta, beta_S) for condition in LISTED[1:])),
+        assumptions=(*ASSUMPTIONS, a.given_weights),
+        conditions=SUFFICIENT,
+        note="beta <= rho is enough: 12 rho (2 + rho) / (72 rho^2) <= 1/2.  beta is that of the clients that report.",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:eq-98",
+        kind="condition",
+        title="A bound on the local step size",
+        locator="Appendix A.5, eq. (98)",
+        lhs=SUFFICIENT[0].lhs,
+        rhs=1,
+        also=relations(SUFFICIENT[1:]),
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        printed=(
+            r"\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)\quad\Rightarrow\quad"
+            rf"{_97}"
+        ),
+        note=(
+            "Also by hand: with the equality the three left sides are at most (K-1)^2/(48 K^2), 1/(K (tau+1)) and "
+            "tau^2 / (9 rho (tau+1)^2)."
+        ),
+        verdict="proved",
+    ),
+]

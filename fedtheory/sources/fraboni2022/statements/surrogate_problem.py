@@ -1,0 +1,271 @@
+"""Sections 2.4 to 2.6: virtual iterates, what a run minimises, types of clients."""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Relation
+from fedtheory.sources.fraboni2022.statements.notation import (
+    SCHEME,
+    M,
+    Sigma,
+    claim,
+    d_i,
+    eta_g,
+    p_i,
+    q_i,
+    q_in,
+    q_n,
+    qt_in,
+    tilde_eta,
+)
+from fedtheory.sources.fraboni2022.statements.setting import (
+    SETTING,
+    J,
+    L_i,
+    L_start,
+    Lbar_start,
+    Ln_mean,
+    Ln_start,
+    after_sq,
+    at_start,
+    before_sq,
+    first_sq,
+    g_i,
+    gap_i,
+    last_sq,
+    local,
+    mu,
+    next_virtual,
+    r_j,
+    received,
+    s_j,
+    s_jn,
+    slope,
+    slope_n,
+    st_jn,
+    theta,
+    theta_bar,
+    virtual,
+)
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:eq-7",
+        kind="identity",
+        title="The virtual iterates",
+        locator="(7)",
+        lhs=first_sq,
+        relation="==",
+        rhs=before_sq,
+        also=(Relation(last_sq, "==", after_sq),),
+        where=SETTING,
+        assumptions=SCHEME,
+        printed=(
+            r"\theta^{n,k}\coloneqq\theta^n+\eta_g\sum_{i=1}^M\omega_i(n)[\theta_i^{(\rho_i(n),k)}"
+            r"-\theta^{\rho_i(n)}],\quad\theta^{n,0}=\theta^n,\ \theta^{n,K}=\theta^{n+1,0}=\theta^{n+1}"
+        ),
+        note=(
+            "Mean square distances from $\\theta^*$: those of the virtual iterates on the left, those of the models "
+            "that the server passes from update to update on the right."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:eq-8",
+        kind="identity",
+        title="A virtual gradient step",
+        locator="(8)",
+        lhs=norm_sq(next_virtual - virtual + tilde_eta * ClientSum(q_in * (g_i))),
+        relation="==",
+        rhs=0,
+        also=(Relation(norm_sq(virtual - theta - eta_g * ClientSum(q_in * (local - received))), "==", 0),),
+        where=SETTING,
+        place="path",
+        assumptions=SCHEME,
+        printed=(
+            r"\theta^{n,k+1}=\theta^{n,k}-\eta_g\eta_l\sum_{i=1}^M\omega_i(n)"
+            r"\nabla\mathcal L_i(\theta_i^{\rho_i(n),k},\xi_i)"
+        ),
+        note="On sampled paths with fixed reports, with the definition (7) of $\\theta^{n,k}$ beside it.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:eq-9",
+        kind="definition",
+        title="The objective of one update",
+        locator="(9)",
+        lhs=Ln_start,
+        relation="==",
+        rhs=ClientSum(q_in * at_start),
+        where=SETTING,
+        assumptions=SCHEME,
+        printed=r"\mathcal L^n(\theta)\coloneqq\sum_{i=1}^Mq_i(n)\mathcal L_i(\theta)",
+        note="At $\\theta^0$: the one quadratic with the weighted coefficients against the weighted values.",
+        implemented_by="fedtheory.engine.surrogate:Surrogate",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:eq-9.optima",
+        kind="identity",
+        title="The optima of one update and of the surrogate",
+        locator="(9)-(10)",
+        lhs=slope_n,
+        relation="==",
+        rhs=0,
+        also=(Relation(slope, "==", 0),),
+        where=SETTING,
+        assumptions=SCHEME,
+        printed=(
+            r"\bar\theta^n\text{ the optimum of }\mathcal L^n,\quad\bar\theta\text{ the optimum of }\bar{\mathcal L}"
+        ),
+        note="The gradients vanish there.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:eq-10",
+        kind="identity",
+        title="The surrogate problem",
+        locator="(10)",
+        lhs=ClientSum(q_i * at_start),
+        relation="==",
+        rhs=Ln_mean,
+        also=(Relation(Lbar_start, "==", ClientSum(q_i * at_start)), Relation(qt_in * q_n, "==", q_in)),
+        where=SETTING,
+        assumptions=(*SCHEME, a.somebody_reports),
+        printed=(
+            r"\bar{\mathcal L}(\theta)\coloneqq\sum_{i=1}^Mq_i\mathcal L_i(\theta)=\frac1N\sum_{n=0}^{N-1}"
+            r"\mathcal L^n(\theta),\quad q_i=\frac1N\sum_{n=0}^{N-1}q_i(n),\quad "
+            r"\tilde q_i(n)=\frac{q_i(n)}{\sum_iq_i(n)}"
+        ),
+        note="At $\\theta^0$.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:eq-11",
+        kind="definition",
+        title="Expected convergence residual",
+        locator="(11)",
+        lhs=Sigma,
+        relation=">=",
+        rhs=Expectation(ClientSum(q_i * norm_sq(Gradient(L_i, theta_bar)))),
+        where=SETTING,
+        place="step",
+        assumptions=SCHEME,
+        printed=(
+            r"\Sigma\coloneqq\sum_{i=1}^Mq_i\mathbb E_{\xi_i}\left[\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2\right]"
+        ),
+        note="Full gradients give the least residual; noise adds its variance.",
+        implemented_by="fedtheory.language.quantities.surrogates:second_moments_at",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:eq-11.claim",
+        kind="condition",
+        title="When the residual vanishes",
+        locator="below (11)",
+        lhs=Sigma,
+        relation=">",
+        rhs=0,
+        where=SETTING,
+        conditions=[J >= 2],
+        assumptions=(a.asynchronous,),
+        printed=(
+            r"\Sigma\text{ is positive and null only when clients have the same loss function and perform GD steps}"
+        ),
+        note=(
+            "Read: where two clients have different losses, $\\Sigma>0$.  It is null as well for different losses that "
+            "share a minimiser, and where only clients of one loss ever report."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:eq-11.claim.fixed",
+        kind="condition",
+        title="The residual vanishes only where all clients that count share the minimiser",
+        locator="below (11), repaired",
+        chain=(Sigma, ">=", 2 * mu * ClientSum(q_i * gap_i), ">=", 0),
+        where=SETTING,
+        assumptions=SCHEME,
+        note=(
+            "$\\Sigma=0$ exactly where, for each client with $q_i>0$, the stochastic gradient at $\\bar\\theta$ is "
+            "zero almost surely: full gradients and a common minimiser, but not a common loss."
+        ),
+        corrects="fraboni2022:eq-11.claim",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:eq-12",
+        kind="identity",
+        title="The problem in terms of types of clients",
+        locator="(12)",
+        lhs=L_start,
+        relation="==",
+        rhs=ClientSum(r_j * at_start),
+        also=(Relation(Ln_start, "==", ClientSum(s_jn * at_start)),),
+        where=SETTING,
+        assumptions=SCHEME,
+        printed=(
+            r"\mathcal L(\theta)=\sum_{j=1}^Jr_jF_j(\theta)\quad\text{and}\quad"
+            r"\mathcal L^n(\theta)=\sum_{j=1}^Js_j(n)F_j(\theta)"
+        ),
+        note="At $\\theta^0$.  The weights of a type stand at its first client: sums over clients are over types.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:eq-12.normalised",
+        kind="definition",
+        title="Normalised weights of types",
+        locator="below (12)",
+        lhs=st_jn * M * s_jn,
+        relation="==",
+        rhs=s_jn,
+        where=SETTING,
+        assumptions=(*SCHEME, a.somebody_reports),
+        printed=r"\tilde s_j(n)=s_j(n)/\sum_{i=1}^Ms_j(n)",
+        note="Letter for letter the sum over i of $s_j(n)$ is $Ms_j(n)$: all types would have the share 1/M.",
+        implemented_by="fedtheory.engine.surrogate:Surrogate",
+        fault="misprint",
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:eq-12.normalised.fixed",
+        kind="definition",
+        title="Normalised weights of types, summed over types",
+        locator="below (12), repaired",
+        lhs=st_jn * ClientSum(s_jn),
+        relation="==",
+        rhs=s_jn,
+        also=(Relation(ClientSum(s_jn), "==", q_n),),
+        where=SETTING,
+        assumptions=(*SCHEME, a.somebody_reports),
+        corrects="fraboni2022:eq-12.normalised",
+        note="The sum runs over the types j = 1, ..., J; it is $q(n)$.",
+        implemented_by="fedtheory.engine.surrogate:Surrogate",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:table-1",
+        kind="definition",
+        title="The weights of clients and of types",
+        locator="Table 1",
+        lhs=ClientSum(r_j),
+        relation="==",
+        rhs=ClientSum(p_i),
+        also=(
+            Relation(ClientSum(s_jn), "==", ClientSum(q_in)),
+            Relation(ClientSum(st_jn), "==", ClientSum(qt_in)),
+            Relation(ClientSum(s_j), "==", ClientSum(q_i)),
+            Relation(q_in, "<=", d_i),
+        ),
+        where=SETTING,
+        assumptions=(*SCHEME, a.somebody_reports),
+        printed=(
+            r"p_i,\ r_j;\quad\omega_i(n);\quad d_i(n);\quad q_i(n),\ s_j(n);\quad\tilde q_i(n),\ \tilde s_j(n);\quad "
+            r"q_i,\ s_j"
+        ),
+        note="Each pair has the same total, and nobody counts more in the mean than when it reports.",
+        implemented_by="fedtheory.engine.surrogate:Surrogate",
+        verdict="definition",
+    ),
+]

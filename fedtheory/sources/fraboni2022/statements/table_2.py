@@ -1,0 +1,307 @@
+"""Table 2: the constants of Theorem 3 for synchronous FedAvg, asynchronous FedAvg and FedFix."""
+
+from __future__ import annotations
+
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Relation
+from fedtheory.sources.fraboni2022.statements.assumptions import whole_times
+from fedtheory.sources.fraboni2022.statements.hardware import (
+    ASYNC,
+    FEDFIX,
+    FEDFIX_CYCLES,
+    INTERVAL_BASED,
+    SYNC,
+    TIME_BASED,
+    Delta_t,
+    claim,
+    d_max,
+    duration,
+    first_done,
+    last_done,
+    lcm_N,
+    longest,
+    mean_gap,
+    optimum_moved,
+    rate,
+    ratio_above,
+    ratio_below,
+    tau_0,
+    tau_M,
+    tied,
+)
+from fedtheory.sources.fraboni2022.statements.notation import (
+    R_L,
+    SCHEME,
+    M,
+    N,
+    T,
+    W,
+    alpha,
+    beta,
+    beta_S,
+    d_i,
+    p_i,
+    q_i,
+    qt_i,
+    tau,
+)
+
+_TIES = "With times (1, 2) both clients report at time 2, and Algorithm 1 makes one update of the two"
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:table-2.sync",
+        kind="identity",
+        title="Table 2, synchronous FedAvg",
+        locator="Table 2, first column",
+        lhs=d_i,
+        relation="==",
+        rhs=p_i,
+        also=(
+            Relation(N, "==", T / tau_M),
+            Relation(duration, "==", last_done),
+            Relation(alpha, "==", 1),
+            Relation(beta, "==", 0),
+            Relation(tau, "==", 0),
+            Relation(W, "==", 1),
+            Relation(R_L, "==", 0),
+        ),
+        assumptions=SYNC,
+        printed=(
+            r"d_i=p_i,\ N=T/\tau_M,\ \Delta t=\max T_i^n,\ \alpha=1,\ \beta=0,\ \tau=0,\ W=1,\ R(\{\mathcal L^n\})=0"
+        ),
+        note="The left sides are measured on the schedule, T is the clock time of the last update.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:table-2.async.d",
+        kind="condition",
+        title="Table 2, weights of asynchronous FedAvg",
+        locator="Table 2, second column",
+        lhs=qt_i,
+        relation="==",
+        rhs=p_i,
+        also=(Relation(optimum_moved**2, "==", 0),),
+        assumptions=(*ASYNC, a.whole_cycles),
+        conditions=[TIME_BASED],
+        printed=r"d_i=\left[\sum_{i=1}^M\frac1{\tau_i}\right]\tau_ip_i",
+        note=(
+            "Read as what the weights are for: over a cycle each client has the share $\\tilde q_i=p_i$, and the run "
+            "minimises the federated problem.  True for both readings of ties."
+        ),
+        verdict="supported",
+    ),
+    *tied(
+        claim(
+            id="fraboni2022:table-2.async.N",
+            kind="identity",
+            title="Table 2, updates of asynchronous FedAvg",
+            locator="Table 2, second column",
+            lhs=N,
+            relation="==",
+            rhs=T * rate,
+            also=(Relation(duration, "==", first_done),),
+            assumptions=ASYNC,
+            printed=r"N=\sum_{i=1}^MT/\tau_i,\quad \Delta t=\min T_i^n",
+            note=f"{_TIES}: N = 2 at T = 2, not 3.",
+            verdict="refuted",
+        ),
+        note="Clients that tie report one by one, and T is a multiple of all update times.",
+    ),
+    *tied(
+        claim(
+            id="fraboni2022:table-2.async.alpha-beta",
+            kind="identity",
+            title="Table 2, moments of the weights in asynchronous FedAvg",
+            locator="Table 2, second column",
+            lhs=alpha,
+            relation="==",
+            rhs=0,
+            also=(Relation(beta, "==", d_max), Relation(d_max, "<=", tau_M / tau_0)),
+            assumptions=(*ASYNC, a.uniform_shares),
+            conditions=[TIME_BASED],
+            printed=r"\alpha=0,\quad \beta=\max d_i\le\tau_m/\tau_0",
+            note=f"$\\tau_m$ is read as the slowest client's $\\tau_M$.  {_TIES}: then $\\alpha=1$.",
+            verdict="refuted",
+        ),
+    ),
+    *tied(
+        claim(
+            id="fraboni2022:table-2.async.tau",
+            kind="inequality",
+            title="Table 2, staleness in asynchronous FedAvg",
+            locator="Table 2, second column",
+            chain=(M - 1, "<=", tau, "<=", 2 * M * tau_M / tau_0),
+            assumptions=ASYNC,
+            printed=r"\tau:\ \Omega(M),\ \mathcal O(M\tau_M/\tau_0)",
+            note=(
+                "Read with explicit constants.  Identical clients tie always and report together: $\\tau=0$ for every "
+                "number of clients, which is not $\\Omega(M)$."
+            ),
+            verdict="refuted",
+        ),
+    ),
+    *tied(
+        claim(
+            id="fraboni2022:table-2.async.W",
+            kind="inequality",
+            title="Table 2, window of asynchronous FedAvg",
+            locator="Table 2, second column",
+            chain=(M, "<=", W, "<=", M * tau_M**M),
+            assumptions=(*ASYNC, a.whole_cycles, whole_times),
+            printed=r"W:\ \Omega(M),\ \mathcal O(M(\tau_M)^M)",
+            note=(
+                "With the constant 1.  Identical clients that tie report together: $W=1$ for every M.  The text after "
+                "(35) has the exponent M-1, which is the right one."
+            ),
+            verdict="refuted",
+        ),
+    ),
+    *tied(
+        claim(
+            id="fraboni2022:table-2.async.R",
+            kind="identity",
+            title="Table 2, residual of asynchronous FedAvg",
+            locator="Table 2, second column",
+            lhs=R_L,
+            relation="==",
+            rhs=mean_gap,
+            assumptions=(*ASYNC, a.whole_cycles),
+            conditions=[TIME_BASED],
+            printed=(
+                r"R(\{\mathcal L^n\})=\frac1M\sum_{i=1}^M\left[\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)\right]"
+            ),
+            note=(
+                "Clients that tie report together, and an update then minimises a sum of objectives: for identical "
+                "times $R=0$ while the clients' optima differ."
+            ),
+            verdict="refuted",
+        ),
+        note="For unequal importances with $p_i$ in the place of $1/M$.",
+    ),
+    claim(
+        id="fraboni2022:table-2.fedfix",
+        kind="condition",
+        title="Table 2, FedFix",
+        locator="Table 2, third column",
+        lhs=q_i,
+        relation="==",
+        rhs=p_i,
+        also=(
+            Relation(N, "==", T / Delta_t),
+            Relation(duration, "==", Delta_t),
+            Relation(alpha, "==", 1),
+            Relation(beta, "==", 0),
+            Relation(tau, ">=", 0),
+            Relation(tau, "<=", ratio_below),
+            Relation(W, ">=", 1),
+            Relation(W, "<=", M * ratio_above**M),
+            Relation(R_L, "<=", mean_gap),
+        ),
+        assumptions=(*FEDFIX_CYCLES, a.several_clients, *SCHEME),
+        conditions=[INTERVAL_BASED],
+        printed=(
+            r"d_i=\lceil\tau_i/\Delta t\rceil p_i,\ N=T/\Delta t,\ \alpha=1,\ \beta=0,\ \tau:0,\lfloor\tau_m/\tau_0"
+            r"\rfloor,\ W:1,M\lceil\tau_m/\tau_0\rceil^M,\ R(\{\mathcal L^n\})\le\frac1M\sum_{i=1}^M"
+            r"\left[\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)\right]"
+        ),
+        note=(
+            "The cells for $\\beta$, $\\tau$ and W fail; see the claims for each, and those of Section 4.4 for "
+            "$\\beta$, $d_i$ and the residual.  An interval shorter than the fastest client's time is allowed by "
+            "Section 4.4 and makes $\\tau$ and W large."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:table-2.fedfix.fixed",
+        kind="condition",
+        title="The column for FedFix, as the schedule has it",
+        locator="Table 2, third column, repaired",
+        lhs=q_i,
+        relation="==",
+        rhs=p_i,
+        also=(
+            Relation(N, "==", T / Delta_t),
+            Relation(duration, "==", Delta_t),
+            Relation(alpha, "==", 1),
+            Relation(beta_S, "==", 0),
+            Relation(tau, "==", longest - 1),
+            Relation(W, "==", lcm_N),
+            Relation(R_L, "<=", mean_gap),
+        ),
+        assumptions=(*FEDFIX_CYCLES, a.several_clients, *SCHEME),
+        conditions=[INTERVAL_BASED],
+        note=(
+            "$\\beta$ over the clients that report; $\\tau=\\lceil\\tau_M/\\Delta t\\rceil-1$; "
+            "$W=\\operatorname{lcm}(\\{N_i'\\})$."
+        ),
+        corrects="fraboni2022:table-2.fedfix",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:table-2.fedfix.N",
+        kind="identity",
+        title="Table 2, updates of FedFix",
+        locator="Table 2, third column",
+        lhs=N,
+        relation="==",
+        rhs=T / Delta_t,
+        also=(Relation(duration, "==", Delta_t),),
+        assumptions=FEDFIX,
+        printed=r"N=T/\Delta t,\quad \Delta t=\Delta t",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:table-2.fedfix.tau",
+        kind="inequality",
+        title="Table 2, staleness in FedFix",
+        locator="Table 2, third column",
+        chain=(0, "<=", tau, "<=", ratio_below),
+        assumptions=FEDFIX,
+        printed=r"\tau:\ 0,\ \lfloor\tau_m/\tau_0\rfloor",
+        note=(
+            "Staleness is counted in updates, and those have the length $\\Delta t$: clients with the time 4 and "
+            "$\\Delta t=1$ are up to 3 updates behind, while $\\tau_M/\\tau_0=1$."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:table-2.fedfix.tau.fixed",
+        kind="inequality",
+        title="Staleness in FedFix",
+        locator="Table 2, third column, repaired",
+        chain=(0, "<=", tau, "<=", longest - 1),
+        assumptions=FEDFIX,
+        note=(
+            "With $\\Delta t\\ge\\tau_0$ this is at most $\\lceil\\tau_M/\\tau_0\\rceil-1\\le\\lfloor\\tau_M/\\tau_0"
+            "\\rfloor$, and the printed cell holds."
+        ),
+        corrects="fraboni2022:table-2.fedfix.tau",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:table-2.fedfix.W",
+        kind="inequality",
+        title="Table 2, window of FedFix",
+        locator="Table 2, third column",
+        chain=(1, "<=", W, "<=", M * ratio_above**M),
+        assumptions=FEDFIX_CYCLES,
+        printed=r"W:\ 1,\ M\lceil\tau_m/\tau_0\rceil^M",
+        note=(
+            "Clients of the same speed have $\\tau_M/\\tau_0=1$, but report every $\\lceil\\tau_M/\\Delta t\\rceil$ "
+            "updates only."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:table-2.fedfix.W.fixed",
+        kind="inequality",
+        title="Window of FedFix",
+        locator="Table 2, third column, repaired",
+        chain=(1, "<=", W, "==", lcm_N, "<=", longest**M),
+        assumptions=FEDFIX_CYCLES,
+        note="A least common multiple of M numbers; no factor M is needed.",
+        corrects="fraboni2022:table-2.fedfix.W",
+        verdict="supported",
+    ),
+]

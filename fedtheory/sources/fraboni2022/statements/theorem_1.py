@@ -1,0 +1,303 @@
+"""Section 3.2: Theorem 1, and what is said of its terms."""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import ClientSum, Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Relation
+from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
+from fedtheory.sources.fraboni2022.statements.convergence import (
+    CONVERGENCE,
+    apart,
+    count,
+    gap_bar,
+    largest_q,
+    longest,
+    one_type,
+    period,
+    reports,
+    stale,
+)
+from fedtheory.sources.fraboni2022.statements.notation import (
+    ASSUMPTIONS,
+    MEANS,
+    R_L,
+    SMALL_STEP,
+    D,
+    K,
+    L,
+    N,
+    Q_past,
+    Sigma,
+    Sigma_1,
+    Sigma_2,
+    W,
+    Xi_bar,
+    Z_bar,
+    alpha,
+    beta,
+    beta_S,
+    claim,
+    d_i,
+    eta_l,
+    nu,
+    phi,
+    q_i,
+    q_in,
+    q_n,
+    qt_in,
+    rho,
+    tau,
+    theta0_distance,
+    tilde_eta,
+)
+
+BRACKET = tilde_eta + nu * tilde_eta**2 * K**2 * tau**2
+EPSILON_F = theta0_distance**2 / (tilde_eta * K * N)
+
+
+def explicit_terms(excess: Expr = beta) -> Expr:
+    """The right side of (93) behind eps_F."""
+    steps = 4 * D * R_L + 6 * rho * eta_l**2 * (K - 1) ** 2 * L * Sigma_1
+    residual = 12 * rho * (2 * alpha + excess) * BRACKET * L * R_L
+    noise_terms = 3 * rho**2 * (alpha * D + 2 * excess) * BRACKET * Sigma_1 + 6 * rho**2 * alpha * BRACKET * Sigma_2
+    return steps + residual + noise_terms
+
+
+def _ordered_terms() -> Expr:
+    """eps_K + eps_alpha + eps_beta with the constants of (93), and with (96) for the noise."""
+    mixed = 4 * L * R_L + 2 * Sigma
+    steps = 4 * D * R_L + 6 * rho * eta_l**2 * (K - 1) ** 2 * L * Sigma_1
+    with_alpha = alpha * BRACKET * (24 * rho * L * R_L + 6 * rho**2 * largest_q * mixed)
+    with_beta = BRACKET * (12 * rho * beta * L * R_L + 3 * rho**2 * (alpha * D + 2 * beta) * mixed)
+    return steps + with_alpha + with_beta
+
+
+_SMALL = r"\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)"
+CLAIMS = [
+    claim(
+        id="fraboni2022:thm-1",
+        kind="bound",
+        title="Theorem 1",
+        locator="Theorem 1, (13)",
+        lhs=Z_bar,
+        rhs=R_L + EPSILON_F + _ordered_terms(),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=THEOREM,
+        printed=(
+            rf"{_SMALL}:\quad{MEANS}[\mathbb E\mathcal L^n(\theta^{{n,k}})-\mathcal L^n(\bar\theta^n)]"
+            r"\le R(\{\mathcal L^n\})+\epsilon_F+\epsilon_K+\epsilon_\alpha+\epsilon_\beta"
+        ),
+        note=(
+            "The O(.) of $\\epsilon_K,\\epsilon_\\alpha,\\epsilon_\\beta$ are read with the constants of (93), with "
+            "$\\Sigma_1\\le4LR+2\\Sigma$ and $\\Sigma_2\\le\\max q_i(n)\\,\\Sigma_1$ of (96) in the two latter.  They "
+            "contain powers of $\\rho=\\max(1,q(n))$ besides numbers and L.  Two things fail.  Mini-batches: the noise "
+            "of a sample that is rougher than its client's objective is not bounded by L; one of many samples has all "
+            "the curvature here, and its weight in the mean can be as small as one likes.  Sampled clients: whoever is "
+            "selected makes K steps to the same side, so that $\\epsilon_\\beta$ lacks a factor K; the bound for "
+            "unbiased sampling (107) shows it alone."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:thm-1.fixed",
+        kind="bound",
+        title="Theorem 1 for given weights and noise that does not depend on the model",
+        locator="Theorem 1, repaired",
+        lhs=Z_bar,
+        rhs=R_L + EPSILON_F + _ordered_terms(),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(*THEOREM, *WITHOUT_CHANCE),
+        note=(
+            "Any clock with one report at a time or full rounds.  For random weights and mini-batches the repaired "
+            "steps of Appendix A give (94) with $K\\beta$ for $\\beta$ and the smoothness of single samples for L."
+        ),
+        corrects="fraboni2022:thm-1",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-1.terms",
+        kind="definition",
+        title="The terms of Theorem 1",
+        locator="(14)-(16)",
+        chain=(0, "<=", R_L, "<=", ClientSum(q_i * gap_bar)),
+        also=(Relation(d_i - alpha * q_in, "<=", beta), Relation(beta_S, "<=", beta), Relation(beta_S, ">=", 0)),
+        where=CONVERGENCE,
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"R(\{\mathcal L^n\})=\frac1N\sum_n[\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)],\quad "
+            r"\epsilon_F=\frac1{\tilde\eta KN}\|\theta^0-\bar\theta\|^2,\quad "
+            r"\epsilon_K=\mathcal O(\eta_l^2(K-1)^2[R+\Sigma_1]),\quad "
+            r"\epsilon_\alpha=\mathcal O(\alpha[\tilde\eta+\tilde\eta^2K^2\tau^2][R+\max q_i(n)\Sigma]),\quad "
+            r"\epsilon_\beta=\mathcal O(\beta[\tilde\eta+\tilde\eta^2K^2\tau^2][R+\Sigma]),\quad "
+            r"\beta\coloneqq\max\{d_i(n)-\alpha q_i(n)\}"
+        ),
+        note=(
+            "R is never negative and at most what the clients miss at $\\bar\\theta$; beta is over all clients, also "
+            "those that do not report: $\\beta_S$, over those that do, is smaller.  $\\Sigma_1$ is defined in the "
+            "appendix only."
+        ),
+        implemented_by="fedtheory.engine.surrogate:Surrogate",
+        verdict="definition",
+    ),
+    claim(
+        id="fraboni2022:thm-1.explicit",
+        kind="bound",
+        title="Theorem 1 with explicit constants",
+        locator="(93)",
+        lhs=Xi_bar,
+        rhs=EPSILON_F + explicit_terms(),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=THEOREM,
+        printed=(
+            r"\bar\Xi(N)\le\frac1{\tilde\eta KN}\mathbb E\|\theta^0-x\|^2+4DR+6\rho\eta_l^2(K-1)^2L\Sigma_1(N)"
+            r"+12\rho[2\alpha+\beta][\tilde\eta+\nu\tilde\eta^2K^2\tau^2]LR"
+            r"+3\rho^2[\alpha D+2\beta][\tilde\eta+\nu\tilde\eta^2K^2\tau^2]\Sigma_1(N)"
+            r"+6\rho^2\alpha[\tilde\eta+\nu\tilde\eta^2K^2\tau^2]\Sigma_2(N)"
+        ),
+        note=(
+            "With $x=\\bar\\theta$, $D=6\\eta_l^2(K-1)^2L^2$ and $\\nu=16\\rho L$, at the step sizes of the theorem.  "
+            "It fails as Theorem 1 does."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:thm-1.explicit.fixed",
+        kind="bound",
+        title="Theorem 1 with explicit constants, for given weights and noise that does not depend on the model",
+        locator="(93), repaired",
+        lhs=Xi_bar,
+        rhs=EPSILON_F + explicit_terms(),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(*THEOREM, *WITHOUT_CHANCE),
+        corrects="fraboni2022:thm-1.explicit",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-1.explicit.reporting",
+        kind="bound",
+        title="Theorem 1 with explicit constants and a smaller beta",
+        locator="(93), sharper",
+        lhs=Xi_bar,
+        rhs=EPSILON_F + explicit_terms(beta_S),
+        where=CONVERGENCE,
+        conditions=[SMALL_STEP],
+        assumptions=(*THEOREM, *WITHOUT_CHANCE),
+        note="$\\beta_S$ is the maximum of $d_i(n)-\\alpha q_i(n)$ over the clients that report.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-1.claim-R",
+        kind="condition",
+        title="When the residual of the objectives vanishes",
+        locator="below Theorem 1",
+        lhs=R_L,
+        relation="==",
+        rhs=0,
+        also=(Relation(q_n, "==", ClientSum(q_i)),),
+        where=CONVERGENCE,
+        assumptions=(one_type, a.somebody_reports),
+        printed=(
+            r"R=0\text{ when }\mathcal L^n=\tilde{\mathcal L}\text{ at every round; this condition is always "
+            r"satisfied when clients have identical data distributions}"
+        ),
+        note=(
+            "R is zero for identical data, but the condition is not satisfied: $\\mathcal L^n=q(n)\\mathcal L$ changes "
+            "with $q(n)$.  $\\tilde{\\mathcal L}$ is read as $\\bar{\\mathcal L}$."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:thm-1.claim-R.fixed",
+        kind="condition",
+        title="The residual vanishes for clients of one type",
+        locator="below Theorem 1, repaired",
+        lhs=R_L,
+        relation="==",
+        rhs=0,
+        also=(Relation(apart, "==", 0), Relation(ClientSum(qt_in), "==", 1)),
+        where=CONVERGENCE,
+        assumptions=(one_type, a.somebody_reports),
+        note="All $\\mathcal L^n$ share one minimiser, which is all that R needs; they need not be the same.",
+        corrects="fraboni2022:thm-1.claim-R",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-1.claim-R.same",
+        kind="condition",
+        title="The residual vanishes where the same problem is minimised in every update",
+        locator="below Theorem 1",
+        lhs=R_L,
+        relation="==",
+        rhs=0,
+        where=CONVERGENCE,
+        conditions=[W <= 1],
+        assumptions=(a.synchronous,),
+        printed=r"\mathcal L^n=\tilde{\mathcal L}\ \forall n\Rightarrow R(\{\mathcal L^n\})=0",
+        note="With rounds that wait for all participants, where $q_i(n)$ is the same in every round.",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-1.claim-epsK",
+        kind="condition",
+        title="One local step is centralised SGD",
+        locator="below Theorem 1",
+        lhs=reports * stale,
+        relation="==",
+        rhs=0,
+        also=(Relation(D, "==", 0),),
+        where=CONVERGENCE,
+        conditions=[K <= 1],
+        assumptions=(a.asynchronous,),
+        printed=(
+            r"K=1:\text{ every client performs its SGD on the same model, which reduces the server aggregation to a "
+            r"traditional centralized SGD},\ \epsilon_K=0"
+        ),
+        note="$\\epsilon_K=0$ is right, but clients that report in turn have started from different models.",
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:thm-1.claim-epsK.fixed",
+        kind="condition",
+        title="With one local step only delays set the clients apart",
+        locator="below Theorem 1, repaired",
+        lhs=phi,
+        rhs=tau * Q_past,
+        also=(Relation(D, "==", 0),),
+        where=CONVERGENCE,
+        conditions=[K <= 1, N <= 8],
+        assumptions=(a.asynchronous,),
+        note=(
+            "The clients' mean square distance $\\phi(n)$ from $\\theta^{n,0}$ is at most $\\tau$ times the last "
+            "$\\tau$ squared steps of the server: zero, and thus centralised SGD, without delays.  Checked on runs of "
+            "up to eight updates."
+        ),
+        corrects="fraboni2022:thm-1.claim-epsK",
+        verdict="supported",
+    ),
+    claim(
+        id="fraboni2022:thm-1.claim-delay",
+        kind="condition",
+        title="Shorter intervals, larger delays",
+        locator="below Theorem 1",
+        lhs=tau,
+        relation="==",
+        rhs=longest - 1,
+        also=(Relation(count * period, "==", N),),
+        where=CONVERGENCE,
+        assumptions=(a.fixed_intervals, a.whole_cycles),
+        printed=(
+            r"\text{decreasing }\Delta t^n\text{ decreases }\mathbb P(T_i^n\le\Delta t^n),\text{ resulting in an "
+            r"increased }\tau;\quad\epsilon_\alpha,\epsilon_\beta\text{ are quadratic in }K\tau"
+        ),
+        note=(
+            "For FedFix: $\\tau=\\lceil\\tau_M/\\Delta t\\rceil-1$, and client i reports in the fraction "
+            "$1/\\lceil T_i/\\Delta t\\rceil$ of the updates.  Neither falls or rises strictly with $\\Delta t$."
+        ),
+        verdict="supported",
+    ),
+]

@@ -1,0 +1,274 @@
+"""Appendix A.3, Lemmas 1 and 2: the random weights of an update."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import ClientSum
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import inside_rounds as steps
+from fedtheory.language.quantities import second_moments_of_weights as moments
+from fedtheory.sources.fraboni2022.statements import inequalities as notation
+from fedtheory.sources.fraboni2022.statements.inequalities import (
+    R_nk,
+    gradient_sq,
+)
+from fedtheory.sources.fraboni2022.statements.notation import (
+    ASSUMPTIONS,
+    SCHEME,
+    D_x,
+    Delta,
+    K,
+    M,
+    R,
+    S,
+    alpha,
+    beta,
+    q_in,
+    q_n,
+    tilde_eta,
+)
+
+selected_sq = sp.Symbol(r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2", nonnegative=True)
+omega_sq = sp.Symbol(r"\mathbb E[\omega_i^2(n)]", nonnegative=True)
+largest_share = sp.Symbol(r"\max_i\tilde q_i(n)", nonnegative=True)
+D_omega = sp.Symbol(r"D_\omega(\bar\theta,n)", real=True)
+distance_sq, next_distance_sq, step_sq = (
+    sp.Symbol(rf"\mathbb E\|{difference}\|^2", nonnegative=True)
+    for difference in (r"\theta^{n,k}-\theta^*", r"\theta^{n,k+1}-\theta^*", r"\theta^{n,k+1}-\theta^{n,k}")
+)
+descent = sp.Symbol(r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^{n,k}-\theta^*\rangle", real=True)
+selected_descent = sp.Symbol(r"\mathbb E\langle\sum_i\omega_i(n)g_i,\theta^{n,k}-\theta^*\rangle", real=True)
+server_descent = sp.Symbol(r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle", real=True)
+
+where: dict[sp.Symbol, q.Notion] = notation.where | {
+    selected_sq: steps.selected_gradient_sq,
+    omega_sq: moments.expected_square_weight,
+    largest_share: q.largest_share,
+    D_omega: steps.selected_alignment,
+    distance_sq: steps.virtual_distance_sq,
+    next_distance_sq: steps.next_virtual_distance_sq,
+    step_sq: steps.virtual_step_sq,
+    descent: steps.mixed_descent,
+    selected_descent: steps.selected_descent,
+    server_descent: steps.server_descent,
+}
+claim = partial(Claim, where=where)
+
+SAMPLED = (*SCHEME, a.synchronous, a.weight_covariance)
+
+gamma = omega_sq - alpha * q_in**2
+mixed = q_n**2 * R_nk
+"""E|sum_i q_i(n) g_i|^2."""
+pairs = mixed - ClientSum(q_in**2 * gradient_sq)
+"""Sum over i != j of E<q_i g_i, q_j g_j>, by eq. (54)."""
+square_of_selected = ClientSum(gamma * gradient_sq) + alpha * mixed
+squares_alone = largest_share * q_n * ClientSum(q_in * gradient_sq)
+
+
+_SECOND = r"\mathbb E_{S_n}\left[\left\|\sum_i\omega_i(n)x_i\right\|^2\right]"
+_NEXT = r"\mathbb E_{S_n}\left[\|\theta^{n,k+1}-\theta^*\|^2\right]"
+_NOW = r"\|\theta^{n,k}-\theta^*\|^2"
+_G = r"g_i(\theta_i^{\rho_i(n),k})"
+_SAME_PARTICIPANTS = (
+    "The participants S_n are the same for all local steps of an update, so theta^{n,k} depends on the weights once "
+    "k >= 1: their mean cannot be taken in the inner product alone."
+)
+
+CLAIMS = [
+    claim(
+        id="fraboni2022:lemma-1",
+        kind="identity",
+        title="Second moment of a weighted sum",
+        locator="Lemma 1, eqs. (51)-(54)",
+        lhs=selected_sq,
+        relation="==",
+        rhs=square_of_selected,
+        also=(Relation(gamma, ">=", 0), Relation(gamma, "<=", beta * q_in)),
+        assumptions=SAMPLED,
+        printed=(
+            rf"{_SECOND}=\sum_i\gamma_i(n)\|x_i\|^2+\alpha\left\|\sum_iq_i(n)x_i\right\|^2,\quad "
+            r"\gamma_i(n)=\mathbb E_{S_n}[\omega_i^2(n)]-\alpha q_i^2(n)\ge0,\quad\gamma_i(n)\le\beta q_i(n),\quad "
+            r"\beta\coloneqq\max\{d_i(n)-\alpha q_i(n)\}"
+        ),
+        note=(
+            "The left side and E[omega_i^2] are sums over all sets of participants, alpha is that of the law; x_i are "
+            "the clients' stochastic gradients.  With multinomial sampling a weight takes more than the two values of "
+            "(5), and d_i is read as E[omega_i^2] / q_i."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-1.schedules",
+        kind="identity",
+        title="Second moment of a weighted sum, for clocks of every kind",
+        locator="Lemma 1, for given update times",
+        lhs=selected_sq,
+        relation="==",
+        rhs=square_of_selected,
+        also=(Relation(gamma, ">=", 0), Relation(gamma, "<=", beta * q_in)),
+        assumptions=(*SCHEME, a.weight_covariance),
+        note="With alpha = 0 where no update has two reports, and alpha = 1 otherwise.",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-1.remark",
+        kind="inequality",
+        title="A lower bound for the cross terms",
+        locator="Lemma 1, remark, eq. (55)",
+        chain=(pairs, ">=", mixed - largest_share * mixed, ">=", 0),
+        assumptions=SCHEME,
+        printed=(
+            r"\sum_i\sum_{j\ne i}\langle q_i(n)x_i,q_j(n)x_j\rangle\ge\left\|\sum_iq_i(n)x_i\right\|^2"
+            r"-\frac{\max q_i(n)}{q(n)}\left\|\sum_iq_i(n)x_i\right\|^2\ge0"
+        ),
+        note=(
+            "Jensen's inequality is used the wrong way round.  Tried with the clients' stochastic gradients as x_i; "
+            "two opposite vectors with equal weights have negative cross terms."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-1.remark.fixed",
+        kind="inequality",
+        title="Bounds for the cross terms",
+        locator="Lemma 1, remark, eq. (55), repaired",
+        chain=(mixed - squares_alone, "<=", pairs, "<=", (1 - 1 / M) * mixed),
+        assumptions=SCHEME,
+        note="Jensen bounds the cross terms from above; from below the squares themselves remain.",
+        corrects="fraboni2022:lemma-1.remark",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-1.remark.alpha",
+        kind="inequality",
+        title="The second moment grows with alpha",
+        locator="Lemma 1, remark",
+        lhs=selected_sq,
+        relation=">=",
+        rhs=ClientSum(omega_sq * gradient_sq),
+        assumptions=(*SCHEME, a.weight_covariance),
+        printed=rf"\text{{Therefore, }}{_SECOND}\text{{ is linearly proportional to }}\alpha",
+        note=(
+            "Read as: the term with alpha, alpha times the cross terms, adds to the rest.  It is negative where the "
+            "x_i cancel, as the clients' gradients do near the optimum of L^n."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-1.remark.alpha.fixed",
+        kind="identity",
+        title="The second moment is affine in alpha",
+        locator="Lemma 1, remark, repaired",
+        lhs=selected_sq,
+        relation="==",
+        rhs=ClientSum(omega_sq * gradient_sq) + alpha * pairs,
+        assumptions=(*SCHEME, a.weight_covariance),
+        note="With a slope of either sign.",
+        corrects="fraboni2022:lemma-1.remark.alpha",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-2",
+        title="Progress of one update",
+        locator="Lemma 2, eq. (56)",
+        lhs=Delta,
+        rhs=-2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S,
+        assumptions=ASSUMPTIONS,
+        printed=(r"\Delta(n)\le-2\tilde\eta D(x,n)+\tilde\eta^2\alpha q^2(n)R(n)+\tilde\eta^2\beta q(n)S(n)"),
+        note=f"Tried with x = thetabar.  {_SAME_PARTICIPANTS}",
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-2.fixed",
+        title="Progress of one update with random weights",
+        locator="Lemma 2, eq. (56), repaired",
+        lhs=Delta,
+        rhs=-2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * K * beta * q_n * S,
+        also=(
+            Relation(Delta, "<=", -2 * tilde_eta * D_omega + tilde_eta**2 * (alpha * q_n**2 * R + beta * q_n * S)),
+            Relation(-2 * D_omega, "<=", -2 * D_x + tilde_eta * (K - 1) * beta * q_n * S),
+        ),
+        assumptions=ASSUMPTIONS,
+        note=(
+            "With K beta for beta.  The print holds with the random weights inside D; to take their mean costs "
+            "eta~^2 (K-1) beta q(n) S(n), by Lemma 1 for their deviations omega_i(n) - q_i(n)."
+        ),
+        corrects="fraboni2022:lemma-2",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-2.given-weights",
+        title="Progress of one update with given weights",
+        locator="Lemma 2, eq. (56), for weights that are not random",
+        lhs=Delta,
+        rhs=-2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S,
+        assumptions=(*ASSUMPTIONS, a.given_weights),
+        note="As printed.",
+        corrects="fraboni2022:lemma-2",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-2.eq-57-58",
+        kind="step",
+        title="One local step of the virtual iterate",
+        locator="proof of Lemma 2, eqs. (57), (58)",
+        lhs=next_distance_sq,
+        relation="==",
+        rhs=distance_sq - 2 * tilde_eta * descent + step_sq,
+        assumptions=ASSUMPTIONS,
+        printed=(
+            rf"{_NEXT}={_NOW}+2\langle\mathbb E_{{S_n}}[\theta^{{n,k+1}}-\theta^{{n,k}}],\theta^{{n,k}}-\theta^*\rangle"
+            r"+\mathbb E_{S_n}\left[\|\theta^{n,k+1}-\theta^{n,k}\|^2\right],\quad "
+            r"\mathbb E_{S_n}[\theta^{n,k+1}-\theta^{n,k}]"
+            rf"=-\tilde\eta\sum_iq_i(n){_G}"
+        ),
+        note=_SAME_PARTICIPANTS,
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-2.eq-57-58.fixed",
+        kind="step",
+        title="One local step of the virtual iterate, with the random weights",
+        locator="proof of Lemma 2, eqs. (57), (58), repaired",
+        lhs=next_distance_sq,
+        relation="==",
+        rhs=distance_sq - 2 * tilde_eta * selected_descent + step_sq,
+        assumptions=(*ASSUMPTIONS, a.somebody_reports),
+        corrects="fraboni2022:lemma-2.eq-57-58",
+        verdict="proved",
+    ),
+    claim(
+        id="fraboni2022:lemma-2.eq-59",
+        kind="step",
+        title="One local step, after Lemma 1",
+        locator="proof of Lemma 2, eq. (59)",
+        lhs=next_distance_sq,
+        relation="==",
+        rhs=distance_sq + 2 * tilde_eta * server_descent + tilde_eta**2 * square_of_selected,
+        assumptions=ASSUMPTIONS,
+        printed=(
+            rf"{_NEXT}={_NOW}+2\tilde\eta\langle\sum_iq_i(n){_G},\theta^n-\theta^*\rangle"
+            rf"+\tilde\eta^2\sum_i\gamma_i(n)\|{_G}\|^2+\tilde\eta^2\alpha\left\|\sum_iq_i(n){_G}\right\|^2"
+        ),
+        note="The sign of the inner product is lost, and theta^n stands for theta^{n,k}.",
+        verdict="refuted",
+    ),
+    claim(
+        id="fraboni2022:lemma-2.eq-59.fixed",
+        kind="step",
+        title="One local step, after Lemma 1, with its sign",
+        locator="proof of Lemma 2, eq. (59), repaired",
+        lhs=next_distance_sq,
+        relation="==",
+        rhs=distance_sq - 2 * tilde_eta * selected_descent + tilde_eta**2 * square_of_selected,
+        assumptions=ASSUMPTIONS,
+        note="With minus, theta^{n,k}, and the random weights in the inner product.",
+        corrects="fraboni2022:lemma-2.eq-59",
+        verdict="proved",
+    ),
+]

@@ -1,0 +1,291 @@
+"""Certificates for Lecture 27, *Introduction to Federated Learning*."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel import (
+    Term,
+    assumption,
+    cocoercivity,
+    convexity,
+    length_of_mean,
+    lipschitz,
+    lipschitz_gradient,
+    lipschitz_gradient_length,
+    optimality,
+    root,
+    smoothness,
+    square,
+    triangle,
+)
+from fedtheory.kernel.expressions import Average, Gradient, inner, norm_sq
+from fedtheory.proofs.certificate import Certificate, Link
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import ITERATIONS, ONE
+from fedtheory.proofs.induction import POWER, Induction
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.squares import Squared
+from fedtheory.sources.lecture27.statements.assumptions import above_tangent, apart_sq
+from fedtheory.sources.lecture27.statements.lemmas import distance_sq, gradient, progress, theta, theta_after
+from fedtheory.sources.lecture27.statements.notation import (
+    F,
+    F_i,
+    T,
+    beta,
+    delta_i,
+    epsilon,
+    eta,
+    final_gap,
+    g,
+    h,
+    norm,
+    omega,
+    rho,
+    tau,
+    theta_end,
+    theta_first,
+    theta_last,
+    theta_next_start,
+    v,
+    v_next,
+    w,
+    w_i,
+    w_i_next,
+    w_other,
+    w_star,
+    w_t,
+    w_t_next,
+    x,
+)
+from fedtheory.sources.lecture27.statements.theorem_2 import loss, rate
+
+_ONE = sp.S.One
+
+# A client and centralised gradient descent: how far they are apart, and by how much their gradients differ because of
+# that, and because of the client's own objective.  Young's inequality with a weight that makes it an equation.
+_BASE = 1 + eta * beta
+_APART, _PULL = w_i - v, Gradient(F_i, w_i) - Gradient(F_i, v)
+_OWN = Gradient(F_i, v) - Gradient(F, v)
+_WEIGHT = eta * beta / (_BASE * (POWER - 1))
+_DIVERGENCE = "divergence at the centralised model"
+
+
+# At most (delta_i / beta)^2 ((1 + eta beta)^k - 1)^2 after k steps.
+_AWAY = Induction(
+    measured=norm_sq(_APART),
+    factor=(1 + _WEIGHT) * _BASE**2,
+    offset=(1 + 1 / _WEIGHT) * eta**2 * delta_i**2,
+    terms=[
+        Term(_WEIGHT, square(_APART - eta * _PULL + eta / _WEIGHT * _OWN)),
+        Term((1 + _WEIGHT) * 2 * eta * beta, square(_APART)),
+        Term((1 + _WEIGHT) * eta**2, lipschitz_gradient(F_i, w_i, v)),
+        Term((1 + _WEIGHT) * 2 * eta, convexity(F_i, w_i, v)),
+        Term((1 + _WEIGHT) * 2 * eta, convexity(F_i, v, w_i)),
+        Term((1 + 1 / _WEIGHT) * eta**2, assumption(_DIVERGENCE)),
+    ],
+    bound=(delta_i / beta * (_BASE**x - 1)) ** 2,
+    first=[Term(eta**2, assumption(_DIVERGENCE))],
+    base=_BASE,
+)
+
+
+# The mean of the clients and centralised gradient descent: their distance grows by no more than the clients' gradients
+# are pulled apart.
+_CLIENT, _MEAN = "lecture27:thm-1.g", "lecture27:thm-1"
+_TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(_PULL))), Term(eta, length_of_mean(_PULL))]
+
+
+def _pulled(distance: sp.Expr) -> list[Term]:
+    """One step of the mean, where each client is no farther away than this."""
+    return [
+        *_TRIANGLE,
+        Term(eta, lipschitz_gradient_length(F_i, w_i, v), averaged=True),
+        Term(eta * beta, root(f"{_CLIENT}, relation 2", distance, _APART), averaged=True),
+    ]
+
+
+_GROWN = delta_i / beta * (POWER - 1)
+_MEAN_AWAY = Induction(
+    measured=norm(w_t - v),
+    factor=_ONE,
+    offset=eta * beta * Average(_GROWN),
+    terms=_pulled(_GROWN),
+    bound=h(x),
+    base=_BASE,
+)
+
+# Lemma 4: within an interval the optimum is no farther than at its start, and what a step gains is a share of the
+# squared gradient, which by convexity and Cauchy-Schwarz is at least theta^2 over the squared distance.
+_NOT_AWAY = [
+    Term(2 * eta, cocoercivity(F, w_star, v)),
+    Term(2 * eta, cocoercivity(F, v, w_star)),
+    Term(2 * eta / beta - eta**2, square(Gradient(F, v))),
+]
+_NEAR = Induction(
+    measured=distance_sq,
+    factor=_ONE,
+    offset=sp.S.Zero,
+    terms=_NOT_AWAY,
+    bound=1 / omega,
+    start=[Term(_ONE, assumption("nearest start"))],
+)
+_DISTANCE = "lecture27:lemma-4.distance"
+_SHARE = eta * (1 - beta * eta / 2)
+_theta, _theta_next, _slope_sq, _distance_sq, _product = sp.symbols("theta theta' G R a", real=True)
+_RECIPROCAL = Products(
+    scalars={
+        _theta: theta,
+        _theta_next: theta_after,
+        _slope_sq: norm_sq(gradient),
+        _distance_sq: distance_sq,
+        _product: inner(gradient, v - w_star),
+    },
+    facts={
+        "theta(t)": Shown(_theta, [Term(_ONE, optimality(F, v))]),
+        "theta(t+1)": Shown(_theta_next, [Term(_ONE, optimality(F, v_next))]),
+        "descent": Shown(_theta - _theta_next - _SHARE * _slope_sq, [Term(_ONE, smoothness(F, v_next, v))]),
+        "squared gradient": Shown(_slope_sq, [Term(_ONE, square(gradient))]),
+        "convexity": Shown(_product - _theta, [Term(_ONE, convexity(F, w_star, v))]),
+        "distance": Shown(1 - omega * _distance_sq, [Term(omega, assumption(f"{_DISTANCE}, relation 1"))]),
+        "Cauchy-Schwarz": CauchySchwarz(_slope_sq, _distance_sq, _product),
+    },
+    divided_by=["theta(t)", "theta(t+1)"],
+    parts=[
+        Product(_ONE, ["descent"]),
+        Product(_SHARE, ["squared gradient", "distance"]),
+        Product(_SHARE * omega, ["Cauchy-Schwarz"]),
+        Product(_SHARE * omega, ["convexity", "convexity"]),
+        Product(2 * _SHARE * omega, ["convexity", "theta(t)"]),
+        Product(_SHARE * omega, ["theta(t)", "descent"]),
+        Product(_SHARE**2 * omega, ["theta(t)", "squared gradient"]),
+    ],
+)
+
+
+# Theorem 2: the reciprocals of the gaps telescope over the steps of an interval and over the intervals, and what an
+# aggregation takes from them is what the drift costs in the loss.
+_DESCENT, _EACH, _GAPS, _JUMP, _LOSS = (
+    f"lecture27:{name}" for name in ("lemma-4.descent", "thm-2.each-interval", "thm-2.gaps", "thm-2.jump", "thm-1.loss")
+)
+_BELOW = 1 / (theta_end * theta_next_start)
+_LOST = Part(loss * (1 / epsilon**2 - _BELOW), ONE)
+
+_gap, _apart_sq = sp.symbols("g' r", real=True)
+
+
+def _tangent(objective: sp.Symbol) -> list[Link]:
+    """That a value is not below the tangent at another point, nor further above than a parabola: squared, and both."""
+    above, below = [Term(_ONE, convexity(objective, w, w_other))], [Term(_ONE, smoothness(objective, w, w_other))]
+    within = Products(
+        scalars={_gap: above_tangent(objective), _apart_sq: apart_sq},
+        facts={"above": Shown(_gap, above), "below": Shown(beta / 2 * _apart_sq - _gap, below)},
+        parts=[Product(_ONE, ["below", "below"]), Product(sp.Integer(2), ["below", "above"])],
+    )
+    return [within, above, below]
+
+
+CERTIFICATES = [
+    Certificate(claim="lecture27:smooth-property-2", links=[*_tangent(F_i), *_tangent(F)]),
+    Certificate(
+        claim="lecture27:smooth-property-1",
+        links=[[Term(_ONE, cocoercivity(F_i, w_other, w))], [Term(_ONE, cocoercivity(F, w_other, w))]],
+    ),
+    Certificate(
+        claim="lecture27:lemma-3",
+        links=[_NOT_AWAY],
+        relaxed=[eta <= 2 / beta],
+    ),
+    Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]], relaxed=[]),
+    Certificate(claim="lecture27:thm-1.g", links=[_AWAY, _AWAY]),
+    Certificate(
+        claim="lecture27:thm-1.step",
+        links=[
+            _TRIANGLE,
+            [Term(_ONE, lipschitz_gradient(F_i, w_i, v))],
+            [Term(_ONE, assumption(f"{_CLIENT}, relation 2"))],
+            _pulled(g(x)),
+            _pulled(g(x)),
+        ],
+        lemmas=[_CLIENT],
+    ),
+    Certificate(
+        claim="lecture27:thm-1.g-step",
+        links=[
+            Squared(
+                length=norm(w_i_next - v_next),
+                bound=_BASE * norm(_APART) + eta * delta_i,
+                terms=[
+                    Term(_ONE, triangle(_APART, -eta * _PULL, -eta * _OWN)),
+                    Term(eta, lipschitz_gradient_length(F_i, w_i, v)),
+                    Term(eta, root(_DIVERGENCE, delta_i, _OWN)),
+                ],
+            ),
+            [Term(_BASE**2, assumption(f"{_CLIENT}, relation 2"))],
+            [],
+        ],
+        lemmas=[_CLIENT],
+    ),
+    Certificate(claim=_DISTANCE, links=[_NEAR, _NEAR], relaxed=[eta <= 2 / beta]),
+    Certificate(claim="lecture27:lemma-4", links=[_RECIPROCAL, Positive()], lemmas=[_DISTANCE]),
+    Certificate(claim=_DESCENT, links=[[Term(_ONE, smoothness(F, v_next, v)), Term(_SHARE, square(gradient))]]),
+    Combination(
+        claim="lecture27:thm-2.gaps",
+        links=[[Part(_ONE, Telescoped(_DESCENT)), Part(_ONE, epsilon <= theta_end)]],
+    ),
+    Combination(claim=_EACH, links=[[Part(_ONE, Telescoped("lecture27:lemma-4"))]]),
+    Combination(
+        claim="lecture27:thm-2.interval",
+        links=[[Part(_ONE, _EACH)], [Part(_ONE, Summed(_EACH))], [Part(progress, ITERATIONS)]],
+    ),
+    Combination(
+        claim=_JUMP,
+        links=[[], [Part(_BELOW, AtEnd(_LOSS)), Part(_BELOW, AtEnd(_LOSS, 1))], [_LOST]],
+        known=[AtNextStart(_GAPS)],
+    ),
+    Combination(
+        claim="lecture27:thm-2.round",
+        links=[
+            [
+                Part(_ONE, _EACH),
+                Part(_ONE, Derived(_JUMP, 1)),
+                _LOST,
+            ]
+        ],
+        known=[AtNextStart(_GAPS)],
+    ),
+    Combination(
+        claim="lecture27:thm-2.last",
+        links=[
+            [Part(1 / theta_first, ONE)],
+            [Part(_ONE, Summed("lecture27:thm-2.round")), Part(-progress, ITERATIONS)],
+            [Part(loss * (1 / epsilon**2 - 1 / (final_gap * theta_last)), ONE)],
+            [Part(loss / (tau * epsilon**2), ITERATIONS)],
+        ],
+        known=[AtNextStart(_GAPS), AtFirstStart(_GAPS)],
+    ),
+    Combination(
+        claim="lecture27:thm-2",
+        links=[
+            [
+                Part(final_gap / (T * rate), Derived("lecture27:thm-2.last", 0)),
+                Part(final_gap / (T * rate), Derived("lecture27:thm-2.last", 1)),
+                Part(final_gap / (T * rate) * loss / (tau * epsilon**2), ITERATIONS),
+            ]
+        ],
+        known=[AtFirstStart(_GAPS)],
+    ),
+    Certificate(claim="lecture27:thm-1.sum", links=[PastTotal()]),
+    Certificate(claim=_MEAN, links=[_MEAN_AWAY, _MEAN_AWAY], lemmas=[_CLIENT]),
+    Certificate(
+        claim="lecture27:thm-1.loss",
+        links=[
+            [Term(_ONE, lipschitz(F, w_t_next, v_next))],
+            [Term(rho, assumption(f"{_MEAN}, relation 1"))],
+            [Term(_ONE, lipschitz(F, w_t, v)), Term(rho, assumption(f"{_MEAN}, relation 2"))],
+        ],
+        lemmas=[_MEAN],
+    ),
+]

@@ -1,0 +1,11 @@
+"""The statements in the order of the pages: a module for each part, each repair right behind what it corrects."""
+
+from fedtheory.sources.lecture27.statements import assumptions, lemmas, setting, theorem_1, theorem_2
+
+CLAIMS = (
+    *setting.CLAIMS,
+    *assumptions.CLAIMS,
+    *theorem_1.CLAIMS,
+    *lemmas.CLAIMS,
+    *theorem_2.CLAIMS,
+)

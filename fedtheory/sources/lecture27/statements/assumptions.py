@@ -1,0 +1,176 @@
+"""Page 2: the three assumptions, what follows from smoothness, the gradient divergence."""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Expr, Gradient, Value, inner, norm_sq
+from fedtheory.language.claim import Relation
+from fedtheory.sources.lecture27.statements.notation import (
+    ASSUMPTIONS,
+    WITH_DIVERGENCE,
+    F,
+    F_i,
+    beta,
+    beta_mean,
+    claim,
+    delta_i,
+    lambda_min,
+    rho,
+    rho_mean,
+    w,
+    w_other,
+)
+
+apart_sq = norm_sq(w - w_other)
+
+
+def above_tangent(objective: Expr) -> Expr:
+    """f(w) - f(w') - <grad f(w'), w - w'>."""
+    difference = Value(objective, w) - Value(objective, w_other)
+    return difference - inner(Gradient(objective, w_other), w - w_other)
+
+
+def change_sq(objective: Expr) -> Expr:
+    """(f(w) - f(w'))^2."""
+    return (Value(objective, w) - Value(objective, w_other)) ** 2
+
+
+def gradient_change_sq(objective: Expr) -> Expr:
+    """|grad f(w) - grad f(w')|^2."""
+    return norm_sq(Gradient(objective, w) - Gradient(objective, w_other))
+
+
+def below_tangent_there(objective: Expr) -> Relation:
+    """Smoothness of a convex f, as property (1) has it."""
+    left = Value(objective, w) - Value(objective, w_other)
+    right = inner(Gradient(objective, w), w - w_other) - gradient_change_sq(objective) / (2 * beta)
+    return Relation(left, "<=", right)
+
+
+_SQUARED = "Both sides are squared, so that they are rational numbers.  "
+
+CLAIMS = [
+    claim(
+        id="lecture27:assumption-1",
+        kind="assumption",
+        title="Convexity",
+        locator="p. 2, assumption 1)",
+        lhs=above_tangent(F_i),
+        relation=">=",
+        rhs=0,
+        place="points",
+        assumptions=ASSUMPTIONS,
+        printed=r"F_i(w)\text{ is convex}",
+        implemented_by="fedtheory.language.assumptions:convex_and_smooth",
+        verdict="definition",
+    ),
+    claim(
+        id="lecture27:assumption-2",
+        kind="assumption",
+        title="Lipschitz losses",
+        locator="p. 2, assumption 2)",
+        lhs=change_sq(F_i),
+        rhs=rho**2 * apart_sq,
+        place="points",
+        assumptions=ASSUMPTIONS,
+        printed=r"F_i(w)\text{ is }\rho\text{-Lipschitz: }\|F_i(w)-F_i(w')\|\le\rho\|w-w'\|",
+        note=(
+            _SQUARED + "No quadratic is Lipschitz on all of space: rho is the smallest constant on a ball that contains"
+            " the run and the auxiliary sequence."
+        ),
+        implemented_by="fedtheory.language.assumptions:lipschitz_losses",
+        verdict="definition",
+    ),
+    claim(
+        id="lecture27:assumption-3",
+        kind="assumption",
+        title="Smoothness",
+        locator="p. 2, assumption 3)",
+        lhs=gradient_change_sq(F_i),
+        rhs=beta**2 * apart_sq,
+        place="points",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"F_i(w)\text{ is }\beta\text{-smooth: }\|\nabla F_i(w)-\nabla F_i(w')\|\le\beta\|w-w'\|,\ \forall w,w'"
+        ),
+        note=_SQUARED + "beta is the largest eigenvalue of the clients' Hessians.",
+        implemented_by="fedtheory.language.assumptions:convex_and_smooth",
+        verdict="definition",
+    ),
+    claim(
+        id="lecture27:smooth-property-1",
+        kind="inequality",
+        title="Smoothness of a convex function, at the other end",
+        locator="p. 2, property (1)",
+        lhs=below_tangent_there(F_i).left,
+        rhs=below_tangent_there(F_i).right,
+        also=(below_tangent_there(F),),
+        place="points",
+        assumptions=ASSUMPTIONS,
+        printed=r"f(w)-f(w')\le\nabla f(w)^T(w-w')-\frac{1}{2\beta}\|\nabla f(w)-\nabla f(w')\|^2",
+        note="Checked for f = F_i and for f = F.",
+        verdict="proved",
+    ),
+    claim(
+        id="lecture27:smooth-property-2",
+        kind="inequality",
+        title="The error of a linear approximation",
+        locator="p. 2, property (2)",
+        lhs=above_tangent(F_i) ** 2,
+        rhs=(beta / 2 * apart_sq) ** 2,
+        also=(
+            Relation(above_tangent(F_i), ">=", 0),
+            Relation(above_tangent(F_i), "<=", beta / 2 * apart_sq),
+            Relation(above_tangent(F) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
+            Relation(above_tangent(F), ">=", 0),
+            Relation(above_tangent(F), "<=", beta / 2 * apart_sq),
+        ),
+        place="points",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"|f(w)-f(w')-\nabla f(w')^T(w-w')|\le\frac\beta2\|w-w'\|^2;\quad \text{plus convexity: }"
+            r"f(w)-f(w')-\nabla f(w')^T(w-w')\in\left[0,\tfrac\beta2\|w-w'\|^2\right]"
+        ),
+        note=(
+            "The absolute values are squared.  The factor beta/2 is reconstructed: the transcription is broken there.  "
+            "Checked for f = F_i and for f = F."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="lecture27:inherit",
+        kind="condition",
+        title="F inherits the three properties",
+        locator="p. 2, remark (2)",
+        lhs=lambda_min,
+        relation=">=",
+        rhs=0,
+        also=(
+            Relation(rho_mean**2, "<=", rho**2),
+            Relation(beta_mean, "<=", beta),
+            Relation(change_sq(F), "<=", rho**2 * apart_sq),
+            Relation(gradient_change_sq(F), "<=", beta**2 * apart_sq),
+        ),
+        place="points",
+        assumptions=ASSUMPTIONS,
+        printed=r"F(w)\text{ is convex, }\rho\text{-Lipschitz, }\beta\text{-smooth, due to }F(w)=\sum_iP_iF_i(w)",
+        note="F's own constants are at most those of the F_i: its curvatures, and its Lipschitz constant on the ball.",
+        verdict="supported",
+    ),
+    claim(
+        id="lecture27:divergence",
+        kind="definition",
+        title="Gradient divergence",
+        locator="p. 2",
+        lhs=norm_sq(Gradient(F_i, w) - Gradient(F, w)),
+        rhs=delta_i**2,
+        place="points",
+        assumptions=WITH_DIVERGENCE,
+        printed=r"\|\nabla F_i(w)-\nabla F(w)\|\le\delta_i,\quad\delta\triangleq\frac{\sum_{i=1}^ND_i\delta_i}{D}",
+        note=(
+            "Both sides are squared, so that they are rational numbers.  For clients with different Hessians no "
+            "delta_i exists on all of space; there it is the smallest constant on a ball that contains the run."
+        ),
+        implemented_by="fedtheory.language.assumptions:bounded_dissimilarity",
+        verdict="definition",
+    ),
+]

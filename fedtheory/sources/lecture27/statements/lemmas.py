@@ -1,0 +1,204 @@
+"""Theorem 2, first part: the gap theta, and the two lemmas about centralised gradient descent."""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Gradient, Value, inner, norm_sq
+from fedtheory.language.claim import Relation
+from fedtheory.sources.lecture27.statements.notation import (
+    ASSUMPTIONS,
+    SMALL_STEP,
+    F,
+    at_start,
+    beta,
+    claim,
+    epsilon,
+    eta,
+    omega,
+    theta_start,
+    v,
+    v_next,
+    w_star,
+)
+
+theta, theta_after = Value(F, v) - Value(F, w_star), Value(F, v_next) - Value(F, w_star)
+gradient = Gradient(F, v)
+distance_sq, distance_after_sq = norm_sq(v - w_star), norm_sq(v_next - w_star)
+progress = omega * eta * (1 - beta * eta / 2)
+
+_NABLA = r"\nabla F(v_{[k]}(t))"
+_PROGRESS = r"\omega\eta\left(1-\frac{\beta\eta}2\right)"
+_BEFORE, _AFTER = r"\|v_{[k]}(t)-w^*\|^2", r"\|v_{[k]}(t+1)-w^*\|^2"
+
+CLAIMS = [
+    claim(
+        id="lecture27:theta",
+        kind="definition",
+        title="The gap of the auxiliary sequence",
+        locator="proof of Theorem 2",
+        lhs=theta,
+        relation=">=",
+        rhs=0,
+        also=(Relation(at_start(theta - theta_start), "==", 0),),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"\theta_{[k]}(t)=F(v_{[k]}(t))-F(w^*),\quad(k-1)\tau\le t\le k\tau,\quad\text{assumed }\theta_{[k]}(t)>0"
+        ),
+        note=(
+            "theta is not negative, and zero on runs that reach the optimum; the notes wonder at the assumption, but "
+            "1/theta needs it.  The equation says that the intervals' first gaps, which Theorem 2 uses, are these."
+        ),
+        implemented_by="fedtheory.language.quantities:centralised_model",
+        verdict="definition",
+    ),
+    claim(
+        id="lecture27:lemma-3",
+        kind="inequality",
+        title="Centralised gradient descent does not move away from the optimum",
+        locator="Lemma 3",
+        lhs=distance_after_sq,
+        rhs=distance_sq,
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        printed=(
+            r"\text{When }\eta\le\frac1\beta,\ \forall k,\ t\in[k]=[(k-1)\tau,k\tau]:\ "
+            r"\|v_{[k]}(t)-w^*\|^2\text{ is non-increasing w.r.t. }t"
+        ),
+        note=(
+            "The condition is transcribed as eta = beta; the proof uses 1/beta - eta >= 0, so eta <= 1/beta is read."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="lecture27:lemma-3.proof",
+        kind="step",
+        title="One step of centralised gradient descent",
+        locator="proof of Lemma 3",
+        lhs=distance_after_sq,
+        rhs=distance_sq + eta * (eta - 1 / beta) * norm_sq(gradient),
+        also=(
+            Relation(theta, ">", 0),
+            Relation(theta, "<=", inner(gradient, v - w_star) - norm_sq(gradient) / (2 * beta)),
+            Relation(-2 * eta * inner(gradient, v - w_star), "<=", -eta / beta * norm_sq(gradient)),
+            Relation(
+                distance_after_sq,
+                "==",
+                distance_sq - 2 * eta * inner(gradient, v - w_star) + eta**2 * norm_sq(gradient),
+            ),
+        ),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP, epsilon > 0],
+        printed=(
+            rf"{_AFTER}={_BEFORE}-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)+\eta^2\|{_NABLA}\|^2"
+            rf"\le{_BEFORE}+\eta\left(\eta-\frac1\beta\right)\|{_NABLA}\|^2,\quad "
+            rf"0<\theta_{{[k]}}(t)\le{_NABLA}^T(v_{{[k]}}(t)-w^*)-\frac1{{2\beta}}\|{_NABLA}\|^2"
+            rf"\Rightarrow-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)\le-\frac\eta\beta\|{_NABLA}\|^2"
+        ),
+        note=(
+            "theta > 0 is assumed: epsilon > 0 rules out runs that reach the optimum.  The last factor is that of the "
+            "line before it; as transcribed it has another sign, see the next claim.  The notes end with a strict "
+            "inequality; under eta <= 1/beta it is the lemma's, which is not strict."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="lecture27:lemma-3.proof.factor",
+        kind="identity",
+        title="Collecting the squared gradient",
+        locator="proof of Lemma 3, last line",
+        lhs=-eta / beta * norm_sq(gradient) + eta**2 * norm_sq(gradient),
+        relation="==",
+        rhs=eta * (1 / beta - eta) * norm_sq(gradient),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        printed=(
+            rf"-\frac\eta\beta\|{_NABLA}\|^2+\eta^2\|{_NABLA}\|^2=\eta\left(\frac1\beta-\eta\right)\|{_NABLA}\|^2"
+        ),
+        note="As transcribed; the sign is lost.  With it the distance would be allowed to grow.",
+        fault="misprint",
+        verdict="refuted",
+    ),
+    claim(
+        id="lecture27:lemma-3.proof.factor.fixed",
+        kind="identity",
+        title="Collecting the squared gradient, with its sign",
+        locator="proof of Lemma 3, last line, repaired",
+        lhs=-eta / beta * norm_sq(gradient) + eta**2 * norm_sq(gradient),
+        relation="==",
+        rhs=eta * (eta - 1 / beta) * norm_sq(gradient),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        note="Not positive for eta <= 1/beta, which is what the lemma needs.",
+        corrects="lecture27:lemma-3.proof.factor",
+        verdict="proved",
+    ),
+    claim(
+        id="lecture27:lemma-4",
+        kind="inequality",
+        title="The reciprocal of the gap grows at every step",
+        locator="Lemma 4",
+        chain=(1 / theta_after - 1 / theta, ">=", progress, ">", 0),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        printed=(
+            r"\text{For any }k,\ \eta\le\frac1\beta,\ t\in[(k-1)\tau,k\tau):\ "
+            rf"\frac1{{\theta_{{[k]}}(t+1)}}-\frac1{{\theta_{{[k]}}(t)}}\ge{_PROGRESS}>0,\quad "
+            r"\omega=\min_k\frac1{\|v_{[k]}((k-1)\tau)-w^*\|^2}"
+        ),
+        note=(
+            "The proof is left out in the notes.  Runs on which a theta is zero are not covered: 1/theta means nothing "
+            "there."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="lecture27:lemma-4.distance",
+        kind="inequality",
+        title="The distance from the optimum within an interval",
+        locator="Lemma 4, from Lemma 3 and the definition of omega",
+        lhs=distance_sq,
+        rhs=1 / omega,
+        also=(Relation(distance_after_sq, "<=", 1 / omega),),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        note="What the proof of Lemma 4 needs of Lemma 3; not printed, as that proof is left out in the notes.",
+        verdict="proved",
+    ),
+    claim(
+        id="lecture27:lemma-4.descent",
+        kind="inequality",
+        title="The loss of the auxiliary sequence does not increase",
+        locator="Lemma 4, remark, without its strictness",
+        lhs=Value(F, v_next),
+        rhs=Value(F, v),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        note="What the proof of Theorem 2 needs; it holds on runs that reach the optimum as well.",
+        verdict="proved",
+    ),
+    claim(
+        id="lecture27:lemma-4.consequence",
+        kind="inequality",
+        title="The loss of the auxiliary sequence decreases",
+        locator="Lemma 4, remark",
+        lhs=Value(F, v_next),
+        relation="<",
+        rhs=Value(F, v),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP, epsilon > 0],
+        printed=(
+            r"\theta_{[k]}(t+1)<\theta_{[k]}(t)\Rightarrow F(v_{[k]}(t+1))-F(w^*)<F(v_{[k]}(t))-F(w^*),"
+            r"\text{ i.e., }F(v_{[k]}(t))\text{ is decreasing}"
+        ),
+        note="Strict, under the assumption that every theta is positive: epsilon > 0 rules out the other runs.",
+        verdict="supported",
+    ),
+]

@@ -1,0 +1,282 @@
+"""Certificates for J. Liu, *Lecture Note 3-1: Federated Learning* (2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from fedtheory.kernel import Term, assumption, lipschitz_gradient, one, smoothness, square
+from fedtheory.kernel.expressions import Average, Gradient, LocalSum
+from fedtheory.proofs import distances as pair
+from fedtheory.proofs import facts
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
+from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.sources.liu2022.statements.corollary_2 import FEW_LOCAL_STEPS
+from fedtheory.sources.liu2022.statements.notation import (
+    T_0,
+    G,
+    G_run,
+    K,
+    L,
+    N,
+    T,
+    client_gradients,
+    f,
+    f_i,
+    g_i,
+    gap,
+    s,
+    sigma,
+    spread,
+    x_i,
+    xbar,
+    xbar_next,
+    ybar,
+)
+
+_ONE = sp.S.One
+_DESCENT = Term(_ONE, smoothness(f, xbar_next, xbar))
+_DIFFERENCE = Gradient(f_i, xbar) - Gradient(f_i, x_i)
+
+
+def _variance(coefficient: sp.Expr) -> Term:
+    return Term(coefficient, assumption("bounded variance"), averaged=True)
+
+
+def _error_of_gradient(coefficient: sp.Expr) -> list[Term]:
+    """The mean gradient at the clients differs from the gradient at their average by the drift at most."""
+    return [
+        Term(coefficient, square(_DIFFERENCE - Average(_DIFFERENCE)), averaged=True),
+        Term(coefficient, lipschitz_gradient(f_i, xbar, x_i), averaged=True),
+    ]
+
+
+# Two clients: their stochastic gradients, each of second moment G^2 at most.
+_G_I, _G_J = pair.SLOPE_I + pair.n_i, pair.SLOPE_J + pair.n_j
+
+
+def _second_moments(coefficient: sp.Expr, name: str) -> list[Term]:
+    return [
+        *(Term(2 * coefficient, assumption(name.format(client))) for client in "ij"),
+        Term(coefficient, square(_G_I + _G_J)),
+    ]
+
+
+def _lemma_1(claim: str, moment: sp.Symbol, name: str) -> Recursion:
+    """Two clients are apart by k steps of length 2 s G at most after k local steps."""
+    return Recursion(
+        claim=claim,
+        measure=PAIR,
+        factor=1 + 1 / k,
+        offset=4 * (1 + k) * s**2 * moment**2,
+        terms=[
+            Term(1 / k, square(pair.x_i - pair.x_j + k * s * (_G_I - _G_J))),
+            *_second_moments((1 + k) * s**2, name),
+        ],
+        bound=4 * k**2 * s**2 * moment**2,
+        first=_second_moments(s**2, name),
+    )
+
+
+# All clients: gradients at their own iterates, as seen from the gradient of f at their average.
+_SLOPE = Gradient(f_i, x_i)
+_MISFIT = Gradient(f_i, xbar) - Gradient(f, xbar)
+_SEEN = _SLOPE - Gradient(f, xbar)
+_GROWTH, _SUMMED = k * (1 + 5 * k / (4 * K)), k * (k - 1) / 2 + 5 * k * (k - 1) * (2 * k - 1) / (24 * K)
+_SPREAD_FACTOR = 1 + 10 / (9 * K)
+_FEW_STEPS = s <= 1 / (6 * L * K)
+
+
+def _spread_offset(noise: sp.Symbol) -> sp.Expr:
+    return 2 * (1 + K) * s**2 * spread**2 + (1 - 1 / N) * s**2 * noise**2
+
+
+def _spread_step(noise: Sequence[Term]) -> list[Term]:
+    """One step of all clients; `noise` bounds the variance of their gradients."""
+    return [
+        Term(1 / K, square((x_i - xbar) + K * s * (_SLOPE - client_gradients)), averaged=True),
+        Term((1 + K) * s**2, square(Average(_SEEN))),
+        Term((1 + K) * s**2, square(_SEEN - 2 * _MISFIT), averaged=True),
+        Term(2 * (1 + K) * s**2, lipschitz_gradient(f_i, x_i, xbar), averaged=True),
+        Term(2 * (1 + K) * s**2, assumption("bounded mean dissimilarity")),
+        Term(1 / (9 * K) - 2 * (1 + K) * s**2 * L**2, square(x_i - xbar), averaged=True),
+        *noise,
+    ]
+
+
+_STEP = [
+    Term(1 / K, square((x_i - xbar) + K * s * (_SLOPE - client_gradients)), averaged=True),
+    Term((1 + K) * s**2, square(Average(_SEEN))),
+    Term((1 + K) * s**2, square(_SEEN - 2 * _MISFIT), averaged=True),
+    Term(2 * (1 + K) * s**2, lipschitz_gradient(f_i, x_i, xbar), averaged=True),
+    Term(2 * (1 + K) * s**2, assumption("bounded mean dissimilarity")),
+    Term((1 - 1 / N) * s**2, assumption("bounded variance"), averaged=True),
+    Term(1 / (9 * K) - 2 * (1 + K) * s**2 * L**2, square(x_i - xbar), averaged=True),
+]
+
+_STEP = [
+    Term(2 / s, smoothness(f, xbar_next, xbar)),
+    _variance(L * s / N),
+    *_error_of_gradient(_ONE),
+    Term(1 - s * L, square(client_gradients)),
+]
+_MEAN = [Part(_ONE, "liu2022:thm-1.mean"), Part(2 / (s * T), facts.DESCENT)]
+
+# s - sqrt(N)/(L sqrt(T)) = 0, in each of the three terms of the theorem's bound.
+_TUNED = sp.sqrt(N) / sp.sqrt(T)
+_FROM_STEP = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUNED / L) - L * sigma**2 / N
+# 1 - y = (1 - y^2)/(1 + y) for y = N^(3/2) K^2/sqrt(T), and 1 - x = (1 - x^4)/((1 + x)(1 + x^2)) for x = 6 L s K.
+_FEW = [
+    Part(4 * G**2 / (sp.sqrt(N) * sp.sqrt(T) * T * (1 + sp.sqrt(N) ** 3 * K**2 / sp.sqrt(T))), FEW_LOCAL_STEPS),
+]
+_FOURTH = (1 + 6 * L * s * K) * (1 + (6 * L * s * K) ** 2)
+
+# Lemma 1 as it is printed: sums of gradients over the steps since the last aggregation, and three times Jensen.
+_SUM, _WORST = LocalSum(g_i), 2 * s**2 * T_0
+_MOMENT = assumption("bounded second moment")
+_PRINTED_LEMMA_1 = [
+    [],
+    [Term(s**2, square(_SUM + Average(_SUM)))],
+    [
+        Term(_WORST, square(Average(g_i) - Average(_SUM) / T_0), summed=True),
+        Term(_WORST, square(g_i - _SUM / T_0), summed=True),
+    ],
+    [Term(_WORST, square(g_i - Average(g_i)), averaged=True, summed=True)],
+    [
+        Term(_WORST, _MOMENT, averaged=True, summed=True),
+        Term(_WORST, _MOMENT, summed=True),
+        Term(4 * s**2 * G**2 * (K**2 - T_0**2), one()),
+    ],
+]
+
+CERTIFICATES = [
+    Certificate(claim="liu2022:eq-5", links=[[]]),
+    Certificate(claim="liu2022:eq-6", links=[[]]),
+    Certificate(claim="liu2022:lemma-1.proof", links=_PRINTED_LEMMA_1),
+    Certificate(claim="liu2022:eq-1", links=[[_DESCENT]]),
+    Certificate(claim="liu2022:eq-2", links=[[], []]),
+    Certificate(claim="liu2022:eq-3.fixed", links=[[_variance(s**2 / N)]]),
+    Certificate(claim="liu2022:eq-3.mean-zero-sum", links=[[]]),
+    Certificate(claim="liu2022:eq-4", links=[[]]),
+    Certificate(claim="liu2022:eq-7.fixed", links=[[_DESCENT, _variance(L * s**2 / (2 * N))]], relaxed=[]),
+    Certificate(
+        claim="liu2022:eq-7.a",
+        links=[
+            [],
+            [Term(_ONE, square(_DIFFERENCE - Average(_DIFFERENCE)), averaged=True)],
+            [Term(_ONE, lipschitz_gradient(f_i, xbar, x_i), averaged=True)],
+        ],
+    ),
+    _lemma_1("liu2022:lemma-1", G, "bounded second moment of {}"),
+    _lemma_1("liu2022:lemma-1.sharp", G, "bounded second moment of {}"),
+    _lemma_1("liu2022:lemma-1.run", G_run, "second moment of {} in the run"),
+    Certificate(
+        claim="liu2022:eq-8.fixed",
+        links=[
+            [
+                _DESCENT,
+                _variance(L * s**2 / (2 * N)),
+                *_error_of_gradient(s / 2),
+                Term(s * L**2 / 2, assumption("liu2022:lemma-1"), averaged=True),
+            ]
+        ],
+        lemmas=["liu2022:lemma-1"],
+        relaxed=[],
+    ),
+    Combination(claim="liu2022:eq-8.condition.fixed", links=[[Part(s / 2 * (1 - s * L), facts.ONE)]]),
+    Certificate(
+        claim="liu2022:thm-1.divide.fixed",
+        links=[[*_STEP, Term(L**2, assumption("liu2022:lemma-1"), averaged=True)]],
+        lemmas=["liu2022:lemma-1"],
+    ),
+    Certificate(claim="liu2022:thm-1.step", links=[_STEP]),
+    MeanCertificate(claim="liu2022:thm-1.mean", step="liu2022:thm-1.step", span="run"),
+    Combination(
+        claim="liu2022:thm-1.telescope",
+        links=[
+            [Part(_ONE, "liu2022:thm-1.mean"), Part(L**2, facts.MEAN_DRIFT), Part(L**2, "liu2022:lemma-1")],
+            [Part(2 / (s * T), facts.DESCENT)],
+        ],
+    ),
+    Combination(
+        claim="liu2022:thm-1",
+        links=[[*_MEAN, Part(L**2, facts.MEAN_DRIFT), Part(L**2, "liu2022:lemma-1")]],
+    ),
+    Combination(
+        claim="liu2022:thm-1.run",
+        links=[[*_MEAN, Part(L**2, facts.MEAN_DRIFT), Part(L**2, "liu2022:lemma-1.run")]],
+    ),
+    Recursion(
+        claim="liu2022:lemma-1.mean",
+        measure=DISPLACEMENT,
+        factor=1 + 1 / k,
+        offset=(1 + k) * s**2 * G**2,
+        terms=[
+            Term(1 / k, square((x_i - ybar) + k * s * g_i), averaged=True),
+            Term((1 + k) * s**2, assumption("bounded second moment"), averaged=True),
+        ],
+        bound=k**2 * s**2 * G**2,
+        first=[Term(s**2, assumption("bounded second moment"), averaged=True)],
+        total=k * (k - 1) * (2 * k - 1) * s**2 * G**2 / 6,
+    ),
+    Combination(claim="liu2022:thm-1.sharp", links=[[*_MEAN, Part(L**2, "liu2022:lemma-1.mean")]]),
+    Recursion(
+        claim="liu2022:thm-3.drift",
+        measure=SPREAD,
+        factor=_SPREAD_FACTOR,
+        offset=_spread_offset(G),
+        terms=_spread_step(
+            [
+                Term((1 - 1 / N) * s**2, assumption("bounded second moment"), averaged=True),
+                Term((1 - 1 / N) * s**2, square(_SLOPE), averaged=True),
+            ]
+        ),
+        bound=_GROWTH * _spread_offset(G),
+        total=_SUMMED * _spread_offset(G),
+        relaxed=[_FEW_STEPS],
+    ),
+    Recursion(
+        claim="liu2022:thm-3.drift.sharp",
+        measure=SPREAD,
+        factor=_SPREAD_FACTOR,
+        offset=_spread_offset(sigma),
+        terms=_spread_step([_variance((1 - 1 / N) * s**2)]),
+        bound=_GROWTH * _spread_offset(sigma),
+        total=_SUMMED * _spread_offset(sigma),
+        relaxed=[_FEW_STEPS],
+    ),
+    Combination(claim="liu2022:thm-3", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift")]]),
+    Combination(claim="liu2022:thm-3.sharp", links=[[*_MEAN, Part(L**2, "liu2022:thm-3.drift.sharp")]]),
+    Combination(
+        claim="liu2022:cor-2.step",
+        links=[[Part(_ONE, "liu2022:thm-1"), Part(_FROM_STEP, facts.SPEEDUP_STEP)], []],
+    ),
+    Combination(
+        claim="liu2022:cor-2.K",
+        links=[[Part(_ONE, "liu2022:cor-2.step"), *_FEW], _FEW],
+    ),
+    Combination(
+        claim="liu2022:cor-4.K1.implied",
+        links=[
+            [
+                Part(1 / (T * (1 + 6 * L * s)), T >= 36 * L**2 * N),
+                Part(-36 * L**2 * (s + _TUNED) / (1 + 6 * L * s), facts.PLAIN_SPEEDUP_STEP),
+            ]
+        ],
+    ),
+    Combination(
+        claim="liu2022:cor-4.K.implied.fixed",
+        links=[
+            [
+                Part(1 / (T * _FOURTH), FEW_LOCAL_STEPS),
+                Part(N**2 * K**4 / (T**2 * _FOURTH), N * T >= (6 * L) ** 4),
+                Part(-((6 * L * K) ** 4) * (s**2 + N / T) * (s + _TUNED) / _FOURTH, facts.PLAIN_SPEEDUP_STEP),
+            ]
+        ],
+    ),
+    Combination(claim="liu2022:cor-4.rounds.fixed", links=[[]], relaxed=[]),
+]

@@ -1,0 +1,142 @@
+"""Slides 3 to 16: mini-batch SGD, communication, FedAvg and its two-sided form."""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Average, LocalSum, Selected, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.sources.liu2022.statements.notation import (
+    ASSUMPTIONS,
+    N,
+    b,
+    claim,
+    g_i,
+    ring_load,
+    s,
+    server_load,
+    server_step,
+    x_i,
+    x_i_next,
+    xbar,
+    xbar_next,
+    y_next,
+    ybar,
+)
+
+TWO_SIDED = (a.two_sided_steps, a.uniform_sampling, a.uniform_shares)
+increment = -s * LocalSum(g_i)
+"""A client's change, with the local rate s_L inside."""
+
+CLAIMS = [
+    claim(
+        id="liu2022:sgd",
+        kind="algorithm",
+        title="Mini-batch SGD as workers that average",
+        locator="p. 3",
+        lhs=norm_sq(xbar_next - (xbar - s * Average(g_i))),
+        relation="==",
+        rhs=0,
+        place="path",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"\min_xf(x)=\min_x\mathbb E_{\xi\sim\mathcal D}[f(x,\xi)],\quad "
+            r"x_{k+1}=x_k-\frac{s_k}{B_k}\sum_{i=1}^{B_k}\nabla f(x_k,\xi_i)"
+        ),
+        note=(
+            "B_k workers with one stochastic gradient each move their average by the mini-batch step; the check is "
+            "made at every local step, of which SGD has one in a round."
+        ),
+        implemented_by="fedtheory.federation.settings:sgd",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:architecture.ps",
+        kind="cost",
+        title="Messages through a parameter server",
+        locator="Parameter server",
+        lhs=server_load,
+        relation="==",
+        rhs=2 * N * b,
+        assumptions=ASSUMPTIONS,
+        printed=r"2Nb,\ \text{linearly increasing w.r.t. }N",
+        note="Counted message by message: in one aggregation the server receives N models of b numbers and sends N.",
+        verdict="supported",
+    ),
+    claim(
+        id="liu2022:architecture.rar",
+        kind="cost",
+        title="Messages around a ring",
+        locator="Ring all-reduce",
+        lhs=ring_load,
+        relation="==",
+        rhs=2 * (N - 1) * b / N,
+        assumptions=ASSUMPTIONS,
+        printed=r"\text{Ring-All-Reduce (RAR) Architecture (figure only)}",
+        note=(
+            "The slide shows a figure only; the usual cost, 2(N-1)b/N numbers sent by each worker, is reconstructed "
+            "and counted message by message.  Unlike the parameter server's, it stays below 2b for every N."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="liu2022:fedavg",
+        kind="algorithm",
+        title="FedAvg with client sampling",
+        locator="FedAvg",
+        lhs=norm_sq(x_i_next - (x_i - s * g_i)),
+        relation="==",
+        rhs=0,
+        place="round",
+        assumptions=TWO_SIDED,
+        printed=(
+            r"\text{Server: }S_t\leftarrow\text{random set of }M\text{ clients};\ "
+            r"x_i^{t+1}\leftarrow\mathrm{ClientUpdate}(i,\bar x^t);\ "
+            r"\bar x^{t+1}\leftarrow\frac1M\sum_{i=1}^Mx_i^{t+1}.\quad "
+            r"\text{Client: }x_{k+1}\leftarrow x_k-s_k\nabla f(x_k,\xi),\ k=0,\dots,K-1;\ \text{return }x_K"
+        ),
+        note=(
+            "The random set is drawn uniformly without replacement, and its sum runs over i in S_t, which the print "
+            "numbers 1 to M.  Step sizes are constant within a run."
+        ),
+        implemented_by="fedtheory.federation:fedavg",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:two-sided",
+        kind="algorithm",
+        title="Generalised FedAvg with two-sided learning rates",
+        locator="G-FedAvg with two-sided learning rates (Yang, Fang, Liu, ICLR 2021)",
+        lhs=norm_sq(y_next - (ybar + server_step * Selected(increment))),
+        relation="==",
+        rhs=0,
+        place="round",
+        assumptions=TWO_SIDED,
+        printed=(
+            r"\Delta_i^t=-\sum_{k=0}^{K-1}g_{i,k}^t,\quad \Delta^t=\frac1{|S|}\sum_{i\in S}\Delta_i^t,\quad "
+            r"\bar x^{t+1}=\bar x^t+s\Delta^t,\quad "
+            r"\bar x^{t+1}=\bar x^t+\underbrace{ss_L}_{\text{effective LR}}(\dots)"
+        ),
+        note=(
+            "The first lines leave the local rate s_L out of the increment, the last one puts it into the effective "
+            "rate s s_L; the server step of the engine is that s, and increments contain s_L."
+        ),
+        implemented_by="fedtheory.federation.settings:two_sided_fedavg",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:two-sided.special-case",
+        kind="identity",
+        title="FedAvg is the case s = 1",
+        locator="G-FedAvg with two-sided learning rates",
+        lhs=norm_sq(y_next - (ybar + Selected(increment))),
+        relation="==",
+        rhs=0,
+        place="round",
+        assumptions=(*TWO_SIDED, a.unit_server_step),
+        printed=(
+            r"\bar x^{t+1}=\frac1{|S|}\sum_{i\in S}x_i^{t+1}=\bar x^t+\frac1{|S|}\sum_{i\in S}\Delta_i^t,\quad "
+            r"\text{special case of G-FedAvg-TSLR with }s=1"
+        ),
+        note="Here the increments contain the local rate, $\\Delta_i^t=-s_L\\sum_kg_{i,k}^t$.",
+        verdict="supported",
+    ),
+]

@@ -1,0 +1,132 @@
+"""Corollary 2: the step size for linear speed-up, the limit on K, and what it means for the number of iterations."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Rate, Relation
+from fedtheory.sources.liu2022.statements.notation import (
+    ASSUMPTIONS,
+    SMALL_STEP,
+    G,
+    K,
+    L,
+    N,
+    T,
+    claim,
+    eps,
+    error,
+    gap,
+    s,
+    sigma,
+    theorem_bound,
+)
+
+TUNED = (*ASSUMPTIONS, a.speedup_step)
+TUNED_STEP = sp.sqrt(N) / (L * sp.sqrt(T))
+FEW_LOCAL_STEPS = K**4 * N**3 <= T
+"""K <= T^(1/4) / N^(3/4), without roots."""
+
+start_term = 2 * L * gap / sp.sqrt(N * T)
+noise_term = sigma**2 / sp.sqrt(N * T)
+step_bound = start_term + 4 * N / T * K**2 * G**2 + noise_term
+constant = 2 * L * gap + 4 * G**2 + sigma**2
+"""C' of the margin: the bound is C' / sqrt(N T)."""
+speedup_bound = start_term + 4 * G**2 / sp.sqrt(N * T) + noise_term
+_ACCURACIES = tuple(sp.Rational(1, 2**power) for power in range(1, 8))
+
+_ERROR = r"\frac1T\sum_{t=1}^T\mathbb E[\|\nabla f(\bar x^{t-1})\|^2]"
+_START = r"\frac{2L}{\sqrt{NT}}(f(\bar x^0)-f^*)"
+
+CLAIMS = [
+    claim(
+        id="liu2022:cor-2.step",
+        kind="bound",
+        title="Corollary 2, the step size",
+        locator="Corollary 2, first part",
+        lhs=error,
+        rhs=step_bound,
+        also=(Relation(theorem_bound.subs(s, TUNED_STEP), "==", step_bound),),
+        assumptions=TUNED,
+        conditions=[SMALL_STEP],
+        printed=(
+            rf"s=\frac{{\sqrt N}}{{L\sqrt T}}:\quad {_ERROR}\le{_START}+4\frac NTK^2G^2+\frac1{{\sqrt{{NT}}}}\sigma^2"
+            r"\simeq O\left(\frac1{\sqrt{NT}}\right)"
+        ),
+        note="The step size is admissible for Theorem 1, $s\\le1/L$, from $T\\ge N$ on; below, nothing is claimed.",
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:cor-2.K",
+        kind="bound",
+        title="Corollary 2, the limit on local steps",
+        locator="Corollary 2, second part",
+        lhs=error,
+        rhs=speedup_bound,
+        also=(Relation(step_bound, "<=", speedup_bound),),
+        assumptions=TUNED,
+        conditions=[SMALL_STEP, FEW_LOCAL_STEPS],
+        printed=(
+            rf"K\le\frac{{T^{{1/4}}}}{{N^{{3/4}}}}:\quad {_ERROR}\le{_START}+\frac4{{\sqrt{{NT}}}}G^2"
+            r"+\frac1{\sqrt{NT}}\sigma^2=O\left(\frac1{\sqrt{NT}}\right)"
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:cor-2.speedup",
+        kind="rate",
+        title="Iterations to an accuracy",
+        locator="Corollary 2, margin",
+        lhs=(constant / eps**2) ** 2 / N,
+        rhs=(constant / eps) ** 2 / N,
+        for_all={eps: _ACCURACIES},
+        assumptions=TUNED,
+        conditions=[SMALL_STEP, FEW_LOCAL_STEPS],
+        printed=(
+            r"\text{SGD: }\frac C{\sqrt T}\le\varepsilon^2\Rightarrow T\ge O\left(\frac1{\varepsilon^2}\right);\quad "
+            r"\text{FedAvg: }\frac{C'}{\sqrt{NT}}\le\varepsilon^2\Rightarrow T\ge O\left(\frac1{N\varepsilon^2}\right)"
+            r"\ \text{(linear speedup)}"
+        ),
+        note=(
+            "Read as: the T with $C'/\\sqrt{NT}=\\varepsilon^2$, on the left, is at most $C'^2/(N\\varepsilon^2)$.  "
+            "The error is a squared norm already, and $\\varepsilon^2$ has to be squared once more.  No other constant "
+            "mends it: the quotient of the two sides grows like $1/\\varepsilon^2$."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="liu2022:cor-2.speedup.fixed",
+        kind="rate",
+        title="Iterations to an accuracy, with the fourth power",
+        locator="Corollary 2, margin, repaired",
+        lhs=T,
+        rhs=constant**2 / (N * error**2),
+        assumptions=TUNED,
+        conditions=[SMALL_STEP, FEW_LOCAL_STEPS],
+        note=(
+            "$C'/\\sqrt{NT}\\le\\varepsilon^2$ means $T\\ge C'^2/(N\\varepsilon^4)$.  Checked with the run's own error "
+            "for $\\varepsilon^2$: it took no more iterations.  In N the speed-up stays linear: N clients need "
+            "a fraction 1/N of the iterations, as long as K keeps to its limit."
+        ),
+        corrects="liu2022:cor-2.speedup",
+        verdict="supported",
+    ),
+    claim(
+        id="liu2022:cor-2.speedup.slope",
+        kind="rate",
+        title="The exact error at the step size of the corollary",
+        locator="Corollary 2, along growing T",
+        rate=Rate(
+            measured=error,
+            order=1 / sp.sqrt(N * T),
+            variable=T,
+            step_size=TUNED_STEP,
+            local_steps=T ** sp.Rational(1, 4) / N ** sp.Rational(3, 4),
+        ),
+        assumptions=ASSUMPTIONS,
+        conditions=[N <= T],
+        note="The largest K that the corollary allows, rounded down, and one where that is less than one.",
+        verdict="asymptotic",
+    ),
+]

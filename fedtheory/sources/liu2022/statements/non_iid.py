@@ -1,0 +1,311 @@
+"""The last slides: measures of non-i.i.d. data, Theorem 3 and Corollary 4 (Yu et al., ICML 2019)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Gradient, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Rate, Relation
+from fedtheory.sources.liu2022.statements.notation import (
+    ALGORITHM,
+    ASSUMPTIONS,
+    SMALL_STEP,
+    G,
+    Gamma,
+    K,
+    L,
+    N,
+    T,
+    claim,
+    error,
+    f,
+    f_i,
+    gap,
+    growth_0,
+    growth_1,
+    growth_2,
+    mean_drift,
+    s,
+    sigma,
+    spread,
+    x,
+    x_i_star,
+    x_star,
+    zeta,
+)
+
+NON_IID = (*ASSUMPTIONS, a.bounded_mean_dissimilarity)
+HETEROGENEOUS = (*ALGORITHM, a.smooth, a.unbiased_bounded_variance, a.bounded_mean_dissimilarity)
+"""Without a bound on second moments."""
+FEW_STEPS = 1 / (6 * L * s) >= K
+sharp_drift = sp.Rational(11, 12) * (K - 1) * s**2 * (2 * (K + 1) * spread**2 + (1 - 1 / N) * sigma**2)
+TUNED = sp.sqrt(N) / sp.sqrt(T)
+MOST_LOCAL_STEPS = T ** sp.Rational(1, 4) / N ** sp.Rational(3, 4)
+r = sp.Symbol("r", positive=True)
+"""A root of the number R of communication rounds."""
+
+_ERROR = r"\frac1T\sum_{t=0}^{T-1}\mathbb E[\|\nabla f(\bar x^t)\|^2]"
+_WITH_STEP = (a.same_local_work, a.plain_speedup_step)
+
+CLAIMS = [
+    claim(
+        id="liu2022:noniid.bgd",
+        kind="definition",
+        title="Bounded gradient dissimilarity",
+        locator="non-i.i.d. data",
+        chain=(Average(norm_sq(Gradient(f_i, x) - Gradient(f, x))), "<=", spread**2, "<=", zeta**2),
+        place="points",
+        assumptions=NON_IID,
+        printed=(
+            r"\frac1N\sum_{i=1}^N\|\nabla f_i(x)-\nabla f(x)\|^2\le\sigma_G^2\quad\text{or}\quad"
+            r"\|\nabla f_i(x)-\nabla f(x)\|^2\le\sigma_G^2"
+        ),
+        note=(
+            "Two definitions with one letter.  The smallest constant of the first is called $\\sigma_G$ here, that of "
+            "the second $\\zeta$; the second implies the first.  Both are those of the stated region."
+        ),
+        implemented_by="fedtheory.language.assumptions:bounded_mean_dissimilarity",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:noniid.GB",
+        kind="definition",
+        title="(G, B)-bounded gradient dissimilarity",
+        locator="non-i.i.d. data (Karimireddy et al., ICML 2020)",
+        lhs=Average(norm_sq(Gradient(f_i, x))),
+        rhs=growth_0**2,
+        also=tuple(
+            Relation(Average(norm_sq(Gradient(f_i, x))), "<=", growth**2 + factor**2 * norm_sq(Gradient(f, x)))
+            for factor, growth in ((1, growth_1), (2, growth_2))
+        ),
+        place="points",
+        assumptions=NON_IID,
+        printed=r"\frac1N\sum_{i=1}^N\|\nabla f_i(x)\|^2\le G^2+B^2\|\nabla f(x)\|^2",
+        note="The smallest G on the stated region, for B = 0, 1 and 2.",
+        implemented_by="fedtheory.language.quantities:gradient_growth",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:noniid.GB.special",
+        kind="condition",
+        title="Which B bounds the dissimilarity",
+        locator="non-i.i.d. data, margin",
+        lhs=growth_0**2,
+        relation="==",
+        rhs=spread**2,
+        assumptions=NON_IID,
+        printed=r"1^\circ\text{ if }B=0:\ \text{bounded var. of local grad.}\quad2^\circ\text{ if }G^2=0",
+        note=(
+            "Handwritten and garbled; the first remark is read as: with B = 0 the condition bounds the variance of the "
+            "local gradients about the global one, so $G^2=\\sigma_G^2$.  The second has no ending.  With B = 0 it "
+            "bounds the local gradients themselves."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="liu2022:noniid.GB.special.fixed",
+        kind="condition",
+        title="B = 1 bounds the dissimilarity",
+        locator="non-i.i.d. data, margin, repaired",
+        lhs=growth_1**2,
+        relation="==",
+        rhs=spread**2,
+        assumptions=NON_IID,
+        note=(
+            "$\\frac1N\\sum_i\\|\\nabla f_i-\\nabla f\\|^2=\\frac1N\\sum_i\\|\\nabla f_i\\|^2-\\|\\nabla f\\|^2$, so "
+            "it is B = 1 that gives $\\sigma_G$."
+        ),
+        corrects="liu2022:noniid.GB.special",
+        verdict="supported",
+    ),
+    claim(
+        id="liu2022:noniid.gamma",
+        kind="definition",
+        title="Difference of the optimal values",
+        locator="non-i.i.d. data (Li et al., ICLR 2020)",
+        chain=(Gamma, "==", Average(Value(f_i, x_star) - Value(f_i, x_i_star)), ">=", 0),
+        place="points",
+        assumptions=NON_IID,
+        printed=r"f^*-\sum_{i=1}^Np_if_i^*\triangleq\Gamma<\infty",
+        note="Never negative, and zero exactly where one point minimises all clients' objectives.",
+        implemented_by="fedtheory.federation.problem:Problem",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:thm-3",
+        kind="bound",
+        title="Theorem 3",
+        locator="Theorem 3 (Yu et al., ICML 2019, without momentum)",
+        lhs=error,
+        rhs=2 * gap / (s * T) + L * s * sigma**2 / N + 4 * s**2 * K * G**2 * L**2 + 9 * L**2 * s**2 * K**2 * spread**2,
+        assumptions=NON_IID,
+        conditions=[SMALL_STEP, FEW_STEPS],
+        printed=(
+            rf"s\in\left(0,\tfrac1L\right],\ K\le\tfrac1{{6Ls}}:\quad {_ERROR}\le\frac2{{sT}}(f(\bar x^0)-f^*)"
+            r"+\frac LNs\sigma^2+4s^2KG^2L^2+9L^2s^2K^2\sigma_G^2"
+        ),
+        note="The sum over t = 0, ..., T-1 is that of Theorem 1.",
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:thm-3.drift",
+        kind="bound",
+        title="The drift terms of Theorem 3",
+        locator="Theorem 3, its last two terms",
+        lhs=mean_drift,
+        rhs=4 * s**2 * K * G**2 + 9 * s**2 * K**2 * spread**2,
+        assumptions=NON_IID,
+        conditions=[FEW_STEPS],
+        note="What Theorem 3 adds to the mean over t before the drift is bounded.",
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:thm-3.drift.sharp",
+        kind="bound",
+        title="Mean drift with heterogeneous gradients",
+        locator="Theorem 3, its last two terms, sharpened",
+        lhs=mean_drift,
+        rhs=sharp_drift,
+        assumptions=HETEROGENEOUS,
+        conditions=[FEW_STEPS],
+        note=(
+            "The variance spreads the clients like $K$, their dissimilarity like $K^2$; $6KLs\\le1$ keeps what "
+            "smoothness adds to the growth below a ninth of 1/K in each step."
+        ),
+        sharpens="liu2022:thm-3.drift",
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:thm-3.sharp",
+        kind="bound",
+        title="Theorem 3 with smaller drift terms, and without a second moment",
+        locator="Theorem 3 (Yu et al., ICML 2019, without momentum), sharpened",
+        lhs=error,
+        rhs=2 * gap / (s * T) + L * s * sigma**2 / N + L**2 * sharp_drift,
+        assumptions=HETEROGENEOUS,
+        conditions=[SMALL_STEP, FEW_STEPS],
+        note=(
+            "At most 11/6 in place of 9, and 11/12 of the variance in place of 4 times the second moment, which is "
+            "never smaller and need not be bounded.  With one local step both terms vanish."
+        ),
+        sharpens="liu2022:thm-3",
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:cor-4.K1",
+        kind="rate",
+        title="Corollary 4 with one local step",
+        locator="Corollary 4, first part",
+        rate=Rate(error, 1 / sp.sqrt(N * T) + N / T, T, step_size=TUNED, local_steps=sp.S.One),
+        assumptions=NON_IID,
+        conditions=[T >= 36 * L**2 * N],
+        printed=(
+            rf"s=\frac{{\sqrt N}}{{\sqrt T}},\ K=1,\ T\ge36L^2N:\quad {_ERROR}=O\left(\frac1{{\sqrt{{NT}}}}\right)"
+            r"+O\left(\frac NT\right)"
+        ),
+        verdict="asymptotic",
+    ),
+    claim(
+        id="liu2022:cor-4.K1.implied",
+        kind="condition",
+        title="Corollary 4 with one local step: the conditions of Theorem 3",
+        locator="Corollary 4, first part",
+        lhs=6 * L * s,
+        rhs=1,
+        assumptions=_WITH_STEP,
+        conditions=[T >= 36 * L**2 * N],
+        note="$s=\\sqrt N/\\sqrt T\\le1/(6L)$, which is both conditions of Theorem 3 for K = 1.",
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:cor-4.K",
+        kind="rate",
+        title="Corollary 4 with several local steps",
+        locator="Corollary 4, second part",
+        rate=Rate(error, 1 / sp.sqrt(N * T), T, step_size=TUNED, local_steps=MOST_LOCAL_STEPS),
+        assumptions=NON_IID,
+        conditions=[T >= L**2 * N],
+        printed=(
+            r"s=\frac{\sqrt N}{\sqrt T},\ K=O\left(\frac{T^{1/4}}{N^{3/4}}\right),\ T\ge L^2N:\quad "
+            rf"{_ERROR}=O\left(\frac1{{\sqrt{{NT}}}}\right)"
+        ),
+        note="With the largest K, $T^{1/4}/N^{3/4}$ rounded down, and one where that is less than one.",
+        verdict="asymptotic",
+    ),
+    claim(
+        id="liu2022:cor-4.K.implied",
+        kind="condition",
+        title="Corollary 4 with several local steps: the conditions of Theorem 3",
+        locator="Corollary 4, second part",
+        lhs=6 * L * s * K,
+        rhs=1,
+        assumptions=_WITH_STEP,
+        conditions=[T >= L**2 * N, K**4 * N**3 <= T],
+        printed=(r"s=\frac{\sqrt N}{\sqrt T},\ K\le\frac{T^{1/4}}{N^{3/4}},\ T\ge L^2N\ \Rightarrow\ K\le\frac1{6Ls}"),
+        note=(
+            "Implicit in the corollary, which rests on Theorem 3.  It fails for small T: already one client with one "
+            "local step needs $T\\ge36L^2$."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="liu2022:cor-4.K.implied.fixed",
+        kind="condition",
+        title="Corollary 4 with several local steps: from which T on",
+        locator="Corollary 4, second part, repaired",
+        lhs=6 * L * s * K,
+        rhs=1,
+        assumptions=_WITH_STEP,
+        conditions=[N * T >= (6 * L) ** 4, K**4 * N**3 <= T],
+        note="$6LsK\\le6L(NT)^{-1/4}$, at most one from $NT\\ge(6L)^4$ on.",
+        corrects="liu2022:cor-4.K.implied",
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:cor-4.rounds",
+        kind="rate",
+        title="Local steps in terms of communication rounds",
+        locator="Corollary 4, margin",
+        lhs=(r / N) ** 4 * N**3,
+        relation="==",
+        rhs=r**4 * (r / N),
+        for_all={r: (1, 2, 3, 4, 8)},
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"\text{'T': rounds, }K=O\left(\frac{T^{1/4}}N\right);\quad "
+            r"\text{in G-FedAvg-TSLR: }K=O\left(\frac TN\right)"
+        ),
+        note=(
+            "With R rounds there are T = RK iterations, and $K=T^{1/4}/N^{3/4}$ means $K^4N^3=RK$.  $K=R^{1/4}/N$, "
+            "with $R=r^4$, does not solve it; as transcribed.  The remark on G-FedAvg-TSLR cites another paper."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="liu2022:cor-4.rounds.fixed",
+        kind="rate",
+        title="Local steps in terms of communication rounds, with the third root",
+        locator="Corollary 4, margin, repaired",
+        lhs=(r / N) ** 4 * N**3,
+        relation="==",
+        rhs=r**3 * (r / N),
+        for_all={r: (1, 2, 3, 4, 8)},
+        assumptions=ASSUMPTIONS,
+        note="$K=R^{1/3}/N$, with $R=r^3$, solves $K^4N^3=RK$.",
+        corrects="liu2022:cor-4.rounds",
+        verdict="proved",
+    ),
+    claim(
+        id="liu2022:cross-device",
+        kind="definition",
+        title="Orders of magnitude of cross-device federations",
+        locator="Cross-device federated learning (Kairouz et al.)",
+        printed=(
+            r"\text{population }10^6\text{-}10^{10},\ 50\text{-}5000\text{ devices a round},\ "
+            r"500\text{-}10000\text{ rounds}"
+        ),
+        implemented_by="fedtheory.federation.communication:cross_device",
+        verdict="definition",
+    ),
+]

@@ -1,0 +1,104 @@
+"""The letters of J. Liu, ECE 8101 *Lecture Note 3-1: Federated Learning* (2022), and what they stand for."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+
+N, K, T, s, L, sigma, spread, zeta, b, k = sp.symbols("N K T s L sigma sigma_G zeta b k", positive=True)
+G, G_run = sp.symbols(r"G G_{\mathrm{run}}", positive=True)
+eps = sp.Symbol("varepsilon", positive=True)
+server_step = sp.Symbol("s_{server}", positive=True)
+
+x_i, x_i_next, xbar, xbar_next, ybar, y_next = sp.symbols(
+    r"x_i^{t-1} x_i^{t} \bar{x}^{t-1} \bar{x}^{t} \bar{y} \bar{x}^{t+1}", real=True
+)
+x_star, x_i_star = sp.symbols(r"x^* x_i^*", real=True)
+g_i = sp.Symbol(r"g_i^{t}", real=True)
+x, y = sp.symbols("x y", real=True)
+f, f_i = sp.symbols("f f_i", real=True)
+
+error = q.average_local_gradient_sq.symbol
+gap = sp.Symbol(r"(f(\bar{x}^0)-f^*)", nonnegative=True)
+descent = sp.Symbol(r"(f(\bar{x}^0)-\mathbb{E}f(\bar{x}^T))", real=True)
+Gamma = q.optimal_value_gap.symbol
+server_load, ring_load = q.parameter_server_load.symbol, q.ring_worker_load.symbol
+restarted, restarting_first = sp.symbols(r"\Delta_{\mathrm{loop}} \Delta_{\mathrm{repaired}}", nonnegative=True)
+growth_0, growth_1, growth_2 = sp.symbols("G_{B=0} G_{B=1} G_{B=2}", nonnegative=True)
+
+NOTATION: dict[sp.Symbol, Notion] = {
+    N: q.clients,
+    K: q.local_steps,
+    T: q.iterations,
+    k: q.local_step_index,
+    s: q.local_step_size,
+    server_step: q.server_step_size,
+    L: q.smoothness,
+    sigma: q.noise_deviation,
+    spread: q.mean_dissimilarity,
+    zeta: q.gradient_dissimilarity,
+    G: q.second_moment,
+    G_run: q.visited_second_moment,
+    b: q.model_size,
+    gap: q.initial_gap,
+    descent: q.total_descent,
+    x_i: q.local_iterate,
+    x_i_next: q.next_local_iterate,
+    xbar: q.average_iterate,
+    xbar_next: q.next_average_iterate,
+    ybar: q.server_model,
+    y_next: q.next_server_model,
+    x_star: q.optimum,
+    x_i_star: q.client_optimum,
+    g_i: q.stochastic_gradient,
+    x: q.point,
+    y: q.second_point,
+    f: q.objective,
+    f_i: q.client_objective,
+    restarted: q.restarted_deviation,
+    restarting_first: q.restarting_first_deviation,
+    growth_0: q.gradient_growth(0),
+    growth_1: q.gradient_growth(1),
+    growth_2: q.gradient_growth(2),
+    **{
+        quantity.symbol: quantity
+        for quantity in (
+            q.average_local_gradient_sq,
+            q.average_round_drift,
+            q.max_drift,
+            q.optimal_value_gap,
+            q.parameter_server_load,
+            q.ring_worker_load,
+        )
+    },
+}
+
+ALGORITHM = (a.same_local_work, a.unit_server_step, a.uniform_shares, a.full_participation)
+"""FedAvg with M = N: everyone takes part, the server averages."""
+ASSUMPTIONS = (*ALGORITHM, a.smooth, a.unbiased_bounded_variance, a.bounded_second_moment)
+"""The stated assumptions: smoothness, bounded variance and second moments, unbiasedness."""
+
+SMALL_STEP = s <= 1 / L
+T_0 = k + 1
+"""t - t_0, the local steps of the round up to and including the present one."""
+
+client_gradients = Average(Gradient(f_i, x_i))
+"""(1/N) sum_i grad f_i(x_i^{t-1})."""
+mean_gradient_sq = Expectation(norm_sq(client_gradients))
+gradient_sq = Expectation(norm_sq(Gradient(f, xbar)))
+drift_bound = 4 * s**2 * K**2 * G**2
+
+theorem_bound = 2 * gap / (s * T) + 4 * s**2 * K**2 * G**2 * L**2 + L * s * sigma**2 / N
+
+mean_drift = q.average_round_drift.symbol
+theorem_bound_by_drift = 2 * descent / (s * T) + L**2 * mean_drift + L * s * sigma**2 / N
+"""Theorem 1 before the drift is bounded."""
+
+claim = partial(Claim, where=NOTATION)

@@ -1,0 +1,130 @@
+"""Slides 17 and 18: the problem for i.i.d. data, its assumptions, and FedAvg as parallel restarted SGD."""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, norm_sq
+from fedtheory.sources.liu2022.statements.notation import (
+    ALGORITHM,
+    ASSUMPTIONS,
+    G,
+    L,
+    claim,
+    f,
+    f_i,
+    g_i,
+    restarted,
+    restarting_first,
+    sigma,
+    x,
+    x_i,
+    y,
+)
+
+CLAIMS = [
+    claim(
+        id="liu2022:problem",
+        kind="definition",
+        title="The objective",
+        locator="i.i.d. case",
+        lhs=Value(f, x),
+        relation="==",
+        rhs=Average(Value(f_i, x)),
+        place="points",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"M=N,\quad \min_{x\in\mathbb R^m}f(x)\triangleq\min_{x\in\mathbb R^m}\frac1N\sum_{i=1}^Nf_i(x),\quad "
+            r"f_i(x)\triangleq\mathbb E_{\xi_i\sim\mathcal D_i}[F_i(x,\xi_i)]\text{ nonconvex}"
+        ),
+        note="Exact runs are made on convex quadratics, a part of the nonconvex functions that the print allows.",
+        implemented_by="fedtheory.federation.problem:Problem",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:assumption-smooth",
+        kind="assumption",
+        title="Smoothness",
+        locator="i.i.d. case",
+        lhs=norm_sq(Gradient(f_i, x) - Gradient(f_i, y)),
+        rhs=L**2 * norm_sq(x - y),
+        place="points",
+        assumptions=ASSUMPTIONS,
+        printed=r"\|\nabla f_i(x)-\nabla f_i(y)\|\le L\|x-y\|,\ \forall x,y",
+        implemented_by="fedtheory.language.assumptions:smooth",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:assumption-variance",
+        kind="assumption",
+        title="Bounded variance and second moments",
+        locator="i.i.d. case",
+        chain=(Expectation(norm_sq(g_i - Gradient(f_i, x_i))), "<=", sigma**2, "<=", G**2),
+        place="step",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"\mathbb E_{\xi_i}[\|\nabla F_i(x,\xi_i)-\nabla f_i(x)\|^2]\le\sigma^2,\quad "
+            r"\mathbb E_{\xi_i}[\|\nabla F_i(x,\xi_i)\|^2]\le G^2,\quad\forall x,i"
+        ),
+        note=(
+            "No G exists on all of space for a quadratic that is not flat; G is the smallest constant on a ball that "
+            "contains the run."
+        ),
+        implemented_by="fedtheory.language.assumptions:bounded_second_moment",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:assumption-unbiased",
+        kind="assumption",
+        title="Unbiased stochastic gradients",
+        locator="i.i.d. case",
+        lhs=norm_sq(Expectation(g_i - Gradient(f_i, x_i))),
+        relation="==",
+        rhs=0,
+        place="round",
+        assumptions=ASSUMPTIONS,
+        printed=(
+            r"G_i^t=\nabla F_i(x_i^{t-1},\xi_i^t)\ \text{with}\ "
+            r"\mathbb E_{\xi_i^t\sim\mathcal D_i}[G_i^t\mid\xi^{[t-1]}]=\nabla f_i(x_i^{t-1}),\ \forall i"
+        ),
+        implemented_by="fedtheory.language.assumptions:unbiased_bounded_variance",
+        verdict="definition",
+    ),
+    claim(
+        id="liu2022:prsgd",
+        kind="algorithm",
+        title="Parallel restarted SGD",
+        locator="Parallel restarted SGD",
+        lhs=restarted,
+        relation="==",
+        rhs=0,
+        assumptions=ALGORITHM + ASSUMPTIONS[-1:],
+        printed=(
+            r"x_i^0=\bar y;\ \text{for }t=1,\dots,T:\ \text{observe }G_i^t\text{ of }f_i\text{ at }x_i^{t-1};\ "
+            r"\text{if }t\bmod K=0:\ \bar y\triangleq\frac1N\sum_{i=1}^Nx_i^{t-1},\ x_i^t=\bar y-sG_i^t;\ "
+            r"\text{else }x_i^t=x_i^{t-1}-sG_i^t"
+        ),
+        note=(
+            "Printed as 'equivalent code for FedAvg'.  Read literally it is another algorithm: in an iteration with "
+            "$t\\bmod K=0$ the gradient is observed at the client's own iterate, before the restart, where FedAvg "
+            "observes it at the average; and the first restart comes after K - 1 steps."
+        ),
+        implemented_by="fedtheory.federation.settings:parallel_restarted_sgd",
+        verdict="refuted",
+    ),
+    claim(
+        id="liu2022:prsgd.fixed",
+        kind="algorithm",
+        title="Parallel restarted SGD, restarted before the gradient is observed",
+        locator="Parallel restarted SGD, repaired",
+        lhs=restarting_first,
+        relation="==",
+        rhs=0,
+        assumptions=ALGORITHM + ASSUMPTIONS[-1:],
+        note=(
+            "With the restart where $(t-1)\\bmod K=0$, and the gradient observed after it, the loop over t has the "
+            "iterates of FedAvg with K local steps, draw for draw."
+        ),
+        corrects="liu2022:prsgd",
+        implemented_by="fedtheory.federation.settings:parallel_restarted_sgd",
+        verdict="definition",
+    ),
+]

@@ -1,0 +1,155 @@
+"""Section 2.3: the properties used for the proof; section 3: the toy problem."""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Expr, Gradient, Value, inner, norm_sq
+from fedtheory.language.assumptions import convex_and_smooth, least_squares_loss
+from fedtheory.language.claim import Relation
+from fedtheory.sources.renard2022.statements.notation import F, F_i, L, claim, lam, lambda_min, x, y, z
+
+_CONVEX = (convex_and_smooth,)
+
+
+def tangent(at: Expr, to: Expr) -> Expr:
+    """F_i's tangent at one point, evaluated at another."""
+    return Value(F_i, at) + inner(Gradient(F_i, at), to - at)
+
+
+CLAIMS = [
+    claim(
+        id="renard2022:property-2.1",
+        kind="definition",
+        title="Convexity",
+        locator="Property 2.1",
+        lhs=Value(F_i, lam * x + (1 - lam) * y),
+        rhs=lam * Value(F_i, x) + (1 - lam) * Value(F_i, y),
+        for_all={lam: (0, "1/3", "1/2", 1)},
+        place="points",
+        assumptions=_CONVEX,
+        printed=r"f(\lambda x+(1-\lambda)y)\le\lambda f(x)+(1-\lambda)f(y)",
+        implemented_by="fedtheory.language.assumptions:convex_and_smooth",
+        verdict="definition",
+    ),
+    claim(
+        id="renard2022:property-2.2",
+        kind="inequality",
+        title="First-order characterisation of convexity",
+        locator="Property 2.2",
+        lhs=Value(F_i, y),
+        relation=">=",
+        rhs=tangent(x, y),
+        place="points",
+        assumptions=_CONVEX,
+        printed=r"f\text{ is convex}\iff f(y)\ge f(x)+\langle\nabla f(x),\ y-x\rangle\quad\forall x,y",
+        note="Encoded from left to right: every objective here is convex, so that the converse cannot be tried.",
+        verdict="proved",
+    ),
+    claim(
+        id="renard2022:observation-2.1",
+        kind="inequality",
+        title="Hyperplanes parallel to a tangent",
+        locator="Observation 2.1",
+        lhs=tangent(x, y),
+        relation=">=",
+        rhs=Value(F_i, z) + inner(Gradient(F_i, x), y - z),
+        place="points",
+        assumptions=_CONVEX,
+        printed=r"f(x)+\langle\nabla f(x),\ y-x\rangle\ge f(z)+\langle\nabla f(x),\ y-z\rangle",
+        note="The sign is the wrong way round: the words beside it say that the hyperplane through z lies above.",
+        fault="misprint",
+        verdict="refuted",
+    ),
+    claim(
+        id="renard2022:observation-2.1.fixed",
+        kind="inequality",
+        title="Hyperplanes parallel to a tangent lie above it",
+        locator="Observation 2.1, repaired",
+        lhs=tangent(x, y),
+        rhs=Value(F_i, z) + inner(Gradient(F_i, x), y - z),
+        place="points",
+        assumptions=_CONVEX,
+        corrects="renard2022:observation-2.1",
+        verdict="proved",
+    ),
+    claim(
+        id="renard2022:property-2.3",
+        kind="inequality",
+        title="Smoothness",
+        locator="Property 2.3",
+        lhs=Value(F_i, y),
+        rhs=tangent(x, y) + L / 2 * norm_sq(y - x),
+        place="points",
+        assumptions=_CONVEX,
+        printed=r"f(y)\le f(x)+\langle\nabla f(x),\ y-x\rangle+\frac L2\|y-x\|^2",
+        verdict="proved",
+    ),
+    claim(
+        id="renard2022:property-2.4",
+        kind="identity",
+        title="Polarisation identity",
+        locator="Property 2.4",
+        chain=(
+            inner(x, y),
+            "==",
+            norm_sq(x + y) / 2 - norm_sq(x) - norm_sq(y),
+            "==",
+            norm_sq(x) / 2 + norm_sq(y) - norm_sq(x - y),
+        ),
+        place="points",
+        printed=(r"\langle a,b\rangle=\frac12\|a+b\|^2-\|a\|^2-\|b\|^2=\frac12\|a\|^2+\|b\|^2-\|a-b\|^2"),
+        note="The brackets after the factor 1/2 are missing.  The proof of Lemma 2.2 uses the identity with them.",
+        fault="misprint",
+        verdict="refuted",
+    ),
+    claim(
+        id="renard2022:property-2.4.fixed",
+        kind="identity",
+        title="Polarisation identity, with its brackets",
+        locator="Property 2.4, repaired",
+        chain=(
+            inner(x, y),
+            "==",
+            (norm_sq(x + y) - norm_sq(x) - norm_sq(y)) / 2,
+            "==",
+            (norm_sq(x) + norm_sq(y) - norm_sq(x - y)) / 2,
+        ),
+        place="points",
+        corrects="renard2022:property-2.4",
+        verdict="proved",
+    ),
+    claim(
+        id="renard2022:property-2.5",
+        kind="inequality",
+        title="Young's inequality",
+        locator="Property 2.5",
+        lhs=inner(x, y),
+        rhs=lam**2 / 2 * norm_sq(x) + norm_sq(y) / (2 * lam**2),
+        for_all={lam: ("1/3", 1, 2)},
+        place="points",
+        printed=r"\langle a,b\rangle\le\frac{\lambda^2}{2}\|a\|^2+\frac{1}{2\lambda^2}\|b\|^2,\ \lambda\in\mathbb R^+",
+        verdict="proved",
+    ),
+    claim(
+        id="renard2022:toy-problem",
+        kind="definition",
+        title="Single-layer linear network with squared loss",
+        locator="section 3.1",
+        printed=(r"\hat y(x,(w))=w^Tx,\qquad L_D(w)=\frac{1}{|D|}\sum_{x_i,y_i}^{D}\left(\hat y(x_i,(w))-y_i\right)^2"),
+        implemented_by="fedtheory.federation.problem:least_squares",
+        verdict="definition",
+    ),
+    claim(
+        id="renard2022:toy-problem.class",
+        kind="condition",
+        title="The toy loss is convex and smooth",
+        locator="section 3.1",
+        lhs=lambda_min,
+        relation=">=",
+        rhs=0,
+        also=(Relation(Value(F, y), "<=", Value(F, x) + inner(Gradient(F, x), y - x) + L / 2 * norm_sq(y - x)),),
+        place="points",
+        assumptions=(least_squares_loss,),
+        printed=r"L_D\text{ is convex and }L\text{-smooth}",
+        verdict="supported",
+    ),
+]

@@ -1,0 +1,5 @@
+"""Certificates for S. Vlaski and A. H. Sayed, chapter 5: lemmas, what other step sizes cost, and Theorem 5.1."""
+
+from fedtheory.sources.vlaski2023.certificates import lemmas, step_sizes, theorem
+
+CERTIFICATES = [*lemmas.CERTIFICATES, *step_sizes.CERTIFICATES, *theorem.CERTIFICATES]

@@ -1,0 +1,174 @@
+"""Certificates for S. Vlaski and A. H. Sayed, *Federated Learning* (2023)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel import (
+    Term,
+    assumption,
+    lipschitz_gradient,
+    mean_of_drawn,
+    one,
+    square,
+    strong_convexity,
+)
+from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, norm_sq
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.induction import Induction
+from fedtheory.sources.vlaski2023.statements.local_error import length_sq_k
+from fedtheory.sources.vlaski2023.statements.notation import (
+    SAMPLING,
+    E_k,
+    J,
+    J_k,
+    L,
+    beta_k,
+    d_k,
+    delta_k,
+    e,
+    g,
+    g_w,
+    hat_delta_k,
+    local_rate,
+    mu,
+    phi,
+    sigma_k,
+    w,
+    w_o,
+    w_o_k,
+    x,
+)
+from fedtheory.sources.vlaski2023.statements.theorem import curvature_k
+
+_ONE = sp.S.One
+_AT_SERVER = assumption("variance at the server's model")
+_MOVED = g - g_w
+_JENSEN = Term(1 / E_k, square(_MOVED - LocalSum(_MOVED) / E_k), summed=True)
+_CONTRACTION = [
+    Term(2 * mu / E_k, strong_convexity(J_k, w_o_k, phi)),
+    Term(2 * mu / E_k, strong_convexity(J_k, phi, w_o_k)),
+    Term(mu**2 / E_k**2, lipschitz_gradient(J_k, phi, w_o_k)),
+    Term(mu**2 / E_k**2, assumption("variance at a local iterate")),
+]
+_SETTLED = [*_CONTRACTION, Term(1 - local_rate(mu), square(w_o_k - phi))]
+_SETTLING = mu**2 * sigma_k**2 / E_k**2
+_BATCHES = Term(1 / (L * E_k**2), _AT_SERVER, averaged=True, summed=True)
+
+
+def _dissimilarity(at: Expr) -> list[Term]:
+    """The gradients of J and J_k differ by what smoothness allows them at the distances from their minimisers."""
+    apart = Gradient(J, at) - Gradient(J, w_o) - (Gradient(J_k, w_o_k) - Gradient(J_k, at))
+    return [
+        Term(SAMPLING, square(apart), averaged=True),
+        Term(2 * SAMPLING, lipschitz_gradient(J, at, w_o), averaged=True),
+        Term(2 * SAMPLING, lipschitz_gradient(J_k, at, w_o_k), averaged=True),
+    ]
+
+
+def _own_minimisers(at: Expr) -> list[Term]:
+    """The distance from one's own minimiser is split at the common one."""
+    share = beta_k**2 / (E_k * L) + 2 * SAMPLING * delta_k**2
+    return [
+        Term(share, square((w_o_k - w_o) - (w_o - at)), averaged=True),
+        Term(2 * share, assumption("distance of the minimisers"), averaged=True),
+    ]
+
+
+FEDERATED = [_BATCHES, *_dissimilarity(w), *_own_minimisers(w)]
+"""The variance of the federated gradient."""
+_SETTLING_DOWN = Induction(
+    measured=norm_sq(w_o_k - phi),
+    factor=_ONE,
+    offset=_SETTLING,
+    terms=_SETTLED,
+    bound=norm_sq(w_o_k - w) + e * _SETTLING,
+)
+
+
+def _length(factor: Expr, left: Expr) -> list[Term]:
+    """The mean square of a gradient by the distance from the agent's minimiser, with so many steps left."""
+    return [
+        Term(factor, lipschitz_gradient(J_k, phi, w_o_k)),
+        Term(factor, assumption("variance at a local iterate")),
+        Term(factor * curvature_k * _SETTLING * left, one()),
+    ]
+
+
+def _length_of_step(factor: Expr) -> list[Term]:
+    return [*_length(factor, E_k - e), Term(factor * curvature_k, assumption("vlaski2023:eq-5.52.fixed, relation 3"))]
+
+
+_SIZE_SQ = mu**2 / E_k**2
+_AWAY = Induction(
+    measured=norm_sq(phi - w),
+    factor=1 + 1 / e,
+    offset=(1 + e) * _SIZE_SQ * length_sq_k,
+    terms=[Term(1 / e, square((phi - w) + e * mu / E_k * g)), *_length_of_step((1 + e) * _SIZE_SQ)],
+    bound=e**2 * _SIZE_SQ * length_sq_k,
+    first=_length(_SIZE_SQ, E_k),
+)
+_ENERGY = [
+    Term(mu**2 / E_k, square(_MOVED - LocalSum(_MOVED) / E_k), averaged=True, summed=True),
+    Term(mu**2 / E_k, assumption("mean-square smoothness"), averaged=True, summed=True),
+    Term(mu**2 * hat_delta_k**2 / E_k, assumption("vlaski2023:eq-5.53.way, relation 2"), averaged=True, summed=True),
+]
+_PARTICIPANTS = Term(mu**2, mean_of_drawn(d_k))
+
+_IDENTITIES = {
+    "eq-5.7": 3,
+    "eq-5.8": 1,
+    "eq-5.12": 2,
+    "eq-5.14": 1,
+    "eq-5.17": 1,
+    "eq-5.18": 2,
+    "eq-5.21.fixed": 2,
+    "eq-5.23-5.24": 3,
+    "eq-5.25": 4,
+    "eq-5.25.participation-mean.fixed": 1,
+    "eq-5.26": 2,
+    "eq-5.27": 1,
+    "eq-5.29": 1,
+    "lemma-5.1": 3,
+    "eq-5.44-5.45.fixed": 2,
+    "eq-5.48": 2,
+    "problem-5.1": 2,
+    "problem-5.2": 6,
+}
+"""Claims whose links the kernel finds to be identities, and how many links they have."""
+
+CERTIFICATES = [
+    *(Certificate(claim=f"vlaski2023:{name}", links=[[]] * count) for name, count in _IDENTITIES.items()),
+    Certificate(claim="vlaski2023:eq-5.28", links=[[Term(_ONE, _AT_SERVER)]]),
+    Certificate(claim="vlaski2023:eq-5.30", links=[[Term(1 / E_k**2, _AT_SERVER, summed=True)]]),
+    Certificate(claim="vlaski2023:eq-5.34-5.37", links=[[], [], [Term(1 / E_k**2, _AT_SERVER, summed=True)]]),
+    Certificate(claim="vlaski2023:eq-5.38.lemma-step", links=[[_BATCHES]]),
+    Certificate(
+        claim="vlaski2023:eq-5.38.steps-a-d.fixed",
+        links=[[], _dissimilarity(x), _own_minimisers(x)],
+    ),
+    Certificate(claim="vlaski2023:eq-5.38.final", links=[FEDERATED]),
+    Certificate(claim="vlaski2023:eq-5.42", links=[[_JENSEN]]),
+    Certificate(claim="vlaski2023:condition-5.1", links=[[Term(_ONE, assumption("mean-square smoothness"))]]),
+    Certificate(
+        claim="vlaski2023:eq-5.47",
+        links=[[_JENSEN, Term(1 / E_k, assumption("mean-square smoothness"), summed=True)]],
+    ),
+    Certificate(claim="vlaski2023:eq-5.49.fixed", links=[_CONTRACTION]),
+    Certificate(claim="vlaski2023:eq-5.51.fixed", links=[_SETTLED]),
+    Certificate(
+        claim="vlaski2023:eq-5.52.fixed",
+        links=[_SETTLING_DOWN, [Term(_SETTLING * (E_k - e - 1), one())], _SETTLING_DOWN],
+    ),
+    Certificate(
+        claim="vlaski2023:eq-5.53.way",
+        links=[_length_of_step(_ONE), _AWAY],
+        lemmas=["vlaski2023:eq-5.52.fixed"],
+    ),
+    Certificate(
+        claim="vlaski2023:eq-5.54.sharp",
+        links=[[_PARTICIPANTS], _ENERGY],
+        lemmas=["vlaski2023:eq-5.53.way"],
+    ),
+    Certificate(claim="vlaski2023:eq-5.41.fixed", links=[[], [_PARTICIPANTS], []]),
+]

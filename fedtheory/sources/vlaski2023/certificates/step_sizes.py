@@ -1,0 +1,89 @@
+"""Certificates for what other step sizes than (5.26) cost: S. Vlaski and A. H. Sayed, *Federated Learning* (2023)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel import (
+    Term,
+    assumption,
+    length_of_mean,
+    lipschitz_gradient_length,
+    root,
+    square,
+    strong_convexity,
+)
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, norm_sq
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.squares import Squared
+from fedtheory.sources.vlaski2023.statements.dynamics import w_bar
+from fedtheory.sources.vlaski2023.statements.notation import (
+    E_k,
+    J_k,
+    delta_k,
+    federated_gradient,
+    mu_k,
+    nu_k,
+    step,
+    w,
+    w_o,
+)
+from fedtheory.sources.vlaski2023.statements.recursions import bias, weighted_pull
+
+_ONE = sp.S.One
+
+
+# How strongly weighted agents pull at a point, by its distance from the one where their pulls balance.
+def _pulled(weight: Expr, pull: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
+    """The least: the pull is along the way to the other point."""
+    least = Average(weight * nu_k)
+    return [
+        Term(_ONE, square(pull - least * (at - balance))),
+        Term(2 * least * weight, strong_convexity(J_k, at, balance), averaged=True),
+        Term(2 * least * weight, strong_convexity(J_k, balance, at), averaged=True),
+    ]
+
+
+def _lengths_of_pulls(weight: Expr, at: sp.Symbol, balance: sp.Symbol) -> list[Term]:
+    """The most, by the lengths of the agents' pulls."""
+    return [
+        Term(_ONE, length_of_mean(weight * (Gradient(J_k, at) - Gradient(J_k, balance)))),
+        Term(weight, lipschitz_gradient_length(J_k, at, balance), averaged=True),
+    ]
+
+
+_STEPS, _MEAN_GRADIENT = mu_k * E_k / step, Expectation(federated_gradient(step))
+_OTHER_COST = Squared(
+    length=sp.sqrt(norm_sq(_MEAN_GRADIENT)),
+    bound=Average(_STEPS * delta_k) * sp.sqrt(norm_sq(w - w_bar)),
+    terms=_lengths_of_pulls(_STEPS, w, w_bar),
+)
+_BIAS = Squared(
+    length=sp.sqrt(norm_sq(weighted_pull)),
+    bound=Average(E_k * delta_k) * bias,
+    terms=[
+        *_lengths_of_pulls(E_k, w_o, w_bar),
+        Term(Average(E_k * delta_k), root("small-step bias", bias, w_bar - w_o)),
+    ],
+)
+
+
+CERTIFICATES = [
+    Certificate(
+        claim="vlaski2023:eq-5.26.only-if.fixed",
+        links=[
+            _pulled(_STEPS, _MEAN_GRADIENT, w, w_bar),
+            _OTHER_COST,
+        ],
+    ),
+    Certificate(
+        claim="vlaski2023:claim.common-step-bias.fixed",
+        links=[
+            [
+                *_pulled(E_k, weighted_pull, w_o, w_bar),
+                Term(Average(E_k * nu_k) ** 2, assumption("small-step bias, from below")),
+            ],
+            _BIAS,
+        ],
+    ),
+]

@@ -1,0 +1,331 @@
+"""Section 5.1.2, (5.48)-(5.54): how far local steps lead, and the energy of the perturbation d_i."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, norm_sq
+from fedtheory.language.claim import Rate, Relation
+from fedtheory.sources.vlaski2023.statements.notation import (
+    CONVEX,
+    NORMALISED,
+    E_k,
+    J_k,
+    K,
+    L,
+    beta_k,
+    claim,
+    d,
+    d_k,
+    delta_k,
+    e,
+    error_sq,
+    g,
+    hat_delta_k,
+    local_rate,
+    mu,
+    mu_k,
+    phi,
+    phi_next,
+    sigma_k,
+    spread_k,
+    w,
+    w_o_k,
+)
+
+energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
+own_error_sq = norm_sq(w_o_k - w)
+before, after = Expectation(norm_sq(w_o_k - phi)), Expectation(norm_sq(w_o_k - phi_next))
+LOCALLY_STABLE = local_rate() <= 1
+"""With lambda_k as printed."""
+CONTRACTING = local_rate(mu) <= 1
+
+settled_k = own_error_sq + mu**2 * sigma_k**2 / E_k
+bound_k = 2 * hat_delta_k**2 * error_sq + 2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k
+TRAVEL = mu**2 * (E_k - 1) * (2 * E_k - 1) / (6 * E_k**2)
+"""mu_k^2 times the mean over e of (e - 1)^2."""
+length_sq_k = (delta_k**2 + beta_k**2) * settled_k + sigma_k**2
+"""Bound on the mean square of a gradient at a local step."""
+sharp_k = hat_delta_k**2 * TRAVEL * length_sq_k
+"""Bound on E|d_k|^2 through the length of the local steps."""
+
+
+def printed_energy_bound() -> sp.Expr:
+    """The right end of (5.54)."""
+    slope = mu**2 * L / K * Average(2 * hat_delta_k**2)
+    level = Average(2 * hat_delta_k**2 * spread_k**2 + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k)
+    return slope * error_sq + mu**2 * L / K * level
+
+
+_OWN = r"\|w_k^o-w_{i-1}\|^2"
+_DK = r"\mathbb E\{\|d_{k,i}\|^2|w_{i-1}\}"
+_END = r"\mu^2\frac L{K^2}\sum_{k=1}^K\mathbb E\{\|d_{k,i}\|^2|w_{i-1}\}"
+_TERMS = r"2\hat\delta_k^2\|w^o-w_{i-1}\|^2+2\hat\delta_k^2\|w^o-w_k^o\|^2+\mu^2\hat\delta_k^2\frac{\sigma_k^2}{E_k}"
+
+
+def _error(index: str, power: str = "^2") -> str:
+    return rf"\mathbb E\{{\|w_k^o-\phi_{{k,{index}}}\|{power}|w_{{i-1}}\}}"
+
+
+CLAIMS = [
+    claim(
+        id="vlaski2023:eq-5.48",
+        kind="identity",
+        title="Local error recursion",
+        locator="(5.48)",
+        lhs=norm_sq((w_o_k - phi_next) - (w_o_k - phi + mu_k * g)),
+        relation="==",
+        rhs=0,
+        also=(
+            Relation(
+                norm_sq((w_o_k - phi_next) - (w_o_k - phi + mu / E_k * g - mu / E_k * Gradient(J_k, w_o_k))), "==", 0
+            ),
+        ),
+        place="round",
+        assumptions=NORMALISED,
+        printed=(
+            r"w_k^o-\phi_{k,e}=w_k^o-\phi_{k,e-1}+\mu_k\widehat{\nabla J_k}(\phi_{k,e-1})"
+            r"=w_k^o-\phi_{k,e-1}+\frac\mu{E_k}\widehat{\nabla J_k}(\phi_{k,e-1})-\frac\mu{E_k}\nabla J_k(w_k^o)"
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.49",
+        title="One local step towards the agent's minimiser",
+        locator="(5.49)",
+        lhs=after,
+        rhs=local_rate() * before + mu**2 * sigma_k**2 / E_k**2,
+        place="round",
+        assumptions=CONVEX,
+        printed=rf"{_error('e')}\le\lambda_k{_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_k^2}}",
+        note=(
+            "With lambda_k as printed in (5.50): its last term has mu_k^2 / E_k^2 = mu^2 / E_k^4, too small where "
+            "E_k > 1."
+        ),
+        fault="misprint",
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.49.fixed",
+        title="One local step, with mu^2 / E_k^2 in its rate",
+        locator="(5.49), repaired",
+        lhs=after,
+        rhs=local_rate(mu) * before + mu**2 * sigma_k**2 / E_k**2,
+        place="round",
+        assumptions=CONVEX,
+        note="Squaring (5.48) gives mu_k^2 (delta_k^2 + beta_k^2) with mu_k = mu / E_k.",
+        corrects="vlaski2023:eq-5.49",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.50",
+        kind="definition",
+        title="Local rate",
+        locator="(5.50)",
+        printed=(r"\lambda_k\triangleq1-2\frac\mu{E_k}\nu_k+\frac{\mu_k^2}{E_k^2}\left(\delta_k^2+\beta_k^2\right)"),
+        note="The index of mu_k in the last term is one too many, see (5.49).",
+        implemented_by="fedtheory.sources.vlaski2023.statements.notation:local_rate",
+        verdict="definition",
+    ),
+    claim(
+        id="vlaski2023:eq-5.51",
+        title="One local step, without its contraction",
+        locator="(5.51)",
+        lhs=after,
+        rhs=before + mu**2 * sigma_k**2 / E_k**2,
+        conditions=[LOCALLY_STABLE],
+        place="round",
+        assumptions=CONVEX,
+        printed=rf"\lambda_k\le1:\quad{_error('e')}\le{_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_k^2}}",
+        note=(
+            "With lambda_k as printed in (5.50), lambda_k <= 1 lets through local steps that overshoot: at E_k = 2 up "
+            "to mu_k = 8 / delta_k."
+        ),
+        fault="misprint",
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.51.fixed",
+        title="One local step, without its contraction, for the repaired rate",
+        locator="(5.51), repaired",
+        lhs=after,
+        rhs=before + mu**2 * sigma_k**2 / E_k**2,
+        conditions=[CONTRACTING],
+        place="round",
+        assumptions=CONVEX,
+        note="From the repaired (5.49), with mu^2 / E_k^2 in lambda_k.",
+        corrects="vlaski2023:eq-5.51",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.52",
+        title="Distance from the agent's minimiser in a round",
+        locator="(5.52)",
+        chain=(
+            Expectation(sp.sqrt(norm_sq(w_o_k - phi_next))),
+            "<=",
+            own_error_sq + mu**2 * sigma_k**2 * (e + 1) / E_k**2,
+            "<=",
+            settled_k,
+        ),
+        conditions=[LOCALLY_STABLE],
+        place="round",
+        assumptions=CONVEX,
+        printed=(
+            rf"{_error('e', '')}\le{_OWN}+\mu^2\frac{{\sigma_k^2e}}{{E_k^2}}"
+            rf"\le{_OWN}+\mu^2\frac{{\sigma_k^2}}{{E_k}}"
+        ),
+        note="The left side has lost its square; the sides do not even have the same unit.",
+        fault="misprint",
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.52.fixed",
+        title="Squared distance from the agent's minimiser in a round",
+        locator="(5.52), repaired",
+        chain=(after, "<=", own_error_sq + mu**2 * sigma_k**2 * (e + 1) / E_k**2, "<=", settled_k),
+        also=(Relation(before, "<=", own_error_sq + mu**2 * sigma_k**2 * e / E_k**2),),
+        conditions=[CONTRACTING],
+        place="round",
+        assumptions=CONVEX,
+        note="(5.51) iterated from phi_{k,0} = w_{i-1}, with the repaired lambda_k <= 1; here e counts from zero.",
+        corrects="vlaski2023:eq-5.52",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.53",
+        title="Energy of an agent's perturbation",
+        locator="(5.53)",
+        chain=(
+            energy_k,
+            "<=",
+            hat_delta_k**2 / E_k * LocalSum(settled_k),
+            "<=",
+            hat_delta_k**2 * own_error_sq + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k,
+            "<=",
+            bound_k,
+        ),
+        conditions=[LOCALLY_STABLE],
+        place="round",
+        assumptions=CONVEX,
+        printed=(
+            rf"{_DK}\le\frac{{\hat\delta_k^2}}{{E_k}}\sum_{{e=1}}^{{E_k}}\left\{{{_OWN}+\mu^2\frac{{\sigma_k^2}}{{E_k}}"
+            rf"\right\}}\le\hat\delta_k^2{_OWN}+\mu^2\hat\delta_k^2\frac{{\sigma_k^2}}{{E_k}}\le{_TERMS}"
+        ),
+        note=(
+            "With lambda_k as printed in (5.50), whose condition lambda_k <= 1 lets through steps that are too large.  "
+            "Nor does it follow as printed: (5.47) needs the way |phi - w_{i-1}|, while (5.52) bounds |w_k^o - phi|."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.53.fixed",
+        title="Energy of an agent's perturbation, for the repaired rate",
+        locator="(5.53), repaired",
+        chain=(
+            energy_k,
+            "<=",
+            hat_delta_k**2 * own_error_sq + mu**2 * hat_delta_k**2 * sigma_k**2 / E_k,
+            "<=",
+            bound_k,
+        ),
+        conditions=[CONTRACTING],
+        place="round",
+        assumptions=CONVEX,
+        note=(
+            "With mu^2 / E_k^2 in lambda_k.  The way is of order mu, which this bound gives away; the sharp form of "
+            "(5.54) keeps it."
+        ),
+        corrects="vlaski2023:eq-5.53",
+        verdict="supported",
+    ),
+    claim(
+        id="vlaski2023:eq-5.53.way",
+        title="The way that local steps lead",
+        locator="(5.53), repaired",
+        lhs=Expectation(norm_sq(g)),
+        rhs=length_sq_k,
+        also=(Relation(Expectation(norm_sq(phi - w)), "<=", mu**2 * e**2 / E_k**2 * length_sq_k),),
+        conditions=[CONTRACTING],
+        place="round",
+        assumptions=CONVEX,
+        note=(
+            "What (5.47) needs, by (5.52): at most e steps of size mu / E_k along gradients of bounded mean square; e "
+            "counts from zero."
+        ),
+        corrects="vlaski2023:eq-5.53",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.54",
+        title="Energy of the server's perturbation",
+        locator="(5.54)",
+        chain=(
+            energy,
+            "<=",
+            mu**2 * L / K * Average(energy_k),
+            "==",
+            mu**2 * L / K * Average(bound_k),
+            "==",
+            printed_energy_bound(),
+        ),
+        conditions=[LOCALLY_STABLE],
+        place="round",
+        assumptions=CONVEX,
+        printed=(
+            rf"\mathbb E\{{\|d_i\|^2|w_{{i-1}}\}}\le{_END}=\mu^2\frac L{{K^2}}\sum_{{k=1}}^K\left({_TERMS}\right)"
+            r"=\mu^2\frac L{K^2}\left(\sum_{k=1}^K2\hat\delta_k^2\right)\|w^o-w_{i-1}\|^2+\mu^2\frac L{K^2}\sum_{k=1}^K"
+            r"\left(2\hat\delta_k^2\|w^o-w_k^o\|^2+\mu^2\hat\delta_k^2\frac{\sigma_k^2}{E_k}\right)"
+        ),
+        note="Inherits L/K^2 from (5.41), and has an equality sign where (5.53) is used.",
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.54.fixed",
+        title="Energy of the server's perturbation, with 1/K",
+        locator="(5.54), repaired",
+        chain=(
+            energy,
+            "<=",
+            mu**2 * Average(energy_k),
+            "<=",
+            mu**2 * Average(bound_k),
+            "==",
+            K / L * printed_energy_bound(),
+        ),
+        conditions=[CONTRACTING],
+        place="round",
+        assumptions=CONVEX,
+        note="From the repaired (5.41); the printed right end times K/L.",
+        corrects="vlaski2023:eq-5.54",
+        verdict="supported",
+    ),
+    claim(
+        id="vlaski2023:eq-5.54.sharp",
+        title="Energy of the server's perturbation, of order mu^4",
+        locator="(5.54), repaired",
+        chain=(energy, "<=", mu**2 * Average(energy_k), "<=", mu**2 * Average(sharp_k)),
+        conditions=[CONTRACTING],
+        place="round",
+        assumptions=CONVEX,
+        note=(
+            "phi_{k,e-1} - w_{i-1} is mu_k times a sum of e - 1 gradients, each of mean square at most "
+            "(delta_k^2 + beta_k^2)(|w_k^o - w_{i-1}|^2 + mu^2 sigma_k^2 / E_k) + sigma_k^2 by the repaired (5.52).  "
+            "Since mu enters d_i once only, see (5.21), the theorem's O(mu^3) needs this order."
+        ),
+        corrects="vlaski2023:eq-5.54",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.54.order",
+        kind="rate",
+        title="Order of the energy of the server's perturbation",
+        locator="(5.54), last line",
+        rate=Rate(energy / (1 + error_sq), mu**2, mu),
+        place="round",
+        assumptions=CONVEX,
+        printed=(r"\mathbb E\{\|d_i\|^2|w_{i-1}\}\le O(\mu^2)\cdot\|w^o-w_{i-1}\|^2+O(\mu^2)"),
+        note="True, and not sharp: the energy is of order mu^4.",
+        verdict="asymptotic",
+    ),
+]

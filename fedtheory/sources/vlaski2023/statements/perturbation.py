@@ -1,0 +1,185 @@
+"""Section 5.1.2, (5.41)-(5.47): the energy of the perturbation d_i, agent by agent, and mean-square smoothness."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import least_squares_loss
+from fedtheory.language.claim import Relation
+from fedtheory.sources.vlaski2023.statements.notation import (
+    NORMALISED,
+    NOTATION,
+    E_k,
+    J_k,
+    K,
+    L,
+    claim,
+    d,
+    d_k,
+    g,
+    g_w,
+    hat_delta_k,
+    mu,
+    phi,
+    takes_part,
+    w,
+)
+
+energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
+apart = Expectation(norm_sq(g - g_w))
+travelled = Expectation(norm_sq(phi - w))
+h4 = sp.Symbol(r"\mathbb{E}\|h_kh_k^T\|^2", nonnegative=True)
+lms_gradient = g / 2
+"""(5.45): half the gradient of the squared error."""
+
+_DK = r"\mathbb E\{\|d_{k,i}\|^2|w_{i-1}\}"
+_PAIR = r"\mathbb E\{\|\widehat{\nabla J_k}(\phi_{k,e-1})-\widehat{\nabla J_k}(w_{i-1})\|^2|w_{i-1}\}"
+_SELECTED = r"\frac1L\sum_{k\in\mathcal L_i}"
+_END = r"\mu^2\frac L{K^2}\sum_{k=1}^K\mathbb E\{\|d_{k,i}\|^2|w_{i-1}\}"
+
+CLAIMS = [
+    claim(
+        id="vlaski2023:eq-5.41",
+        title="Energy of the perturbation, agent by agent",
+        locator="(5.41)",
+        chain=(
+            energy,
+            "==",
+            Expectation(norm_sq(Selected(mu * d_k))),
+            "==",
+            mu**2 * Expectation(norm_sq(Selected(d_k))),
+            "==",
+            mu**2 * Expectation(norm_sq(Average(takes_part * d_k))),
+            "<=",
+            mu**2 * Average(Expectation(norm_sq(takes_part * d_k))),
+            "==",
+            mu**2 * L / K * Average(energy_k),
+        ),
+        place="round",
+        assumptions=NORMALISED,
+        printed=(
+            rf"\mathbb E\{{\|d_i\|^2|w_{{i-1}}\}}=\mathbb E\|{_SELECTED}\mu_kE_kd_{{k,i}}\|^2"
+            rf"=\mathbb E\|{_SELECTED}\mu d_{{k,i}}\|^2=\mu^2\mathbb E\|{_SELECTED}d_{{k,i}}\|^2"
+            r"=\mu^2\mathbb E\|\frac1K\sum_{k=1}^K\mathbb 1_{k,i}d_{k,i}\|^2"
+            rf"\le\mu^2\frac1K\sum_{{k=1}}^K\mathbb E\|\mathbb 1_{{k,i}}d_{{k,i}}\|^2={_END}"
+        ),
+        note="The mean over L participants becomes 1/K times a sum with indicators: the factor K/L is lost.",
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.41.fixed",
+        title="Energy of the perturbation, with the participants' mean kept",
+        locator="(5.41), repaired",
+        chain=(
+            energy,
+            "==",
+            mu**2 * Expectation(norm_sq(K / L * Average(takes_part * d_k))),
+            "<=",
+            mu**2 * K / L * Average(Expectation(norm_sq(takes_part * d_k))),
+            "==",
+            mu**2 * Average(energy_k),
+        ),
+        place="round",
+        assumptions=NORMALISED,
+        note="Jensen's inequality for the mean over the L participants: 1/K stands where L/K^2 is printed.",
+        corrects="vlaski2023:eq-5.41",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.42",
+        title="Energy of an agent's perturbation, step by step",
+        locator="(5.42)",
+        lhs=energy_k,
+        rhs=LocalSum(apart) / E_k,
+        place="round",
+        assumptions=NORMALISED,
+        printed=rf"{_DK}\le\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_PAIR}",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:condition-5.1",
+        kind="condition",
+        title="Mean-square smoothness",
+        locator="Condition 5.1, (5.43)",
+        lhs=apart,
+        rhs=hat_delta_k**2 * travelled,
+        place="round",
+        assumptions=NORMALISED,
+        printed=(r"\mathbb E\|\widehat{\nabla J_k}(w_1)-\widehat{\nabla J_k}(w_2)\|^2\le\hat\delta_k^2\|w_1-w_2\|^2"),
+        note=(
+            "Both gradients have the same sample.  hat delta_k is the smallest constant for all pairs; it is tried at "
+            "w_1 = phi_{k,e-1}, averaged over its past, and w_2 = w_{i-1}."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.44-5.45",
+        kind="identity",
+        title="Least mean squares: cost and gradient",
+        locator="(5.44)-(5.45)",
+        lhs=Expectation(inner(lms_gradient - Gradient(J_k, phi), Gradient(J_k, phi))),
+        relation="==",
+        rhs=0,
+        place="step",
+        assumptions=(least_squares_loss,),
+        printed=(
+            r"J_k(w)=\mathbb E\|\gamma_k-h_k^{\mathsf T}w\|^2,\quad\widehat{\nabla J_k}(w)="
+            r"\nabla Q(w;h_{k,i},\gamma_{k,i})=-h_{k,i}\left(\gamma_{k,i}-h_{k,i}^{\mathsf T}w\right)"
+        ),
+        note=(
+            "Read with (5.27): the approximation must have the mean grad J_k, in the direction of grad J_k itself, at "
+            "every local iterate.  The printed one is half the gradient of the printed cost."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.44-5.45.fixed",
+        kind="identity",
+        title="Least mean squares: the gradient with its factor two",
+        locator="(5.44)-(5.45), repaired",
+        lhs=Expectation(inner(2 * lms_gradient - Gradient(J_k, phi), Gradient(J_k, phi))),
+        relation="==",
+        rhs=0,
+        also=(Relation(Expectation(inner(2 * lms_gradient - Gradient(J_k, phi), phi - w)), "==", 0),),
+        place="step",
+        assumptions=(least_squares_loss,),
+        note="-2 h (gamma - h'w) for this cost; or half the squared error as the cost, which Problem 5.3 needs.",
+        corrects="vlaski2023:eq-5.44-5.45",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.46",
+        title="Least mean squares are smooth in the mean square",
+        locator="(5.46)",
+        lhs=(hat_delta_k / 2) ** 2,
+        rhs=h4,
+        where={**NOTATION, h4: q.regressor_fourth_moment},
+        assumptions=(least_squares_loss,),
+        printed=(
+            r"\mathbb E\|\widehat{\nabla J_k}(w_1)-\widehat{\nabla J_k}(w_2)\|^2="
+            r"\mathbb E\|h_{k,i}h_{k,i}^{\mathsf T}(w_1-w_2)\|^2\le\mathbb E\|h_{k,i}h_{k,i}^{\mathsf T}\|^2"
+            r"\|w_1-w_2\|^2,\quad\hat\delta_k^2=\mathbb E\|h_{k,i}h_{k,i}^{\mathsf T}\|^2"
+        ),
+        note=(
+            "For the gradient of (5.45), half of ours: its smallest constant in Condition 5.1 is at most E|h h'|^2.  "
+            "The gradient of the cost (5.44) needs four times that."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="vlaski2023:eq-5.47",
+        title="Energy of an agent's perturbation by the way it travels",
+        locator="(5.47)",
+        lhs=energy_k,
+        rhs=hat_delta_k**2 / E_k * LocalSum(travelled),
+        place="round",
+        assumptions=NORMALISED,
+        printed=(
+            rf"{_DK}\le\frac{{\hat\delta_k^2}}{{E_k}}\sum_{{e=1}}^{{E_k}}"
+            r"\mathbb E\{\|\phi_{k,e-1}-w_{i-1}\|^2|w_{i-1}\}"
+        ),
+        verdict="proved",
+    ),
+]

@@ -1,0 +1,293 @@
+"""The proof of Theorem 5.1, (5.58)-(5.65); (5.63) repeats (5.56)."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expectation, norm_sq
+from fedtheory.language.claim import Rate
+from fedtheory.sources.vlaski2023.statements.local_error import CONTRACTING, printed_energy_bound, sharp_k
+from fedtheory.sources.vlaski2023.statements.notation import (
+    ALPHAS,
+    CONVEX,
+    NORMALISED,
+    alpha,
+    beta_fed_sq,
+    claim,
+    d,
+    delta,
+    error_sq,
+    federated_gradient,
+    global_rate,
+    mu,
+    next_error_sq,
+    nu,
+    rate,
+    sigma_fed_sq,
+    w,
+    w_o,
+)
+from fedtheory.sources.vlaski2023.statements.theorem import DECREASING, after, level, root
+
+energy, sharp_energy = Expectation(norm_sq(d)), mu**2 * Average(sharp_k)
+towards = w_o - w + mu * federated_gradient(mu)
+theta = sp.Symbol("theta", positive=True)
+share = 1 / (1 + theta)
+"""Any alpha between zero and one."""
+THETAS = {theta: (3, 1, sp.Rational(1, 9))}
+"""For which alpha is 1/4, 1/2 and 9/10."""
+t = sp.Symbol("t", positive=True)
+FRACTIONS = {t: (sp.Rational(1, 4), sp.Rational(1, 2), sp.Integer(1))}
+inside = t * nu / (delta**2 + beta_fed_sq)
+"""A step size at which lambda < 1: at most half the largest."""
+s = sp.Symbol("s", nonnegative=True)
+z = sp.Symbol("z", positive=True)
+stable = 2 * nu / ((1 + z) * (delta**2 + beta_fed_sq))
+"""Any step size at which lambda < 1."""
+
+_LAMBDA = r"1-2\mu\nu+\mu^2\left(\delta^2+\beta_{\rm fed}^2\right)"
+_STEP = r"\widetilde w_{i-1}+\mu\widehat{\nabla J}^{\rm fed}(w_{i-1})"
+_O = r"\left(O(\mu^2)\cdot\mathbb E\|\widetilde w_{i-1}\|^2+O(\mu^2)\right)"
+
+CLAIMS = [
+    claim(
+        id="vlaski2023:eq-5.58",
+        kind="step",
+        title="Squaring the recursion",
+        locator="(5.58)",
+        chain=(
+            next_error_sq,
+            "==",
+            norm_sq(towards + mu * d),
+            "<=",
+            norm_sq(towards) / alpha
+            + mu**2 / (1 - alpha) * norm_sq(d)
+            - 2 * mu * nu
+            + mu**2 * (delta**2 + beta_fed_sq),
+        ),
+        for_all={alpha: ALPHAS[1:2]},
+        place="round",
+        assumptions=CONVEX,
+        printed=(
+            rf"\|\widetilde w_i\|^2=\left\|{_STEP}+\mu d_i\right\|^2\le\frac1\alpha\left\|{_STEP}\right\|^2"
+            rf"+\frac{{\mu^2}}{{1-\alpha}}\|d_i\|^2{_LAMBDA}"
+        ),
+        note=(
+            "As transcribed, a piece of lambda runs on behind |d_i|^2, and mu stands at d_i, which has it already by "
+            "(5.20)."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.58.fixed",
+        kind="step",
+        title="Squaring the recursion, without the piece of lambda",
+        locator="(5.58), repaired",
+        chain=(
+            next_error_sq,
+            "==",
+            norm_sq(towards + d),
+            "<=",
+            norm_sq(towards) / share + norm_sq(d) / (1 - share),
+        ),
+        for_all=THETAS,
+        place="round",
+        assumptions=NORMALISED,
+        note=(
+            "Jensen's inequality with the weights alpha and 1 - alpha, for each outcome of the round; "
+            "alpha = 1/(1 + theta) stands for all numbers between 0 and 1."
+        ),
+        corrects="vlaski2023:eq-5.58",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.59-5.60",
+        title="One round without the perturbation",
+        locator="(5.59)-(5.60)",
+        lhs=Expectation(norm_sq(towards)) / alpha,
+        rhs=rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha,
+        for_all={alpha: ALPHAS[:1]},
+        place="round",
+        assumptions=CONVEX,
+        printed=(
+            rf"\frac1\alpha\mathbb E\left\{{\left\|{_STEP}\right\|^2\right\}}\le\frac\lambda\alpha"
+            rf"\mathbb E\|\widetilde w_{{i-1}}\|^2+\mu^2\frac{{\sigma_{{\rm fed}}^2}}\alpha,\quad\lambda={_LAMBDA}"
+        ),
+        note="Conditional on w_{i-1}, from every start that is tried; alpha only scales both sides.",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.61",
+        title="Full error recursion",
+        locator="(5.61)",
+        chain=(
+            after,
+            "==",
+            rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha + mu**2 / (1 - alpha) * energy,
+            "<=",
+            rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha + mu**2 / (1 - alpha) * (printed_energy_bound()),
+        ),
+        for_all={alpha: ALPHAS[1:2]},
+        place="round",
+        assumptions=CONVEX,
+        printed=(
+            r"\mathbb E\|\widetilde w_i\|^2=\frac\lambda\alpha\mathbb E\|\widetilde w_{i-1}\|^2"
+            r"+\mu^2\frac{\sigma_{\rm fed}^2}\alpha+\frac{\mu^2}{1-\alpha}\mathbb E\|d_i\|^2"
+            r"\le\frac\lambda\alpha\mathbb E\|\widetilde w_{i-1}\|^2+\mu^2\frac{\sigma_{\rm fed}^2}\alpha"
+            rf"+\frac{{\mu^2}}{{1-\alpha}}{_O}"
+        ),
+        note="Bounds (5.58), (5.59) give an inequality, printed as an equation; the O(.) are those of (5.54).",
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.61.fixed",
+        title="Full error recursion, as an inequality",
+        locator="(5.61), repaired",
+        chain=(
+            after,
+            "<=",
+            rate / share * error_sq + mu**2 * sigma_fed_sq / share + energy / (1 - share),
+            "<=",
+            rate / share * error_sq + mu**2 * sigma_fed_sq / share + sharp_energy / (1 - share),
+        ),
+        for_all={theta: THETAS[theta][1:2]},
+        conditions=[CONTRACTING],
+        place="round",
+        assumptions=CONVEX,
+        note=(
+            "mu counts once in d_i, and the energy of d_i is of order mu^4, see the repairs of (5.21) and (5.54).  "
+            "alpha = 1/(1 + theta) stands for all numbers between 0 and 1."
+        ),
+        corrects="vlaski2023:eq-5.61",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.62",
+        kind="rate",
+        title="Full error recursion at alpha = sqrt(lambda)",
+        locator="(5.62)",
+        rate=Rate(
+            sp.Max(0, after - root * error_sq - mu**2 * sigma_fed_sq / root) * (1 - root) / (1 + error_sq),
+            mu**4,
+            mu,
+        ),
+        place="round",
+        assumptions=CONVEX,
+        printed=(
+            r"\mathbb E\|\widetilde w_i\|^2\le\sqrt\lambda\,\mathbb E\|\widetilde w_{i-1}\|^2"
+            rf"+\mu^2\frac{{\sigma_{{\rm fed}}^2}}{{\sqrt\lambda}}+\frac{{\mu^2}}{{1-\sqrt\lambda}}{_O}"
+        ),
+        note="Multiplied by 1 - sqrt(lambda): what is left is of order mu^2 times mu^2.",
+        verdict="asymptotic",
+    ),
+    claim(
+        id="vlaski2023:eq-5.62.explicit",
+        title="Full error recursion at alpha = sqrt(lambda), with its constants",
+        locator="(5.62)",
+        lhs=after,
+        rhs=root * error_sq + mu**2 * sigma_fed_sq / root + sharp_energy / (1 - root),
+        conditions=[CONTRACTING, DECREASING, rate > 0],
+        place="round",
+        assumptions=CONVEX,
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.64",
+        kind="identity",
+        title="The factor in front of the perturbation",
+        locator="(5.64)",
+        chain=(
+            inside**2 / (1 - sp.sqrt(global_rate(inside))),
+            "==",
+            inside**2 / (1 - global_rate(inside)),
+            "==",
+            inside / (2 * nu - inside * (delta**2 + beta_fed_sq)),
+        ),
+        for_all={t: FRACTIONS[t][:1]},
+        assumptions=CONVEX,
+        printed=(
+            rf"\frac{{\mu^2}}{{1-\sqrt\lambda}}=\frac{{\mu^2}}{{1-({_LAMBDA})}}"
+            r"=\frac\mu{2\nu-\mu(\delta^2+\beta_{\rm fed}^2)}=O(\mu)"
+        ),
+        note=(
+            "lambda takes the place of its root.  Tried at the step sizes mu = t nu / (delta^2 + beta_fed^2), for "
+            "which lambda < 1."
+        ),
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.64.fixed",
+        title="The factor in front of the perturbation, within a factor two",
+        locator="(5.64), repaired",
+        chain=(
+            stable / (2 * nu - stable * (delta**2 + beta_fed_sq)),
+            "<=",
+            stable**2 / (1 - sp.sqrt(global_rate(stable))),
+            "<=",
+            2 * stable / (2 * nu - stable * (delta**2 + beta_fed_sq)),
+        ),
+        for_all={z: (7, 1)},
+        assumptions=CONVEX,
+        note=(
+            "1/(1 - sqrt(lambda)) = (1 + sqrt(lambda))/(1 - lambda), and sqrt(lambda) is between 0 and 1.  The step "
+            "sizes mu = 2 nu / ((1 + z)(delta^2 + beta_fed^2)), z > 0, are all those for which lambda < 1."
+        ),
+        corrects="vlaski2023:eq-5.64",
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.64.order",
+        kind="rate",
+        title="Order of the factor in front of the perturbation",
+        locator="(5.64), last link",
+        rate=Rate(mu**2 / (1 - root), mu, mu),
+        assumptions=CONVEX,
+        printed=r"\frac{\mu^2}{1-\sqrt\lambda}=O(\mu)",
+        verdict="asymptotic",
+    ),
+    claim(
+        id="vlaski2023:eq-5.65",
+        kind="inequality",
+        title="Simplifying the noise term",
+        locator="(5.65)",
+        lhs=mu**2 * sigma_fed_sq / root,
+        rhs=level,
+        conditions=[rate >= sp.Rational(1, 4)],
+        assumptions=CONVEX,
+        printed=(
+            r"\sqrt\lambda\ge\frac12:\quad\mu^2\frac{\sigma_{\rm fed}^2}{\sqrt\lambda}\le2\mu^2\sigma_{\rm fed}^2"
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="vlaski2023:eq-5.65.step-condition",
+        kind="condition",
+        title="Steps for which sqrt(lambda) is at least 1/2",
+        locator="below (5.65)",
+        lhs=global_rate(t * nu / 2),
+        relation=">=",
+        rhs=sp.Rational(1, 4),
+        for_all=FRACTIONS,
+        assumptions=CONVEX,
+        printed=r"\mu\le\frac\nu2\ \Longrightarrow\ \sqrt\lambda\ge\frac12",
+        note="Tried at mu = t nu/2.  The units tell: mu nu has none, so a bound on mu must be over nu.",
+        verdict="refuted",
+    ),
+    claim(
+        id="vlaski2023:eq-5.65.step-condition.fixed",
+        kind="condition",
+        title="Steps for which sqrt(lambda) is at least 1/2, up to 1/(2 nu)",
+        locator="below (5.65), repaired",
+        lhs=global_rate(1 / (2 * nu * (1 + s))),
+        relation=">=",
+        rhs=sp.Rational(1, 4),
+        for_all={s: (3, 1, 0)},
+        assumptions=CONVEX,
+        note=(
+            "delta >= nu gives lambda >= (1 - mu nu)^2, which is at least 1/4 for mu <= 1/(2 nu).  Stated for "
+            "mu = 1/(2 nu (1 + s)), which are all these steps."
+        ),
+        corrects="vlaski2023:eq-5.65.step-condition",
+        verdict="proved",
+    ),
+]
