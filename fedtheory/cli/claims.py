@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import Json, SourceKey, print_json, print_table, styled
+from fedtheory.cli.output import Json, SourceKey, Targets, print_json, print_table, styled
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 NAME = "claims"
 
 
-def run(source: SourceKey = None, as_json: Json = False) -> None:
+def run(targets: Targets = None, source: SourceKey = None, as_json: Json = False) -> None:
     """List the encoded claims, in the order of their sources' pages."""
-    from fedtheory.language.registry import claims_of
+    from fedtheory.language.targets import expand_or_all, resolve
 
-    claims = claims_of(source)
+    claims = [resolve(target) for target in expand_or_all(targets, source)]
     if as_json:
         print_json([summary(claim) for claim in claims])
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import Json, SourceKey, print_json, print_lines, print_table, styled
+from fedtheory.cli.output import Json, SourceKey, Targets, print_json, print_lines, print_table, styled
 
 if TYPE_CHECKING:
     from verify.errata import Erratum
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 NAME = "errata"
 
 
-def run(source: SourceKey = None, as_json: Json = False) -> None:
+def run(targets: Targets = None, source: SourceKey = None, as_json: Json = False) -> None:
     """List the refuted claims: the fault, the repair, and a counterexample that is checked again, exactly."""
-    from fedtheory.language.registry import claims_of
+    from fedtheory.language.targets import expand_or_all, resolve
     from verify.errata import errata
 
-    entries = errata(claims_of(source))
+    entries = errata([resolve(target) for target in expand_or_all(targets, source)])
     if as_json:
         print_json([document(entry) for entry in entries])
     else:

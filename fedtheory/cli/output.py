@@ -17,6 +17,13 @@ ArithmeticName = Annotated[
 ]
 RunFile = Annotated[str, typer.Argument(metavar="RUN", help="A run file (TOML).")]
 Target = Annotated[str, typer.Argument(metavar="ID", help="A claim's id, or file.py:NAME for one of your own.")]
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TARGET]...",
+        help="Ids, patterns such as 'liu2022:thm-*', sources, a paper's folder, file.py or file.py:NAME; all if none.",
+    ),
+]
 SourceKey = Annotated[str | None, typer.Option("--source", help="Only the claims of this source.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import Json, Target, print_json, print_lines
+from fedtheory.cli.output import Json, Target, print_json, print_lines, print_table, styled
 
 if TYPE_CHECKING:
     from fedtheory.proofs import Proof
@@ -19,18 +19,24 @@ def run(
     target: Target,
     as_json: Json = False,
 ) -> int:
-    """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken."""
-    from fedtheory.language.targets import resolve
+    """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken.
+
+    Of a paper's folder, a source, a pattern or a file.py the certificates of all claims are checked.
+    """
+    from fedtheory.language.targets import expand, resolve
     from fedtheory.proofs import prove
     from verify.printed import printed_proof
 
-    claim = resolve(target)
-    proof, printed = prove(claim), printed_proof(claim)
+    claims = [resolve(single) for single in expand([target])]
+    found = [(prove(claim), printed_proof(claim)) for claim in claims]
     if as_json:
-        print_json(document(proof, printed))
+        documents = [document(*each) for each in found]
+        print_json(documents[0] if len(found) == 1 else documents)
+    elif len(found) == 1:
+        for_people(*found[0])
     else:
-        for_people(proof, printed)
-    return int(proof.verdict == "broken")
+        _print_table([proof for proof, _ in found])
+    return int(any(proof.verdict == "broken" for proof, _ in found))
 
 
 def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
@@ -67,8 +73,6 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     """Print a proof for a terminal."""
     from rich.markup import escape
 
-    from fedtheory.cli.output import styled
-
     print_lines(
         f"[bold]{proof.claim.id}[/bold]  {escape(proof.claim.title)}: {styled(verdict(proof, printed))}",
         *(f"  {_mark(step.holds)}  {escape(step.text)}" for step in proof.steps),
@@ -78,6 +82,19 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
         print_lines(f"  a weaker condition suffices: {escape(weaker or 'none')}")
     if printed:
         _print_printed(printed)
+
+
+def _print_table(proofs: list[Proof]) -> None:
+    """Several proofs: for each its verdict, and the first step that fails."""
+    from collections import Counter
+
+    from rich.markup import escape
+
+    failing = [next((step.text for step in proof.steps if not step.holds), "") for proof in proofs]
+    rows = [[proof.claim.id, styled(proof.verdict), escape(step)] for proof, step in zip(proofs, failing, strict=True)]
+    print_table("certificates", ["claim", "certificate", "what fails"], rows, whole=("certificate",))
+    counts = Counter(proof.verdict for proof in proofs)
+    print_lines(", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
 
 
 def _print_printed(printed: list[PrintedStep]) -> None:

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fedtheory.cli.output import Jobs, Json, SourceKey, print_json, print_lines, print_table, progress, short, styled
+from fedtheory.cli.output import (
+    Jobs,
+    Json,
+    SourceKey,
+    Targets,
+    print_json,
+    print_lines,
+    print_table,
+    progress,
+    short,
+    styled,
+)
 
 if TYPE_CHECKING:
     from verify.verdict import ClaimVerdict
 
 NAME = "verify"
 
-Targets = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Claims' ids, or file.py:NAME; all if none is given.")
-]
-
 
 def run(targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, as_json: Json = False) -> None:
     """Try claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
     from time import perf_counter
 
-    from fedtheory.language.registry import claims_of
+    from fedtheory.language.targets import expand_or_all
     from verify.verdict import verify
 
     begin = perf_counter()
-    known = [claim.id for claim in claims_of(source)]
-    chosen = targets if targets else known
+    chosen = expand_or_all(targets, source)
     with progress("instances") as report:
         verdicts = verify(chosen, jobs=jobs, on_progress=report)
     seconds = perf_counter() - begin
@@ -61,7 +67,9 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
 
 def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     """Print verdicts for a terminal; for a single claim also the run that decides."""
-    rows = [[v.target, _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
+    from fedtheory.language.targets import shown_as
+
+    rows = [[shown_as(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
     columns = ["claim", "verdict", "instances", "largest ratio"]
     print_table("verdicts", columns, rows, whole=("verdict", "instances", "largest ratio"))
     if len(verdicts) == 1 and verdicts[0].run_file:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fedtheory.language.claim import Claim
+from fedtheory.language.loading import one_line
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,10 @@ class Paper:
     def part(self, name: str) -> ModuleType | None:
         """One of the paper's modules, imported on first use; None where the paper has none of that name."""
         module = f"{self.package}.{name}"
-        return importlib.import_module(module) if importlib.util.find_spec(module) else None
+        if importlib.util.find_spec(module) is None:
+            return None
+        with one_line(self.folder):
+            return importlib.import_module(module)
 
     def counterexample_file(self, claim: Claim) -> Path:
         """Where the run file of the smallest known counterexample of a claim is, or would be."""

@@ -1,47 +1,85 @@
-"""What a user can name on the command line: the id of a claim, or ``file.py:NAME`` for one of their own."""
+"""What a user can name: a claim, several, or all claims of a paper.
+
+A claim is named by its id, or by ``file.py:NAME`` if it is the user's own.
+Several are named by a pattern such as ``liu2022:thm-*``, by the key of a
+source, by a paper's folder, or by ``file.py`` alone.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import sys
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import find
+from fedtheory.language.folder import open_paper
+from fedtheory.language.loading import load_file
+from fedtheory.language.registry import all_claims, all_sources, claims_of, find
 from fedtheory.language.wellformed import require_wellformed
 
 
 @cache
 def resolve(target: str) -> Claim:
-    """The claim of an id or of ``file.py:NAME``; `InputError` where there is none.
+    """The claim of an id, of ``file.py:NAME`` or of ``FOLDER:NAME``; `InputError` where there is none.
 
-    A file is executed as Python, with all its rights: only name files you trust.
+    A file or folder is executed as Python, with all its rights: only name what you trust.
     """
     if target.endswith(".py"):
         raise InputError("id", f"expected {target}:NAME, with the name of a claim in that file")
-    file, _, name = target.rpartition(":")
-    return _from_file(Path(file), name) if file.endswith(".py") else find(target)
+    home, _, name = target.rpartition(":")
+    if home.endswith(".py"):
+        return _from_file(Path(home), name)
+    if home and Path(home).is_dir():
+        return find(f"{open_paper(Path(home).resolve()).source.key}:{name}")
+    return find(target)
+
+
+def expand(targets: Sequence[str]) -> list[str]:
+    """Targets of one claim each, for `resolve`, without repetition; `InputError` where a file or folder has none."""
+    return list(dict.fromkeys(single for target in targets for single in _expanded(target)))
+
+
+def expand_or_all(targets: Sequence[str] | None, source: str | None) -> list[str]:
+    """The targets that are named; without any, the claims of a source, or all."""
+    if targets and source is not None:
+        raise InputError("--source", "expected either claims or a source, got both")
+    return expand(targets) if targets else [claim.id for claim in claims_of(source)]
+
+
+def shown_as(target: str, claim: Claim) -> str:
+    """What people call a target: the id of a paper's claim, or ``file.py:NAME``."""
+    return claim.id if claim.source in all_sources() else target
+
+
+def _expanded(target: str) -> Iterator[str]:
+    path = Path(target)
+    if target.endswith(".py"):
+        yield from (f"{target}:{name}" for name in _names_in(path))
+    elif target in all_sources():
+        yield from (claim.id for claim in claims_of(target))
+    elif target and path.is_dir():
+        folder = path.resolve()
+        claims = open_paper(folder).source.claims
+        yield from (f"{folder}:{claim.id.partition(':')[2]}" for claim in claims)
+    else:
+        yield from [name for name in all_claims() if fnmatchcase(name, target)] or [target]
+
+
+def _names_in(path: Path) -> list[str]:
+    """The names of the claims that a file defines, in their order."""
+    names = [name for name, value in vars(load_file(path)).items() if isinstance(value, Claim)]
+    if not names:
+        raise InputError("", "the file defines no Claim", str(path))
+    return names
 
 
 def _from_file(path: Path, name: str) -> Claim:
-    spec = importlib.util.spec_from_file_location(f"_user_claims_{path.stem}", path)
-    if not path.is_file() or spec is None or spec.loader is None:
-        raise InputError("", "no such file", str(path))
-    module = importlib.util.module_from_spec(spec)
-    try:
-        # Standard output belongs to the answer.
-        with contextlib.redirect_stdout(sys.stderr):
-            spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise InputError("", f"cannot be executed: {type(error).__name__}: {error}", str(path)) from None
-    claim = getattr(module, name, None)
+    claim = getattr(load_file(path), name, None)
     if not isinstance(claim, Claim):
-        names = sorted(key for key, value in vars(module).items() if isinstance(value, Claim))
-        expected = f"expected the name of a Claim: {', '.join(names)}" if names else "the file defines no Claim"
-        raise InputError(name, expected, str(path))
+        names = sorted(_names_in(path))
+        raise InputError(name, f"expected the name of a Claim: {', '.join(names)}", str(path))
     try:
         require_wellformed(claim)
     except InputError as error:

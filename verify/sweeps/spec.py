@@ -6,15 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, named
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import all_claims
-from fedtheory.language.targets import resolve
+from fedtheory.language.registry import all_sources
+from fedtheory.language.targets import expand, resolve, shown_as
 from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.table import Table
 from verify.compare import condition_links, links_of
@@ -101,18 +100,22 @@ def _targets(given: object, folder: Path) -> dict[str, str]:
 
 
 def _named(name: str, folder: Path) -> Iterator[tuple[str, str]]:
-    claims = all_claims()
-    several = [each for each, claim in claims.items() if claim.source == name or fnmatchcase(each, name)]
-    if name in claims or not several:
-        file, colon, attribute = name.rpartition(":")
-        target = f"{folder / file}{colon}{attribute}" if file.endswith(".py") else name
-        _require_evaluable(resolve(target))
+    targets = {target: resolve(target) for target in expand([_beside(name, folder)])}
+    if len(targets) == 1:
+        [(target, claim)] = targets.items()
+        _require_evaluable(claim)
         yield name, target
         return
-    evaluable = [each for each in several if _says_something(claims[each])]
+    evaluable = [(shown_as(target, claim), target) for target, claim in targets.items() if _says_something(claim)]
     if not evaluable:
         raise InputError("claims", f"{name!r} names only claims that say what something is: nothing to check")
-    yield from ((each, each) for each in evaluable)
+    yield from evaluable
+
+
+def _beside(name: str, folder: Path) -> str:
+    """A name as seen from the folder of the sweep, where claim files and papers may lie."""
+    is_own = ".py" in name or ((folder / name).is_dir() and name not in all_sources())
+    return str(folder / name) if is_own else name
 
 
 def _says_something(claim: Claim) -> bool:

@@ -1,0 +1,55 @@
+"""A paper in a folder of its own, outside any package: opened, checked, and known by its key from then on."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from fedtheory.errors import InputError
+from fedtheory.language.claim import Claim
+from fedtheory.language.loading import load_folder
+from fedtheory.language.registry import add_paper
+from fedtheory.language.source import Paper, Source
+from fedtheory.language.wellformed import require_wellformed
+
+_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@cache
+def open_paper(folder: Path) -> Paper:
+    """The paper of a folder; `InputError` names the file and what was expected.
+
+    The folder is a package whose ``__init__.py`` has a `SOURCE`.  It is
+    executed as Python, with all rights of the user.
+    """
+    file = folder / "__init__.py"
+    if not file.is_file():
+        expected = "expected the folder of a paper, with a SOURCE in __init__.py; `fedtheory new-source` writes one"
+        raise InputError("", expected, str(folder))
+    module = load_folder(folder)
+    source = getattr(module, "SOURCE", None)
+    if not isinstance(source, Source):
+        raise InputError("SOURCE", f"expected a fedtheory.Source, got {'none' if source is None else source!r}", str(file))
+    try:
+        _require_sound(source)
+        paper = Paper(source, module.__name__, folder)
+        add_paper(paper)
+    except InputError as error:
+        raise error if error.file else error.in_file(str(file)) from None
+    return paper
+
+
+def _require_sound(source: Source) -> None:
+    if not _KEY.fullmatch(source.key):
+        raise InputError("SOURCE.key", f"expected letters, digits, - and _, got {source.key!r}")
+    known: set[str] = set()
+    for n, claim in enumerate(source.claims):
+        if not isinstance(claim, Claim):
+            raise InputError(f"SOURCE.claims[{n}]", f"expected a Claim, got {claim!r}")
+        if not claim.id.startswith(f"{source.key}:"):
+            raise InputError(f"SOURCE.claims[{n}]", f"expected an id that begins with {source.key}:, got {claim.id!r}")
+        if claim.id in known:
+            raise InputError(f"SOURCE.claims[{n}]", f"two claims have the id {claim.id!r}")
+        known.add(claim.id)
+        require_wellformed(claim)

@@ -1,0 +1,74 @@
+"""A user's Python file or folder, executed: its output goes to standard error, its mistakes become one line.
+
+Both are executed with all the rights of the user: only name what you trust.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+from fedtheory.errors import FedtheoryError, InputError
+
+
+@cache
+def load_file(path: Path) -> ModuleType:
+    """The module of a Python file; `InputError` names the file, the line and the mistake."""
+    return _execute(path, f"_user_claims_{path.stem}", None)
+
+
+@cache
+def load_folder(folder: Path) -> ModuleType:
+    """The package of a folder, which need not be on the import path; inside it imports are relative."""
+    name = f"_user_paper_{sha256(str(folder).encode()).hexdigest()[:12]}"
+    try:
+        return _execute(folder / "__init__.py", name, [str(folder)])
+    except FedtheoryError:
+        for module in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
+            del sys.modules[module]
+        raise
+
+
+def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=search)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise InputError("", "no such file", str(file))
+    module = importlib.util.module_from_spec(spec)
+    if search is not None:
+        sys.modules[name] = module
+    with one_line(file if search is None else file.parent), contextlib.redirect_stdout(sys.stderr):
+        spec.loader.exec_module(module)
+    return module
+
+
+@contextlib.contextmanager
+def one_line(home: Path) -> Iterator[None]:
+    """Whatever goes wrong in the code of a file or folder, as an `InputError` that names file and line."""
+    try:
+        yield
+    except InputError as error:
+        raise error if error.file else error.in_file(str(home)) from None
+    except (Exception, SystemExit) as error:
+        file, line = _place(error, home)
+        place = f"{file}, line {line}" if line else str(file)
+        raise InputError("", f"cannot be executed: {type(error).__name__}: {_message(error)}", place) from error
+
+
+def _message(error: BaseException) -> str:
+    return error.msg if isinstance(error, SyntaxError) else str(error)
+
+
+def _place(error: BaseException, home: Path) -> tuple[str | Path, int | None]:
+    """The last line of the user's own code that was being executed."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(home)]
+    return (own[-1].filename, own[-1].lineno) if own else (home, None)
