@@ -1,52 +1,33 @@
-"""Which figures a claim gets: decided by what it states, not by its name."""
+"""Which figures a claim gets by what it states, whatever paper it is from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
 
-import sympy as sp
-from flint import fmpq
-
 from fedtheory.engine.run import Run
-from fedtheory.errors import MissingExtra
-from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import sharper_claims
-from fedtheory.sources.fraboni2022.statements.examples import turns_of_clients, turns_of_pairs
-from report.budgets import budget_cases
 from report.figures.bounds import bound_curve, by_terms, over_rounds, tightness_map
-from report.figures.budget import over_local_steps as over_fixed_steps
 from report.figures.clock import over_clock_time
 from report.figures.communication import over_workers
 from report.figures.drift import over_local_steps
-from report.figures.limits import limit_points
 from report.figures.paths import along_path
 from report.figures.rates import ladder
 from report.figures.sharpened import beside_sharper
-from report.figures.speedup import over_clients
-from report.figures.steady_state import over_step_sizes
 from report.figures.style import Figure
 from report.figures.timeline import timeline
-from report.figures.turns import cycles, distances
 from report.showcases import (
     CYCLE,
-    TURNS_LIMIT,
-    UNEQUAL_STEPS,
-    clients_in_turn,
     clocked,
     map_problems,
     noiseless,
-    pairs_in_turn,
-    sampled,
     showcase,
     stale,
 )
-from report.speedup import speed_ups
 from verify.check import check
 from verify.verdict import ClaimVerdict
 
@@ -78,25 +59,12 @@ def _is_bound_on(*measured: Quantity) -> Callable[[Claim], bool]:
     )
 
 
-def _points_at(name: str) -> Callable[[Claim], bool]:
-    return lambda claim: claim.implemented_by == name
-
-
-def _assumes(assumption: Assumption) -> Callable[[Claim], bool]:
-    return lambda claim: assumption in claim.assumptions
-
-
 def _is_cost(claim: Claim) -> bool:
     return claim.kind == "cost"
 
 
 def _is_bound_on_a_path(claim: Claim) -> bool:
     return claim.kind == "bound" and claim.place == "path" and q.centralised_model in claim.notation.values()
-
-
-def _is_about_accuracy(claim: Claim) -> bool:
-    """Whether a claim gives the iterations to an accuracy, at a step size for linear speed-up."""
-    return a.speedup_step in claim.assumptions and claim.kind == "rate"
 
 
 def _drift_figures(claim: Claim) -> list[Figure]:
@@ -131,52 +99,6 @@ def _step_limit(claim: Claim) -> Fraction:
         if claim.notation.get(condition.lhs) is q.local_step_size and limit.is_Rational:
             return Fraction(int(limit.p), int(limit.q))
     return Fraction(1)
-
-
-def _speed_up_figures(claim: Claim) -> list[Figure]:
-    alike, unlike = "all clients alike", "every other client of a second kind (other Hessian, other minimiser)"
-    return [
-        over_clients(claim.slug, speed_ups(alike=True), "alike", alike),
-        over_clients(claim.slug, speed_ups(alike=False), "unlike", unlike),
-    ]
-
-
-def _budget_figures(claim: Claim) -> list[Figure]:
-    """Loss at equal cost on data; none without scikit-learn's data."""
-    try:
-        return [over_fixed_steps(claim.slug, budget_cases())]
-    except MissingExtra:
-        return []
-
-
-def _speaks_of(quantity: Quantity) -> Callable[[Claim], bool]:
-    return lambda claim: claim.rate is not None and quantity in claim.notation.values()
-
-
-def _steady_figures(claim: Claim) -> list[Figure]:
-    compared = _compared_with(claim, q.limiting_distance_sq)
-    if compared is None:
-        return []
-    normalised = sampled(tuple(fmpq(1, 4 * count) for count in UNEQUAL_STEPS))
-    words = "Three agents in the plane, two of them sampled, $E_k=1,2,4$, noise of variance 1."
-    return [over_step_sizes(claim, compared, normalised, words)]
-
-
-def _compared_with(claim: Claim, quantity: Quantity) -> Expr | None:
-    """What a rate subtracts from a quantity, in ``quantity - x``."""
-    assert claim.rate is not None
-    for difference in claim.rate.measured.atoms(sp.Add):
-        for term in difference.args:
-            if claim.notation.get(term) is quantity:
-                return term - difference
-    return None
-
-
-def _limit_figures(claim: Claim) -> list[Figure]:
-    common = sampled((fmpq(1, 2),) * len(UNEQUAL_STEPS))
-    size = common.algorithm.work.common_step_size
-    words = f"Three agents in the plane with $E_k=1,2,4$ and a common step size; $\\mu$ starts at ${size}$."
-    return [limit_points(claim, common.as_floats(), words)]
 
 
 def _policy_figures(claim: Claim) -> list[Figure]:
@@ -244,13 +166,7 @@ _FIGURES: tuple[tuple[Callable[[Claim], bool], Callable[[Claim], list[Figure]]],
         _stale_bound_figures,
     ),
     (_is_policy, _policy_figures),
-    (_assumes(turns_of_pairs), lambda claim: [distances(claim.slug, pairs_in_turn())]),
-    (_assumes(turns_of_clients), lambda claim: [cycles(claim.slug, clients_in_turn(), TURNS_LIMIT)]),
     (_is_bound_on_a_path, _path_figures),
     (_is_cost, lambda claim: [over_workers(claim.slug)]),
-    (_is_about_accuracy, _speed_up_figures),
-    (_speaks_of(q.limiting_distance_sq), _steady_figures),
-    (_speaks_of(q.distance_to_small_step_limit), _limit_figures),
-    (_points_at("fedtheory.engine.budget:descend_adaptively"), _budget_figures),
 )
 """Which claims get which figures, by what they state."""

@@ -12,6 +12,7 @@ from fedtheory.engine.moments import Trajectory
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.clock import Asynchronous, Synchronous
+from fedtheory.language.assumptions import half_of_one_time
 from fedtheory.language.quantities.experiments import doubled_server_gap
 from fedtheory.sources.fraboni2022.experiments.curves import Curve, Tuned, scenario
 from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, Split, digits_problem
@@ -25,7 +26,7 @@ from fedtheory.sources.fraboni2022.experiments.findings import (
     findings_4,
     findings_5_to_7,
 )
-from fedtheory.sources.fraboni2022.statements.experiments import CLAIMS, half_of_one_time
+from fedtheory.sources.fraboni2022.statements.experiments import CLAIMS
 from report.figures import experiments as figures
 from verify.check import check
 from verify.instances.experiments import half_intervals

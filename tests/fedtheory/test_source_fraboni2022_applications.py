@@ -19,10 +19,11 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.problem import least_squares
 from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import unbiased_updates
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import hardware as h
 from fedtheory.language.quantities import sampling as s
-from fedtheory.sources.fraboni2022 import asynchronous, fedfix, hardware, sampling, table_2
+from fedtheory.sources.fraboni2022.statements import asynchronous, fedfix, hardware, sampling, table_2
 from fedtheory.sources.fraboni2022.statements.notation import R_L, K, M, N, Sigma_star, W, tau, theta0_distance
 from verify.check import check
 
@@ -258,8 +259,8 @@ def test_noise_of_mini_batches_depends_on_the_model() -> None:
 
 def test_unbiased_updates_are_seen() -> None:
     """Every client in every round has q_i(n) = p_i; asynchronous clients have not."""
-    assert hardware.unbiased_updates.failure(sampled(Uniform(1))) is None
-    assert hardware.unbiased_updates.failure(cycle("one-by-one", (1, 2), 3)) is not None
+    assert unbiased_updates.failure(sampled(Uniform(1))) is None
+    assert unbiased_updates.failure(cycle("one-by-one", (1, 2), 3)) is not None
 
 
 def test_every_refuted_print_has_its_repair() -> None:

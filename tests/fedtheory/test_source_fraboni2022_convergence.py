@@ -13,18 +13,18 @@ from fedtheory import RATIONAL, Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, Schedule, Update
 from fedtheory.federation.problem import quadratic
-from fedtheory.language.assumptions import Assumption, fair_types
-from fedtheory.language.quantities import bounded_gradients, examples
-from fedtheory.language.registry import find
-from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise, theorem_step_size
-from fedtheory.sources.fraboni2022.statements.convergence import one_type
-from fedtheory.sources.fraboni2022.statements.examples import (
-    EXAMPLES,
-    STABLE,
-    odd_offset,
+from fedtheory.language.assumptions import (
+    Assumption,
+    fair_types,
+    one_type,
+    theorem_step_size,
     turns_of_clients,
     turns_of_pairs,
 )
+from fedtheory.language.quantities import bounded_gradients, examples
+from fedtheory.language.registry import find
+from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
+from fedtheory.sources.fraboni2022.statements.examples import EXAMPLES, STABLE, odd_offset
 from fedtheory.sources.fraboni2022.statements.examples import step as phi_of_steps
 from fedtheory.sources.fraboni2022.statements.notation import N, W, eta_l, rho, tau, theta0_distance
 from fedtheory.sources.fraboni2022.statements.relaxed import BOUND, EPSILON_W, B_g

@@ -16,8 +16,6 @@ from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import random_quadratics, random_vector
 from fedtheory.federation.problem.quadratic import quadratic
 from fedtheory.language import assumptions as a
-from fedtheory.sources.fraboni2022.statements.convergence import one_type
-from fedtheory.sources.fraboni2022.statements.examples import turns_of_clients, turns_of_pairs
 from verify.instances.asynchronous import admissible_step
 from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick
 
@@ -60,7 +58,7 @@ def _late_client() -> Run:
     return Run(problem, fedavg(problem, rounds=3, local_step_size=fmpq(1, 1296), clock=clock))
 
 
-@family("one type", 216, meant_for=one_type)
+@family("one type", 216, meant_for=a.one_type)
 def clients_of_one_type(number: int) -> Run:
     """Two to four clients with the same objective, any policy, unequal weights and importances."""
     if number == 0:
@@ -125,7 +123,7 @@ def _unit_curvature(optima: Array, start: Array) -> Problem:
 _STEPS: Choices = (fmpq(1, 8), fmpq(1, 4), fmpq(1, 2), fmpq(3, 4), fmpq(7, 8), fmpq(1, 16), fmpq(3, 2), fmpq(9, 8))
 
 
-@family("turns of pairs", 288, meant_for=turns_of_pairs)
+@family("turns of pairs", 288, meant_for=a.turns_of_pairs)
 def pairs_in_turn(number: int) -> Run:
     """Example 1: two pairs of clients, one of each of two types, report in turn, also with large steps."""
     generator = np.random.default_rng([20, number])
@@ -170,7 +168,7 @@ def _heavy_weights() -> Run:
     return _in_turn(problem, [fmpq(64)] * 2, fmpq(1, 4096), 4)
 
 
-@family("turns of clients", 288, meant_for=turns_of_clients)
+@family("turns of clients", 288, meant_for=a.turns_of_clients)
 def clients_in_turn(number: int) -> Run:
     """Example 2: two clients report in turn, with equal or unequal weights."""
     if number < 2:

@@ -13,13 +13,13 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Clock, FedFix
 from fedtheory.federation.problem.generators import random_quadratics
-from fedtheory.sources.fraboni2022.statements.experiments import half_of_one_time
+from fedtheory.language import assumptions as a
 from verify.instances.family import CURVATURES, NOISES, SPREADS, family, pick
 
 _STEP_SIZES = (fmpq(1, 8), fmpq(1, 64), fmpq(1, 2))
 
 
-@family("half intervals", 220, meant_for=half_of_one_time)
+@family("half intervals", 220, meant_for=a.half_of_one_time)
 def half_intervals(number: int) -> Run:
     """One to four clients that all need one unit of time, an interval of 1/2, one to three reports of each."""
     generator = np.random.default_rng([18, number])

@@ -11,9 +11,6 @@ from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedFix, Policy, Synchronous
 from fedtheory.federation.problem.generators import random_quadratics
 from fedtheory.language import assumptions as a
-from fedtheory.sources.fraboni2022.statements.assumptions import theorem_step_size
-from fedtheory.sources.fraboni2022.statements.hardware import unbiased_updates
-from fedtheory.sources.fraboni2022.statements.sampling import multinomial_sampling
 from verify.instances.asynchronous import at_admissible_step, clients_of_types, one_of_two, rare_sample, whole_times
 from verify.instances.family import NOISES, SPREADS, Choices, family, pick
 
@@ -41,7 +38,7 @@ def full_rounds(number: int) -> Run:
     return at_admissible_step(problem, pick(generator, _FRACTIONS), rounds, local_steps=steps, clock=clock)
 
 
-@family("drawn with replacement", 210, meant_for=multinomial_sampling)
+@family("drawn with replacement", 210, meant_for=a.multinomial_sampling)
 def drawn_with_replacement(number: int) -> Run:
     """One to four clients, one to three draws, with the importances as chances."""
     generator = np.random.default_rng([20, number])
@@ -57,13 +54,13 @@ def drawn_with_replacement(number: int) -> Run:
     )
 
 
-@family("a rare sample", 1, meant_for=theorem_step_size)
+@family("a rare sample", 1, meant_for=a.theorem_step_size)
 def a_rare_sample(_number: int) -> Run:
     """One client with one sample in 4000 that has all the curvature, mini-batches of one, 30 steps."""
     return rare_sample(4000, 30)
 
 
-@family("much local work", 1, meant_for=unbiased_updates)
+@family("much local work", 1, meant_for=a.unbiased_updates)
 def much_local_work(_number: int) -> Run:
     """One of two clients, with 64 local steps to its side, in one round."""
     return one_of_two(64, 1, fmpq(1, 4096), 64)

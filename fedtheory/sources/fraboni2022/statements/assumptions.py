@@ -9,18 +9,6 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.sources.fraboni2022.statements.notation import ASSUMPTIONS
 
 
-def _theorem_step_size(run: Run) -> None:
-    size = run.algorithm.work.common_step_size
-    if size is None:
-        raise NotApplicable("the clients use different step sizes")
-    total = max(run.arithmetic.number(1, "one"), run.surrogate.totals.max())
-    delay, server = run.algorithm.schedule.largest_staleness, run.algorithm.aggregation.server_step_size
-    scaled = size * 48 * max(run.algorithm.work.steps) * run.smoothness
-    rounding = 0 if run.arithmetic.name == "rational" else 1e-12
-    if max(scaled, scaled * 3 * total * total * server * (delay + 1)) > 1 + rounding:
-        raise NotApplicable("the local step size is larger than (98) allows")
-
-
 def _model_free_noise(run: Run) -> None:
     if (run.noise_forms[:, 1:] != 0).any():
         raise NotApplicable("the noise of the gradients depends on the model")
@@ -31,11 +19,6 @@ def _whole_times(run: Run) -> None:
         raise NotApplicable("the update times are not whole numbers")
 
 
-theorem_step_size = Assumption(
-    "step size of Theorem 1",
-    r"$\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)$",
-    _theorem_step_size,
-)
 whole_times = Assumption("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
 model_free_noise = Assumption(
     "noise that does not depend on the model",
@@ -43,7 +26,7 @@ model_free_noise = Assumption(
     _model_free_noise,
 )
 
-THEOREM = (*ASSUMPTIONS, theorem_step_size)
+THEOREM = (*ASSUMPTIONS, a.theorem_step_size)
 """The assumptions of Theorem 1, its step size among them."""
 WITHOUT_CHANCE = (a.given_weights, model_free_noise)
 """What the proof of Theorem 1 uses silently."""

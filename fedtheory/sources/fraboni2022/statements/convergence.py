@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Expectation, Gradient, Value, inner, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import second_moments_of_weights as moments
 from fedtheory.language.quantities import setting as s
@@ -23,14 +20,6 @@ from fedtheory.sources.fraboni2022.statements.notation import (
     claim,
     tau,
 )
-
-
-def _one_type(run: Run) -> None:
-    if len(set(run.surrogate.types)) > 1:
-        raise NotApplicable("the clients have different objectives")
-
-
-one_type = Assumption("one type", r"all clients have the same objective, $\mathcal Z_i=\mathcal Z$", _one_type)
 
 L_i, x, y = sp.symbols(r"\mathcal{L}_i x y")
 virtual, local, noise = map(sp.Symbol, (r"\theta^{n,k}", r"\theta_i^{\rho_i(n),k}", r"\epsilon_i"))

@@ -16,7 +16,6 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
     loss,
     loss_n,
     missing_n,
-    one_type,
     r_j,
     st_jn,
 )
@@ -120,7 +119,7 @@ CLAIMS = [
         also=(Relation(st_jn, "==", r_j), Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
-        assumptions=(*THEOREM, one_type, a.somebody_reports),
+        assumptions=(*THEOREM, a.one_type, a.somebody_reports),
         printed=(
             r"\mathcal Z_i=\mathcal Z:\ \text{FL always converges to its optimum},\ \tilde s_j(n)=r_j=1\text{ whatever "
             r"the participation, }p_i\text{ and }d_i(n)"
@@ -142,7 +141,7 @@ CLAIMS = [
         also=(Relation(st_jn, "==", r_j), Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
-        assumptions=(*THEOREM, *WITHOUT_CHANCE, one_type, a.somebody_reports),
+        assumptions=(*THEOREM, *WITHOUT_CHANCE, a.one_type, a.somebody_reports),
         corrects="fraboni2022:cor-1.iid",
         verdict="supported",
     ),

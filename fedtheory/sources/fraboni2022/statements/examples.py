@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import examples as e
 from fedtheory.sources.fraboni2022.statements.notation import (
@@ -21,43 +19,6 @@ from fedtheory.sources.fraboni2022.statements.notation import (
     p_i,
     q_i,
     qt_in,
-)
-
-
-def _expect(holds: object, otherwise: str) -> None:
-    if not holds:
-        raise NotApplicable(otherwise)
-
-
-def _in_turn(run: Run, clients: int) -> None:
-    """Plain steps on unit curvatures by clients of equal importance, the same reports in every other update."""
-    identity = run.arithmetic.identity(run.problem.dimension)
-    _expect(run.problem.clients == clients, f"there are not {clients} clients")
-    _expect((run.problem.hessians == identity).all(), "a client's objective has another Hessian than the identity")
-    _expect((run.problem.weights * clients == 1).all(), "the clients have unequal importance")
-    _expect(run.algorithm.aggregation.server_step_size == 1, "the server step size is not 1")
-    reports = run.algorithm.schedule.participates
-    alternate = (reports[2:] == reports[:-2]).all() and not (reports[1:] & reports[:-1]).any()
-    _expect(alternate and run.algorithm.rounds % 2 == 0, "the clients do not take turns for whole windows")
-    _expect((reports.sum(axis=1) * 2 == clients).all(), "not half of the clients report in every update")
-
-
-def _pairs(run: Run) -> None:
-    _in_turn(run, 4)
-    _expect((run.surrogate.by_type(run.surrogate.shares)[:, :2] * 2 == 1).all(), "a type has not half of an update")
-    _expect((run.algorithm.aggregation.weights(run.problem.weights) * 2 == 1).all(), "the weights are not 1/2")
-
-
-turns_of_pairs = Assumption(
-    "pairs in turn",
-    r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, four clients of two types, of which two, one of each "
-    r"type, report in every update, the others in the next; $p_i=1/4$, $d_i=1/2$, $\eta_g=1$",
-    _pairs,
-)
-turns_of_clients = Assumption(
-    "clients in turn",
-    r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, two clients that report in turn, $p_i=1/2$, $\eta_g=1$",
-    lambda run: _in_turn(run, 2),
 )
 
 residual, V_first, V_last, cycle_rest, a_sq, b_sq, mean_sq, apart_sq, end_sq = (
@@ -137,7 +98,7 @@ EXAMPLE_1 = [
         rhs=V_first,
         where=EXAMPLES,
         conditions=[V_first > 0],
-        assumptions=(turns_of_pairs,),
+        assumptions=(a.turns_of_pairs,),
         printed=rf"{_RECURSION}:\quad\text{{FL asymptotic convergence to the optimum }}\theta^*",
         note=(
             "With $e_n=\\theta^n-\\theta^*$, $V_n=\\|e_{n+1}\\|^2-\\langle e_{n+1},e_n\\rangle+\\phi\\|e_n\\|^2$ is "
@@ -158,7 +119,7 @@ EXAMPLE_1 = [
         also=(Relation(end_sq, "<=", _energy_bound() * theta0_sq**2),),
         where=EXAMPLES,
         conditions=[*BETWEEN, V_first > 0],
-        assumptions=(turns_of_pairs,),
+        assumptions=(a.turns_of_pairs,),
         note=(
             "The roots of $r^2-r+\\phi$ lie inside the unit circle exactly for $0<\\phi<1$, which holds for "
             "$0<\\eta_l<1$.  The distance falls like $\\phi^{n/2}$ for $\\phi>1/4$ and at least like $(1-\\phi)^n$ "
@@ -177,7 +138,7 @@ EXAMPLE_1 = [
         rhs=0,
         also=(Relation(V_last, "==", step ** (N - 1) * V_first), *_WEIGHTS),
         where=EXAMPLES,
-        assumptions=(turns_of_pairs,),
+        assumptions=(a.turns_of_pairs,),
         printed=(
             rf"{_RECURSION};\quad\tilde s_1(n)=\tilde s_2(n)=\tfrac12,\ \tilde q_i(n)\in\{{0,\tfrac12\}},\ "
             r"\tfrac12[q_i^{2n}+q_i^{2n+1}]=p_i"
@@ -199,7 +160,7 @@ EXAMPLE_2 = [
         also=(Relation(b_sq, "==", 0),),
         where=EXAMPLES,
         conditions=STABLE,
-        assumptions=(turns_of_clients,),
+        assumptions=(a.turns_of_clients,),
         printed=(r"\theta^n\xrightarrow{n\to\infty}\frac{q_1\theta_1^*+q_2\theta_2^*}{q_1+q_2}"),
         note=(
             "The iterates at even and at odd updates tend to two points a and b, and both would have to be the printed "
@@ -219,7 +180,7 @@ EXAMPLE_2 = [
         also=(Relation(a_sq, "==", (q_1 / q_2 * odd_offset()) ** 2 * apart_sq), Relation(cycle_rest, "==", 0)),
         where=EXAMPLES,
         conditions=STABLE,
-        assumptions=(turns_of_clients,),
+        assumptions=(a.turns_of_clients,),
         note=(
             "The left sides solve the linear equations of the cycle.  The errors from it obey "
             "$E_{n+4}-\\operatorname{tr}E_{n+2}+\\det E_n=0$, whose roots lie inside the unit circle for "
@@ -238,7 +199,7 @@ EXAMPLE_2 = [
         relation="==",
         rhs=((q_2 - q_1) / (2 * q_2) * odd_offset()) ** 2 * apart_sq,
         where=EXAMPLES,
-        assumptions=(turns_of_clients,),
+        assumptions=(a.turns_of_clients,),
         note="The mean of the two points is the printed limit for equal weights only, or for equal optima.",
         verdict="supported",
     ),
@@ -252,7 +213,7 @@ EXAMPLE_2 = [
         rhs=0,
         where=EXAMPLES,
         conditions=[sp.Eq(share_mean, p_i)],
-        assumptions=(turns_of_clients,),
+        assumptions=(a.turns_of_clients,),
         printed=(r"\text{the optimum of (2) if and only if }\tfrac12[\tilde q_i^{2n}+\tilde q_i^{2n+1}]=p_i"),
         note=(
             "With the tildes of Section 2.5 the condition always holds: in each update one client has the share 1.  "
@@ -269,7 +230,7 @@ EXAMPLE_2 = [
         relation="==",
         rhs=(q_1 / (q_1 + q_2) - p_1) ** 2 * apart_sq,
         where=EXAMPLES,
-        assumptions=(turns_of_clients,),
+        assumptions=(a.turns_of_clients,),
         note="Normalised over the window and not in each update; for equal optima any weights will do.",
         corrects="fraboni2022:example-2.iff",
         verdict="supported",

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
-from fedtheory.federation.clock import FedFix
 from fedtheory.language import assumptions as a
-from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import experiments as e
 from fedtheory.sources.fraboni2022.statements.notation import WHERE, claim
@@ -33,22 +29,6 @@ NOTATION = WHERE | {
     moment_gap: e.doubled_server_gap,
 }
 
-
-def _half_of_one_time(run: Run) -> None:
-    clock, rounds = run.algorithm.clock, run.algorithm.rounds
-    if len(set(clock.times)) > 1:
-        raise NotApplicable("the clients' update times differ")
-    if not isinstance(clock.policy, FedFix) or 2 * clock.policy.interval != clock.times[0]:
-        raise NotApplicable("the server does not update at intervals of half the clients' update time")
-    if rounds % 2 or clock.is_random:
-        raise NotApplicable("the run does not end at a whole multiple of the clients' update time")
-
-
-half_of_one_time = Assumption(
-    "FedFix-0.5 under F0",
-    r"all clients need the same time, and $\Delta t$ is half of it; the run ends with a report",
-    _half_of_one_time,
-)
 
 CLAIMS = [
     claim(
@@ -107,7 +87,7 @@ CLAIMS = [
         lhs=half_time_loss,
         relation="==",
         rhs=asynchronous_loss,
-        assumptions=(half_of_one_time, a.time_based),
+        assumptions=(a.half_of_one_time, a.time_based),
         where=NOTATION,
         printed=r"\text{FedFix-0.5 behaves as asynchronous FL but with an higher server learning rate }\eta_g=2",
         note="Every second model of FedFix-0.5 against asynchronous FL with twice the server step size, clients that "
@@ -124,7 +104,7 @@ CLAIMS = [
         relation="==",
         rhs=synchronous_loss,
         also=(Relation(moment_gap, "==", sp.S.Zero),),
-        assumptions=(half_of_one_time, a.time_based),
+        assumptions=(a.half_of_one_time, a.time_based),
         where=NOTATION,
         corrects="fraboni2022:fig-4.F0",
         note="Both sides are computed with their own clocks: FedFix with empty updates, weights (40), and models that "

@@ -20,7 +20,6 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
     missing,
     missing_n,
 )
-from fedtheory.sources.fraboni2022.statements.examples import turns_of_clients
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.statements.notation import (
     ASSUMPTIONS,
@@ -159,7 +158,7 @@ CLAIMS = [
         rhs=0,
         where=CONVERGENCE,
         conditions=[absences >= 1],
-        assumptions=(turns_of_clients,),
+        assumptions=(a.turns_of_clients,),
         printed=r"s_j(n)=0\Rightarrow U(\{\mathcal L^n\})>0",
         note="Not where the iterates are at the missing type's own minimiser.  Tried on two clients that take turns.",
         verdict="refuted",

@@ -7,12 +7,9 @@ from functools import partial
 
 import sympy as sp
 
-from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import hardware as h
 from fedtheory.sources.fraboni2022.statements.notation import (
@@ -80,14 +77,6 @@ numbers_claim = partial(Claim, where={s: n for s, n in HARDWARE.items() if s not
 """A statement about the constants of a run, at any numbers of local steps and updates."""
 
 
-def _unbiased_updates(run: Run) -> None:
-    apart = abs(run.surrogate.weights - run.problem.weights)
-    if (apart > (0 if run.arithmetic.name == "rational" else 1e-12)).any():
-        raise NotApplicable("the expected weights of some update are not the importances")
-
-
-unbiased_updates = Assumption("unbiased updates", r"$q_i(n)=p_i$ in every update", _unbiased_updates)
-
 ASYNC = (a.asynchronous,)
 CYCLES = (*ASYNC, a.one_at_a_time, a.whole_cycles)
 """One report at a time, and averages over whole cycles."""
@@ -142,7 +131,7 @@ CLAIMS = [
         lhs=Sigma_star,
         relation="==",
         rhs=Sigma,
-        assumptions=(a.synchronous, a.aggregation_scheme, unbiased_updates),
+        assumptions=(a.synchronous, a.aggregation_scheme, a.unbiased_updates),
         printed=(
             r"d_i(n)=d_i,\ p_i=\frac1M,\quad \Sigma\coloneqq\frac1M\sum_{i=1}^M\mathbb E_{\xi_i}"
             r"\left[\|\nabla\mathcal L_i(\theta^*,\xi_i)\|^2\right]"

@@ -11,7 +11,6 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import bounded_gradients as b
 from fedtheory.language.quantities import setting as s
-from fedtheory.sources.fraboni2022.statements.convergence import one_type
 from fedtheory.sources.fraboni2022.statements.notation import (
     SCHEME,
     WHERE,
@@ -149,7 +148,7 @@ CLAIMS = [
         relation=">=",
         rhs=tau,
         where=RELAXED,
-        assumptions=(one_type,),
+        assumptions=(a.one_type,),
         printed=r"\text{by construction, }W\ge\tau",
         note=(
             "A client that has not reported by the end makes $\\tau$ as large as N - 1 for W = 1.  Nor does it follow "

@@ -6,25 +6,14 @@ from functools import partial
 
 import sympy as sp
 
-from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable
-from fedtheory.federation import Multinomial
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import sampling as s
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.asynchronous import sync_epsilon
-from fedtheory.sources.fraboni2022.statements.hardware import (
-    FREE,
-    HARDWARE,
-    at_learning_rate,
-    sigma,
-    theorem_3,
-    unbiased_updates,
-)
+from fedtheory.sources.fraboni2022.statements.hardware import FREE, HARDWARE, at_learning_rate, sigma, theorem_3
 from fedtheory.sources.fraboni2022.statements.notation import (
     R_L,
     D,
@@ -75,16 +64,7 @@ _WINDOWS = FREE | {W: (3,)}
 window_claim = partial(Claim, where={s: n for s, n in NOTATION.items() if s not in _WINDOWS}, for_all=_WINDOWS)
 
 
-def _multinomial_sampling(run: Run) -> None:
-    if not isinstance(run.algorithm.aggregation.participation, Multinomial):
-        raise NotApplicable("the participants are not drawn with replacement")
-
-
-multinomial_sampling = Assumption(
-    "multinomial sampling", r"m clients are drawn with replacement, with the chances $p_i$", _multinomial_sampling
-)
-
-SAMPLED = (a.synchronous, unbiased_updates)
+SAMPLED = (a.synchronous, a.unbiased_updates)
 
 
 def admissible(excess: Expr = beta) -> tuple[Expr, Expr]:
@@ -218,7 +198,7 @@ CLAIMS = [
         relation="==",
         rhs=1 - 1 / m,
         also=(Relation(beta, "==", 1 / m),),
-        assumptions=(*SAMPLED, multinomial_sampling),
+        assumptions=(*SAMPLED, a.multinomial_sampling),
         conditions=[M >= 2],
         note="$\\beta$ is inversely proportional to m, as printed; $\\alpha$ is not proportional to m.",
         verdict="supported",

@@ -13,7 +13,6 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
     gap_bar,
     largest_q,
     longest,
-    one_type,
     period,
     reports,
     stale,
@@ -200,7 +199,7 @@ CLAIMS = [
         rhs=0,
         also=(Relation(q_n, "==", ClientSum(q_i)),),
         where=CONVERGENCE,
-        assumptions=(one_type, a.somebody_reports),
+        assumptions=(a.one_type, a.somebody_reports),
         printed=(
             r"R=0\text{ when }\mathcal L^n=\tilde{\mathcal L}\text{ at every round; this condition is always "
             r"satisfied when clients have identical data distributions}"
@@ -221,7 +220,7 @@ CLAIMS = [
         rhs=0,
         also=(Relation(apart, "==", 0), Relation(ClientSum(qt_in), "==", 1)),
         where=CONVERGENCE,
-        assumptions=(one_type, a.somebody_reports),
+        assumptions=(a.one_type, a.somebody_reports),
         note="All $\\mathcal L^n$ share one minimiser, which is all that R needs; they need not be the same.",
         corrects="fraboni2022:thm-1.claim-R",
         verdict="supported",

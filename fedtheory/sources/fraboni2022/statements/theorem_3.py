@@ -8,7 +8,6 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
-from fedtheory.sources.fraboni2022.statements.convergence import one_type
 from fedtheory.sources.fraboni2022.statements.examples import EXAMPLE_2
 from fedtheory.sources.fraboni2022.statements.notation import (
     ASSUMPTIONS,
@@ -183,7 +182,7 @@ CLAIMS = [
         rhs=1,
         also=(Relation(st_jn, "==", r_j),),
         where=RELAXED,
-        assumptions=(one_type, a.somebody_reports),
+        assumptions=(a.one_type, a.somebody_reports),
         printed=(
             r"\text{Corollary 1 and Theorem 3 are equivalent for }W=1,\ \epsilon_W=0\text{, and when clients have the "
             r"same data distributions: }\tilde s_j=r_j=1\text{ at every round, which also implies that }W=1"
@@ -201,7 +200,7 @@ CLAIMS = [
         rhs=chi,
         also=(Relation(chi, "==", 0), Relation(apart**2, "==", 0), Relation(st_jn, "==", r_j)),
         where=RELAXED,
-        assumptions=(one_type, a.somebody_reports),
+        assumptions=(a.one_type, a.somebody_reports),
         note="For any window; Corollary 1 then has no need of $\\epsilon_W$.",
         corrects="fraboni2022:claim.W1",
         verdict="supported",

@@ -12,7 +12,6 @@ from fedtheory.language.quantities import bounded_gradients as b
 from fedtheory.language.quantities import inside_rounds as steps
 from fedtheory.language.quantities import sampled_gradients as samples
 from fedtheory.sources.fraboni2022.statements.convergence import gradient_n
-from fedtheory.sources.fraboni2022.statements.examples import turns_of_clients
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.statements.notation import (
     R_L,
@@ -90,7 +89,7 @@ CLAIMS = [
         rhs=Xi_bar + ClientSum(q_i) * WINDOWED,
         also=(Relation(Xi_bar, "==", Z_bar - mean_gap),),
         where=RELAXED,
-        assumptions=(turns_of_clients,),
+        assumptions=(a.turns_of_clients,),
         printed=(
             r"\frac1N\sum\frac1K\sum[\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)]\le"
             r"\frac1N\sum_n\frac1K\sum_kq_i(n)[\mathbb E\mathcal L_i(\theta^{n,k})+\tilde\eta K(W-1)B^2]"

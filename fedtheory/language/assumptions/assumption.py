@@ -1,0 +1,43 @@
+"""What an assumption is: a named condition on a run, which is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fedtheory.errors import NotApplicable
+
+if TYPE_CHECKING:
+    from fedtheory.engine.run import Bound, Run
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A named condition on a run; `require` raises `NotApplicable`, with the reason, where it fails."""
+
+    name: str
+    statement: str
+    """In words, with LaTeX between dollar signs."""
+    require: Callable[[Run], object]
+
+    def failure(self, run: Run) -> str | None:
+        """Why the assumption fails on a run, or None."""
+        try:
+            self.require(run)
+        except NotApplicable as reason:
+            return str(reason)
+        return None
+
+
+@dataclass(frozen=True)
+class Boundedness(Assumption):
+    """That a constant is finite: `require` gives the smallest one for which the assumption holds, and where it does."""
+
+    require: Callable[[Run], Bound]
+
+
+def expect(holds: object, otherwise: str) -> None:
+    """Raise `NotApplicable`, with the reason, unless a condition holds."""
+    if not holds:
+        raise NotApplicable(otherwise)

@@ -1,0 +1,29 @@
+"""What is assumed of the clients: how many, of which importance, of which types."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.language.assumptions.assumption import Assumption, expect
+
+
+def _uniform_shares(run: Run) -> None:
+    weights = run.problem.weights
+    expect((weights == weights[0]).all(), "the clients have unequal importance")
+
+
+def _several_clients(run: Run) -> None:
+    expect(run.problem.clients > 1, "there is one client only")
+
+
+def _one_client(run: Run) -> None:
+    expect(run.problem.clients == 1, "there are several clients")
+
+
+def _one_type(run: Run) -> None:
+    expect(len(set(run.surrogate.types)) <= 1, "the clients have different objectives")
+
+
+uniform_shares = Assumption("uniform shares", r"all clients have the same share in the objective", _uniform_shares)
+several_clients = Assumption("several clients", r"there are at least two clients", _several_clients)
+one_client = Assumption("one client", r"$M=1$", _one_client)
+one_type = Assumption("one type", r"all clients have the same objective, $\mathcal Z_i=\mathcal Z$", _one_type)

@@ -1,0 +1,61 @@
+"""What is assumed of the clock: when the server updates, how long clients need, when the run ends."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.federation.clock import Asynchronous, FedFix
+from fedtheory.language.assumptions.assumption import Assumption, expect
+
+
+def _fixed_times(run: Run) -> None:
+    expect(not run.algorithm.clock.is_random, "the clients' update times are random")
+
+
+def _asynchronous(run: Run) -> None:
+    _fixed_times(run)
+    expect(isinstance(run.algorithm.clock.policy, Asynchronous), "the server does not update at every contribution")
+
+
+def _fixed_intervals(run: Run) -> None:
+    _fixed_times(run)
+    expect(isinstance(run.algorithm.clock.policy, FedFix), "the server does not update at fixed intervals")
+
+
+def _synchronous(run: Run) -> None:
+    expect(run.algorithm.clock.is_synchronous, "the server does not wait for all participants")
+
+
+def _whole_cycles(run: Run) -> None:
+    """Everybody has reported in proportion to its speed when the run ends."""
+    schedule, policy = run.algorithm.schedule, run.algorithm.clock.policy
+    times = run.algorithm.clock.times
+    if isinstance(policy, FedFix):
+        times = tuple((time / policy.interval).ceil() * policy.interval for time in times)
+    expected = [schedule.times[-1] / time for time in times]
+    counts = schedule.participates.sum(axis=0)
+    expect(all(e == int(c) for e, c in zip(expected, counts, strict=True)), "the run does not end with a whole cycle")
+
+
+def _half_of_one_time(run: Run) -> None:
+    clock = run.algorithm.clock
+    expect(len(set(clock.times)) <= 1, "the clients' update times differ")
+    halved = isinstance(clock.policy, FedFix) and 2 * clock.policy.interval == clock.times[0]
+    expect(halved, "the server does not update at intervals of half the clients' update time")
+    whole = run.algorithm.rounds % 2 == 0 and not clock.is_random
+    expect(whole, "the run does not end at a whole multiple of the clients' update time")
+
+
+synchronous = Assumption("synchronous FedAvg", r"the server waits for all participants", _synchronous)
+asynchronous = Assumption("asynchronous FedAvg", r"$\Delta t^n=\min_iT_i^n$, fixed update times", _asynchronous)
+fixed_intervals = Assumption("FedFix", r"$\Delta t^n=\Delta t$, fixed update times", _fixed_intervals)
+half_of_one_time = Assumption(
+    "FedFix-0.5 under F0",
+    r"all clients need the same time, and $\Delta t$ is half of it; the run ends with a report",
+    _half_of_one_time,
+)
+finite_answering_time = Assumption(
+    "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
+)
+whole_cycles = Assumption(
+    "whole cycles", r"the run ends when every client has reported in proportion to its speed", _whole_cycles
+)

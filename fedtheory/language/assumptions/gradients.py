@@ -1,0 +1,26 @@
+"""What is assumed of the stochastic gradients: unbiased, of bounded variance, bounded, without noise."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.language.assumptions.assumption import Assumption, Boundedness, expect
+
+
+def _no_noise(run: Run) -> None:
+    expect((run.noise_forms == 0).all(), "the gradients are noisy")
+
+
+full_gradients = Assumption("full gradients", r"every client uses its full gradient, there is no noise", _no_noise)
+unbiased_gradients = Assumption(
+    "unbiased gradients", r"$\mathbb E[g_i(x)]=\nabla\mathcal L_i(x)$", lambda run: run.problem.oracle
+)
+unbiased_bounded_variance = Boundedness(
+    "unbiased gradients of bounded variance",
+    r"stochastic gradients are unbiased and $\mathbb E\|g_i(x)-\nabla F_i(x)\|^2\le\sigma^2$ on the stated region",
+    lambda run: run.noise_variance,
+)
+bounded_second_moment = Boundedness(
+    "bounded second moment",
+    r"$\mathbb E\|g_i(x)\|^2\le G^2$ on the stated region",
+    lambda run: run.second_moment,
+)

@@ -1,0 +1,42 @@
+"""What is assumed of the objectives: smooth, convex, Lipschitz, alike."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.language.assumptions.assumption import Assumption, Boundedness, expect
+
+
+def _strongly_convex_clients(run: Run) -> None:
+    expect(run.strong_convexity > 0, "a client's objective is not strongly convex")
+
+
+def _one_dimension(run: Run) -> None:
+    expect(run.problem.dimension == 1, f"the problem has {run.problem.dimension} dimensions, not 1")
+
+
+def _least_squares_loss(run: Run) -> None:
+    expect(run.problem.data is not None, "the objective is not a least-squares loss on data")
+
+
+smooth = Assumption("smooth", r"each $f_i$ is $L$-smooth", lambda run: run.smoothness)
+convex_and_smooth = Assumption("convex and smooth", r"each $F_i$ is convex and $L$-smooth", lambda run: run.smoothness)
+strongly_convex_clients = Assumption(
+    "strongly convex clients", r"each $J_k$ is $\nu_k$-strongly convex and $\delta_k$-smooth", _strongly_convex_clients
+)
+lipschitz_losses = Boundedness(
+    "Lipschitz losses", r"each $F_i$ is $\rho$-Lipschitz on the stated region", lambda run: run.lipschitz_sq
+)
+bounded_dissimilarity = Boundedness(
+    "bounded gradient dissimilarity",
+    r"$\max_i\|\nabla F_i(x)-\nabla F(x)\|\le\zeta$ on the stated region",
+    lambda run: run.dissimilarity_sq,
+)
+bounded_mean_dissimilarity = Boundedness(
+    "bounded mean gradient dissimilarity",
+    r"$\frac1N\sum_i\|\nabla f_i(x)-\nabla f(x)\|^2\le\sigma_G^2$ on the stated region",
+    lambda run: run.mean_dissimilarity_sq,
+)
+one_dimension = Assumption("one dimension", r"the models are numbers, $d=1$", _one_dimension)
+least_squares_loss = Assumption(
+    "least squares", r"the objective is the squared loss of a linear model", _least_squares_loss
+)

@@ -1,0 +1,60 @@
+"""What is assumed of who takes part: everybody, some that are drawn, at least somebody."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.federation.participation import Full, Multinomial, Uniform
+from fedtheory.language.assumptions.assumption import Assumption, expect
+from fedtheory.language.assumptions.clocks import synchronous
+from fedtheory.language.assumptions.weights import importance_weights
+
+
+def _full_participation(run: Run) -> None:
+    moments = run.algorithm.aggregation.moments(run.problem.weights)
+    run.algorithm.require_synchronous("every client takes part in every round")
+    everyone = moments.is_fixed and (moments.mean == run.problem.weights).all()
+    expect(everyone, "not every client takes part in every round with its own weight")
+
+
+def _full_rounds(run: Run) -> None:
+    synchronous.require(run)
+    _full_participation(run)
+
+
+def _uniform_sampling(run: Run) -> None:
+    run.algorithm.require_synchronous("participants are sampled for rounds that wait for them")
+    law = run.algorithm.aggregation.participation
+    expect(isinstance(law, Uniform | Full), "the participants are not sampled uniformly without replacement")
+    importance_weights.require(run)
+
+
+def _multinomial_sampling(run: Run) -> None:
+    law = run.algorithm.aggregation.participation
+    expect(isinstance(law, Multinomial), "the participants are not drawn with replacement")
+
+
+def _one_at_a_time(run: Run) -> None:
+    reports = run.algorithm.schedule.participates.sum(axis=1)
+    expect((reports == 1).all(), "some update has more than one report, or none")
+
+
+def _somebody_reports(run: Run) -> None:
+    expect((run.surrogate.totals > 0).all(), "nobody reports in some update")
+
+
+full_participation = Assumption("full participation", r"every client takes part in every round", _full_participation)
+full_rounds = Assumption(
+    "full rounds", r"the server waits for everybody, and everybody counts with its importance", _full_rounds
+)
+uniform_sampling = Assumption(
+    "uniform sampling",
+    r"each round selects $L$ of the $K$ clients, uniformly and without replacement",
+    _uniform_sampling,
+)
+multinomial_sampling = Assumption(
+    "multinomial sampling", r"m clients are drawn with replacement, with the chances $p_i$", _multinomial_sampling
+)
+one_at_a_time = Assumption(
+    "one report at a time", r"every update has exactly one report: clients that tie report one by one", _one_at_a_time
+)
+somebody_reports = Assumption("no empty update", r"$q(n)>0$ in every update", _somebody_reports)

@@ -1,0 +1,87 @@
+"""What is assumed of local work and of step sizes, at the clients and at the server."""
+
+from __future__ import annotations
+
+from fedtheory.arithmetic import Number
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language.assumptions.assumption import Assumption, expect
+
+
+def _common_local_steps(run: Run) -> None:
+    expect(run.algorithm.work.common_steps, "the clients take different numbers of local steps")
+
+
+def _same_step_size(run: Run) -> None:
+    expect(run.algorithm.work.common_step_size is not None, "the clients use different step sizes")
+
+
+def _same_local_work(run: Run) -> None:
+    _common_local_steps(run)
+    _same_step_size(run)
+
+
+def _unit_server_step(run: Run) -> None:
+    given = run.algorithm.aggregation.server_step_size
+    expect(given == 1, f"the server step size is {given}, not 1")
+
+
+def _normalised_steps(run: Run) -> None:
+    expect(run.algorithm.work.common_effective_step is not None, "mu_k E_k is not the same for all clients")
+
+
+def _expect_clients(run: Run, scale: Number, step_size: str) -> None:
+    """That (scale s)^2 T = N."""
+    _same_local_work(run)
+    work = run.algorithm.work
+    scaled = (work.step_sizes[0] * scale) ** 2 * run.algorithm.rounds * max(work.steps)
+    rounding = 0 if run.arithmetic.is_rigorous else 1e-12 * scaled
+    expect(abs(scaled - run.problem.clients) <= rounding, f"the step size is not {step_size}")
+
+
+def _speedup_step(run: Run) -> None:
+    _expect_clients(run, run.smoothness, "sqrt(N) / (L sqrt(T))")
+
+
+def _plain_speedup_step(run: Run) -> None:
+    _expect_clients(run, 1, "sqrt(N) / sqrt(T)")
+
+
+def _theorem_step_size(run: Run) -> None:
+    _same_step_size(run)
+    work = run.algorithm.work
+    total = max(run.arithmetic.number(1, "one"), run.surrogate.totals.max())
+    delay, server = run.algorithm.schedule.largest_staleness, run.algorithm.aggregation.server_step_size
+    scaled = work.step_sizes[0] * 48 * max(work.steps) * run.smoothness
+    rounding = 0 if run.arithmetic.name == "rational" else 1e-12
+    if max(scaled, scaled * 3 * total * total * server * (delay + 1)) > 1 + rounding:
+        raise NotApplicable("the local step size is larger than (98) allows")
+
+
+same_local_work = Assumption(
+    "same local work",
+    r"every client takes the same number of local steps per round, all with the same constant step size",
+    _same_local_work,
+)
+aggregation_scheme = Assumption(
+    "aggregation scheme",
+    r"the server aggregates with scheme (6), all clients take $K$ local steps of the same size $\eta_l$",
+    _same_local_work,
+)
+two_sided_steps = Assumption(
+    "two-sided step sizes",
+    r"the clients use a common step size $s_L$, and the server a step size of its own",
+    _same_local_work,
+)
+same_step_size = Assumption("same step size", r"all clients use the same local step size", _same_step_size)
+normalised_steps = Assumption(
+    "normalised step sizes", r"$\mu_k=\mu/E_k$: step size times local steps is the same for all", _normalised_steps
+)
+unit_server_step = Assumption("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
+speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _speedup_step)
+plain_speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _plain_speedup_step)
+theorem_step_size = Assumption(
+    "step size of Theorem 1",
+    r"$\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)$",
+    _theorem_step_size,
+)

@@ -1,0 +1,38 @@
+"""Clients that take turns on quadratics with unit curvature."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.language.assumptions.assumption import Assumption, expect
+
+
+def _in_turn(run: Run, clients: int) -> None:
+    """Plain steps on unit curvatures by clients of equal importance, the same reports in every other update."""
+    identity = run.arithmetic.identity(run.problem.dimension)
+    expect(run.problem.clients == clients, f"there are not {clients} clients")
+    expect((run.problem.hessians == identity).all(), "a client's objective has another Hessian than the identity")
+    expect((run.problem.weights * clients == 1).all(), "the clients have unequal importance")
+    expect(run.algorithm.aggregation.server_step_size == 1, "the server step size is not 1")
+    reports = run.algorithm.schedule.participates
+    alternate = (reports[2:] == reports[:-2]).all() and not (reports[1:] & reports[:-1]).any()
+    expect(alternate and run.algorithm.rounds % 2 == 0, "the clients do not take turns for whole windows")
+    expect((reports.sum(axis=1) * 2 == clients).all(), "not half of the clients report in every update")
+
+
+def _pairs(run: Run) -> None:
+    _in_turn(run, 4)
+    expect((run.surrogate.by_type(run.surrogate.shares)[:, :2] * 2 == 1).all(), "a type has not half of an update")
+    expect((run.algorithm.aggregation.weights(run.problem.weights) * 2 == 1).all(), "the weights are not 1/2")
+
+
+turns_of_pairs = Assumption(
+    "pairs in turn",
+    r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, four clients of two types, of which two, one of each "
+    r"type, report in every update, the others in the next; $p_i=1/4$, $d_i=1/2$, $\eta_g=1$",
+    _pairs,
+)
+turns_of_clients = Assumption(
+    "clients in turn",
+    r"$\mathcal L_i(\theta)=\frac12\|\theta-\theta_i^*\|^2$, two clients that report in turn, $p_i=1/2$, $\eta_g=1$",
+    lambda run: _in_turn(run, 2),
+)
