@@ -10,9 +10,9 @@ import pytest
 from conftest import Row
 from problems import seconds_of_sympy
 
+from fedtheory.language.exercises import BoundQuestion, ManualQuestion
 from verify.grade import Assignment, assignments, grade_folder
 from verify.grade import notebooks as n
-from verify.grade.questions import BoundQuestion, ManualQuestion
 from verify.grade.submission import header
 
 pytestmark = pytest.mark.slow

@@ -11,17 +11,17 @@ import pytest
 import sympy as sp
 
 from fedtheory.errors import InputError
-from fedtheory.language.registry import find
+from fedtheory.language.exercises import BoundQuestion, ChoiceQuestion, Draw, ManualQuestion, Question
+from fedtheory.language.registry import find, papers
+from fedtheory.sources.fraboni2022.assignments.limit_or_cycle import even, first, odd, phi, second
+from fedtheory.sources.lecture27.assignments.tau_under_a_budget import best_steps
+from fedtheory.sources.renard2022.assignments.find_the_error import printed_lines
+from fedtheory.sources.vlaski2023.assignments.problem_5_1 import limiting_point
+from fedtheory.sources.vlaski2023.assignments.problem_5_2 import sampled_variance
 from verify.grade import Assignment, Submission, assignments, find_assignment, mark_submission, points, read_submission
 from verify.grade import notebooks as n
-from verify.grade.assignments.a06_problem_5_1 import limiting_point
-from verify.grade.assignments.a07_problem_5_2 import sampled_variance
-from verify.grade.assignments.a10_budget import best_steps
-from verify.grade.assignments.a12_examples import even, first, odd, phi, second
-from verify.grade.assignments.a13_find_the_error import printed_lines
-from verify.grade.draw import Draw
 from verify.grade.in_notebook import names_the_grader
-from verify.grade.questions import BoundQuestion, ChoiceQuestion, Given, ManualQuestion, Question
+from verify.grade.questions import Given, mark_answer, rule_of
 
 ALL = pytest.mark.parametrize("assignment", assignments().values(), ids=list(assignments()))
 
@@ -78,6 +78,14 @@ def test_the_claims_exist(assignment: Assignment) -> None:
 
 
 @ALL
+def test_an_assignment_is_with_its_paper(assignment: Assignment) -> None:
+    """It lives in the folder of the paper of its first claim."""
+    home = papers()[find(assignment.claims[0]).source].part("assignments")
+    assert home is not None
+    assert assignment in home.ASSIGNMENTS
+
+
+@ALL
 def test_marks_of_nbgrader(assignment: Assignment) -> None:
     """Every cell has its marks, ids are unique, and points stand where they are counted or read."""
     copy = assignment.copy("ana")
@@ -119,7 +127,7 @@ def test_the_rubric_has_everything(assignment: Assignment) -> None:
     """The rubric names each question with its points, its rule and its solution."""
     copy = assignment.copy("ana")
     text = n.rubric(assignment, copy)
-    assert all(q.rule in text and q.solution_cell in text and f"{q.points} points" in text for q in copy.questions)
+    assert all(rule_of(q) in text and q.solution_cell in text and f"{q.points} points" in text for q in copy.questions)
 
 
 def questions_of(kind: type[Question]) -> list[Question]:
@@ -138,7 +146,7 @@ def test_wrong_choices_earn_nothing() -> None:
     """Of all letters, one is right; others, and what is no letter, are not."""
     for question in questions_of(ChoiceQuestion):
         assert isinstance(question, ChoiceQuestion)
-        shares = [question.mark(Given(letter)).share for letter in "abcdefgh"]
+        shares = [mark_answer(question, Given(letter)).share for letter in "abcdefgh"]
         assert sum(filter(None, shares)) == 1
         assert shares["abcdefgh".index(question.letter)] == 1
 
@@ -194,7 +202,9 @@ def test_a_copied_file_is_told() -> None:
         ("import verify.grade", True),
         ("from verify.grade import points\npoints = 3", True),
         ("from verify.grade import points\n\npoints('a', STUDENT, 'b', b)", False),
+        ("from fedtheory.sources.renard2022.assignments import polarization", True),
         ("# I verified it\nx = 1", False),
+        ("# the last of my assignments\nx = 1", False),
     ],
 )
 def test_cells_that_name_the_grader(source: str, expected: bool) -> None:

@@ -5,8 +5,8 @@ submission; `grade_folder` all of a course.  `points` is what the cells of a
 notebook call.
 """
 
+from fedtheory.language.exercises import Assignment, Copy
 from verify.grade.answer import read_answer
-from verify.grade.assignment import Assignment, Copy
 from verify.grade.assignments import assignments, find_assignment
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.folder import grade_folder

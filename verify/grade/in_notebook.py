@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.errors import InputError
-from verify.grade.assignments import find_assignment
-from verify.grade.questions import Given, Question
+from fedtheory.language.exercises import Question
+from verify.grade.assignments import PART, find_assignment
+from verify.grade.questions import Given, mark_answer
 
 
 def points(assignment: str, student: str, name: str, answer: Any) -> float:
@@ -24,7 +25,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
         print("a cell of this notebook uses the grader or its solutions, which answers must not do")
         return 0.0
     question = _question(assignment, student, name)
-    mark = question.mark(_given(question, answer))
+    mark = mark_answer(question, _given(question, answer))
     print(mark.comment)
     if mark.run_file is not None:
         print(mark.run_file)
@@ -54,8 +55,9 @@ _COUNTING = re.compile(r"^from verify\.grade import points\n\npoints\(.*\)$", re
 
 
 def names_the_grader(source: str) -> bool:
-    """Whether a cell names the grader, other than where points are counted."""
-    return re.search(r"\bverify\b", _COUNTING.sub("", source)) is not None
+    """Whether a cell names the grader or the assignments of a paper, other than where points are counted."""
+    words = set(re.findall(r"\w+", _COUNTING.sub("", source)))
+    return "verify" in words or {"fedtheory", PART} <= words
 
 
 def _executed() -> Iterable[str]:

@@ -11,8 +11,8 @@ from fractions import Fraction
 from types import FrameType
 from typing import Any
 
-from verify.grade.assignment import Copy
-from verify.grade.questions import Given, ManualQuestion, Mark, Question
+from fedtheory.language.exercises import Copy, ManualQuestion, Question
+from verify.grade.questions import Given, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.submission import Submission
 
@@ -101,13 +101,13 @@ def _given(question: Question, submission: Submission, found: Answers) -> Given:
 def _row(question: Question, given: Given) -> Row:
     try:
         with _at_most(_LONGEST_MARKING):
-            mark = question.mark(given)
+            found = mark_answer(question, given)
     except _TooLong:
-        mark = Mark(None, "marking took too long, so that a person has to look at this answer")
+        found = Mark(None, "marking took too long, so that a person has to look at this answer")
     except Exception as error:
-        mark = Mark(None, f"marking failed, so that a person has to look at this answer ({type(error).__name__})")
+        found = Mark(None, f"marking failed, so that a person has to look at this answer ({type(error).__name__})")
     return Row(
-        question.name, question.title, _points(mark.share, question), question.points, mark.comment, mark.run_file
+        question.name, question.title, _points(found.share, question), question.points, found.comment, found.run_file
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from verify.grade.assignment import Assignment, Copy
-from verify.grade.questions import CodeQuestion, ManualQuestion, Question
+from fedtheory.language.exercises import Assignment, CodeQuestion, Copy, ManualQuestion, Question
+from verify.grade.questions import rule_of
 from verify.grade.submission import METADATA, header
 
 CLASS = "class"
@@ -36,7 +36,7 @@ def rubric(assignment: Assignment, copy: Copy) -> str:
     """The rubric in Markdown: points, how each is earned, and the solutions of this copy."""
     lines = [f"# {assignment.title}: rubric", "", f"Copy of `{copy.student}`, {copy.points} points.", ""]
     for question in copy.questions:
-        lines += [f"## {question.title} (`{question.name}`, {question.points} points)", "", question.rule, ""]
+        lines += [f"## {question.title} (`{question.name}`, {question.points} points)", "", rule_of(question), ""]
         fence = [] if isinstance(question, ManualQuestion) else ["```"]
         lines += [*(["```python"] if fence else []), question.solution_cell, *fence, ""]
     return "\n".join(lines)
@@ -71,8 +71,8 @@ def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[
 
 
 def _cells_of(assignment: Assignment, question: Question, with_solutions: bool) -> list[dict[str, Any]]:
-    listed = getattr(question, "listed", "")
-    statement = f"## {question.title} ({question.points} points)\n\n{question.text}\n\n{listed}\n\n*{question.how}*"
+    heading = f"## {question.title} ({question.points} points)"
+    statement = f"{heading}\n\n{question.text}\n\n{question.listed}\n\n*{question.how}*"
     asked = _read_only(f"{question.name}-statement", statement)
     if isinstance(question, ManualQuestion):
         source = question.solution if with_solutions else _EMPTY_TEXT

@@ -1,24 +1,9 @@
-"""The kinds of questions, one file each: what each asks for, how it is answered, and how an answer is marked."""
+"""How answers are marked: one file for each kind of question, which registers its marking and its rule."""
 
-from verify.grade.questions.bound import BoundQuestion
-from verify.grade.questions.choice import ChoiceQuestion
-from verify.grade.questions.code import CodeQuestion
-from verify.grade.questions.expression import ExpressionQuestion
-from verify.grade.questions.letters import Names, tex
-from verify.grade.questions.manual import ManualQuestion
-from verify.grade.questions.number import NumberQuestion
-from verify.grade.questions.question import Given, Mark, Question
+from verify.grade.questions import bound, choice, code, expression, manual, number
+from verify.grade.questions.mark import Given, Mark, mark_answer, rule_of
 
-__all__ = [
-    "BoundQuestion",
-    "ChoiceQuestion",
-    "CodeQuestion",
-    "ExpressionQuestion",
-    "Given",
-    "ManualQuestion",
-    "Mark",
-    "Names",
-    "NumberQuestion",
-    "Question",
-    "tex",
-]
+__all__ = ["KINDS", "Given", "Mark", "mark_answer", "rule_of"]
+
+KINDS = (bound, choice, code, expression, manual, number)
+"""Importing them is what registers the kinds."""

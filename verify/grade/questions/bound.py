@@ -1,45 +1,30 @@
-"""A question whose answer is a bound: looser ones count in part, refuted ones get a counterexample."""
+"""Marking a bound: looser ones count in part, refuted ones get a counterexample."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
+from fedtheory.language.exercises import BoundQuestion
 from verify.grade.answer import read_answer
 from verify.grade.bound import BoundFinding, grade_bound
-from verify.grade.questions.letters import Names, how_written, written
-from verify.grade.questions.question import Mark, Question
+from verify.grade.questions.mark import Mark, mark_text, rule_of
 from verify.grade.rule import BOUND_RULE
-
-
-@dataclass(frozen=True, kw_only=True)
-class BoundQuestion(Question):
-    """The answer is an upper bound for the left side of a claim."""
-
-    claim: Claim
-    names: Names
-
-    @property
-    def how(self) -> str:
-        return how_written("bound", self.names)
-
-    @property
-    def rule(self) -> str:
-        return BOUND_RULE
-
-    @property
-    def solution_cell(self) -> str:
-        return f'{self.name} = "{written(self.claim.relations[0].right, self.names)}"'
-
-    def _mark(self, text: str) -> Mark:
-        found = _finding(self.claim, read_answer(text, self.names))
-        return Mark(found.share, _in_words(found), found.run_file)
-
 
 _SEARCHING = 1.5
 """Seconds of search for one bound: a hundred different ones on two cores take little more than a minute."""
+
+
+@rule_of.register
+def _rule(_question: BoundQuestion) -> str:
+    return BOUND_RULE
+
+
+@mark_text.register
+def _mark(question: BoundQuestion, text: str) -> Mark:
+    found = _finding(question.claim, read_answer(text, question.names))
+    return Mark(found.share, _in_words(found), found.run_file)
 
 
 @lru_cache(maxsize=1024)

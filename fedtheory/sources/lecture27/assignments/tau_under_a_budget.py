@@ -6,9 +6,15 @@ from math import sqrt
 
 import sympy as sp
 
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import ChoiceQuestion, ExpressionQuestion, NumberQuestion, Question, tex
+from fedtheory.language.exercises import (
+    Assignment,
+    ChoiceQuestion,
+    Draw,
+    ExpressionQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
 
 _LETTERS = (("tau", "c", "b", "R"), ("K", "a", "m", "B"), ("E", "u", "v", "W"), ("H", "p", "q", "R"))
 _MOST = 40

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import sympy as sp
 
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import ChoiceQuestion, ExpressionQuestion, ManualQuestion, NumberQuestion, Question
+from fedtheory.language.exercises import (
+    Assignment,
+    ChoiceQuestion,
+    Draw,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+)
 
 _LETTERS = (("q_1", "q_2", "phi"), ("a", "b", "s"), ("u", "v", "c"), ("w_1", "w_2", "r"))
 first, second, phi, eta, K = sp.symbols("first second phi eta K", positive=True)

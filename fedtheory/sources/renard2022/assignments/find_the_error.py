@@ -5,6 +5,15 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.language.claim import Claim
+from fedtheory.language.exercises import (
+    Assignment,
+    BoundQuestion,
+    ChoiceQuestion,
+    Draw,
+    ExpressionQuestion,
+    ManualQuestion,
+    Question,
+)
 from fedtheory.language.registry import find
 from fedtheory.proofs.printed import printed_steps
 from fedtheory.sources.renard2022.statements.notation import (
@@ -17,9 +26,6 @@ from fedtheory.sources.renard2022.statements.notation import (
     sigma,
     tau,
 )
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import BoundQuestion, ChoiceQuestion, ExpressionQuestion, ManualQuestion, Question
 
 _PROOF = "renard2022:lemma-2.2"
 _LINES = 4

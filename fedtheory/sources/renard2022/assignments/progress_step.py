@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.language.exercises import (
+    Assignment,
+    BoundQuestion,
+    Draw,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
 from fedtheory.language.registry import find
+from fedtheory.sources.renard2022.assignments.letters import LETTERS
 from fedtheory.sources.renard2022.statements.notation import (
     L,
     M,
@@ -15,17 +26,6 @@ from fedtheory.sources.renard2022.statements.notation import (
     sigma,
     tau,
     zeta,
-)
-from verify.grade.assignment import Assignment
-from verify.grade.assignments.a03_drift import LETTERS
-from verify.grade.draw import Draw
-from verify.grade.questions import (
-    BoundQuestion,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-    tex,
 )
 
 

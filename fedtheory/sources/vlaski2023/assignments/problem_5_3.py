@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import sympy as sp
 
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import ChoiceQuestion, ExpressionQuestion, ManualQuestion, NumberQuestion, Question, tex
+from fedtheory.language.exercises import (
+    Assignment,
+    ChoiceQuestion,
+    Draw,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
 
 _LETTERS = ("mu", "eta", "gamma", "alpha")
 step, H, C, K, L, E, B, U = sp.symbols("step H C K L E B U", positive=True)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.language.exercises import (
+    Assignment,
+    BoundQuestion,
+    ChoiceQuestion,
+    Draw,
+    ExpressionQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
 from fedtheory.language.registry import find
 from fedtheory.sources.liu2022.statements.notation import G, K, L, N, T, gap, s, sigma
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import BoundQuestion, ChoiceQuestion, ExpressionQuestion, NumberQuestion, Question, tex
 
 _LETTERS = (("s", "K"), ("eta", "H"), ("gamma", "E"), ("alpha", "Q"))
 
@@ -95,9 +102,11 @@ def _largest(iterations: int, clients: int) -> int:
     return found
 
 
-ASSIGNMENT = Assignment(
-    "linear-speedup",
-    "Linear speed-up: the limit on local steps",
-    ("liu2022:thm-1", "liu2022:cor-2.step", "liu2022:cor-2.K"),
-    _draw,
-)
+ASSIGNMENTS = [
+    Assignment(
+        "linear-speedup",
+        "Linear speed-up: the limit on local steps",
+        ("liu2022:thm-1", "liu2022:cor-2.step", "liu2022:cor-2.K"),
+        _draw,
+    )
+]

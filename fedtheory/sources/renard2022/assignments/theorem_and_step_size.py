@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.language.exercises import (
+    Assignment,
+    BoundQuestion,
+    ChoiceQuestion,
+    Draw,
+    ExpressionQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
 from fedtheory.language.registry import find
+from fedtheory.sources.renard2022.assignments.letters import LETTERS
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
-from verify.grade.assignment import Assignment
-from verify.grade.assignments.a03_drift import LETTERS
-from verify.grade.draw import Draw
-from verify.grade.questions import BoundQuestion, ChoiceQuestion, ExpressionQuestion, NumberQuestion, Question, tex
 
 
 def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:

@@ -6,11 +6,11 @@ from math import ceil
 
 import sympy as sp
 
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import (
+from fedtheory.language.exercises import (
+    Assignment,
     ChoiceQuestion,
     CodeQuestion,
+    Draw,
     ExpressionQuestion,
     ManualQuestion,
     NumberQuestion,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fedtheory.errors import InputError
-from verify.grade.draw import Draw
-from verify.grade.questions import Question
+from fedtheory.language.exercises.draw import Draw
+from fedtheory.language.exercises.questions import Question
 
 
 @dataclass(frozen=True)

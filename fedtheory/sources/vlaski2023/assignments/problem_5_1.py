@@ -6,9 +6,15 @@ from fractions import Fraction
 
 import sympy as sp
 
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import ExpressionQuestion, ManualQuestion, NumberQuestion, Question, tex
+from fedtheory.language.exercises import (
+    Assignment,
+    Draw,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
 
 _LETTERS = ("mu", "eta", "gamma", "alpha")
 E_1, E_2, h_1, h_2, w_1, w_2, step = sp.symbols("E_1 E_2 h_1 h_2 w_1 w_2 step", positive=True)

@@ -7,9 +7,15 @@ from itertools import combinations
 
 import sympy as sp
 
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import CodeQuestion, ExpressionQuestion, ManualQuestion, NumberQuestion, Question
+from fedtheory.language.exercises import (
+    Assignment,
+    CodeQuestion,
+    Draw,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+)
 
 _LETTERS = (("K", "L"), ("M", "m"), ("N", "S"), ("K", "P"))
 everyone, drawn, spread, noise = sp.symbols("everyone drawn spread noise", positive=True)

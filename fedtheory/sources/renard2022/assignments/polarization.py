@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import sympy as sp
 
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import ExpressionQuestion, ManualQuestion, NumberQuestion, Question, tex
+from fedtheory.language.exercises import (
+    Assignment,
+    Draw,
+    ExpressionQuestion,
+    ManualQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
 
 _LETTERS = (("A", "B", "C", "D"), ("P", "Q", "R", "S"), ("U", "V", "W", "Z"), ("X", "Y", "G", "H"))
 first, second, plus, minus = sp.symbols("first second plus minus", positive=True)

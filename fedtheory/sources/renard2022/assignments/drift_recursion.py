@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.language.exercises import (
+    Assignment,
+    BoundQuestion,
+    CodeQuestion,
+    Draw,
+    ExpressionQuestion,
+    NumberQuestion,
+    Question,
+    tex,
+)
 from fedtheory.language.registry import find
+from fedtheory.sources.renard2022.assignments.letters import LETTERS
 from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta
-from verify.grade.assignment import Assignment
-from verify.grade.draw import Draw
-from verify.grade.questions import BoundQuestion, CodeQuestion, ExpressionQuestion, NumberQuestion, Question, tex
-
-LETTERS = (("eta", "tau"), ("gamma", "K"), ("s", "E"), ("alpha", "H"))
-"""The letters of copies for the step size and the number of local steps."""
 
 
 def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:

@@ -1,0 +1,180 @@
+"""The kinds of questions: what each asks for, how it is answered, and its solution."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.exercises.letters import Names, how_written, written
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(ABC):
+    """What all questions have; `name` is the variable that the student assigns."""
+
+    name: str
+    title: str
+    text: str
+    """The statement, in Markdown with LaTeX."""
+    points: int
+
+    @property
+    def listed(self) -> str:
+        """What stands below the statement, in Markdown."""
+        return ""
+
+    @property
+    def cases(self) -> tuple[tuple[str, ...], ...] | None:
+        """The arguments that a function is tried on; None where the answer is no function."""
+        return None
+
+    @property
+    @abstractmethod
+    def how(self) -> str:
+        """How the answer is written."""
+
+    @property
+    def start(self) -> str:
+        """The cell that the student completes."""
+        return f'{self.name} = ""'
+
+    @property
+    @abstractmethod
+    def solution_cell(self) -> str:
+        """The same cell with the solution."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundQuestion(Question):
+    """The answer is an upper bound for the left side of a claim."""
+
+    claim: Claim
+    names: Names
+
+    @property
+    def how(self) -> str:
+        return how_written("bound", self.names)
+
+    @property
+    def solution_cell(self) -> str:
+        return f'{self.name} = "{written(self.claim.relations[0].right, self.names)}"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceQuestion(Question):
+    """The answer is the letter of one of the options."""
+
+    options: tuple[str, ...]
+    solution: str
+    """The right option itself."""
+    why: str
+
+    @property
+    def letters(self) -> str:
+        """The letters of the options, in their order."""
+        return "abcdefgh"[: len(self.options)]
+
+    @property
+    def letter(self) -> str:
+        """The letter of the right option."""
+        return self.letters[self.options.index(self.solution)]
+
+    @property
+    def listed(self) -> str:
+        """The options with their letters."""
+        return "\n".join(f"- **{letter})** {option}" for letter, option in zip(self.letters, self.options, strict=True))
+
+    @property
+    def how(self) -> str:
+        return f'The letter of one option: `{self.name} = "a"`.'
+
+    @property
+    def solution_cell(self) -> str:
+        return f'{self.name} = "{self.letter}"  # {self.why}'
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeQuestion(Question):
+    """The answer is a function of rationals, tried on cases."""
+
+    arguments: tuple[str, ...]
+    tried: tuple[tuple[str, ...], ...]
+    expected: tuple[str, ...]
+    body: str
+    """The solution's body, indented by four spaces."""
+
+    @property
+    def cases(self) -> tuple[tuple[str, ...], ...]:
+        return self.tried
+
+    @property
+    def how(self) -> str:
+        return f"A function `{self._head}` of exact rationals (`fractions.Fraction`), which returns one."
+
+    @property
+    def start(self) -> str:
+        return f"def {self._head}:\n    ..."
+
+    @property
+    def solution_cell(self) -> str:
+        return f"def {self._head}:\n{self.body}"
+
+    @property
+    def _head(self) -> str:
+        return f"{self.name}({', '.join(self.arguments)})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpressionQuestion(Question):
+    """The answer is a formula, right if it is the same number for all values of its letters."""
+
+    solution: Expr
+    names: Names
+
+    @property
+    def how(self) -> str:
+        return how_written("formula", self.names)
+
+    @property
+    def solution_cell(self) -> str:
+        return f'{self.name} = "{written(self.solution, self.names)}"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManualQuestion(Question):
+    """The answer is a text that a person reads, such as a proof."""
+
+    solution: str
+    criteria: tuple[str, ...] = ()
+
+    @property
+    def how(self) -> str:
+        return "A text, in Markdown with LaTeX; it is read by a person."
+
+    @property
+    def start(self) -> str:
+        return "*Write your answer here.*"
+
+    @property
+    def solution_cell(self) -> str:
+        return self.solution
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberQuestion(Question):
+    """The answer is a number, exact or to a relative tolerance."""
+
+    solution: Expr
+    tolerance: Fraction = Fraction(0)
+
+    @property
+    def how(self) -> str:
+        exact = "exactly, as a fraction" if not self.tolerance else f"to a relative error of {float(self.tolerance):g}"
+        return f'A number {exact}: `{self.name} = "3/7"`.'
+
+    @property
+    def solution_cell(self) -> str:
+        return f'{self.name} = "{self.solution}"'

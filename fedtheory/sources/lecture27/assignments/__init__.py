@@ -1,0 +1,8 @@
+"""Assignments about lecture 27: how far models drift apart, and the number of local steps under a budget."""
+
+from fedtheory.sources.lecture27.assignments import drift_function, tau_under_a_budget
+
+ASSIGNMENTS = [
+    drift_function.ASSIGNMENT,
+    tau_under_a_budget.ASSIGNMENT,
+]

@@ -1,0 +1,59 @@
+"""What marking is, whatever the kind of question; each kind registers how it is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import singledispatch
+
+from fedtheory.language.exercises import Question
+from verify.grade.guarded import Unreadable
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a student gives for one question."""
+
+    text: str = ""
+    """The answer as text; empty where there is none."""
+    outputs: tuple[str, ...] = ()
+    """What a function returned for each case, as far as it got."""
+    trouble: str | None = None
+    """What went wrong when the code was run."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The points of one answer, and what the student is told."""
+
+    share: Fraction | None
+    """None where a person has to read the answer."""
+    comment: str
+    run_file: str | None = None
+    """A run that refutes the answer."""
+
+
+RIGHT, WRONG = Fraction(1), Fraction(0)
+
+
+@singledispatch
+def rule_of(_question: Question) -> str:
+    """How points are given, for the rubric."""
+    return "All points for the right answer, otherwise none."
+
+
+@singledispatch
+def mark_answer(question: Question, given: Given) -> Mark:
+    """Mark an answer; it is a text, unless the kind of question says otherwise."""
+    if not given.text.strip():
+        return Mark(WRONG, given.trouble or f"{question.name} has no answer")
+    try:
+        return mark_text(question, given.text)
+    except Unreadable as reason:
+        return Mark(WRONG, f"the answer cannot be read: {reason}")
+
+
+@singledispatch
+def mark_text(question: Question, _text: str) -> Mark:
+    """Mark the text of an answer; `Unreadable` for one outside the language of answers."""
+    raise TypeError(f"expected a kind of question that is marked here, got {type(question).__name__}")
