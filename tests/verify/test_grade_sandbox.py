@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from fedtheory.sources.liu2022 import assignments
 from verify.grade import Limits, rule, run_code
 from verify.grade.sandbox import USUAL, Answers, literal_answers
 
@@ -56,6 +57,13 @@ def test_answers_of_all_kinds() -> None:
         ("from verify.grade import find_assignment", "imports the grader or its solutions"),
         ("import importlib; importlib.import_module('verify.grade')", "the grader"),
         ("import report", "imports the grader or its solutions"),
+        ("import fedtheory.sources.renard2022.assignments.polarization", "imports the grader or its solutions"),
+        ("from fedtheory.sources.liu2022 import assignments", "imports the grader or its solutions"),
+        ("import importlib as i; i.import_module('fedtheory.sources.liu2022.assignments')", "the grader"),
+        (
+            "open(__import__('fedtheory').__path__[0] + '/sources/liu2022/assignments.py')",
+            "reads the grader's own files",
+        ),
         ("open(__import__('fedtheory').__file__ + '/../../verify/grade/rule.py')", "reads the grader's own files"),
         ("raise SystemExit", "SystemExit"),
         ("1 / 0", "ZeroDivisionError"),
@@ -87,10 +95,17 @@ def test_the_kernel_stands_behind_the_hook() -> None:
         ROUND_THE_HOOK,
         "a = open('/etc/passwd').read()",
         f"b = open({str(rule.__file__)!r}).read()",
+        f"b = open({str(assignments.__file__)!r}).read()",
         "import sympy, numpy\nfrom fedtheory import Claim\na = Claim.__name__",
     )
     assert found.values == {"a": "Claim"}
-    assert [trouble.count("PermissionError") for trouble in found.troubles] == [1, 1]
+    assert [trouble.count("PermissionError") for trouble in found.troubles] == [1, 1, 1]
+
+
+def test_the_theory_can_be_imported() -> None:
+    """Code may use fedtheory, also its papers, as far as they hold no solutions."""
+    found = run("from fedtheory.sources.liu2022 import SOURCE", "a = SOURCE.key")
+    assert found == Answers({"a": "liu2022"}, {}, ())
 
 
 def test_caught_refusals_are_told() -> None:

@@ -14,11 +14,16 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
+from fedtheory.language.registry import papers
+from verify.grade.assignments import PART
+
 _HOME = Path(__file__).resolve().parents[2]
 _CHILD = Path(__file__).with_name("sandbox_child.py")
+_FLOORS = ("verify", "report")
 _RESTARTS = 4
 _NEEDED = ("PATH", "LANG", "SYSTEMROOT")
 
@@ -93,8 +98,9 @@ def _one_process(job: dict[str, Any], limits: Limits) -> tuple[list[dict[str, An
     """The records of one process, and how it ended."""
     with tempfile.TemporaryDirectory() as folder:
         job_file, records_file = Path(folder, "job.json"), Path(folder, "records")
-        job |= {"import_path": _import_path(), "readable": _readable(), "hidden": _hidden()}
-        job |= {"grants": _grants()}
+        hidden = _hidden()
+        job |= {"import_path": _import_path(), "readable": _readable(), "grants": _grants(hidden)}
+        job |= {"hidden": hidden, "hidden_modules": _hidden_modules()}
         job |= {"seconds": limits.seconds, "memory": limits.memory, "output": limits.output}
         job_file.write_text(json.dumps(job), encoding="utf-8")
         with records_file.open("wb") as records, Path(folder, "printed").open("wb") as printed:
@@ -224,11 +230,10 @@ _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/dev
 
 
 @cache
-def _grants() -> list[str]:
-    """Folders and files for the kernel to let through: everything readable, without the grader."""
-    hidden = [Path(os.path.realpath(folder)) for folder in _hidden()]
+def _grants(hidden: tuple[str, ...]) -> list[str]:
+    """Folders and files for the kernel to let through: everything readable, without what is hidden."""
     wanted = [Path(os.path.realpath(folder)) for folder in (*_readable(), *_SYSTEM, sys.base_prefix + "/lib")]
-    return sorted({str(path) for folder in wanted for path in _without(folder, hidden)})
+    return sorted({str(path) for folder in wanted for path in _without(folder, [Path(place) for place in hidden])})
 
 
 def _without(folder: Path, hidden: Sequence[Path]) -> Iterator[Path]:
@@ -242,6 +247,15 @@ def _without(folder: Path, hidden: Sequence[Path]) -> Iterator[Path]:
         yield from _without(part, hidden)
 
 
-def _hidden() -> list[str]:
-    """The folders of the grader itself."""
-    return [str(_HOME / name) + os.sep for name in ("verify", "report")]
+def _hidden() -> tuple[str, ...]:
+    """Where solutions are: the folders of the grader, and the assignments of every paper, source and bytecode."""
+    homes = [paper.folder for paper in papers().values()]
+    folders = [*(_HOME / name for name in _FLOORS), *(home / PART for home in homes)]
+    modules = [str(home / f"{PART}.py") for home in homes]
+    files = [*modules, *(cache_from_source(module) for module in modules)]
+    return (*(os.path.realpath(folder) + os.sep for folder in folders), *(os.path.realpath(file) for file in files))
+
+
+def _hidden_modules() -> list[str]:
+    """The names under which they would be imported."""
+    return [*_FLOORS, *(f"{paper.package}.{PART}" for paper in papers().values())]

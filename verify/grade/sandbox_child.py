@@ -26,7 +26,6 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-_HIDDEN = ("verify", "report")
 _LONGEST = 4_000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _REFUSED = {
@@ -74,8 +73,9 @@ class Refused(PermissionError):
 class Guard:
     """The audit hook, and what it has refused."""
 
-    def __init__(self, readable: tuple[str, ...], hidden: tuple[str, ...], listable: tuple[str, ...]) -> None:
-        self._readable, self._hidden, self._listable = readable, hidden, listable
+    def __init__(self, job: Mapping[str, Any]) -> None:
+        self._readable, self._listable = tuple(job["readable"]), tuple(job["import_path"])
+        self._hidden, self._modules = tuple(job["hidden"]), tuple(f"{name}." for name in job["hidden_modules"])
         self.refused: list[str] = []
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -107,11 +107,11 @@ class Guard:
 
     def _check_folder(self, path: Any) -> None:
         # The import system lists the folders that it searches.
-        if path not in self._listable and not os.path.realpath(str(path) + os.sep).startswith(self._readable):
+        if path not in self._listable and not (os.path.realpath(str(path)) + os.sep).startswith(self._readable):
             self._refuse(f"lists a folder ({path})")
 
     def _check_module(self, name: str) -> None:
-        if name.partition(".")[0] in _HIDDEN:
+        if f"{name}.".startswith(self._modules):
             self._refuse(f"imports the grader or its solutions ({name})")
 
     def _refuse(self, reason: str) -> None:
@@ -268,7 +268,7 @@ def main(descriptor: int, job_file: str) -> None:
     sys.stdin = io.StringIO()
     confine(job["grants"], job["import_path"])
     limit(job["seconds"], job["memory"], job["output"])
-    guard = Guard(tuple(job["readable"]), tuple(job["hidden"]), tuple(job["import_path"]))
+    guard = Guard(job)
     sys.addaudithook(guard)
     leave = os._exit
     with contextlib.suppress(BaseException):
