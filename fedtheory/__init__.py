@@ -7,6 +7,8 @@ next to nothing.
 from __future__ import annotations
 
 import importlib
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -73,6 +75,22 @@ __all__ = [
     "quantities",
     "read_run",
 ]
+
+
+_PACKAGE = Path(__file__).resolve().parent
+_INSTALLED = _PACKAGE / "_floors"
+"""Where a wheel puts `verify` and `report`, so that it takes no other distribution's names; see ``pyproject.toml``."""
+
+
+def find_floors_first() -> None:
+    """Let this process find `verify` and `report` at their own home, whatever else goes by these names.
+
+    Both names are generic: another distribution may have them, or a file of
+    the user.  The home goes to the front of the import path, which loses
+    nothing; local worker processes inherit the path.
+    """
+    home = str(_INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent)
+    sys.path[:] = [home, *(entry for entry in sys.path if entry != home)]
 
 
 def __getattr__(name: str) -> Any:

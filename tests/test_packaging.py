@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -15,7 +16,8 @@ import pytest
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
-FLOORS = ("fedtheory", "verify", "report")
+HOMES = {"fedtheory": "fedtheory", "verify": "fedtheory/_floors/verify", "report": "fedtheory/_floors/report"}
+"""Where a wheel has the three packages."""
 VERSIONS = ("3.11", "3.12", "3.13")
 RUN = """
 [problem]
@@ -69,10 +71,16 @@ def of_kind(folder: Path, ending: str) -> Path:
 def test_the_wheel_is_complete(built: Path) -> None:
     """Every module, template and counterexample is in it, and each package says that it is typed."""
     names = set(zipfile.ZipFile(of_kind(built, ".whl")).namelist())
-    for floor in FLOORS:
-        assert f"{floor}/py.typed" in names
+    for floor, home in HOMES.items():
+        assert f"{home}/py.typed" in names
         files = [path for path in (ROOT / floor).rglob("*") if path.suffix in (".py", ".toml", ".html", ".css", ".js")]
-        assert {str(path.relative_to(ROOT)) for path in files} <= names
+        assert {f"{home}/{path.relative_to(ROOT / floor)}" for path in files} <= names
+
+
+def test_the_wheel_takes_one_name(built: Path) -> None:
+    """Other distributions may have a `verify` or a `report` in the same folder."""
+    names = {name.partition("/")[0] for name in zipfile.ZipFile(of_kind(built, ".whl")).namelist()}
+    assert {name for name in names if not name.endswith(".dist-info")} == {"fedtheory", "fedtheory-floors.pth"}
 
 
 def test_the_source_distribution_has_the_tests(built: Path) -> None:
@@ -130,3 +138,53 @@ def test_a_missing_extra_is_one_line(command: Path, extra: str) -> None:
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert f"pip install 'fedtheory[{extra}]'" in line
+
+
+FOREIGN = """[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "foreign"
+version = "1"
+[tool.hatch.build.targets.wheel]
+packages = ["verify", "report"]
+"""
+
+
+def _foreign(folder: Path) -> Path:
+    """The sources of a distribution that has a `verify` and a `report` of its own."""
+    for floor in ("verify", "report"):
+        (folder / floor).mkdir(parents=True)
+        (folder / floor / "__init__.py").write_text("OWNER = 'foreign'\n")
+        (folder / floor / "check.py").write_text("")
+    (folder / "pyproject.toml").write_text(FOREIGN)
+    return folder
+
+
+@pytest.fixture(params=["wheel", "editable"])
+def crowded(request: pytest.FixtureRequest, built: Path, tmp_path: Path) -> Path:
+    """The Python of an environment in which another distribution has both names; dependencies are this one's."""
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv/bin/python"
+    asked = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    packages = Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
+    (packages / "zz-dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    source = ["--editable", built.parent / "source"] if request.param == "editable" else [of_kind(built, ".whl")]
+    for chosen in (source, [_foreign(tmp_path / "foreign")]):
+        subprocess.run([*pip, *chosen], check=True)
+    return python
+
+
+def test_everybody_finds_their_own(crowded: Path, tmp_path: Path) -> None:
+    """The command and its worker processes find the toolkit's packages, other programs those of the other one."""
+    for command in ([crowded.parent / "fedtheory"], [crowded, "-m", "fedtheory"]):
+        arguments = ["verify", "renard2022:property-2.5", "--jobs", "2", "--json"]
+        done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout)["claims"][0]["verdict"] == "proved"
+    theirs = "import fedtheory, verify, report; print(verify.OWNER, report.OWNER)"
+    done = subprocess.run([crowded, "-c", theirs], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["foreign", "foreign"]
+    subprocess.run([crowded, "-m", "pip", "uninstall", "--quiet", "--yes", "foreign"], check=True)
+    ours = "from verify.check import check; import report.site"
+    subprocess.run([crowded, "-c", ours], cwd=tmp_path, check=True)

@@ -16,13 +16,15 @@ import sympy as sp
 
 from fedtheory.arithmetic import RATIONAL, Number
 from fedtheory.engine.run import Run
+from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Fault
 from fedtheory.language.evaluation import whole_run
 from fedtheory.language.registry import repairs_of
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
 from verify.compare import compile_side
-from verify.counterexamples import counterexample
+from verify.counterexamples import counterexample, counterexample_file
+from verify.verdict import verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +58,20 @@ class Erratum:
 def errata(claims: Iterable[Claim]) -> list[Erratum]:
     """The entries of those among the claims that are recorded as refuted, in their order.
 
-    `ValueError` names a claim whose stored counterexample is missing or does not violate it.
+    `InputError` names a claim whose counterexample is missing or does not violate it.
     """
     return [_entry(claim) for claim in claims if claim.verdict == "refuted"]
 
 
 def _entry(claim: Claim) -> Erratum:
-    run = counterexample(claim)
+    run = counterexample(claim) or verify([claim.id])[0].run
     if run is None:
-        raise ValueError(f"{claim.id} is recorded as refuted, but no counterexample is stored")
+        raise InputError(claim.id, "recorded as refuted, but no counterexample is stored, and no instance violates it")
     exact = _exact_run(run_toml(run))
     found = check(claim, exact)
     if found.holds is not False:
-        raise ValueError(f"{claim.id}: the stored counterexample does not violate it")
+        stored = counterexample_file(claim)
+        raise InputError(claim.id, "recorded as refuted, but the counterexample does not violate it", str(stored))
     return Erratum(claim, repairs_of(claim), run, found, _sides(found, exact))
 
 

@@ -20,6 +20,7 @@ from fedtheory.cli import (
     course,
     errata,
     falsify,
+    new_source,
     plan,
     prove,
     report,
@@ -71,6 +72,7 @@ for command in (
     errata,
     report,
     worst_case,
+    new_source,
 ):
     app.command(command.NAME)(command.run)
 app.add_typer(course.app)

@@ -30,7 +30,7 @@ def open_paper(folder: Path) -> Paper:
     module = load_folder(folder)
     source = getattr(module, "SOURCE", None)
     if not isinstance(source, Source):
-        raise InputError("SOURCE", f"expected a fedtheory.Source, got {'none' if source is None else source!r}", str(file))
+        raise InputError("SOURCE", f"expected a fedtheory.Source, got {source!r}", str(file))
     try:
         _require_sound(source)
         paper = Paper(source, module.__name__, folder)
@@ -40,9 +40,14 @@ def open_paper(folder: Path) -> Paper:
     return paper
 
 
+def require_key(key: object, name: str) -> None:
+    """Raise `InputError`, naming what was given, where the key of a paper cannot be part of ids and file names."""
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise InputError(name, f"expected letters, digits, - and _, got {key!r}")
+
+
 def _require_sound(source: Source) -> None:
-    if not _KEY.fullmatch(source.key):
-        raise InputError("SOURCE.key", f"expected letters, digits, - and _, got {source.key!r}")
+    require_key(source.key, "SOURCE.key")
     known: set[str] = set()
     for n, claim in enumerate(source.claims):
         if not isinstance(claim, Claim):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
 
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.errors import InputError
 from fedtheory.language.claim import Fault
-from fedtheory.language.registry import all_claims, find
+from fedtheory.language.registry import all_claims, find, papers
 from fedtheory.runfile import run_table
 from verify import counterexamples
 from verify import errata as ledger_module
@@ -96,27 +99,34 @@ def test_a_run_that_violates_nothing_is_no_counterexample(monkeypatch: pytest.Mo
     """A stored run is believed only after its exact check; the error names the claim."""
     harmless = run_table(Instance("small quadratics", 0).run())
     monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: harmless)
-    with pytest.raises(ValueError, match=f"{LEMMA}: the stored counterexample does not violate it"):
+    with pytest.raises(InputError, match=f"{LEMMA}: recorded as refuted, but the counterexample does not violate it"):
         errata([find(LEMMA)])
 
 
 def test_a_refuted_claim_without_a_run_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is asked to believe a refutation that is not shown."""
     monkeypatch.setattr(ledger_module, "counterexample", lambda _claim: None)
-    with pytest.raises(ValueError, match=f"{LEMMA} is recorded as refuted"):
+    monkeypatch.setattr(ledger_module, "verify", lambda _targets: [SimpleNamespace(run=None)])
+    with pytest.raises(InputError, match=f"{LEMMA}: recorded as refuted, but no counterexample is stored"):
         errata([find(LEMMA)])
+
+
+def _keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counterexamples are looked for, and written, in another folder than the papers'."""
+    moved = {key: replace(paper, folder=folder) for key, paper in papers().items()}
+    monkeypatch.setattr(counterexamples, "papers", lambda: moved)
 
 
 def test_counterexamples_can_be_found_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """From nothing a violation is found, and a second search, which starts from it, finds none that is larger."""
-    monkeypatch.setattr(counterexamples, "FOLDER", tmp_path)
+    _keep_in(tmp_path, monkeypatch)
     claim = find(SLIP)
     assert counterexample(claim) is None
-    assert regenerate([claim], seconds=0.2, jobs=1) == []
+    assert regenerate([claim.id], seconds=0.2, jobs=1) == []
     first = counterexample(claim)
     assert first is not None
     assert refutes(claim, first)
-    assert regenerate([claim], seconds=0.2, jobs=1) == []
+    assert regenerate([claim.id], seconds=0.2, jobs=1) == []
     second = counterexample(claim)
     assert second is not None
     assert refutes(claim, second)
@@ -125,9 +135,12 @@ def test_counterexamples_can_be_found_again(monkeypatch: pytest.MonkeyPatch, tmp
 
 def test_a_claim_that_stands_has_no_counterexample_to_find(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing is written, and its id is returned; files of claims that are not refuted are removed."""
-    monkeypatch.setattr(counterexamples, "FOLDER", tmp_path)
+    _keep_in(tmp_path, monkeypatch)
     repair = find(f"{SLIP}.fixed")
-    assert regenerate([repair], seconds=0.2, jobs=1) == [repair.id]
-    counterexample_file(repair).write_text("[problem]\n", encoding="utf-8")
+    assert regenerate([repair.id], seconds=0.2, jobs=1) == [repair.id]
+    file = counterexample_file(repair)
+    assert file is not None
+    file.parent.mkdir()
+    file.write_text("[problem]\n", encoding="utf-8")
     remove_stale()
     assert stored_files() == set()

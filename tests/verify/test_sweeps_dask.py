@@ -102,3 +102,14 @@ def test_a_run_that_kills_its_workers_ends_the_sweep(tmp_path: Path) -> None:
     assert sweep.returncode == 2
     assert err.startswith("fedtheory: --dask: the same run was lost with several workers")
     assert len(err.splitlines()) == 1
+
+
+def test_workers_find_their_own_names(tmp_path: Path) -> None:
+    """Where a file of the user goes by the name of a package, in the folder in which the workers were started."""
+    (tmp_path / "verify.py").write_text("raise RuntimeError('this is mine')\n")
+    spec, output = write_sweep(tmp_path, SLOW_SWEEP), tmp_path / "cluster.parquet"
+    with cluster(tmp_path) as (address, _):
+        sweep = start(spec, output, address)
+        out, err = sweep.communicate(timeout=100)
+    assert (sweep.returncode, err) == (0, "")
+    assert json.loads(out)["runs"] > 0

@@ -7,7 +7,8 @@ from time import perf_counter
 from typing import Any
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import all_claims, find
+from fedtheory.language.registry import all_claims
+from fedtheory.language.targets import resolve
 from fedtheory.runfile import run_toml
 from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
 from verify.verdict import verify
@@ -15,12 +16,12 @@ from verify.verdict import verify
 RunTable = dict[str, Any]
 
 
-def refuted_claims() -> list[Claim]:
-    """The claims that are recorded as refuted, in the order of their sources' pages."""
-    return [claim for claim in all_claims().values() if claim.verdict == "refuted"]
+def refuted(targets: Iterable[str]) -> list[str]:
+    """Those of the claims that are recorded as refuted, in their order."""
+    return [target for target in targets if resolve(target).verdict == "refuted"]
 
 
-def regenerate(claims: Sequence[Claim], *, seconds: float, jobs: int) -> list[str]:
+def regenerate(targets: Sequence[str], *, seconds: float, jobs: int) -> list[str]:
     """Write the smallest counterexample found of each claim; the ids of those without one.
 
     Starts are the stored run and the one that `verify` finds; each is shrunk
@@ -28,10 +29,10 @@ def regenerate(claims: Sequence[Claim], *, seconds: float, jobs: int) -> list[st
     """
     from joblib import Parallel, delayed
 
-    verdicts = verify([claim.id for claim in claims], jobs=jobs)
-    tasks = (delayed(_smallest)(verdict.claim.id, verdict.run, seconds) for verdict in verdicts)
+    tasks = (delayed(_smallest)(found.target, found.run, seconds) for found in verify(targets, jobs=jobs))
     missing = []
-    for claim, table in zip(claims, Parallel(n_jobs=jobs, return_as="generator")(tasks), strict=True):
+    for target, table in zip(targets, Parallel(n_jobs=jobs, return_as="generator")(tasks), strict=True):
+        claim = resolve(target)
         if table is None:
             missing.append(claim.id)
         else:
@@ -48,15 +49,15 @@ def _store(claim: Claim, table: RunTable) -> None:
 
 def remove_stale() -> None:
     """Remove the files of claims that are refuted no more."""
-    known = {counterexample_file(claim) for claim in refuted_claims()}
+    known = {counterexample_file(claim) for claim in map(resolve, refuted(all_claims()))}
     for file in stored_files() - known:
         file.unlink()
 
 
-def _smallest(claim_id: str, found: RunTable | None, seconds: float) -> RunTable | None:
+def _smallest(target: str, found: RunTable | None, seconds: float) -> RunTable | None:
     from verify.falsify.shrink import burden
 
-    claim = find(claim_id)
+    claim = resolve(target)
     starts = [start for start in (counterexample(claim), found) if start is not None]
     return min(_shrunk(claim, starts, seconds), key=lambda table: burden(claim, table) or (), default=None)
 

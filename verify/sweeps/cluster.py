@@ -11,6 +11,7 @@ from distributed import Client, KilledWorker
 from joblib import parallel_config
 from joblib._dask import DaskDistributedBackend
 
+from fedtheory import find_floors_first
 from fedtheory.errors import InputError, WorkersLost
 
 _PATIENCE = 10
@@ -49,6 +50,9 @@ def cluster(address: str, goes_on: str) -> Iterator[None]:
     except (OSError, ValueError, TypeError) as error:
         raise InputError("--dask", f"no scheduler answers at {address!r} ({error})") from None
     try:
+        # The cluster looks for this package at its own home as well, and so do workers that come later.
+        client.run_on_scheduler(find_floors_first)  # type: ignore[no-untyped-call]
+        client.register_worker_callbacks(find_floors_first)  # type: ignore[no-untyped-call]
         with client, parallel_config(backend=Cluster(client=client, wait_for_workers_timeout=_PATIENCE)):
             yield
     except TimeoutError:
