@@ -11,11 +11,11 @@ from markupsafe import Markup
 
 from fedtheory.arithmetic import Number
 from fedtheory.language.claim import Claim, Fault
+from fedtheory.language.numbers import decimal, exact
 from fedtheory.language.registry import all_sources
 from fedtheory.language.source import Source
 from fedtheory.runfile import run_toml
 from report.mathml import displayed, prose
-from report.numbers import decimal, exact
 from verify.errata import Erratum, errata
 
 ERRATA_PAGE = "errata.html"

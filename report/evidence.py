@@ -13,10 +13,10 @@ from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
+from fedtheory.language.numbers import decimal, exact
 from fedtheory.language.quantities import Quantity, rounds
 from fedtheory.language.typesetting import latex
 from report.mathml import displayed, prose
-from report.numbers import decimal, exact
 from verify.check import Check
 from verify.compare import Comparison
 from verify.rates import RateCheck

@@ -9,15 +9,15 @@ from markupsafe import Markup
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.language.claim import Claim, Verdict
+from fedtheory.language.numbers import decimal
 from fedtheory.language.registry import repairs_of, sharper_claims
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence
-from report.experiments import Experiment, experiments_for
+from report.exhibits import Shown, shown_for
 from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
-from report.numbers import decimal
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
 from verify.printed import PrintedStep, printed_proof
@@ -40,7 +40,8 @@ class ClaimPage:
     families: Sequence[str]
     evidence: Evidence | None
     figures: Sequence[Figure]
-    experiments: Sequence[Experiment]
+    exhibits: Sequence[Shown]
+    """Those with a section of their own."""
     corrected_by: Sequence[str]
     sharpened_by: Sequence[Sharper]
     certificate: CertificateSection | None
@@ -74,8 +75,9 @@ def page_name(claim: Claim) -> str:
 
 
 def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure]) -> ClaimPage:
-    """The page of a claim with its verdict."""
+    """The page of a claim with its verdict and the figures that follow from what it states."""
     claim = verdict.claim
+    shown = shown_for(claim)
     return ClaimPage(
         claim=claim,
         file=page_name(claim),
@@ -88,8 +90,8 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure]) -> ClaimPage:
         symbols=[(formula(latex(symbol)), notion.meaning) for symbol, notion in claim.notation.items()],
         families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
         evidence=evidence(verdict),
-        figures=figures,
-        experiments=experiments_for(claim),
+        figures=[*(figure for each in shown if not each.heading for figure in each.figures), *figures],
+        exhibits=[each for each in shown if each.heading],
         corrected_by=[repair.id for repair in repairs_of(claim)],
         sharpened_by=[_sharper(other) for other in sharper_claims(claim)],
         certificate=certificate_section(claim),

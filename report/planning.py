@@ -12,12 +12,12 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.language.claim import Claim
+from fedtheory.language.numbers import decimal
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.planner import Comparison, ExactErrors, RegimeMap, bound_of_numbers, compare, regime_map
 from fedtheory.runfile import parse_run
 from report.figures.style import CYCLE, Figure, drawing, finish
-from report.numbers import decimal
 from verify.instances import FAMILIES, Instance
 
 PLAN_PAGE = "plan.html"

@@ -10,10 +10,10 @@ from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
-from fedtheory.federation import Uniform, fedavg
+from fedtheory.federation import fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous
-from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.generators import random_quadratics
 from verify.instances.asynchronous import admissible_step
 
@@ -112,54 +112,5 @@ def _clocked(problem: Problem, clock: Clock) -> Run:
         local_steps=4,
         clock=clock,
         aggregation=weights,
-    )
-    return Run(problem, algorithm)
-
-
-def _in_turn(optima: list[int], phi: str, policy: Policy, weights: list[str], rounds: int) -> Run:
-    """Clients with the losses (theta - optimum)^2/2 that take turns, one local step of size phi, from 2."""
-    array, clients = RATIONAL.array, len(optima)
-    problem = quadratic(array([[[1]]] * clients), array([[optimum] for optimum in optima]), array([2]))
-    clock = Clock(policy, (fmpq(1),) * clients)
-    algorithm = fedavg(problem, rounds=rounds, local_step_size=array([phi])[0], clock=clock, aggregation=array(weights))
-    return Run(problem, algorithm).as_floats()
-
-
-@cache
-def pairs_in_turn() -> dict[str, Run]:
-    """Two pairs of clients, one of each of two types, for several step sizes phi."""
-    policy, weights = FedBuff(2, "one-by-one"), ["1/2"] * 4
-    return {phi: _in_turn([0, 1, 0, 1], phi, policy, weights, 40) for phi in ("1/4", "3/4", "9/8")}
-
-
-TURNS_LIMIT = 1 / 3
-"""(q_1 theta_1* + q_2 theta_2*) / (q_1 + q_2) of `clients_in_turn`."""
-
-
-@cache
-def clients_in_turn() -> dict[str, Run]:
-    """Two clients with optima 0 and 1 and weights 1/2 and 1/4, for several step sizes phi."""
-    policy = Asynchronous("one-by-one")
-    return {phi: _in_turn([0, 1], phi, policy, ["1/2", "1/4"], 40) for phi in ("1/8", "1/2", "1")}
-
-
-UNEQUAL_STEPS = (1, 2, 4)
-"""Local steps of the three agents."""
-
-
-@cache
-def sampled(sizes: tuple[fmpq, ...]) -> Run:
-    """Two of three agents in each round, in rationals, with unequal local steps of the given sizes."""
-    array = RATIONAL.array
-    hessians = [[["1", "0"], ["0", "1/2"]], [["1/2", "1/4"], ["1/4", "1"]], [["1", "0"], ["0", "1"]]]
-    minimisers = [["0", "0"], ["2", "0"], ["1", "2"]]
-    linear = np.stack([array(h) @ array(w) for h, w in zip(hessians, minimisers, strict=True)])
-    problem = quadratic(array(hessians), linear, array(["0", "0"]), noise=array([1] * 3))
-    algorithm = fedavg(
-        problem,
-        rounds=1,
-        local_step_size=array(list(sizes)),
-        local_steps=UNEQUAL_STEPS,
-        participation=Uniform(2),
     )
     return Run(problem, algorithm)

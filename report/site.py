@@ -1,4 +1,4 @@
-"""The site: an index, a page for each claim, the errata, the toy problem, a script, and the verdicts as JSON.
+"""The site: an index, a page for each claim, papers' own pages, the errata, a script, and the verdicts as JSON.
 
 Pages carry no dates and no timings: the same claims give the same bytes.
 """
@@ -18,6 +18,7 @@ from fedtheory.language.registry import all_sources, claims_of, find
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
 from report.pages import ClaimPage, claim_page
+from report.paper_pages import PaperPage, paper_pages
 from report.planning import CLAIMS as PLANNED
 from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, plan_page
 from verify.verdict import ClaimVerdict, verify
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SCRIPT = "explorer.js"
-TOY_SOURCE, TOY_PAGE = "renard2022", "toy-problem.html"
 
 
 def write_site(
@@ -42,12 +42,12 @@ def write_site(
     pages = [claim_page(v, figures_for(v)) for v in verdicts]
     environment = _environment()
     folder.mkdir(parents=True, exist_ok=True)
-    toy = _toy_page(environment) if any(claim.source == TOY_SOURCE for claim in claims) else {}
+    others = paper_pages({claim.source for claim in claims})
     errata = _errata_page(environment, claims)
     plan = _plan_page(environment, claims)
-    index = _index(environment, pages, has_toy=bool(toy), has_errata=bool(errata), has_plan=bool(plan))
+    index = _index(environment, pages, others, has_errata=bool(errata), has_plan=bool(plan))
     contents = {"index.html": index, "verdicts.json": _verdicts_json(verdicts)}
-    contents |= _claim_pages(environment, pages) | errata | toy | plan | _scripts(pages)
+    contents |= _claim_pages(environment, pages) | errata | _paper_pages(environment, others) | plan | _scripts(pages)
     return [_write(folder / name, text) for name, text in contents.items()]
 
 
@@ -79,7 +79,7 @@ def _environment() -> Environment:
 
 
 def _index(
-    environment: Environment, pages: Sequence[ClaimPage], has_toy: bool, has_errata: bool, has_plan: bool
+    environment: Environment, pages: Sequence[ClaimPage], others: Sequence[PaperPage], has_errata: bool, has_plan: bool
 ) -> str:
     by_source = {
         source: [page for page in pages if page.claim.source == source.key] for source in all_sources().values()
@@ -89,7 +89,7 @@ def _index(
     return environment.get_template("index.html").render(
         sources=shown,
         counts=counts,
-        toy=(TOY_SOURCE, TOY_PAGE) if has_toy else None,
+        others=others,
         errata=ERRATA_PAGE if has_errata else None,
         plan=PLAN_PAGE if has_plan else None,
     )
@@ -122,14 +122,12 @@ def _errata_page(environment: Environment, claims: Sequence[Claim]) -> dict[str,
     return {ERRATA_PAGE: environment.get_template("errata.html").render(ledgers=found)} if found else {}
 
 
-def _toy_page(environment: Environment) -> dict[str, str]:
-    """The page of the toy problem; without scikit-learn's data there is none."""
-    from report.toy_page import toy_page
-
-    try:
-        return {TOY_PAGE: environment.get_template("toy.html").render(toy=toy_page())}
-    except MissingExtra:
-        return {}
+def _paper_pages(environment: Environment, others: Sequence[PaperPage]) -> dict[str, str]:
+    template = environment.get_template("page.html")
+    return {
+        other.file: template.render(page=other.page, source=other.source, drawn=other.figures, coverage=other.coverage)
+        for other in others
+    }
 
 
 def _plan_page(environment: Environment, claims: Sequence[Claim]) -> dict[str, str]:

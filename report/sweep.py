@@ -15,10 +15,10 @@ from typing import Any
 from markupsafe import Markup
 
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.language.numbers import decimal
 from report.figures.style import Figure
 from report.figures.sweep import Point, ratio_map, ratio_over
 from report.mathml import displayed
-from report.numbers import decimal
 from verify.sweeps import Results, Summary, read_results
 from verify.sweeps.values import Law
 

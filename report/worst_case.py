@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from fedtheory.errors import MissingExtra, NotApplicable
 from fedtheory.language.claim import Claim
+from fedtheory.language.numbers import decimal
 from fedtheory.language.quantities import local_step_size
 from fedtheory.language.typesetting import latex
 from report.mathml import formula, prose
-from report.numbers import decimal
 from verify.verdict import ClaimVerdict
 from verify.worst_case import Case, WorstCase, worst_case
 from verify.worst_case.statement import statements

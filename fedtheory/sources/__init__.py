@@ -2,5 +2,5 @@
 
 Adding a paper is adding one folder here; other chapters find what is in it, and import none by name.
 
-Uses `proofs`, `language`, `engine`, `federation`, `arithmetic`, `kernel`.
+Uses `proofs`, `language`, `runfile`, `engine`, `federation`, `arithmetic`, `kernel`.
 """

@@ -13,21 +13,22 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.clock import Asynchronous, Synchronous
 from fedtheory.language.assumptions import half_of_one_time
+from fedtheory.language.exhibits import Finding, Line, Mark
 from fedtheory.language.quantities.experiments import doubled_server_gap
+from fedtheory.sources.fraboni2022.exhibits.schemes import chart_4, chart_5_to_7
+from fedtheory.sources.fraboni2022.exhibits.weightings import chart_3, charts_2
 from fedtheory.sources.fraboni2022.experiments.curves import Curve, Tuned, scenario
 from fedtheory.sources.fraboni2022.experiments.digits import BATCH, SPLITS, Split, digits_problem
 from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, figure_2
 from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared, figure_3
 from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared, SplitCompared, figure_4
 from fedtheory.sources.fraboni2022.experiments.findings import (
-    Finding,
     findings_2,
     findings_3,
     findings_4,
     findings_5_to_7,
 )
 from fedtheory.sources.fraboni2022.statements.experiments import CLAIMS
-from report.figures import experiments as figures
 from verify.check import check
 from verify.instances.experiments import half_intervals
 
@@ -298,20 +299,25 @@ def test_half_intervals_need_identical_clients_and_half_of_their_time() -> None:
         half_of_one_time.require(run.with_rounds(run.algorithm.rounds + 1))
 
 
-def test_every_figure_is_drawn_under_its_own_name() -> None:
-    """Eight kinds of figures, of which no two share a name, all with a caption and a picture."""
+def test_every_chart_has_a_name_of_its_own_and_says_what_comes_out() -> None:
+    """Seven kinds of charts, of which no two share a name, all with parts and a caption."""
     pair = (small_figure_2("IID"), small_figure_2("Dirichlet"))
     compared = small_figure_4().by_hardware[1]
-    drawn = [
-        figures.federated_loss("slug", pair),
-        figures.federated_spread("slug", pair),
-        figures.surrogate_loss("slug", pair),
-        figures.surrogate_spread("slug", pair),
-        figures.over_local_steps("slug", small_figure_3()),
-        figures.at_best_step_sizes("slug", compared),
-        figures.at_step_size("slug", compared, STEP_SIZES[0]),
-        figures.over_step_sizes("slug", compared),
-    ]
-    assert len({figure.name for figure in drawn}) == len(drawn)
-    assert all(figure.svg.startswith("<svg") and figure.caption for figure in drawn)
-    assert f"{compared.best_losses['asynchronous'] - compared.minimum:.3g}" in drawn[5].caption
+    at_best = chart_4(compared, "4 clients")
+    charts = [*charts_2(pair), chart_3(small_figure_3()), at_best, chart_5_to_7(compared, "4 clients")]
+    assert len({chart.name for chart in charts}) == len(charts) == 7
+    assert all(chart.parts and chart.caption.endswith(".") for chart in charts)
+    assert f"{compared.best_losses['asynchronous'] - compared.minimum:.3g}" in at_best.caption
+
+
+def test_a_cross_marks_where_a_scheme_diverges() -> None:
+    """One above the other, at the step size from which on the losses are not drawn."""
+    compared = small_figure_4().by_hardware[1]
+    schemes = {
+        name: Tuned((tuned.curves[0], replace(tuned.curves[1], diverges=True)))
+        for name, tuned in compared.schemes.items()
+    }
+    parts = chart_5_to_7(replace(compared, schemes=schemes), "4 clients").parts
+    crosses = [part for part in parts if isinstance(part, Mark)]
+    assert [(cross.x, cross.y, cross.marker) for cross in crosses] == [(0.1, 1.5**n, "x") for n in range(3)]
+    assert [list(part.x) for part in parts if isinstance(part, Line)] == [[0.01]] * 3

@@ -9,10 +9,11 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, find
+from fedtheory.sources.lecture27.exhibits import TOTAL, budget_cases
+from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, speed_ups
 from report import gallery
-from report.budgets import TOTAL, budget_cases
+from report.exhibits import shown_for
 from report.figures.rates import ladder
-from report.speedup import CLIENTS, ITERATIONS, speed_ups
 from verify.rates import RateCheck, Rung
 
 FIGURES = {
@@ -27,13 +28,16 @@ FIGURES = {
     "vlaski2023:problem-5.1.limit": ["limits"],
     "renard2022:thm-2.1": ["over-rounds", "terms", "map"],
     "renard2022:property-2.1": [],
+    "fraboni2022:example-1": ["distances"],
+    "fraboni2022:example-2": ["cycles"],
 }
 """Endings of the names of a claim's figures, ladders aside."""
 
 
 def drawn(claim: Claim) -> list[str]:
-    """Endings of the names of the figures that a claim gets by what it states."""
-    figures = [figure for suits, draw in gallery._FIGURES if suits(claim) for figure in draw(claim)]
+    """Endings of the names of the figures that a claim gets from its paper, and by what it states."""
+    figures = [figure for shown in shown_for(claim) for figure in shown.figures]
+    figures += [figure for suits, draw in gallery._FIGURES if suits(claim) for figure in draw(claim)]
     for figure in figures:
         assert figure.svg.startswith("<svg")
         assert figure.caption.endswith(".")
@@ -42,7 +46,7 @@ def drawn(claim: Claim) -> list[str]:
 
 @pytest.mark.parametrize("claim_id", FIGURES)
 def test_claims_get_the_figures_that_they_call_for(claim_id: str) -> None:
-    """By what a claim states, not by its name."""
+    """No more and no fewer."""
     assert drawn(find(claim_id)) == FIGURES[claim_id]
 
 

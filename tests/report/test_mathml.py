@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import pytest
 from flint import fmpq
 
+from fedtheory.language.numbers import decimal, exact
 from fedtheory.language.registry import all_claims
 from report.mathml import displayed, formula, prose
-from report.numbers import decimal, exact
 
 
 @pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)

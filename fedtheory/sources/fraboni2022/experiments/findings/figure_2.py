@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fedtheory.arithmetic import Array
+from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.curves import Curve, last
 from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared
-from fedtheory.sources.fraboni2022.experiments.findings.finding import Finding
 
 _FIRST, _HALF = 0.75, 0.5
 """Parts of the initial excess loss that are left when a run is compared "at first"."""
@@ -63,7 +63,7 @@ def _lower_everywhere(
         f"{result.split}: {identical:.3g} with Identical, {timed:.3g} with Time-based"
         for result, (identical, timed) in zip(results, pairs, strict=True)
     ]
-    return Finding("fraboni2022:fig-2", statement, holds, f"At the end, {'; '.join(texts)}.")
+    return Finding(statement, holds, f"At the end, {'; '.join(texts)}.")
 
 
 def _faster_at_first(results: Sequence[WeightsCompared]) -> Finding:
@@ -78,7 +78,7 @@ def _faster_at_first(results: Sequence[WeightsCompared]) -> Finding:
         for split, (first, half) in times.items()
     ]
     holds = all(first[0] < first[1] for first, _ in times.values())
-    return Finding("fraboni2022:fig-2", "Identical is faster than Time-based at first", holds, f"{'; '.join(texts)}.")
+    return Finding("Identical is faster than Time-based at first", holds, f"{'; '.join(texts)}.")
 
 
 def _gaps(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, Finding]:
@@ -91,6 +91,6 @@ def _gaps(iid: WeightsCompared, dirichlet: WeightsCompared) -> tuple[Finding, Fi
     larger = dirichlet.gap > max(iid.gap, 0.0)
     twice = iid.gap > 0 and _TWICE[0] <= ratio <= _TWICE[1]
     return (
-        Finding("fraboni2022:fig-2", "data heterogeneity widens the gap between the two weightings", larger, evidence),
-        Finding("fraboni2022:fig-2", "the gap is twice as large on the split with label skew", twice, evidence),
+        Finding("data heterogeneity widens the gap between the two weightings", larger, evidence),
+        Finding("the gap is twice as large on the split with label skew", twice, evidence),
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.curves import Curve
 from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared
-from fedtheory.sources.fraboni2022.experiments.findings.finding import Finding, number_or_divergence
+from fedtheory.sources.fraboni2022.experiments.findings.words import number_or_divergence
 
 
 def findings_3(result: LocalWorkCompared) -> tuple[Finding, ...]:
@@ -36,7 +37,7 @@ def _falls_then_rises(result: LocalWorkCompared) -> Finding:
             f"{excess[most]} with $K={most}$"
         )
     statement = "with more local work the loss first falls, then rises"
-    return Finding("fraboni2022:fig-3", statement, holds, f"{'; '.join(texts)}.")
+    return Finding(statement, holds, f"{'; '.join(texts)}.")
 
 
 def _variance_increases(result: LocalWorkCompared) -> Finding:
@@ -49,7 +50,7 @@ def _variance_increases(result: LocalWorkCompared) -> Finding:
             words = "deviation of the loss" if measure == "fluctuation" else "variance of the model"
             texts.append(f"{name}: {words} from {values[0]:.3g} to {values[-1]:.3g}")
     statement = "the variance strictly increases with the amount of local work"
-    return Finding("fraboni2022:fig-3", statement, holds, f"Over the last 5% of the updates, {'; '.join(texts)}.")
+    return Finding(statement, holds, f"Over the last 5% of the updates, {'; '.join(texts)}.")
 
 
 def _more_sensitive(result: LocalWorkCompared) -> Finding:
@@ -66,7 +67,7 @@ def _more_sensitive(result: LocalWorkCompared) -> Finding:
     holds = (-failing["Time-based"], increase["Time-based"]) > (-failing["Identical"], increase["Identical"])
     evidence = f"{'; '.join(texts)}. Time-based has the larger deviation of the loss {_overtaking(result)}."
     statement = "Time-based is more sensitive to an increase of local work than Identical"
-    return Finding("fraboni2022:fig-3", statement, holds, evidence)
+    return Finding(statement, holds, evidence)
 
 
 def _stable_in_both(result: LocalWorkCompared) -> list[int]:
@@ -90,7 +91,7 @@ def _identical_ahead(result: LocalWorkCompared) -> Finding:
     where = f"with $K={', '.join(map(str, ahead))}$" if ahead else "with no $K$"
     evidence = f"Of $K={', '.join(map(str, shared))}$, Identical has the lower loss {where}."
     statement = "Identical outperforms Time-based at the step size that is best for Identical"
-    return Finding("fraboni2022:fig-3", statement, ahead == shared, evidence)
+    return Finding(statement, ahead == shared, evidence)
 
 
 def _weights_by_speed(result: LocalWorkCompared) -> Finding:
@@ -100,4 +101,4 @@ def _weights_by_speed(result: LocalWorkCompared) -> Finding:
         f"$d_i$ goes from {fastest:.3g} to {slowest:.3g}; {below} of {len(result.weights)} clients are below one."
     )
     statement = "fast clients have $d_i<1$, slow ones $d_i>1$"
-    return Finding("fraboni2022:fig-3", statement, fastest < 1 < slowest, evidence)
+    return Finding(statement, fastest < 1 < slowest, evidence)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from fedtheory.arithmetic import NEAR_TIE
+from fedtheory.language.exhibits import Finding
 from fedtheory.sources.fraboni2022.experiments.figure_4 import SchemesCompared, SplitCompared
-from fedtheory.sources.fraboni2022.experiments.findings.finding import Finding, number_or_divergence
+from fedtheory.sources.fraboni2022.experiments.findings.words import number_or_divergence
 
 
 def findings_4(results: Sequence[SplitCompared]) -> tuple[Finding, ...]:
@@ -45,13 +46,12 @@ def _ordered(
         for each, loss in zip(compared, losses, strict=True)
     ]
     holds = all(outcomes) if always else any(outcomes)
-    return Finding("fraboni2022:fig-4", statement, holds, f"Excess loss at the end: {'; '.join(texts)}.")
+    return Finding(statement, holds, f"Excess loss at the end: {'; '.join(texts)}.")
 
 
 def _half_interval(results: Sequence[SplitCompared]) -> Finding:
     gap = max(result.f0_gap for result in results)
     return Finding(
-        "fraboni2022:fig-4.F0",
         "under F0 FedFix-0.5 is synchronous FedAvg with twice the server step size",
         gap <= NEAR_TIE,
         f"The squared differences of all first and second moments of the models add up to {gap:.1g}.",
@@ -73,7 +73,7 @@ def _order_at_small_steps(compared: Sequence[SchemesCompared]) -> Finding:
         excess = ", ".join(f"{loss - each.minimum:.3g} {name}" for name, loss in losses.items())
         texts.append(f"{each.split}: {excess} at $\\eta_l={curves['synchronous'].step_size:.2g}$")
     statement = "with a small enough step size asynchronous FedAvg outperforms FedFix, which outperforms synchronous"
-    return Finding("fraboni2022:fig-5-7", statement, holds, f"Excess loss at the end: {'; '.join(texts)}.")
+    return Finding(statement, holds, f"Excess loss at the end: {'; '.join(texts)}.")
 
 
 def _instability(compared: Sequence[SchemesCompared]) -> Finding:
@@ -90,7 +90,7 @@ def _instability(compared: Sequence[SchemesCompared]) -> Finding:
             )
     statement = "the instability grows with the step size"
     evidence = f"Variance of the model at the end, from the best step size on: {'; '.join(texts)}."
-    return Finding("fraboni2022:fig-5-7", statement, holds, evidence)
+    return Finding(statement, holds, evidence)
 
 
 def _asynchronous_fails(compared: Sequence[SchemesCompared]) -> Finding:
@@ -102,4 +102,4 @@ def _asynchronous_fails(compared: Sequence[SchemesCompared]) -> Finding:
         for each, limits in zip(compared, stable, strict=True)
     ]
     statement = "larger step sizes can prevent asynchronous FedAvg from converging where the others converge"
-    return Finding("fraboni2022:fig-5-7", statement, holds, f"Largest stable step size: {'; '.join(texts)}.")
+    return Finding(statement, holds, f"Largest stable step size: {'; '.join(texts)}.")

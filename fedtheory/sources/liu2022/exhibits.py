@@ -1,7 +1,8 @@
-"""Linear speed-up, measured: exact error against the number of clients at the step size of liu2022, Corollary 2."""
+"""Linear speed-up, measured: exact error against the number of clients at the step size of Corollary 2."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +12,10 @@ from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem, quadratic
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.exhibits import BLACK, DOTTED, Axis, Chart, Display, Exhibit, Line
 
 ITERATIONS = 4**7
 """T, local steps in total; the limit on K is ``K^4 N^3 <= T``."""
@@ -79,3 +83,54 @@ def _error(problem: Problem, local_steps: int) -> float:
     size = FLOAT.number((problem.clients / ITERATIONS) ** 0.5, "step size")
     algorithm = fedavg(problem, rounds=ITERATIONS // local_steps, local_step_size=size, local_steps=local_steps)
     return float(q.average_local_gradient_sq.measure(Run(problem, algorithm)))
+
+
+def speed_up_chart(*, alike: bool) -> Chart:
+    """Exact error over N, log-log: filled marks where K keeps to its limit, hollow ones beyond it."""
+    measured = speed_ups(alike=alike)
+    # Few local steps last, so that their filled marks stay visible where curves coincide.
+    curves = [line for number, curve in reversed(list(enumerate(measured))) for line in _lines(curve, number)]
+    first = measured[0]
+    ideal = [first.errors[0] * (first.clients[0] / clients) ** 0.5 for clients in first.clients]
+    kind = "all clients alike" if alike else "every other client of a second kind (other Hessian, other minimiser)"
+    return Chart(
+        name="speed-up-alike" if alike else "speed-up-unlike",
+        x=Axis("clients $N$", "log"),
+        y=Axis(r"mean of $\mathbb{E}\,|\nabla f(\bar{x}^t)|^2$ over $t$", "log"),
+        parts=[*curves, Line(first.clients, ideal, r"slope $-1/2$", BLACK, DOTTED, width=1.2)],
+        caption=(
+            f"Exact error at $s=\\sqrt N/(L\\sqrt T)$, $T={ITERATIONS}$, {kind}.  Filled marks keep to "
+            f"$K\\le T^{{1/4}}/N^{{3/4}}$, hollow ones do not.  {' '.join(_words(curve) for curve in measured)}"
+        ),
+    )
+
+
+def _lines(curve: SpeedUp, number: int) -> Iterator[Line]:
+    """The curve, then its marks beyond the limit and within it."""
+    clients, errors, inside = curve.clients, curve.errors, curve.inside
+    yield Line(clients, errors, f"$K={curve.local_steps}$, limit $N={curve.limit:.3g}$", number, number)
+    for chosen, hollow in ((slice(inside, None), True), (slice(inside), False)):
+        yield Line(clients[chosen], errors[chosen], colour=number, dash=None, marker="o", size=5, hollow=hollow)
+
+
+def _words(curve: SpeedUp) -> str:
+    """The fitted slopes of a curve, within the limit and beyond it."""
+    inside, beyond = curve.slope(0, curve.inside), curve.slope(curve.inside, None)
+    parts = [
+        f"{fit[0]:.3f} ± {fit[1]:.3f} {where}"
+        for fit, where in ((inside, "within the limit"), (beyond, "beyond it"))
+        if fit is not None
+    ]
+    return f"$K={curve.local_steps}$: slope {', '.join(parts)}."
+
+
+def _is_about_accuracy(claim: Claim) -> bool:
+    """Whether a claim gives the iterations to an accuracy, at a step size for linear speed-up."""
+    return a.speedup_step in claim.assumptions and claim.kind == "rate"
+
+
+def _speed_up(_claim: Claim) -> Display:
+    return Display([speed_up_chart(alike=True), speed_up_chart(alike=False)])
+
+
+EXHIBITS = (Exhibit(_is_about_accuracy, _speed_up),)

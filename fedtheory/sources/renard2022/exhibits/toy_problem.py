@@ -1,4 +1,4 @@
-"""The toy problem of renard2022, section 3: mini-batch FedAvg on two handwritten digits, exactly and by sampling."""
+"""The toy problem of Section 3: mini-batch FedAvg on two handwritten digits, exactly and by sampling."""
 
 from __future__ import annotations
 

@@ -1,0 +1,65 @@
+"""A page that a paper has beside those of its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fedtheory.engine.run import Run
+from fedtheory.language.exhibits.charts import Chart
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers, ready to be read."""
+
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[str]]]
+    """The name of each row and its value in each column."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Runs that a claim may cover; whether it does, and what it promises there, is checked for the page."""
+
+    heading: str
+    claim: str
+    """Its id."""
+    runs: Mapping[str, Mapping[str, Run]]
+    """By their names on the page; each as it is, or changed, by words such as "With equal shares"."""
+    measured: str
+    """What the claim bounds, in words."""
+    remark: str = ""
+    """What a reader should know of the promise."""
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A run file for readers."""
+
+    name: str
+    words: str
+    """What of the page it has, and what not."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a paper: charts, a table, what theory says of it, and how to reproduce it."""
+
+    name: str
+    """Of the file, without its ending."""
+    title: str
+    occasion: str
+    """What the link to the page calls it."""
+    contents: str
+    """What the link says is to be seen."""
+    locator: str
+    """Where in the paper it belongs."""
+    introduction: str
+    charts: Sequence[Chart]
+    table: Table
+    coverage: Sequence[Coverage] = ()
+    program: str = ""
+    """Lines of Python that compute the numbers of the page."""
+    run_file: RunFile | None = None

@@ -1,0 +1,6 @@
+"""What the charts of Section 5 have on their axes."""
+
+from fedtheory.language.exhibits import Axis
+
+CLOCK_TIME = Axis("clock time $t$, in updates of the slowest client")
+EXCESS = r"$\mathbb{E}\,\mathcal{L}(\theta^n)-\mathcal{L}(\theta^*)$"

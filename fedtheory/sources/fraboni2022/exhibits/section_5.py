@@ -1,0 +1,79 @@
+"""The experiments of Section 5 on the pages of their figures: charts, and which of the printed findings reproduce.
+
+All results are exact expectations; each is computed once for all pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from fedtheory.language.exhibits import Chart, Display, Exhibit, Finding
+from fedtheory.sources.fraboni2022.exhibits.schemes import chart_4, chart_5_to_7
+from fedtheory.sources.fraboni2022.exhibits.weightings import chart_3, charts_2
+from fedtheory.sources.fraboni2022.experiments.digits import SPLITS
+from fedtheory.sources.fraboni2022.experiments.figure_2 import WeightsCompared, figure_2
+from fedtheory.sources.fraboni2022.experiments.figure_3 import LocalWorkCompared, figure_3
+from fedtheory.sources.fraboni2022.experiments.figure_4 import SplitCompared, figure_4
+from fedtheory.sources.fraboni2022.experiments.findings import findings_2, findings_3, findings_4, findings_5_to_7
+
+TEN, TWENTY, FIFTY = "10 clients", "20 clients", "50 clients"
+_FIFTY_HORIZON, _FIFTY_STEPS = 10, tuple(2.0**-power for power in range(11, -1, -2))
+"""A shorter run and a coarser search, as the cost grows with the square of the number of clients."""
+
+
+@cache
+def _weights() -> tuple[WeightsCompared, ...]:
+    return tuple(figure_2(split) for split in SPLITS)
+
+
+@cache
+def _local_work() -> LocalWorkCompared:
+    return figure_3(_weights()[-1].step_size)
+
+
+@cache
+def _twenty_clients() -> tuple[SplitCompared, ...]:
+    return tuple(figure_4(split) for split in SPLITS)
+
+
+@cache
+def _fifty_clients() -> tuple[SplitCompared, ...]:
+    return (figure_4("Dirichlet", clients=50, horizon=_FIFTY_HORIZON, step_sizes=_FIFTY_STEPS),)
+
+
+def _display(setting: str, charts: Sequence[Chart], findings: Sequence[Finding]) -> Display:
+    return Display(charts, f"What reproduces, {setting}", findings)
+
+
+def _figure_2() -> Display:
+    return _display(TEN, charts_2(_weights()), findings_2(*_weights()))
+
+
+def _figure_3() -> Display:
+    return _display(TEN, [chart_3(_local_work())], findings_3(_local_work()))
+
+
+def _figure_4(setting: str, results: Sequence[SplitCompared]) -> Display:
+    charts = [chart_4(compared, setting) for result in results for compared in result.by_hardware]
+    return _display(setting, charts, findings_4(results))
+
+
+def _figures_5_to_7(setting: str, results: Sequence[SplitCompared]) -> Display:
+    """With heterogeneous hardware only, as printed."""
+    charts = [chart_5_to_7(result.by_hardware[-1], setting) for result in results]
+    return _display(setting, charts, findings_5_to_7(results))
+
+
+def _of(figure: str, show: Callable[[], Display]) -> Exhibit:
+    return Exhibit(lambda claim: claim.id == f"fraboni2022:{figure}", lambda _claim: show())
+
+
+SECTION_5 = (
+    _of("fig-2", _figure_2),
+    _of("fig-3", _figure_3),
+    _of("fig-4", lambda: _figure_4(TWENTY, _twenty_clients())),
+    _of("fig-4", lambda: _figure_4(FIFTY, _fifty_clients())),
+    _of("fig-5-7", lambda: _figures_5_to_7(TWENTY, _twenty_clients())),
+    _of("fig-5-7", lambda: _figures_5_to_7(FIFTY, _fifty_clients())),
+)

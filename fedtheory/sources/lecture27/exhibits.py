@@ -1,0 +1,95 @@
+"""The adaptive controller against every fixed number of local steps on real data, at one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from fedtheory.arithmetic import FLOAT, plain_float
+from fedtheory.engine.budget import Budget, Comparison, compare
+from fedtheory.engine.run import Run
+from fedtheory.federation import fedavg
+from fedtheory.federation.problem import least_squares
+from fedtheory.federation.problem.datasets import load
+from fedtheory.federation.problem.split import dirichlet_split, iid_split
+from fedtheory.language.claim import Claim
+from fedtheory.language.exhibits import Axis, Chart, Display, Exhibit, Legend, Line, Part, Span
+from fedtheory.runfile.problems import split_data
+
+LOCAL_COST, AGGREGATION_COST, TOTAL = 1, 10, 2200
+CLIENTS, SHARE_OF_LIMIT, CONCENTRATION = 10, 0.5, 0.1
+DATA = {"digits": "digits:3-8", "breast cancer": "breast_cancer"}
+
+
+@dataclass(frozen=True)
+class BudgetCase:
+    """One data set in one split."""
+
+    name: str
+    comparison: Comparison
+
+
+@cache
+def budget_cases() -> tuple[BudgetCase, ...]:
+    """Each data set, split evenly and unevenly; `MissingExtra` without scikit-learn."""
+    return tuple(_case(name, split) for name in DATA for split in ("iid", "Dirichlet"))
+
+
+def _case(name: str, split: str) -> BudgetCase:
+    data = load(DATA[name])
+    count = len(data.outputs)
+    if split == "iid":
+        rows = iid_split(count, CLIENTS, seed=0)
+    else:
+        rows = dirichlet_split(data.outputs, CLIENTS, CONCENTRATION, seed=0)
+    shares = FLOAT.array([len(chosen) / count for chosen in rows])
+    problem = least_squares(
+        split_data(data, rows, FLOAT), FLOAT.zeros(data.inputs.shape[1]), weights=shares, description=name
+    )
+    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=1.0)).smoothness
+    budget = Budget(LOCAL_COST, AGGREGATION_COST, TOTAL)
+    return BudgetCase(f"{name}, {split}", compare(problem, SHARE_OF_LIMIT / smoothness, budget))
+
+
+def budget_chart(cases: Sequence[BudgetCase]) -> Chart:
+    """Final loss over fixed tau, log-log; the adaptive run as a level, from its smallest to its largest tau."""
+    costs = (
+        f"$c={LOCAL_COST}$ for a local update, $b={AGGREGATION_COST}$ for an aggregation, budget $R={TOTAL}$, "
+        f"{CLIENTS} clients, $\\eta={SHARE_OF_LIMIT}/\\beta$"
+    )
+    return Chart(
+        name="budget",
+        x=Axis(r"local steps $\tau$ between aggregations", "log"),
+        y=Axis(r"$F(w(T))-F^*$ when the budget is used", "log"),
+        parts=[part for number, case in enumerate(cases) for part in _parts(case, number)],
+        caption=(
+            f"Final loss at equal cost ({costs}): points for each fixed $\\tau$, thick levels for the controller, "
+            f"drawn from the smallest to the largest $\\tau$ it chose.  {' '.join(_words(case) for case in cases)}"
+        ),
+        legend=Legend(size=8),
+    )
+
+
+def _parts(case: BudgetCase, number: int) -> Iterator[Part]:
+    fixed, adaptive = case.comparison.fixed, case.comparison.adaptive
+    losses = [plain_float(run.final) for run in fixed.values()]
+    yield Line(list(fixed), losses, case.name, number, number, marker="o", size=3.5)
+    yield Span(min(adaptive.local_steps), max(adaptive.local_steps), plain_float(adaptive.final), number)
+
+
+def _words(case: BudgetCase) -> str:
+    comparison = case.comparison
+    adaptive, best = comparison.adaptive, comparison.best_fixed
+    ratio = plain_float(adaptive.final) / plain_float(comparison.fixed[best].final)
+    return (
+        f"{case.name}: {ratio:.3g} times the loss of the best fixed $\\tau$, which is {best} in hindsight; spent "
+        f"{adaptive.spent[-1]} of {adaptive.budget.total}."
+    )
+
+
+def _is_the_controller(claim: Claim) -> bool:
+    return claim.implemented_by == "fedtheory.engine.budget:descend_adaptively"
+
+
+EXHIBITS = (Exhibit(_is_the_controller, lambda _claim: Display([budget_chart(budget_cases())])),)

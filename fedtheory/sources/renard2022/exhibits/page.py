@@ -1,0 +1,116 @@
+"""The page of the toy problem: its curves, its numbers, and the runs that the theorem may cover."""
+
+from __future__ import annotations
+
+from fedtheory.engine.sampling import Estimate
+from fedtheory.errors import NotApplicable
+from fedtheory.language.exhibits import Coverage, Page, RunFile, Table
+from fedtheory.language.numbers import decimal
+from fedtheory.sources.renard2022.exhibits.charts import accuracy_over_rounds, loss_over_rounds, sampling_error
+from fedtheory.sources.renard2022.exhibits.toy_problem import (
+    BATCH,
+    CLIENTS,
+    CONCENTRATION,
+    DATA,
+    LOCAL_STEPS,
+    ROUNDS,
+    STEP_SIZE,
+    ToyRun,
+    toy_runs,
+)
+
+_INTRODUCTION = (
+    "A linear model with the squared loss tells two handwritten digits apart. "
+    rf"{CLIENTS} clients train it by FedAvg with mini-batches: batches of {BATCH} drawn with replacement, "
+    rf"$\tau={LOCAL_STEPS}$ local steps of size $\eta={STEP_SIZE}$, $T={ROUNDS}$ rounds. "
+    "Client shares are in proportion to their data, so that both splits have the same objective, the loss of the "
+    "whole training set."
+)
+_PROGRAM = """from fedtheory.sources.renard2022.exhibits.toy_problem import toy_runs
+
+for toy in toy_runs():
+    print(toy.name, toy.loss[-1], toy.inside)"""
+_RUN_FILE = f"""[problem]
+kind = "least-squares"
+data = "{DATA}"
+clients = {CLIENTS}
+split = "dirichlet"
+concentration = {CONCENTRATION}
+batch = {BATCH}
+
+[algorithm]
+local_step_size = {STEP_SIZE}
+local_steps = {LOCAL_STEPS}
+rounds = {ROUNDS}
+"""
+
+
+def toy_page() -> Page:
+    """Run the toy problem and describe it; `MissingExtra` without scikit-learn."""
+    runs = toy_runs()
+    return Page(
+        name="toy-problem",
+        title="The toy problem on real digits",
+        occasion="The source's toy problem, on real digits",
+        contents="exact loss, sampled loss, and accuracy",
+        locator="section 3.1",
+        introduction=_INTRODUCTION,
+        charts=[loss_over_rounds(runs), sampling_error(runs), accuracy_over_rounds(runs)],
+        table=Table([toy.name for toy in runs], [(name, [value(toy) for toy in runs]) for name, value in _ROWS]),
+        coverage=[_coverage(runs)],
+        program=_PROGRAM,
+        run_file=RunFile(
+            "digits.toml",
+            "A run file of the same kind, with all the data for training and equal client shares",
+            _RUN_FILE,
+        ),
+    )
+
+
+def _coverage(runs: list[ToyRun]) -> Coverage:
+    return Coverage(
+        heading="Does Theorem 2.1 cover it?",
+        claim="renard2022:thm-2.1",
+        runs={toy.name: {"As it stands": toy.run, "With equal shares": toy.with_equal_shares} for toy in runs},
+        measured="the average over all rounds and local steps",
+        remark="mini-batch noise and dissimilarity are bounded only on a ball that contains the run, and there they "
+        "are large",
+    )
+
+
+def _final(estimate: Estimate) -> str:
+    mean, reach = 100 * estimate.mean[-1], 100 * (estimate.high[-1] - estimate.mean[-1])
+    return f"{mean:.2f} ± {reach:.2f} %" if reach >= 0.005 else f"{mean:.2f} % in all replicas"
+
+
+def _variance(toy: ToyRun) -> str:
+    try:
+        bound = toy.run.noise_variance
+    except NotApplicable:
+        return "unbounded"
+    return decimal(bound.value)
+
+
+_ROWS = (
+    ("rows of each client", lambda toy: ", ".join(map(str, sorted(toy.sizes)))),
+    (
+        r"smallest eigenvalue of $\nabla^2 L_D$",
+        lambda toy: decimal(toy.run.arithmetic.smallest_eigenvalue(toy.run.problem.hessian), 3),
+    ),
+    ("smoothness $L$ of the clients", lambda toy: decimal(toy.run.smoothness)),
+    (r"$1/(4L)$", lambda toy: decimal(1 / (4 * toy.run.smoothness))),
+    (
+        r"noise at the optimum, largest client, $\mathbb E\|g_i(w^*)-\nabla F_i(w^*)\|^2$",
+        lambda toy: decimal(toy.noise_at_optimum),
+    ),
+    (r"$\sigma^2$ on a ball that contains the run", _variance),
+    ("smallest loss $F^*$", lambda toy: decimal(toy.run.problem.optimal_value)),
+    ("exact expected loss after the last round", lambda toy: decimal(toy.loss[-1], 6)),
+    (
+        "sampled loss after the last round",
+        lambda toy: f"{toy.sampled_loss.mean[-1]:.6g} ± {toy.sampled_loss.high[-1] - toy.sampled_loss.mean[-1]:.2g}",
+    ),
+    ("rounds at which the exact loss lies in the sampled interval", lambda toy: f"{toy.inside} of {len(toy.loss)}"),
+    ("training accuracy after the last round", lambda toy: _final(toy.train_accuracy)),
+    ("test accuracy after the last round", lambda toy: _final(toy.test_accuracy)),
+)

@@ -1,0 +1,7 @@
+"""What the pages of the chapter show: where runs settle, over the step size and in the plane."""
+
+from fedtheory.language.exhibits import Exhibit
+from fedtheory.sources.vlaski2023.exhibits.limits import has_limits, limits
+from fedtheory.sources.vlaski2023.exhibits.steady_state import has_steady_state, steady_state
+
+EXHIBITS = (Exhibit(has_steady_state, steady_state), Exhibit(has_limits, limits))

@@ -1,0 +1,97 @@
+"""Where a run settles: the exact mean-square deviation over the step size, its expansion, and the term of a claim."""
+
+from __future__ import annotations
+
+import numpy as np
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.arithmetic import Number, plain_float
+from fedtheory.engine.moments.stationary import stationary_distance_sq
+from fedtheory.engine.run import Run
+from fedtheory.engine.small_steps import distance_sq_expansion
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.exhibits import (
+    BLACK,
+    BLUE,
+    DASH_DOTTED,
+    DASHED,
+    DOTTED,
+    GREEN,
+    ORANGE,
+    Axis,
+    Chart,
+    Display,
+    Line,
+)
+from fedtheory.language.numbers import decimal, exact
+from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, sampled
+
+_DIVISIONS = tuple(2**power for power in range(9))
+_TERMS = 3
+
+
+def has_steady_state(claim: Claim) -> bool:
+    """Whether a claim says by how much the steady state differs from something."""
+    return _compared_with(claim) is not None
+
+
+def _compared_with(claim: Claim) -> Expr | None:
+    """What a rate subtracts from the steady state, in ``steady state - x``."""
+    if claim.rate is None:
+        return None
+    for difference in claim.rate.measured.atoms(sp.Add):
+        for term in difference.args:
+            if claim.notation.get(term) is q.limiting_distance_sq:
+                return term - difference
+    return None
+
+
+def steady_state(claim: Claim) -> Display:
+    """Exact steady state, its expansion to one and three terms, and the term of the claim; log-log."""
+    run = sampled(tuple(fmpq(1, 4 * count) for count in LOCAL_STEPS))
+    unit = q.effective_step_size.measure(run)
+    sizes = np.array([plain_float(unit) / division for division in _DIVISIONS])
+    coefficients = distance_sq_expansion(run, run.arithmetic.number(unit, "mu"), _TERMS)
+    ladder = [run.with_step_factor(run.arithmetic.number(1, "one") / division) for division in _DIVISIONS]
+    settled = [plain_float(stationary_distance_sq(at.trajectory.recursion)) for at in ladder]
+    claimed = _claimed(claim, ladder)
+    powers = (
+        np.array([plain_float(c) for c in coefficients])[:, None] * sizes[None] ** np.arange(1, _TERMS + 1)[:, None]
+    )
+    series = "+".join(rf"{_coefficient(c)}\,\mu^{n}" for n, c in enumerate(coefficients, 1))
+    chart = Chart(
+        name="steady-state",
+        x=Axis(r"step size $\mu$", "log"),
+        y=Axis(r"$\lim_i\ \mathbb{E}\,|w^o-w_i|^2$", "log"),
+        parts=[
+            Line(sizes, claimed, "term of the claim", BLACK, DASHED),
+            Line(sizes, powers[0], "exact leading term", ORANGE, DASH_DOTTED),
+            Line(sizes, powers.sum(axis=0), "expansion, three terms", GREEN, DOTTED),
+            Line(sizes, settled, "exact steady state", BLUE, dash=None, marker="o", size=4),
+        ],
+        caption=(
+            "Exact steady-state mean-square deviation against the step size. Three agents in the plane, two of them "
+            "sampled, $E_k=1,2,4$, noise of variance 1. Its expansion, from exact "
+            rf"rationals: ${series}+O(\mu^{_TERMS + 1})$.  At the smallest step the term of the "
+            f"claim is {claimed[-1] / settled[-1]:.3g} times the exact value."
+        ),
+    )
+    return Display([chart])
+
+
+def _claimed(claim: Claim, ladder: list[Run]) -> list[float]:
+    evaluate = compile_expression(_compared_with(claim), claim.where)
+    return [plain_float(evaluate(whole_run(at)).item()) for at in ladder]
+
+
+def _coefficient(value: Number) -> str:
+    """LaTeX of a rational, as a decimal where it is long."""
+    text = exact(value)
+    numerator, _, denominator = text.partition("/")
+    if not denominator:
+        return text if text.lstrip("-").isdigit() else decimal(value)
+    return rf"\frac{{{numerator}}}{{{denominator}}}"

@@ -1,0 +1,42 @@
+"""What a paper adds to the page of a claim, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fedtheory.errors import MissingExtra
+from fedtheory.language.claim import Claim
+from fedtheory.language.exhibits import Display, Finding
+from fedtheory.language.exhibits.declared import exhibits_for
+from fedtheory.language.registry import papers
+from report.figures.charts import figure_of
+from report.figures.style import Figure
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An exhibit as the page has it."""
+
+    heading: str
+    """Empty where the figures stand among those of the page."""
+    figures: Sequence[Figure]
+    findings: Sequence[Finding]
+
+
+def shown_for(claim: Claim) -> list[Shown]:
+    """The exhibits of a claim, but for those that an optional package is missing for."""
+    return [_shown(display, claim) for display in _displays(claim)]
+
+
+def _displays(claim: Claim) -> Iterator[Display]:
+    for exhibit in exhibits_for(papers()[claim.source], claim):
+        try:
+            yield exhibit.show(claim)
+        except MissingExtra:
+            continue
+
+
+def _shown(display: Display, claim: Claim) -> Shown:
+    figures = [figure_of(chart, f"{claim.slug}-{chart.name}") for chart in display.charts]
+    return Shown(display.heading, figures, display.findings)

@@ -1,0 +1,74 @@
+"""The pages that papers have beside those of their claims: charts, a table, and what theory says of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import MissingExtra
+from fedtheory.language.claim import Claim
+from fedtheory.language.exhibits import Coverage, Page
+from fedtheory.language.exhibits.declared import pages_of
+from fedtheory.language.numbers import decimal
+from fedtheory.language.registry import find, papers
+from fedtheory.language.source import Source
+from report.figures.charts import figure_of
+from report.figures.style import Figure
+from verify.check import check
+
+
+@dataclass(frozen=True)
+class PaperPage:
+    """A page of a paper, ready for its template."""
+
+    page: Page
+    source: Source
+    file: str
+    figures: Sequence[Figure]
+    coverage: Sequence[tuple[str, Mapping[str, str]]]
+    """Headings, and for each run by its name whether a claim covers it."""
+
+
+def paper_pages(keys: Collection[str]) -> list[PaperPage]:
+    """The pages of some papers, but for those that an optional package is missing for."""
+    return [_paper_page(page, source) for page, source in _computed(keys)]
+
+
+def _computed(keys: Collection[str]) -> Iterator[tuple[Page, Source]]:
+    for paper in (paper for key, paper in papers().items() if key in keys):
+        for page in pages_of(paper):
+            try:
+                yield page(), paper.source
+            except MissingExtra:
+                continue
+
+
+def _paper_page(page: Page, source: Source) -> PaperPage:
+    return PaperPage(
+        page,
+        source,
+        f"{page.name}.html",
+        [figure_of(chart, chart.name) for chart in page.charts],
+        [(asked.heading, _answers(asked)) for asked in page.coverage],
+    )
+
+
+def _answers(asked: Coverage) -> dict[str, str]:
+    claim = find(asked.claim)
+    return {
+        name: " ".join(_answer(claim, run, words, asked) for words, run in changed.items())
+        for name, changed in asked.runs.items()
+    }
+
+
+def _answer(claim: Claim, run: Run, words: str, asked: Coverage) -> str:
+    """Whether a claim covers a run, and what it promises there."""
+    found = check(claim, run)
+    if found.worst is None:
+        return f"{words} it does not apply, because of {found.reason}."
+    remark = f": {asked.remark}" if asked.remark else ""
+    return (
+        f"{words} it promises at most {decimal(found.worst.rhs)} for {asked.measured}, where the exact value is "
+        f"{decimal(found.worst.lhs)}{remark}."
+    )
