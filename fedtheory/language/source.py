@@ -31,8 +31,8 @@ class Paper:
     """The folder of a source, which is a Python package.
 
     Beside its `SOURCE` it may hold the modules ``certificates`` (with a list
-    `CERTIFICATES`), ``exhibits`` and ``assignments``, and a folder
-    ``counterexamples``; whoever needs one of them asks for it.
+    `CERTIFICATES`), ``assignments`` (with a list `ASSIGNMENTS`) and ``exhibits``,
+    and a folder ``counterexamples``; whoever needs one of them asks for it.
     """
 
     source: Source
