@@ -18,10 +18,13 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
+import fedtheory
 from fedtheory.language.registry import papers
 from verify.grade.assignments import PART
 
+_THEORY = Path(fedtheory.__file__).resolve().parent
 _HOME = Path(__file__).resolve().parents[2]
+"""Where the floors above the theory are: beside it, or inside it once it is installed."""
 _CHILD = Path(__file__).with_name("sandbox_child.py")
 _FLOORS = ("verify", "report")
 _RESTARTS = 4
@@ -215,13 +218,13 @@ def literal_answers(units: Sequence[str]) -> dict[str, str]:
 
 def _import_path() -> list[str]:
     """Where the student's code finds SymPy and `fedtheory`."""
-    return [*site.getsitepackages(), sysconfig.get_path("purelib"), str(_HOME)]
+    return [*site.getsitepackages(), sysconfig.get_path("purelib"), str(_THEORY.parent)]
 
 
 def _readable() -> list[str]:
     """The folders from which the student's code may import."""
     folders = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    base = {os.path.dirname(os.__file__), *site.getsitepackages(), str(_HOME / "fedtheory")}
+    base = {os.path.dirname(os.__file__), *site.getsitepackages(), str(_THEORY)}
     return sorted({os.path.realpath(folder) + os.sep for folder in folders | base})
 
 
