@@ -11,25 +11,28 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.numbers import decimal
-from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
-from fedtheory.planner import Comparison, ExactErrors, RegimeMap, bound_of_numbers, compare, regime_map
+from fedtheory.planner import (
+    Bound,
+    Comparison,
+    ExactErrors,
+    RegimeMap,
+    bound_of_numbers,
+    compare,
+    covering_claims,
+    regime_map,
+)
+from fedtheory.planner.coverage import error_of
 from fedtheory.runfile import parse_run
 from report.figures.style import CYCLE, Figure, drawing, finish
 from verify.instances import FAMILIES, Instance
 
 PLAN_PAGE = "plan.html"
-CLAIMS = (
-    "renard2022:thm-2.1",
-    "renard2022:thm-2.1.sharp",
-    "renard2022:thm-2.1.quiet",
-    "liu2022:thm-1",
-    "liu2022:thm-1.sharp",
-    "liu2022:thm-3.sharp",
-)
-"""Bounds whose step sizes the page compares."""
+_ERRORS = (q.average_suboptimality, q.average_local_gradient_sq)
+"""What the page's bounds are on, in its order: averages over all local steps of a run."""
 
 _LOCAL_STEPS, _ROUNDS, _CLIENTS, _BATCH = 5, 50, 10, 8
 _SHARE_OF_LIMIT = 1 / 8
@@ -39,6 +42,8 @@ _FAMILY_MEMBERS = {"by hand": 16, "small quadratics": 24, "small data": 24, "wid
 """How many members of each family are planned, from the first on."""
 _ZERO = 1e-12
 """Best errors below this part of the error at theory's step size are zero, up to rounding."""
+_MARKERS = "os^D"
+"""The next one where the colours start again."""
 _MAPS = (("eta", "tau"), ("eta", "M"))
 _CONSTANTS = {"eta": 0.003, "L": 1, "M": 10, "tau": 5, "T": 100_000, "D": 2, "sigma": 1, "zeta": 0.1}
 """What the maps are drawn about."""
@@ -54,6 +59,19 @@ local_step_size = 0.02
 local_steps = {_LOCAL_STEPS}
 rounds = {_ROUNDS}
 """
+
+
+@cache
+def comparable() -> tuple[Claim, ...]:
+    """The true bounds on these errors as they are printed, repaired or sharpened; not the steps on the way to them."""
+    stated = [claim for claim in covering_claims() if claim.printed or claim.corrects or claim.sharpens]
+    return tuple(claim for error in _ERRORS for claim in stated if error_of(claim) is error)
+
+
+def planned() -> tuple[Claim, ...]:
+    """Those of them that cover a run on data: the claims of the page; `MissingExtra` without scikit-learn."""
+    covering = {claim_id for case in data_cases() for claim_id in case.compared}
+    return tuple(claim for claim in comparable() if claim.id in covering)
 
 
 @dataclass(frozen=True)
@@ -88,8 +106,10 @@ class PlanPage:
     families: Sequence[tuple[str, str, Sequence[str]]]
     figures: Sequence[Figure]
     run_file: str
+    mapped: str
+    """The claim of the maps."""
     constants: str
-    """What the maps are drawn about, as the command line takes it."""
+    """What they are drawn about, as the command line takes it."""
 
 
 COLUMNS = ("theory's $\\eta$", "best $\\eta$", "ratio", "error at theory's", "best error", "ratio")
@@ -106,7 +126,7 @@ FAMILY_COLUMNS = (
 
 def plan_page() -> PlanPage:
     """Plan runs on data and on families; `MissingExtra` without scikit-learn."""
-    cases = data_cases()
+    cases, bound = data_cases(), mapped_bound()
     return PlanPage(
         setting=(
             rf"Least squares, {_CLIENTS} clients, $\tau={_LOCAL_STEPS}$ local steps, $T={_ROUNDS}$ rounds from zero; "
@@ -114,8 +134,9 @@ def plan_page() -> PlanPage:
         ),
         rows=[(case.name, claim, _numbers(found)) for case in cases for claim, found in case.compared.items()],
         families=[(row.family, row.claim, _family_numbers(row)) for row in family_rows()],
-        figures=[ratio_figure(cases), *maps()],
+        figures=[ratio_figure(cases), *maps(bound)],
         run_file=RUN_FILE,
+        mapped=bound.claim.id,
         constants=" ".join(f"{name}={value}" for name, value in _CONSTANTS.items()),
     )
 
@@ -156,7 +177,7 @@ def data_run(data: str, split: str, batch: int | None) -> Run:
 def compared(run: Run) -> dict[str, Comparison]:
     """For each claim that covers a run its best step size beside the exact one, in floats."""
     errors = ExactErrors(run.as_floats())
-    found = {claim_id: compare(find(claim_id), errors) for claim_id in CLAIMS}
+    found = {claim.id: compare(claim, errors) for claim in comparable()}
     return {claim_id: comparison for claim_id, comparison in found.items() if comparison is not None}
 
 
@@ -168,12 +189,12 @@ def family_rows() -> tuple[FamilyRow, ...]:
 
 def _rows_of(family: str, count: int) -> Iterator[FamilyRow]:
     members = [_compared_member(family, number) for number in range(min(count, FAMILIES[family].size))]
-    for claim_id in CLAIMS:
-        found = [member[claim_id] for member in members if claim_id in member]
+    for claim in planned():
+        found = [member[claim.id] for member in members if claim.id in member]
         known = [comparison for comparison in found if comparison.exact.error > _ZERO * comparison.error_at_choice]
         if known:
             steps = _spread([comparison.ratio for comparison in known])
-            yield FamilyRow(family, claim_id, len(known), steps, _spread([c.error_ratio for c in known]))
+            yield FamilyRow(family, claim.id, len(known), steps, _spread([c.error_ratio for c in known]))
 
 
 def _compared_member(family: str, number: int) -> dict[str, Comparison]:
@@ -190,10 +211,11 @@ def _spread(values: Sequence[float]) -> tuple[float, float, float]:
 def ratio_figure(cases: Sequence[Case]) -> Figure:
     """Step size of theory over the best one, for each run and claim."""
     with drawing() as (canvas, axes):
-        for number, claim_id in enumerate(CLAIMS):
-            places = [place for place, case in enumerate(cases) if claim_id in case.compared]
-            ratios = [cases[place].compared[claim_id].ratio for place in places]
-            axes.plot(ratios, places, "o", color=CYCLE[number % len(CYCLE)], label=claim_id)
+        for number, claim in enumerate(planned()):
+            places = [place for place, case in enumerate(cases) if claim.id in case.compared]
+            ratios = [cases[place].compared[claim.id].ratio for place in places]
+            again, colour = divmod(number, len(CYCLE))
+            axes.plot(ratios, places, _MARKERS[again % len(_MARKERS)], color=CYCLE[colour], label=claim.id)
         axes.axvline(1, color="k", linewidth=1)
         axes.set(xscale="log", xlabel="theory's step size / best step size")
         axes.set_yticks(range(len(cases)), [case.name for case in cases], fontsize=8)
@@ -203,11 +225,19 @@ def ratio_figure(cases: Sequence[Case]) -> Figure:
     return finish(canvas, "plan-ratios", caption)
 
 
-def maps() -> list[Figure]:
-    """Dominating terms of the first claim, for given constants."""
-    claim = find(CLAIMS[0])
-    bound = bound_of_numbers(claim, _CONSTANTS)
-    return [regime_figure(claim, regime_map(bound, *symbols), name="-".join(symbols)) for symbols in _MAPS]
+def mapped_bound() -> Bound:
+    """The first of the page's bounds that the constants of the maps determine."""
+    for claim in planned():
+        try:
+            return bound_of_numbers(claim, _CONSTANTS)
+        except NotApplicable:
+            continue
+    raise NotApplicable("no bound of the page is determined by the constants of the maps")
+
+
+def maps(bound: Bound) -> list[Figure]:
+    """The dominating terms of a bound, over two of its numbers each."""
+    return [regime_figure(bound.claim, regime_map(bound, *symbols), name="-".join(symbols)) for symbols in _MAPS]
 
 
 def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure:

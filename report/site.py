@@ -19,8 +19,7 @@ from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
 from report.pages import ClaimPage, claim_page
 from report.paper_pages import PaperPage, paper_pages
-from report.planning import CLAIMS as PLANNED
-from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, plan_page
+from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
 from verify.verdict import ClaimVerdict, verify
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def _paper_pages(environment: Environment, others: Sequence[PaperPage]) -> dict[
 
 def _plan_page(environment: Environment, claims: Sequence[Claim]) -> dict[str, str]:
     """The page of plans, which compares claims of several sources; none without them or scikit-learn's data."""
-    if not {claim.id for claim in claims} >= set(PLANNED):
+    if not set(claims) >= set(comparable()):
         return {}
     try:
         page = plan_page()

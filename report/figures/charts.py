@@ -23,6 +23,8 @@ def figure_of(chart: Chart, name: str) -> Figure:
         axes.set(xscale=chart.x.scale, yscale=chart.y.scale)
         for part in chart.parts:
             _draw(part, axes)
+        # A level within the margin of what is drawn before it would not get a margin of its own.
+        axes.autoscale_view()
         for which, axis in (("x", chart.x), ("y", chart.y)):
             _finish_axis(axes, which, axis)
         if axes.get_legend_handles_labels()[1]:
