@@ -27,6 +27,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 
+from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, Step
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find, papers
@@ -68,11 +69,20 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
 
 @cache
 def _certificates_in(paper: Paper) -> dict[str, AnyCertificate]:
+    """The certificates of a paper by the ids of its claims; `InputError` where the list is none or names others."""
     part = paper.part("certificates")
-    found: list[AnyCertificate] = [] if part is None else part.CERTIFICATES
-    by_claim = {certificate.claim: certificate for certificate in found}
-    if len(by_claim) != len(found):
-        raise ValueError("a claim has two certificates")
+    found = [] if part is None else getattr(part, "CERTIFICATES", None)
+    file = "" if part is None else str(part.__file__)
+    if not isinstance(found, list):
+        raise InputError("CERTIFICATES", f"expected a list of certificates, got {found!r}", file)
+    known, by_claim = {claim.id for claim in paper.source.claims}, {}
+    for n, certificate in enumerate(found):
+        if not isinstance(certificate, AnyCertificate):
+            raise InputError(f"CERTIFICATES[{n}]", f"expected a certificate, got {certificate!r}", file)
+        if certificate.claim not in known or certificate.claim in by_claim:
+            expected = f"expected the id of a claim of {paper.source.key}, once"
+            raise InputError(f"CERTIFICATES[{n}]", f"{expected}, got {certificate.claim!r}", file)
+        by_claim[certificate.claim] = certificate
     return by_claim
 
 

@@ -6,14 +6,13 @@ A stored run is no evidence by itself: whoever shows it checks it again.
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import papers
-from fedtheory.runfile import parse_run
+from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
 
 
@@ -22,7 +21,7 @@ def counterexample(claim: Claim) -> dict[str, Any] | None:
     file = counterexample_file(claim)
     if file is None or not file.is_file():
         return None
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return read_toml(file)
 
 
 def refutes(claim: Claim, table: dict[str, Any]) -> bool:

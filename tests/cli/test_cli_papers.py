@@ -1,0 +1,166 @@
+"""A paper outside the package: its folder on the command line, or an entry point of another distribution."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fedtheory.language import registry
+from fedtheory.language.folder import open_paper
+from fedtheory.language.targets import resolve
+
+COMMANDS = (["claims"], ["verify", "--jobs", "1"], ["prove"], ["errata"])
+BOUND = """
+
+from fedtheory import Claim
+from fedtheory import quantities as q
+
+eta, tau, G = sp.symbols("eta tau G", positive=True)
+CLAIMS += (
+    Claim(
+        id="paper:thm-1",
+        title="How far clients get",
+        lhs=q.max_drift,
+        rhs=4 * tau**2 * eta**2 * G**2,
+        where={eta: q.local_step_size, tau: q.local_steps, G: q.second_moment},
+        assumptions=[a.bounded_second_moment],
+        verdict="supported",
+    ),
+)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_paper_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test opens folders of its own, which go by the same name."""
+    monkeypatch.setattr(registry, "_OPENED", {})
+    for kept in (registry.all_claims, resolve, open_paper):
+        kept.cache_clear()
+
+
+@pytest.fixture
+def paper(command, tmp_path: Path) -> Path:
+    """The folder that `new-source` writes, with a bound of a run beside its two statements."""
+    folder = tmp_path / "paper"
+    assert command("new-source", folder).code == 0
+    statements = folder / "statements.py"
+    text = statements.read_text(encoding="utf-8") + BOUND
+    statements.write_text(
+        text.replace("import sympy as sp", "import sympy as sp\n\nfrom fedtheory import assumptions as a")
+    )
+    return folder
+
+
+def test_every_command_takes_the_folder(command, paper: Path) -> None:
+    """Claims, verdicts, proofs and errata of the paper alone."""
+    listed = command("claims", f"{paper}/", "--json").document
+    assert [claim["id"] for claim in listed] == ["paper:lemma-1", "paper:lemma-1.fixed", "paper:thm-1"]
+    verified = command("verify", paper, "--jobs", 2, "--json").document["claims"]
+    assert [claim["verdict"] for claim in verified] == ["refuted", "proved", "supported"]
+    proofs = {proof["id"]: proof["verdict"] for proof in command("prove", paper, "--json").document}
+    assert proofs["paper:lemma-1.fixed"] == "proved"
+    assert proofs["paper:thm-1"] == "no certificate"
+    (erratum,) = command("errata", paper, "--json").document
+    assert (erratum["printed"], erratum["corrected"]) == ("paper:lemma-1", "paper:lemma-1.fixed")
+    assert (erratum["lhs"], erratum["rhs"]) == ("4", "2")
+
+
+def test_tables_name_claims_by_their_ids(command, paper: Path) -> None:
+    """People read ids, not folders."""
+    for name, *options in COMMANDS:
+        shown = command(name, paper, *options).out
+        assert "paper:lemma-1" in shown
+        assert str(paper) not in shown
+
+
+def test_once_opened_its_ids_are_known(command, paper: Path) -> None:
+    """One claim of the folder, and a pattern of ids."""
+    assert command("show", f"{paper}:lemma-1.fixed", "--json").document["corrects"] == "paper:lemma-1"
+    assert len(command("claims", "paper:lemma-*", "--json").document) == 2
+
+
+def test_a_missing_counterexample_is_found(command, paper: Path) -> None:
+    """The ledger of a new paper needs no stored run."""
+    (paper / "counterexamples" / "lemma-1.toml").unlink()
+    (erratum,) = command("errata", paper, "--json").document
+    assert erratum["counterexample"]["problem"]["kind"] == "quadratic"
+
+
+BROKEN = {
+    "no init": ({"__init__.py": None}, ["{folder}", "expected the folder of a paper", "new-source"]),
+    "no source": ({"__init__.py": "x = 1\n"}, ["__init__.py: SOURCE: expected a fedtheory.Source, got None"]),
+    "syntax": ({"statements.py": "CLAIMS = (\n"}, ["statements.py, line 1: cannot be executed: SyntaxError"]),
+    "exception": ({"statements.py": "x = 1\nCLAIMS = y\n"}, ["statements.py, line 2", "name 'y' is not defined"]),
+    "no claim": ({"statements.py": "CLAIMS = (1,)\n"}, ["SOURCE.claims[0]: expected a Claim, got 1"]),
+    "foreign id": (
+        {"statements.py": "from fedtheory import Claim\nCLAIMS = (Claim(id='other:x', lhs=1, rhs=2),)\n"},
+        ["SOURCE.claims[0]: expected an id that begins with paper:, got 'other:x'"],
+    ),
+    "twice": (
+        {"statements.py": "from fedtheory import Claim\nCLAIMS = (Claim(id='paper:x', lhs=1, rhs=2),) * 2\n"},
+        ["SOURCE.claims[1]: two claims have the id 'paper:x'"],
+    ),
+    "bad key": (
+        {"__init__.py": "from fedtheory import Source\nSOURCE = Source('a b', 'T', 'A', 2026, ())\n"},
+        ["SOURCE.key: expected letters, digits, - and _, got 'a b'"],
+    ),
+    "taken key": (
+        {"__init__.py": "from fedtheory import Source\nSOURCE = Source('liu2022', 'T', 'A', 2026, ())\n"},
+        ["another paper already has the key 'liu2022'"],
+    ),
+    "certificate": (
+        {"certificates.py": "CERTIFICATES = 1\n"},
+        ["certificates.py: CERTIFICATES: expected a list of certificates, got 1"],
+    ),
+    "certificate of nothing": (
+        {
+            "certificates.py": "from fedtheory.proofs import Certificate\n"
+            "CERTIFICATES = [Certificate(claim='paper:none', links=[[]])]\n"
+        },
+        ["certificates.py: CERTIFICATES[0]: expected the id of a claim of paper, once, got 'paper:none'"],
+    ),
+    "counterexample": (
+        {"counterexamples/lemma-1.toml": "[problem\n"},
+        ["lemma-1.toml", "TOML"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_folder_is_one_line(command, case: str, tmp_path: Path) -> None:
+    """The file, and what was expected."""
+    folder = tmp_path / "paper"
+    assert command("new-source", folder).code == 0
+    changes, words = BROKEN[case]
+    for name, text in changes.items():
+        (folder / name).unlink() if text is None else (folder / name).write_text(text, encoding="utf-8")
+    complaint = command("errata" if case == "counterexample" else "prove", folder).complaint()
+    assert not [word for word in words if word.format(folder=folder) not in complaint], complaint
+
+
+def test_a_new_folder_must_be_new(command, tmp_path: Path) -> None:
+    """Nothing is overwritten, and keys are unique."""
+    (tmp_path / "there").mkdir()
+    assert "not there yet" in command("new-source", tmp_path / "there").complaint()
+    assert "already" in command("new-source", tmp_path / "renard2022").complaint()
+    assert "letters, digits" in command("new-source", tmp_path / "a paper").complaint()
+
+
+def test_an_installed_paper(command, tmp_path: Path) -> None:
+    """An entry point of the group names the package of a paper; nothing is opened by hand."""
+    home = tmp_path / "site"
+    home.mkdir()
+    assert command("new-source", home / "installed2026").code == 0
+    metadata = home / "elsewhere-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[fedtheory.sources]\ninstalled2026 = installed2026\n")
+    environment = {**os.environ, "PYTHONPATH": str(home)}
+    program = [sys.executable, "-m", "fedtheory", "verify", "--source", "installed2026", "--jobs", "2"]
+    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "installed2026:lemma-1.fixed" in done.stdout
