@@ -15,11 +15,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, Value
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.quantities import Notion
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities import second_moments_of_weights as moments
-from fedtheory.language.quantities.setting import client_gap_at_surrogate_optimum, mean_misrepresentation
+from fedtheory.language.quantities import Notion, client_gap_at_surrogate_optimum, mean_misrepresentation
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.theory import NUMBERS, OF_AN_UPDATE, Letters
 
@@ -35,7 +31,7 @@ class OverClients(Derived):
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
-        own = letter(steps.received_distance_sq)
+        own = letter(q.received_distance_sq)
         return _averaged(letter, slack, {own: ClientSum(letter(q.weight_share) * own)}, _OF_AN_UPDATE)
 
 
@@ -49,22 +45,20 @@ class OverSteps(Derived):
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
         own, step = letter(q.weight_share), letter(q.local_step_index)
-        received = ClientSum(own * letter(steps.received_distance_sq))
+        received = ClientSum(own * letter(q.received_distance_sq))
         past = sp.Dummy("past")
         means = {
             **_of_the_run(letter),
             received: received,
-            ClientSum(own * letter(steps.client_distance_sq)): letter(q.client_spread),
-            ClientSum(own * letter(steps.stochastic_gradient_sq)): letter(q.mean_square_gradient),
-            letter(steps.round_gap_at_step): letter(q.round_gap),
-            letter(samples.objective_gradient_sq): letter(q.virtual_gradient_sq),
-            letter(steps.surrogate_suboptimality_at_step): letter(q.surrogate_suboptimality),
-            ClientSum(letter(moments.unrepresented_importance) * letter(steps.virtual_client_gap)): letter(
-                q.unrepresented_gap
-            ),
-            past: letter(steps.weighted_past_sum) / letter(q.local_steps),
+            ClientSum(own * letter(q.client_distance_sq)): letter(q.client_spread),
+            ClientSum(own * letter(q.stochastic_gradient_sq)): letter(q.mean_square_gradient),
+            letter(q.round_gap_at_step): letter(q.round_gap),
+            letter(q.objective_gradient_sq): letter(q.virtual_gradient_sq),
+            letter(q.surrogate_suboptimality_at_step): letter(q.surrogate_suboptimality),
+            ClientSum(letter(q.unrepresented_importance) * letter(q.virtual_client_gap)): letter(q.unrepresented_gap),
+            past: letter(q.weighted_past_sum) / letter(q.local_steps),
         }
-        counted = sp.expand(slack).xreplace({letter(steps.past_mean_square_gradient): past / step})
+        counted = sp.expand(slack).xreplace({letter(q.past_mean_square_gradient): past / step})
         return _averaged(letter, counted, means, _OF_AN_UPDATE)
 
 

@@ -16,12 +16,7 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inn
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import Notion
-from fedtheory.language.quantities import bounded_gradients as bounds
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities import second_moments_of_weights as moments
-from fedtheory.language.quantities.setting import client_gap_at_surrogate_optimum
+from fedtheory.language.quantities import Notion, client_gap_at_surrogate_optimum
 from fedtheory.proofs.surrogate import theory_of_loss_changes, theory_of_surrogate
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 from fedtheory.proofs.updates import (
@@ -103,7 +98,7 @@ def _reading(claim: Claim, relation: Relation) -> Reading:
 def _weights(letter: Letters) -> dict[sp.Symbol, Expr]:
     """The weights of an update by their sum and the clients' shares in it."""
     weight = letter(q.weight_sum) * letter(q.weight_share)
-    return {letter(q.expected_weight): weight, letter(moments.expected_square_weight): weight * square_of_weight}
+    return {letter(q.expected_weight): weight, letter(q.expected_square_weight): weight * square_of_weight}
 
 
 def _as_means(expression: Expr, weights: Mapping[sp.Symbol, Expr]) -> Expr:
@@ -155,20 +150,20 @@ def _at_steps(letter: Letters) -> Meanings:
     share, total = letter(q.weight_share), letter(q.weight_sum)
     slopes = Gradient(client_objective, virtual)
     of_a_step: dict[Notion, Expr] = {
-        steps.stochastic_gradient_sq: norm_sq(at_local),
-        steps.client_distance_sq: norm_sq(local - virtual),
-        steps.square_mean_gradient_at_step: norm_sq(Average(at_local)),
-        steps.round_gap_at_step: total * _gap(round_optimum),
-        steps.virtual_client_gap: Value(client_objective, virtual) - Value(client_objective, client_optimum),
-        steps.received_distance_sq: norm_sq(received - server),
-        samples.stale_gradient_change: norm_sq(at_local - at_virtual),
-        samples.mixed_gradient_change: norm_sq(Average(at_local - at_virtual)),
-        samples.change_from_round_optimum: norm_sq(at_virtual - at_optimum),
-        samples.virtual_second_moment: norm_sq(at_virtual),
-        samples.mixed_noise_at_virtual: norm_sq(Average(virtual_noise)),
-        samples.mean_gradient_at_virtual_sq: norm_sq(Average(slopes)),
-        samples.virtual_gradient_lengths: norm_sq(slopes),
-        samples.second_moment_at_round_optimum: norm_sq(at_optimum),
+        q.stochastic_gradient_sq: norm_sq(at_local),
+        q.client_distance_sq: norm_sq(local - virtual),
+        q.square_mean_gradient_at_step: norm_sq(Average(at_local)),
+        q.round_gap_at_step: total * _gap(round_optimum),
+        q.virtual_client_gap: Value(client_objective, virtual) - Value(client_objective, client_optimum),
+        q.received_distance_sq: norm_sq(received - server),
+        q.stale_gradient_change: norm_sq(at_local - at_virtual),
+        q.mixed_gradient_change: norm_sq(Average(at_local - at_virtual)),
+        q.change_from_round_optimum: norm_sq(at_virtual - at_optimum),
+        q.virtual_second_moment: norm_sq(at_virtual),
+        q.mixed_noise_at_virtual: norm_sq(Average(virtual_noise)),
+        q.mean_gradient_at_virtual_sq: norm_sq(Average(slopes)),
+        q.virtual_gradient_lengths: norm_sq(slopes),
+        q.second_moment_at_round_optimum: norm_sq(at_optimum),
         q.misrepresentation: Average(Value(client_objective, round_optimum) - Value(client_objective, client_optimum)),
         q.round_optimum_noise: Average(norm_sq(at_optimum)),
         q.round_optimum_mixed_noise: Average(share * norm_sq(at_optimum)),
@@ -191,25 +186,25 @@ def _of_weights(letter: Letters) -> Meanings:
     known = _at_steps(letter)
     kept: dict[Notion, Expr] = {notion: known[notion] for notion in _OF_MODELS}
     of_a_step: dict[Notion, Expr] = {
-        steps.selected_gradient_sq: norm_sq(chosen),
-        steps.virtual_distance_sq: norm_sq(away),
-        steps.next_virtual_distance_sq: norm_sq(moved - optimum),
-        steps.virtual_step_sq: norm_sq(size * chosen),
-        steps.mixed_descent: letter(q.weight_sum) * Inner(Average(at_local), away),
-        steps.selected_descent: Inner(chosen, away),
+        q.selected_gradient_sq: norm_sq(chosen),
+        q.virtual_distance_sq: norm_sq(away),
+        q.next_virtual_distance_sq: norm_sq(moved - optimum),
+        q.virtual_step_sq: norm_sq(size * chosen),
+        q.mixed_descent: letter(q.weight_sum) * Inner(Average(at_local), away),
+        q.selected_descent: Inner(chosen, away),
         q.step_length_sq: norm_sq(size * LocalSum(chosen)),
     }
     progress = norm_sq(moved - surrogate_optimum) - norm_sq(virtual - surrogate_optimum)
     means: dict[Notion, Expr] = {
         q.progress: progress,
-        steps.selected_alignment: Inner(chosen, virtual - surrogate_optimum),
+        q.selected_alignment: Inner(chosen, virtual - surrogate_optimum),
     }
     return kept | of_a_step | {notion: _mean_over_steps(letter, meaning) for notion, meaning in means.items()}
 
 
 _OF_MODELS = (
-    steps.stochastic_gradient_sq,
-    steps.square_mean_gradient_at_step,
+    q.stochastic_gradient_sq,
+    q.square_mean_gradient_at_step,
     q.mean_square_gradient,
     q.square_mean_gradient,
     q.alignment,
@@ -220,27 +215,27 @@ def _of_past_steps(letter: Letters) -> Meanings:
     """Of the steps before the present one."""
     spread = sample - letter(q.server_step_size) * applied(letter, sample)
     return {
-        steps.client_distance_sq: norm_sq(local - virtual),
-        steps.received_distance_sq: norm_sq(received - server),
-        steps.past_applied_spread: LocalSum(norm_sq(spread)),
-        steps.past_mean_square_gradient: LocalSum(Average(norm_sq(sample))),
+        q.client_distance_sq: norm_sq(local - virtual),
+        q.received_distance_sq: norm_sq(received - server),
+        q.past_applied_spread: LocalSum(norm_sq(spread)),
+        q.past_mean_square_gradient: LocalSum(Average(norm_sq(sample))),
     }
 
 
 def _of_age(_letter: Letters) -> Meanings:
     """Of the updates since a client received its model."""
-    return {steps.received_distance_sq: norm_sq(received - server)}
+    return {q.received_distance_sq: norm_sq(received - server)}
 
 
 def _of_types(_letter: Letters) -> Meanings:
     """Of the federated problem and that of the update, at the virtual iterate."""
     slope = Gradient(client_objective, virtual)
     return {
-        samples.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * slope)),
-        samples.objective_gradient_sq: norm_sq(Average((present * (1 + pull) + absent) * slope)),
-        samples.mean_gradient_at_virtual_sq: norm_sq(Average(present * slope)),
-        samples.virtual_gradient_lengths: norm_sq(slope),
-        steps.virtual_client_gap: Value(client_objective, virtual) - Value(client_objective, client_optimum),
+        q.gradient_deviation_sq: norm_sq(Average((present * pull + absent) * slope)),
+        q.objective_gradient_sq: norm_sq(Average((present * (1 + pull) + absent) * slope)),
+        q.mean_gradient_at_virtual_sq: norm_sq(Average(present * slope)),
+        q.virtual_gradient_lengths: norm_sq(slope),
+        q.virtual_client_gap: Value(client_objective, virtual) - Value(client_objective, client_optimum),
     }
 
 
@@ -248,8 +243,8 @@ def _of_loss_changes(letter: Letters) -> Meanings:
     """Of the models, where the weights are given."""
     change = Value(client_objective, next_virtual(letter)) - Value(client_objective, virtual)
     return _of_weights(letter) | {
-        bounds.virtual_loss_change: change,
-        bounds.local_change_sq: norm_sq(letter(q.local_step_size) * LocalSum(at_local)),
+        q.virtual_loss_change: change,
+        q.local_change_sq: norm_sq(letter(q.local_step_size) * LocalSum(at_local)),
     }
 
 
@@ -258,8 +253,8 @@ def _of_surrogate(letter: Letters) -> Meanings:
     above = Value(client_objective, virtual) - Value(client_objective, surrogate_optimum)
     least = Value(client_objective, client_optimum)
     return {
-        samples.objective_gradient_sq: norm_sq(Average((1 + pull) * Gradient(client_objective, virtual))),
-        steps.surrogate_suboptimality_at_step: letter(q.mean_weight_sum) * Average(above),
+        q.objective_gradient_sq: norm_sq(Average((1 + pull) * Gradient(client_objective, virtual))),
+        q.surrogate_suboptimality_at_step: letter(q.mean_weight_sum) * Average(above),
         client_gap_at_surrogate_optimum: Value(client_objective, surrogate_optimum) - least,
     }
 
@@ -272,7 +267,7 @@ READINGS = (
     Reading(_of_weights, theory_of_weights, _SHARES),
     Reading(_of_loss_changes, theory_of_loss_changes, _SHARES),
     Reading(_of_surrogate, theory_of_surrogate, {q.mean_weight_share: sp.S.One}),
-    Reading(_of_types, theory_of_types, {q.weight_share: present, moments.unrepresented_importance: absent}),
+    Reading(_of_types, theory_of_types, {q.weight_share: present, q.unrepresented_importance: absent}),
 )
 _WEIGHTS = frozenset().union(*(reading.weights.keys() for reading in READINGS))
 _ALL = frozenset().union(*(reading.meanings(Letters({})).keys() for reading in READINGS))

@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Average, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities.bounded_gradients import gradient_bound
+from fedtheory.language.quantities import gradient_bound
 from fedtheory.proofs.theory import letters_of, numbers_of
 from fedtheory.proofs.updates import (
     at_local,

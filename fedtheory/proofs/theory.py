@@ -12,12 +12,14 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Sel
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion, PointNotion
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities.bounded_gradients import gradient_bound
-from fedtheory.language.quantities.second_moments_of_weights import smallest_weight_sum, spread_factor
-from fedtheory.language.quantities.setting import largest_chi_sq
+from fedtheory.language.quantities import (
+    Notion,
+    PointNotion,
+    gradient_bound,
+    largest_chi_sq,
+    smallest_weight_sum,
+    spread_factor,
+)
 
 _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
@@ -31,7 +33,7 @@ _POSITIVE = (
     q.smoothness,
     q.nearest_start,
     q.largest_weight_sum,
-    samples.sample_smoothness,
+    q.sample_smoothness,
     spread_factor,
 )
 _MAY_VANISH = (
@@ -72,12 +74,12 @@ _PER_SHARE = (
     q.round_optimum_mixed_noise,
     q.misrepresentation,
     q.chi_sq,
-    steps.square_mean_gradient_at_step,
-    steps.past_mean_square_gradient,
-    samples.mixed_gradient_change,
-    samples.mixed_noise_at_virtual,
-    samples.mean_gradient_at_virtual_sq,
-    samples.gradient_deviation_sq,
+    q.square_mean_gradient_at_step,
+    q.past_mean_square_gradient,
+    q.mixed_gradient_change,
+    q.mixed_noise_at_virtual,
+    q.mean_gradient_at_virtual_sq,
+    q.gradient_deviation_sq,
 )
 """Quantities of updates that are known only where somebody has a weight in each."""
 GAPS = (
@@ -215,7 +217,7 @@ def numbers_of(claim: Claim) -> Numbers:
     # For all but strict inequalities flat objectives are a limit: they are smooth with every positive constant.
     is_strict = any(relation.operator in ("<", ">") for relation in claim.relations)
     is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
-    flat = () if is_smooth and not is_strict else (q.smoothness, samples.sample_smoothness)
+    flat = () if is_smooth and not is_strict else (q.smoothness, q.sample_smoothness)
     vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *flat, *_CLIENTS_MAY_VANISH) if n not in curved]
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
@@ -249,7 +251,7 @@ _DIVIDED_BY = (
     smallest_weight_sum,
     q.mean_weight_sum,
     q.smoothness,
-    samples.sample_smoothness,
+    q.sample_smoothness,
 )
 
 

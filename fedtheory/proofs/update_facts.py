@@ -6,7 +6,6 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Notion
-from fedtheory.language.quantities import inside_rounds as steps
 from fedtheory.proofs.facts import Fact
 
 SCHEME = (a.aggregation_scheme,)
@@ -22,7 +21,7 @@ SQUARE_GRADIENT = _not_negative("a mean of squared lengths", q.mean_square_gradi
 MEAN_GRADIENT = _not_negative("the squared length of a mean", q.square_mean_gradient)
 PAST_MOVES = _not_negative("a sum of squared lengths", q.past_step_lengths_sq)
 MEAN_MOVE = _not_negative("a mean of squared moves", q.mean_step_length_sq)
-FINAL_SURROGATE_DISTANCE = _not_negative("a squared distance", steps.final_surrogate_distance_sq)
+FINAL_SURROGATE_DISTANCE = _not_negative("a squared distance", q.final_surrogate_distance_sq)
 ROUND_GAP = _not_negative("the gap above the least value of L^n", q.round_gap, CONVEX)
 OPTIMUM_NOISE = _not_negative("a second moment at the optimum of L^n", q.round_optimum_noise)
 MIXED_OPTIMUM_NOISE = _not_negative("a mixed second moment at the optimum of L^n", q.round_optimum_mixed_noise)
@@ -39,7 +38,7 @@ TELESCOPED_UPDATES = Fact(
     "the progress of the updates telescopes: an update ends where the next one starts",
     lambda letter: (
         letter(q.local_steps) * letter(q.rounds) * letter(q.mean_progress)
-        - letter(steps.final_surrogate_distance_sq)
+        - letter(q.final_surrogate_distance_sq)
         + letter(q.surrogate_initial_distance) ** 2
     ),
     SCHEME,
@@ -47,17 +46,17 @@ TELESCOPED_UPDATES = Fact(
 )
 STEP_NUMBERS = Fact(
     "no local step has a larger number than K - 1",
-    lambda letter: (letter(q.local_steps) - 1) * letter(steps.past_sum_of_sums) - letter(steps.weighted_past_sum),
+    lambda letter: (letter(q.local_steps) - 1) * letter(q.past_sum_of_sums) - letter(q.weighted_past_sum),
     SCHEME,
 )
 EARLIER_SUMS = Fact(
     "no sum over the steps before one of K - 1 others is larger than that of all but the last",
-    lambda letter: (letter(q.local_steps) - 1) * letter(steps.sum_without_last) - letter(steps.past_sum_of_sums),
+    lambda letter: (letter(q.local_steps) - 1) * letter(q.sum_without_last) - letter(q.past_sum_of_sums),
     SCHEME,
 )
 LAST_STEP = Fact(
     "a sum without its last member is not larger",
-    lambda letter: letter(q.local_steps) * letter(q.mean_square_gradient) - letter(steps.sum_without_last),
+    lambda letter: letter(q.local_steps) * letter(q.mean_square_gradient) - letter(q.sum_without_last),
     SCHEME,
 )
 

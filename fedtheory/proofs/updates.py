@@ -18,13 +18,12 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSu
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities.second_moments_of_weights import (
+from fedtheory.language.quantities import (
+    largest_chi_sq,
     smallest_weight_sum,
     spread_factor,
     unrepresented_importance,
 )
-from fedtheory.language.quantities.setting import largest_chi_sq
 from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 
 local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True)
@@ -103,7 +102,7 @@ def theory_at_steps(claim: Claim) -> Theory:
 
 def _samples(letter: Letters) -> dict[str, Expr]:
     """What the largest curvature of a sampled objective says of two gradients of one sample."""
-    smoothness = letter(samples.sample_smoothness)
+    smoothness = letter(q.sample_smoothness)
     away = virtual - round_optimum
     gap = Value(client_objective, virtual) - Value(client_objective, round_optimum)
     slope = Inner(Gradient(client_objective, round_optimum), away)
@@ -233,7 +232,7 @@ def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
     """What holds of numbers of an update by what they stand for: sums of weights, and curvatures of samples."""
     letter = letters_of(claim)
     ends = (
-        (q.smoothness, samples.sample_smoothness),
+        (q.smoothness, q.sample_smoothness),
         (q.weight_sum, q.largest_weight_sum),
         (smallest_weight_sum, q.weight_sum),
         (q.chi_sq, largest_chi_sq),

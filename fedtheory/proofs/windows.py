@@ -15,7 +15,6 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.quantities import bounded_gradients as b
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.theory import NUMBERS, Letters
 
@@ -34,14 +33,14 @@ class OverWindow(Derived):
 
     def of(self, letter: Letters, relations: Sequence[Relation]) -> Expr:
         """What is not negative."""
-        change, (least, most) = letter(b.virtual_loss_change), _both_ways(relations)
+        change, (least, most) = letter(q.virtual_loss_change), _both_ways(relations)
         bound = sp.expand(most + change)
         if sp.expand(least - change - bound) != 0:
             raise Rejected("the change of a loss is not bounded alike in both directions")
         _require_numbers(letter, bound)
         steps = letter(q.local_steps)
         apart = (letter(q.window) - 1) * steps * bound
-        traded: Expr = letter(b.window_round_loss) + letter(b.window_weight) * steps * apart - letter(b.window_loss)
+        traded: Expr = letter(q.window_round_loss) + letter(q.window_weight) * steps * apart - letter(q.window_loss)
         return traded
 
 
@@ -58,7 +57,7 @@ class OverWindows(Derived):
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
-        own, others, weight = (letter(notion) for notion in (b.window_loss, b.window_round_loss, b.window_weight))
+        own, others, weight = (letter(notion) for notion in (q.window_loss, q.window_round_loss, q.window_weight))
         expanded = sp.expand(slack)
         factors = [sp.diff(expanded, part) for part in (own, others, weight)]
         rest = expanded - sp.Add(*(factor * part for factor, part in zip(factors, (own, others, weight), strict=True)))

@@ -14,7 +14,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation.clock import Asynchronous, Synchronous
 from fedtheory.language.assumptions import half_of_one_time
 from fedtheory.language.exhibits import Finding, Line, Mark
-from fedtheory.language.quantities.experiments import doubled_server_gap
+from fedtheory.language.quantities import doubled_server_gap
 from fedtheory.sources.fraboni2022.exhibits.schemes import chart_4, chart_5_to_7
 from fedtheory.sources.fraboni2022.exhibits.weightings import chart_3, charts_2
 from fedtheory.sources.fraboni2022.experiments.curves import Curve, Tuned, scenario

@@ -17,9 +17,6 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expectation, Expr, 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities import second_moments_of_weights as moments
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, examination
 from fedtheory.proofs import updates as v
@@ -33,9 +30,9 @@ squared, share, mixed, mean, own, past, delay, bar, gap, following, last = sp.sy
     "squared share mixed mean own past delay bar gap following last", nonnegative=True
 )
 WHERE: dict[sp.Symbol, Any] = {
-    squared: steps.stochastic_gradient_sq,
+    squared: q.stochastic_gradient_sq,
     share: q.weight_share,
-    mixed: steps.square_mean_gradient_at_step,
+    mixed: q.square_mean_gradient_at_step,
     mean: q.mean_divergence,
     own: q.client_dissimilarity,
     past: q.past_step_lengths_sq,
@@ -106,12 +103,12 @@ def test_a_bound_makes_no_equation(derived: type[Derived], given: sp.Symbol, mad
     "notion",
     [
         q.weight_sum,
-        moments.smallest_weight_sum,
+        q.smallest_weight_sum,
         q.past_step_lengths_sq,
         q.final_suboptimality,
         q.interval_start_gap,
         q.smoothness,
-        samples.sample_smoothness,
+        q.sample_smoothness,
     ],
     ids=lambda notion: notion.name,
 )
@@ -183,7 +180,7 @@ def test_a_factor_of_a_smallest_number_is_a_number() -> None:
 def test_what_is_piecewise_constant_has_no_known_mean() -> None:
     """Its derivative vanishes, but it is not the same everywhere."""
     at_a_step, mean_of_it = sp.symbols("at_a_step mean_of_it", nonnegative=True)
-    where = {at_a_step: samples.objective_gradient_sq, mean_of_it: q.virtual_gradient_sq}
+    where = {at_a_step: q.objective_gradient_sq, mean_of_it: q.virtual_gradient_sq}
     jump = sp.Piecewise((ONE, at_a_step > 1), (sp.S.Zero, True))
     shared: dict[str, Any] = {"where": where, "conditions": [sp.Ge(jump, 1)]}
     premise = replace(claim(1, "<=", jump, **shared), id="t:premise")

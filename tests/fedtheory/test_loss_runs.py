@@ -144,7 +144,8 @@ def test_huge_widths_are_quadratics(noise: bool, even: bool) -> None:
             found, expected = quantity.measure(wide), quantity.measure(plain)
         except NotApplicable:
             continue
-        assert np.array_equal(np.asarray(found), np.asarray(expected)), quantity.name
+        # An axis along which nothing changes may have length one.
+        assert np.array_equal(*np.broadcast_arrays(found, expected)), quantity.name
         compared += 1
     assert compared >= 90
 

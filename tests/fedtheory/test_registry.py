@@ -10,7 +10,7 @@ from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import VectorNotion
+from fedtheory.language.quantities import Quantity, VectorNotion
 from fedtheory.language.registry import all_claims, all_sources, claims_of, find
 
 CLAIMS = list(all_claims().values())
@@ -58,7 +58,7 @@ def test_definitions_point_at_something_alive(claim: Claim) -> None:
         of_a_budget = getattr(target, "__module__", "").startswith("fedtheory.engine.budget")
         assert target in SETTINGS.values() or of_a_budget or isinstance(target, VectorNotion)
     else:
-        assert callable(target) or isinstance(target, Assumption | VectorNotion)
+        assert callable(target) or isinstance(target, Assumption | Quantity | VectorNotion)
 
 
 @pytest.mark.parametrize("claim", [c for c in CLAIMS if c.corrects], ids=name_of)

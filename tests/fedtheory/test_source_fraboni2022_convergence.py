@@ -13,6 +13,7 @@ from fedtheory import RATIONAL, Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, Schedule, Update
 from fedtheory.federation.problem import quadratic
+from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import (
     Assumption,
     fair_types,
@@ -21,7 +22,6 @@ from fedtheory.language.assumptions import (
     turns_of_clients,
     turns_of_pairs,
 )
-from fedtheory.language.quantities import bounded_gradients, examples
 from fedtheory.language.registry import find
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.examples import EXAMPLES, STABLE, odd_offset
@@ -114,8 +114,8 @@ def test_example_1_has_the_printed_recursion() -> None:
     run = pairs("1/4", 8)
     path = models(run)
     assert all(path[n + 2] - path[n + 1] + path[n] / 4 == 0 for n in range(7))
-    assert examples.second_order_residual.measure(run) == 0
-    assert examples.last_energy.measure(run) == examples.first_energy.measure(run) / 4**7
+    assert q.second_order_residual.measure(run) == 0
+    assert q.last_energy.measure(run) == q.first_energy.measure(run) / 4**7
 
 
 # Example 2.
@@ -157,7 +157,7 @@ def test_example_2_settles_in_two_points() -> None:
 
 def test_the_shares_of_example_2_are_always_equal() -> None:
     """With the share of each update, the printed condition holds for any weights."""
-    shares = examples.mean_of_shares.measure(turns("1/4", "2", "1/8", 4))
+    shares = q.mean_of_shares.measure(turns("1/4", "2", "1/8", 4))
     assert shares.ravel().tolist() == [fmpq(1, 2)] * 2
 
 
@@ -178,10 +178,10 @@ def test_a_delay_can_be_longer_than_a_window() -> None:
 def test_the_bounds_on_gradients_of_a_short_run() -> None:
     """Example 2 from 2 with optima 1 and -1: the largest squared gradient is 9, with noise of variance 4 it is 13."""
     run = turns("1/2", "1/2", "1/2", 2)
-    assert bounded_gradients.full_gradient_bound.measure(run) == 9
+    assert q.full_gradient_bound.measure(run) == 9
     hessians, linear, start = units([1, -1], 2)
     noisy = quadratic(hessians, linear, start, noise=RATIONAL.array([4, 4]))  # type: ignore[arg-type]
-    assert bounded_gradients.gradient_bound.measure(Run(noisy, run.algorithm)) == 13
+    assert q.gradient_bound.measure(Run(noisy, run.algorithm)) == 13
 
 
 def test_no_step_size_makes_both_ends_of_the_bound_small() -> None:

@@ -19,9 +19,8 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
 from fedtheory.federation.participation import Fixed
 from fedtheory.federation.problem import least_squares, quadratic
+from fedtheory.language import quantities as q
 from fedtheory.language.quantities import client_spread, mean_square_gradient, round_gap, square_mean_gradient
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022 import (
     gradient_lemmas,
     inequalities,
@@ -263,10 +262,10 @@ def test_values_at_steps_have_the_means_of_the_updates() -> None:
     run = setup.run()
     shares = run.surrogate.shares[:, None, :]
     pairs = [
-        ((steps.stochastic_gradient_sq.measure(run) * shares).sum(axis=2, keepdims=True), mean_square_gradient),
-        ((steps.client_distance_sq.measure(run) * shares).sum(axis=2, keepdims=True), client_spread),
-        (steps.square_mean_gradient_at_step.measure(run), square_mean_gradient),
-        (steps.round_gap_at_step.measure(run), round_gap),
+        ((q.stochastic_gradient_sq.measure(run) * shares).sum(axis=2, keepdims=True), mean_square_gradient),
+        ((q.client_distance_sq.measure(run) * shares).sum(axis=2, keepdims=True), client_spread),
+        (q.square_mean_gradient_at_step.measure(run), square_mean_gradient),
+        (q.round_gap_at_step.measure(run), round_gap),
     ]
     for values, mean in pairs:
         assert (values.sum(axis=1, keepdims=True) == 3 * mean.measure(run)).all()
@@ -277,7 +276,7 @@ def test_squares_of_weights_by_enumeration(law: Participation) -> None:
     """Sums over all outcomes agree with the closed forms that the exact moments use."""
     run = Setup(minimisers=(1, 0, -1), participation=law).run()
     expected = law.moments(run.problem.weights).squares
-    assert (moments.expected_square_weight.measure(run) == expected).all()
+    assert (q.expected_square_weight.measure(run) == expected).all()
 
 
 def test_lemma_1_in_symbols() -> None:

@@ -24,9 +24,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, sites
-from fedtheory.language.quantities import Notion, Quantity
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities.bounded_gradients import local_change_sq
+from fedtheory.language.quantities import Notion, Quantity, local_change_sq
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, examination
 from fedtheory.proofs import updates as v
@@ -74,7 +72,7 @@ from fedtheory.sources.fraboni2022.statements.weights_lemmas import where as of_
 where = {
     **of_weights,
     **notation,
-    lengths: samples.virtual_gradient_lengths,
+    lengths: q.virtual_gradient_lengths,
     qt_i: q.mean_weight_share,
     q_bar: q.mean_weight_sum,
     loss_n: q.virtual_suboptimality,
@@ -234,9 +232,9 @@ def test_jensen_with_the_shares() -> None:
 
 def test_noise_of_clients_counts_with_the_squares_of_their_shares() -> None:
     """Only where gradients are unbiased."""
-    noise = samples.mixed_noise_at_virtual
+    noise = q.mixed_noise_at_virtual
     mixed = next(symbol for symbol, notion in where.items() if notion is noise)
-    own = next(symbol for symbol, notion in where.items() if notion is samples.virtual_second_moment)
+    own = next(symbol for symbol, notion in where.items() if notion is q.virtual_second_moment)
     exact = ClientSum(qt_in**2 * (own - lengths))
     assert failing([], mixed, "==", exact) == ""
     assert "left over" in failing([], mixed, "==", ClientSum(qt_in * (own - lengths)))
@@ -359,7 +357,7 @@ def test_one_needs_no_vectors() -> None:
 
 
 TYPES = find("fraboni2022:lemma-7").where
-DEVIATION = next(symbol for symbol, notion in TYPES.items() if notion is samples.gradient_deviation_sq)
+DEVIATION = next(symbol for symbol, notion in TYPES.items() if notion is q.gradient_deviation_sq)
 
 
 def test_cauchy_schwarz_has_weights_that_are_not_negative() -> None:

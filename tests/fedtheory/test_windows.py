@@ -20,10 +20,7 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.quantities import bounded_gradients as b
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities.setting import client_gap_at_surrogate_optimum
+from fedtheory.language.quantities import client_gap_at_surrogate_optimum
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, examination
 from fedtheory.proofs.averages import OverSteps, OverUpdates
@@ -72,11 +69,11 @@ def test_losses_over_a_window_are_apart_by_at_most_what_its_steps_change(clock: 
     bound = sp.Symbol("B_g", nonnegative=True)
     relations = [Relation(change, "<=", bound), Relation(-change, "<=", bound)]
     slack = OverWindow("t:step").of(LETTER, relations)
-    largest = abs(_number(run, b.virtual_loss_change)).max()
+    largest = abs(_number(run, q.virtual_loss_change)).max()
     known = {
-        in_window: b.window_loss,
-        in_window_n: b.window_round_loss,
-        weight_in_window: b.window_weight,
+        in_window: q.window_loss,
+        in_window_n: q.window_round_loss,
+        weight_in_window: q.window_weight,
         W: q.window,
         K: q.local_steps,
     }
@@ -91,7 +88,7 @@ def test_windows_add_up_to_the_run(clock: str) -> None:
     """Exactly: the losses above the surrogate's least value, and the weights."""
     run = _run(clock)
     number = run.algorithm.rounds * 2
-    summed = (b.window_loss, b.window_round_loss, b.window_weight)
+    summed = (q.window_loss, q.window_round_loss, q.window_weight)
     own, others, weight = (_number(run, notion).sum() for notion in summed)
     means = q.mean_surrogate_suboptimality.on(run), q.mean_surrogate_gap.on(run)
     assert (own - others) / number == means[0] - means[1]
@@ -106,8 +103,8 @@ def test_steps_add_up_to_the_run(clock: str) -> None:
     """The mean over all local steps of all updates."""
     run = _run(clock)
     for at_a_step, of_an_update, mean in (
-        (samples.objective_gradient_sq, q.virtual_gradient_sq, q.mean_virtual_gradient_sq),
-        (steps.surrogate_suboptimality_at_step, q.surrogate_suboptimality, q.mean_surrogate_suboptimality),
+        (q.objective_gradient_sq, q.virtual_gradient_sq, q.mean_virtual_gradient_sq),
+        (q.surrogate_suboptimality_at_step, q.surrogate_suboptimality, q.mean_surrogate_suboptimality),
     ):
         values = _number(run, at_a_step)
         assert (values.sum(axis=1, keepdims=True) / 2 == _number(run, of_an_update)).all()

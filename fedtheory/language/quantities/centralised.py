@@ -1,6 +1,6 @@
 """The auxiliary sequence of centralised gradient descent that starts anew from every server model.
 
-For runs without noise (lecture27): ``v_[k]((k-1) tau) = w((k-1) tau)``, then
+For runs without noise: ``v_[k]((k-1) tau) = w((k-1) tau)``, then
 ``v <- v - eta grad F(v)``; theta_[k](t) = F(v_[k](t)) - F*.
 """
 
@@ -15,8 +15,20 @@ from fedtheory.arithmetic.enclosures import largest, smallest
 from fedtheory.engine.frames import common_steps
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.axes import on_rounds
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.measuring.axes import on_rounds
+from fedtheory.language.quantities.notion import Quantity, per_round
+
+
+def _starts(run: Run) -> Array:
+    return run.trajectory.server_suboptimality[:-1]
+
+
+interval_start_gap = per_round(
+    "interval_start_gap",
+    r"\theta_{[k]}((k-1)\tau)",
+    "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
+    lambda run: on_rounds(_starts(run)),
+)
 
 
 def _gaps_after_intervals(run: Run) -> Array:
@@ -30,48 +42,26 @@ def _gaps_after_intervals(run: Run) -> Array:
     return run.gaps(ends)
 
 
+interval_end_gap = per_round(
+    "interval_end_gap",
+    r"\theta_{[k]}(k\tau)",
+    "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
+    lambda run: on_rounds(_gaps_after_intervals(run)),
+)
+next_interval_start_gap = per_round(
+    "next_interval_start_gap",
+    r"\theta_{[k+1]}(k\tau)",
+    "for each interval: F(w(k tau)) - F*, the aggregated model from which the next one starts",
+    lambda run: on_rounds(run.trajectory.server_suboptimality[1:]),
+)
+
+
 def _reciprocal(gaps: Array) -> Array:
     if (gaps <= 0).any():
         raise NotApplicable("the run reaches the optimum exactly")
     return np.asarray(1 / gaps)
 
 
-def _starts(run: Run) -> Array:
-    return run.trajectory.server_suboptimality[:-1]
-
-
-def _smallest_gap(run: Run) -> Any:
-    return smallest([*_gaps_after_intervals(run), run.trajectory.server_suboptimality[-1]])
-
-
-def _nearest(run: Run) -> Any:
-    farthest = largest(run.trajectory.server_distance_sq[:-1])
-    if farthest == 0:
-        raise NotApplicable("the run starts at the optimum")
-    return 1 / farthest
-
-
-interval_start_gap = Quantity(
-    "interval_start_gap",
-    r"\theta_{[k]}((k-1)\tau)",
-    "for each interval: F(v_[k]((k-1) tau)) - F*, the server's model",
-    lambda run: on_rounds(_starts(run)),
-    per_round=True,
-)
-interval_end_gap = Quantity(
-    "interval_end_gap",
-    r"\theta_{[k]}(k\tau)",
-    "for each interval: F(v_[k](k tau)) - F*, after tau centralised steps",
-    lambda run: on_rounds(_gaps_after_intervals(run)),
-    per_round=True,
-)
-next_interval_start_gap = Quantity(
-    "next_interval_start_gap",
-    r"\theta_{[k+1]}(k\tau)",
-    "for each interval: F(w(k tau)) - F*, the aggregated model from which the next one starts",
-    lambda run: on_rounds(run.trajectory.server_suboptimality[1:]),
-    per_round=True,
-)
 reciprocal_progress = Quantity(
     "reciprocal_progress",
     r"\sum_{k=1}^K\left(\frac{1}{\theta_{[k]}(k\tau)}-\frac{1}{\theta_{[k]}((k-1)\tau)}\right)",
@@ -84,12 +74,27 @@ last_interval_gap = Quantity(
     "F(v_[K](T)) - F*, the centralised model at the end of the last interval",
     lambda run: _gaps_after_intervals(run)[-1],
 )
+
+
+def _smallest_gap(run: Run) -> Any:
+    return smallest([*_gaps_after_intervals(run), run.trajectory.server_suboptimality[-1]])
+
+
 smallest_gap = Quantity(
     "smallest_gap",
     r"\varepsilon",
     "the largest epsilon that conditions (3) and (4) allow: the smallest theta_[k](k tau) and F(w(T)) - F*",
     _smallest_gap,
 )
+
+
+def _nearest(run: Run) -> Any:
+    farthest = largest(run.trajectory.server_distance_sq[:-1])
+    if farthest == 0:
+        raise NotApplicable("the run starts at the optimum")
+    return 1 / farthest
+
+
 nearest_start = Quantity(
     "nearest_start",
     r"\omega",

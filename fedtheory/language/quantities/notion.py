@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import sympy as sp
+
+from fedtheory.language.quantities.measuring.axes import on_clients
 
 if TYPE_CHECKING:
     from fedtheory.engine.frames import Frame, RoundFrame
     from fedtheory.engine.objectives import Objectives
     from fedtheory.engine.region import Region
-    from fedtheory.engine.run import Run
+    from fedtheory.engine.run import Bound, Run
+    from fedtheory.language.assumptions import Assumption, Boundedness
+
+Place = Literal["run", "round", "step", "points"]
+"""Where a notion has a value: one for the whole run, or one for each round, local step, or point."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,19 @@ class Quantity:
     """Limit for ever more rounds at constant step sizes, where there is a closed form."""
     per_round: bool = False
     """Whether it has one value for each round, which a place without rounds does not know."""
+    per_step: bool = False
+    """Whether it has one value for each local step."""
     region: Callable[[Run], Region] | None = None
     """For a constant of an assumption: where it holds."""
+    assumption: Assumption | None = None
+    """The assumption of which it is the constant."""
+
+    @property
+    def place(self) -> Place:
+        """Where it has a value."""
+        if self.per_step:
+            return "step"
+        return "round" if self.per_round else "run"
 
     @cached_property
     def _key(self) -> object:
@@ -60,6 +77,54 @@ constant = partial(Quantity, is_constant=True)
 """A quantity that no number of rounds changes."""
 per_round = partial(Quantity, per_round=True)
 """A quantity with one value for each round."""
+per_step = partial(Quantity, per_round=True, per_step=True)
+"""A quantity with one value for each local step of each round."""
+
+
+def supremum(
+    name: str, latex: str, meaning: str, bound: Callable[[Run], Bound], assumption: Assumption | None = None
+) -> Quantity:
+    """A constant whose square is a supremum over a region."""
+    return Quantity(
+        name,
+        latex,
+        meaning,
+        lambda run: on_clients(bound(run).value),
+        root=True,
+        is_constant=True,
+        region=lambda run: bound(run).region,
+        assumption=assumption,
+    )
+
+
+def assumed(name: str, latex: str, meaning: str, assumption: Boundedness) -> Quantity:
+    """The constant of an assumption, whose square is what the assumption bounds."""
+    return supremum(name, latex, meaning, assumption.require, assumption)
+
+
+def mean_over_rounds(quantity: Quantity, latex: str) -> Quantity:
+    """The mean over all updates of a quantity that has one value for each."""
+    return Quantity(
+        f"mean_{quantity.name}",
+        latex,
+        f"mean over the updates of {quantity.name}",
+        lambda run: quantity.on(run).sum() / run.algorithm.rounds,
+    )
+
+
+@dataclass(frozen=True)
+class QuantityFamily:
+    """Quantities that differ by a whole number, which is given as ``family(number)``."""
+
+    name: str
+    latex: str
+    meaning: str
+    member: Callable[[int], Quantity]
+    place: Place = "run"
+
+    def __call__(self, number: int) -> Quantity:
+        """The quantity of that number."""
+        return self.member(number)
 
 
 @dataclass(frozen=True)
@@ -70,6 +135,7 @@ class VectorNotion:
     latex: str
     meaning: str
     build: Callable[[Frame], Any]
+    place: Place = "step"
 
 
 @dataclass(frozen=True)
@@ -80,6 +146,7 @@ class ScalarNotion:
     latex: str
     meaning: str
     build: Callable[[RoundFrame], Any]
+    place: Place = "round"
 
 
 @dataclass(frozen=True)
@@ -89,6 +156,7 @@ class PointNotion:
     name: str
     latex: str
     meaning: str
+    place: Place = "points"
 
 
 @dataclass(frozen=True)
@@ -99,6 +167,7 @@ class ObjectiveNotion:
     latex: str
     meaning: str
     select: Callable[[Run], Objectives]
+    place: Place = "points"
 
 
 Notion = Quantity | VectorNotion | ScalarNotion | PointNotion | ObjectiveNotion

@@ -1,4 +1,4 @@
-"""How sampled gradients change with the point, for the same draw (fraboni2022, eqs. 67-80, 95).
+"""How sampled gradients change with the point, for the same draw.
 
 A client's sampled objective has a random curvature A_i, so that the two
 gradients of one draw at u and v differ by A_i (u - v); the draw is
@@ -12,10 +12,9 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
-from fedtheory.language.quantities.axes import on_clients, on_rounds_and_clients
-from fedtheory.language.quantities.local_expectations import at_each_step, expected, minus, once, shares_at, square
-from fedtheory.language.quantities.notion import Quantity, per_round
-from fedtheory.language.quantities.surrogates import second_moments_at
+from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds_and_clients
+from fedtheory.language.quantities.measuring.expectations import at_each_step, expected, minus, once, shares_at, square
+from fedtheory.language.quantities.notion import Quantity, per_round, per_step
 
 
 def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
@@ -35,19 +34,16 @@ def _change(frame: Frame, at: Vector, other: Vector) -> Array:
     return square(frame, _mean_change(frame, at, other)) + _random_change(frame, at, other)
 
 
-def _form_at(frame: Frame, forms: Array, point: Vector) -> Array:
-    """E of forms in (1, x), (M, d+1, d+1), at a random point: (M,)."""
-    linear = expected(frame, frame.constant(forms[:, 0, 1:]), point)
-    values: Array = expected(frame, point, point.mapped(forms[:, 1:, 1:])) + 2 * linear + forms[:, 0, 0]
-    return values
-
-
-def _round_optimum(frame: Frame) -> Vector:
-    return frame.constant(frame.run.surrogate.round_optima[int(frame.index["round"])][None])
-
-
 def _stale_change(frame: Frame) -> Array:
     return _change(frame, frame.local, frame.virtual)
+
+
+stale_gradient_change = per_step(
+    "stale_gradient_change",
+    r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
+    "E|grad L_i(theta_i^{rho,k}, xi) - grad L_i(theta^{n,k}, xi)|^2 of each client, the same draw at both points",
+    at_each_step(_stale_change),
+)
 
 
 def _mixed_stale_change(frame: Frame) -> Array:
@@ -59,10 +55,31 @@ def _mixed_stale_change(frame: Frame) -> Array:
     return total
 
 
-def _mixed_noise(frame: Frame) -> Array:
-    shares = shares_at(frame)
-    total: Array = (shares * shares * _form_at(frame, frame.run.noise_forms, frame.virtual)).sum(keepdims=True)
-    return total
+mixed_gradient_change = per_step(
+    "mixed_gradient_change",
+    r"\mathbb E\|\sum_i\tilde q_i(n)[g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)]\|^2",
+    "E|sum_i q~_i [grad L_i(theta_i^{rho,k}, xi_i) - grad L_i(theta^{n,k}, xi_i)]|^2, the same draw at both points",
+    at_each_step(_mixed_stale_change),
+)
+
+
+def _round_optimum(frame: Frame) -> Vector:
+    return frame.constant(frame.run.surrogate.round_optima[int(frame.index["round"])][None])
+
+
+change_from_round_optimum = per_step(
+    "change_from_round_optimum",
+    r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
+    "E|grad L_i(theta^{n,k}, xi) - grad L_i(thetabar^n, xi)|^2 of each client, the same draw at both points",
+    at_each_step(lambda frame: _change(frame, frame.virtual, _round_optimum(frame))),
+)
+
+
+def _form_at(frame: Frame, forms: Array, point: Vector) -> Array:
+    """E of forms in (1, x), (M, d+1, d+1), at a random point: (M,)."""
+    linear = expected(frame, frame.constant(forms[:, 0, 1:]), point)
+    values: Array = expected(frame, point, point.mapped(forms[:, 1:, 1:])) + 2 * linear + forms[:, 0, 0]
+    return values
 
 
 @once
@@ -75,10 +92,46 @@ def _virtual_second_moments(frame: Frame) -> Array:
     return square(frame, _virtual_gradients(frame)) + _form_at(frame, frame.run.noise_forms, frame.virtual)
 
 
+virtual_second_moment = per_step(
+    "virtual_second_moment",
+    r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
+    "E|grad L_i(theta^{n,k}, xi)|^2 of each client",
+    at_each_step(_virtual_second_moments),
+)
+
+
+def _mixed_noise(frame: Frame) -> Array:
+    shares = shares_at(frame)
+    total: Array = (shares * shares * _form_at(frame, frame.run.noise_forms, frame.virtual)).sum(keepdims=True)
+    return total
+
+
+mixed_noise_at_virtual = per_step(
+    "mixed_noise_at_virtual",
+    r"\mathbb E\|\sum_i\tilde q_i(n)[\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\theta^{n,k})]\|^2",
+    "E|sum_i q~_i [grad L_i(theta^{n,k}, xi_i) - grad L_i(theta^{n,k})]|^2, independent draws",
+    at_each_step(_mixed_noise),
+)
+
+
 @once
 def _mixed_gradient(frame: Frame) -> Vector:
     """sum_i q~_i grad L_i(theta^{n,k})."""
     return _virtual_gradients(frame).averaged(shares_at(frame))
+
+
+mean_gradient_at_virtual_sq = per_step(
+    "mean_gradient_at_virtual_sq",
+    r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2",
+    "E|sum_i q~_i grad L_i(theta^{n,k})|^2",
+    at_each_step(lambda frame: square(frame, _mixed_gradient(frame))),
+)
+virtual_gradient_lengths = per_step(
+    "virtual_gradient_lengths",
+    r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k})\|^2",
+    "E|grad L_i(theta^{n,k})|^2 of each client",
+    at_each_step(lambda frame: square(frame, _virtual_gradients(frame))),
+)
 
 
 @once
@@ -87,8 +140,36 @@ def _objective_gradient(frame: Frame) -> Vector:
     return frame.run.mean_objective.gradient(frame, frame.virtual)
 
 
+objective_gradient_sq = per_step(
+    "objective_gradient_sq",
+    r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
+    "E|grad L(theta^{n,k})|^2, L the objective of the federated problem",
+    at_each_step(lambda frame: square(frame, _objective_gradient(frame))),
+)
+
+
 def _deviation_sq(frame: Frame) -> Array:
     return square(frame, minus(_objective_gradient(frame), _mixed_gradient(frame), frame))
+
+
+gradient_deviation_sq = per_step(
+    "gradient_deviation_sq",
+    r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2",
+    "E|grad L(theta^{n,k}) - grad L~^n(theta^{n,k})|^2, L~^n = L^n / q(n)",
+    at_each_step(_deviation_sq),
+)
+second_moment_at_round_optimum = per_round(
+    "second_moment_at_round_optimum",
+    r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
+    "E|grad L_i(thetabar^n, xi)|^2 of each client",
+    lambda run: on_rounds_and_clients(run.second_moments_at(run.surrogate.round_optima)),
+)
+second_moment_at_surrogate_optimum = Quantity(
+    "second_moment_at_surrogate_optimum",
+    r"\mathbb E\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",
+    "E|grad L_i(thetabar, xi)|^2 of each client",
+    lambda run: on_clients(np.asarray(run.second_moments_at(run.surrogate.optimum))),
+)
 
 
 def _change_between_optima(run: Run) -> Array:
@@ -104,79 +185,6 @@ def _change_between_optima(run: Run) -> Array:
     return lengths
 
 
-sample_smoothness = Quantity(
-    "sample_smoothness",
-    r"L_\xi",
-    "the largest curvature of an objective that is sampled: the L of single samples, of the clients without them",
-    lambda run: run.sample_smoothness,
-    is_constant=True,
-)
-stale_gradient_change = per_round(
-    "stale_gradient_change",
-    r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
-    "E|grad L_i(theta_i^{rho,k}, xi) - grad L_i(theta^{n,k}, xi)|^2 of each client, the same draw at both points",
-    at_each_step(_stale_change),
-)
-mixed_gradient_change = per_round(
-    "mixed_gradient_change",
-    r"\mathbb E\|\sum_i\tilde q_i(n)[g_i(\theta_i^{\rho_i(n),k})-\nabla\mathcal L_i(\theta^{n,k},\xi_i)]\|^2",
-    "E|sum_i q~_i [grad L_i(theta_i^{rho,k}, xi_i) - grad L_i(theta^{n,k}, xi_i)]|^2, the same draw at both points",
-    at_each_step(_mixed_stale_change),
-)
-change_from_round_optimum = per_round(
-    "change_from_round_optimum",
-    r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
-    "E|grad L_i(theta^{n,k}, xi) - grad L_i(thetabar^n, xi)|^2 of each client, the same draw at both points",
-    at_each_step(lambda frame: _change(frame, frame.virtual, _round_optimum(frame))),
-)
-virtual_second_moment = per_round(
-    "virtual_second_moment",
-    r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k},\xi_i)\|^2",
-    "E|grad L_i(theta^{n,k}, xi)|^2 of each client",
-    at_each_step(_virtual_second_moments),
-)
-mixed_noise_at_virtual = per_round(
-    "mixed_noise_at_virtual",
-    r"\mathbb E\|\sum_i\tilde q_i(n)[\nabla\mathcal L_i(\theta^{n,k},\xi_i)-\nabla\mathcal L_i(\theta^{n,k})]\|^2",
-    "E|sum_i q~_i [grad L_i(theta^{n,k}, xi_i) - grad L_i(theta^{n,k})]|^2, independent draws",
-    at_each_step(_mixed_noise),
-)
-mean_gradient_at_virtual_sq = per_round(
-    "mean_gradient_at_virtual_sq",
-    r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(\theta^{n,k})\|^2",
-    "E|sum_i q~_i grad L_i(theta^{n,k})|^2",
-    at_each_step(lambda frame: square(frame, _mixed_gradient(frame))),
-)
-virtual_gradient_lengths = per_round(
-    "virtual_gradient_lengths",
-    r"\mathbb E\|\nabla\mathcal L_i(\theta^{n,k})\|^2",
-    "E|grad L_i(theta^{n,k})|^2 of each client",
-    at_each_step(lambda frame: square(frame, _virtual_gradients(frame))),
-)
-objective_gradient_sq = per_round(
-    "objective_gradient_sq",
-    r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
-    "E|grad L(theta^{n,k})|^2, L the objective of the federated problem",
-    at_each_step(lambda frame: square(frame, _objective_gradient(frame))),
-)
-gradient_deviation_sq = per_round(
-    "gradient_deviation_sq",
-    r"\mathbb E\|\nabla\mathcal L(\theta^{n,k})-\nabla\tilde{\mathcal L}^n(\theta^{n,k})\|^2",
-    "E|grad L(theta^{n,k}) - grad L~^n(theta^{n,k})|^2, L~^n = L^n / q(n)",
-    at_each_step(_deviation_sq),
-)
-second_moment_at_round_optimum = per_round(
-    "second_moment_at_round_optimum",
-    r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
-    "E|grad L_i(thetabar^n, xi)|^2 of each client",
-    lambda run: on_rounds_and_clients(second_moments_at(run, run.surrogate.round_optima)),
-)
-second_moment_at_surrogate_optimum = Quantity(
-    "second_moment_at_surrogate_optimum",
-    r"\mathbb E\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",
-    "E|grad L_i(thetabar, xi)|^2 of each client",
-    lambda run: on_clients(np.asarray(second_moments_at(run, run.surrogate.optimum))),
-)
 change_between_optima = per_round(
     "change_between_optima",
     r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)-\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2",

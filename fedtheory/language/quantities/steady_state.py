@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.engine.moments.stationary import stationary_distance_sq, stationary_mean
+from fedtheory.engine.moments.stationary import stationary_distance_sq, stationary_mean, stationary_round_suboptimality
 from fedtheory.engine.run import Run
 from fedtheory.engine.small_steps import leading_distance_sq, small_step_limit
-from fedtheory.language.quantities.clients import effective_step_size
+from fedtheory.language.quantities import local_work
 from fedtheory.language.quantities.notion import VectorNotion, constant
 
-
-def _leading(run: Run) -> Any:
-    size = effective_step_size.measure(run)
-    return size * leading_distance_sq(run, size)
-
-
-def _distance_of_limits_sq(run: Run) -> Any:
-    apart = stationary_mean(run.trajectory.recursion) - small_step_limit(run)
-    return apart @ apart
-
-
-def _small_step_bias_sq(run: Run) -> Any:
-    limit = small_step_limit(run)
-    return limit @ limit
-
-
+limiting_suboptimality = constant(
+    "limiting_suboptimality",
+    r"\lim_{T\to\infty}\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
+    "limit of average_suboptimality for ever more rounds, from the fixed point of the second moments",
+    lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+)
 limiting_distance_sq = constant(
     "limiting_distance_sq",
     r"\lim_{i\to\infty}\mathbb E\|w^o-w_i\|^2",
     "limit of E|x^n - x*|^2 for ever more rounds, from the fixed point of the second moments",
     lambda run: stationary_distance_sq(run.trajectory.recursion),
 )
+
+
+def _leading(run: Run) -> Any:
+    size = local_work.effective_step_size.measure(run)
+    return size * leading_distance_sq(run, size)
+
+
 leading_limiting_distance_sq = constant(
     "leading_limiting_distance_sq",
     r"\frac\mu2\operatorname{tr}(H^{-1}R)",
@@ -39,6 +36,13 @@ leading_limiting_distance_sq = constant(
     "round's update at x*",
     _leading,
 )
+
+
+def _small_step_bias_sq(run: Run) -> Any:
+    limit = small_step_limit(run)
+    return limit @ limit
+
+
 small_step_bias = constant(
     "small_step_bias",
     r"\|\bar w-w^o\|",
@@ -46,6 +50,13 @@ small_step_bias = constant(
     _small_step_bias_sq,
     root=True,
 )
+
+
+def _distance_of_limits_sq(run: Run) -> Any:
+    apart = stationary_mean(run.trajectory.recursion) - small_step_limit(run)
+    return apart @ apart
+
+
 distance_to_small_step_limit = constant(
     "distance_to_small_step_limit",
     r"\|\lim_i\mathbb E w_i-\bar w\|",

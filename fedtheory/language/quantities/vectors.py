@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from fedtheory.engine.frames import Frame, Vector, of_a_round
 from fedtheory.language.quantities.notion import ObjectiveNotion, PointNotion, ScalarNotion, VectorNotion
-
-if TYPE_CHECKING:
-    from fedtheory.engine.frames import Frame, RoundFrame, Vector
-
-
-def _round(frame: Frame) -> RoundFrame:
-    from fedtheory.engine.frames import of_a_round
-
-    return of_a_round(frame)
-
 
 local_iterate = VectorNotion("local_iterate", "x_i^{(t,k)}", "a client's iterate", lambda frame: frame.local)
 next_local_iterate = VectorNotion(
@@ -77,17 +66,28 @@ next_virtual_iterate = VectorNotion(
     "the same with k + 1 local steps",
     lambda frame: frame.next_virtual,
 )
+
+
 next_server_model = VectorNotion(
-    "next_server_model", "w_i", "the server's model after the round", lambda frame: _round(frame).next_server
+    "next_server_model",
+    "w_i",
+    "the server's model after the round",
+    lambda frame: of_a_round(frame).next_server,
+    place="round",
 )
 local_result = VectorNotion(
-    "local_result", r"\psi_{k,i}", "what a client ends its local steps with", lambda frame: _round(frame).result
+    "local_result",
+    r"\psi_{k,i}",
+    "what a client ends its local steps with",
+    lambda frame: of_a_round(frame).result,
+    place="round",
 )
 gradient_at_server_model = VectorNotion(
     "gradient_at_server_model",
     r"\widehat{\nabla J_k}(w_{i-1})",
     "a client's stochastic gradient at the round's model, with the draw of the present local step",
-    lambda frame: _round(frame).gradient_at_server,
+    lambda frame: of_a_round(frame).gradient_at_server,
+    place="round",
 )
 participates = ScalarNotion(
     "participates",
@@ -112,7 +112,5 @@ gradient_deviation = VectorNotion(
     "grad F_i - g_i at a client's iterate",
     lambda frame: frame.noise.scaled(-frame.run.arithmetic.identity(1)[0]),
 )
-
-
 objective = ObjectiveNotion("objective", "F", "the objective F = sum_i p_i F_i", lambda run: run.mean_objective)
 client_objective = ObjectiveNotion("client_objective", "F_i", "a client's objective", lambda run: run.client_objectives)

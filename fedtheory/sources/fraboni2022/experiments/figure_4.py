@@ -11,7 +11,7 @@ from flint import fmpq
 from fedtheory.engine.run import Run
 from fedtheory.federation.clock import Asynchronous, FedFix, Synchronous
 from fedtheory.federation.problem import Problem
-from fedtheory.language.quantities.experiments import doubled_server_gap
+from fedtheory.language.quantities import doubled_server_gap
 from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Tuned, scenario
 from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
 

@@ -10,7 +10,6 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate, Relation
-from fedtheory.language.quantities import hardware as h
 from fedtheory.sources.fraboni2022.statements.assumptions import whole_times
 from fedtheory.sources.fraboni2022.statements.hardware import (
     ASYNC,
@@ -59,11 +58,11 @@ round_gap = sp.Symbol(r"(\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n))", 
 error = sp.Symbol(r"(\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*))", real=True)
 
 NOTATION = HARDWARE | {
-    others: h.most_other_reports,
+    others: q.most_other_reports,
     period_reports: q.reports_in_a_period,
     count_i: q.report_count,
     round_gap: q.round_optimum_gap,
-    error: h.mean_server_suboptimality,
+    error: q.mean_server_suboptimality,
 }
 
 claim = partial(Claim, where=NOTATION)

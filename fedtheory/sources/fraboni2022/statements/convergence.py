@@ -7,8 +7,6 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expectation, Gradient, Value, inner, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.quantities import second_moments_of_weights as moments
-from fedtheory.language.quantities import setting as s
 from fedtheory.sources.fraboni2022.statements.notation import (
     ASSUMPTIONS,
     SCHEME,
@@ -72,24 +70,24 @@ CONVERGENCE: dict[sp.Symbol, q.Notion] = {
     stale: q.staleness,
     reports: q.reports,
     largest_q: q.largest_expected_weight,
-    least_q: moments.smallest_weight_sum,
+    least_q: q.smallest_weight_sum,
     chi_n: q.chi_sq,
-    chi_max: s.largest_chi_sq,
-    gap_bar: s.client_gap_at_surrogate_optimum,
+    chi_max: q.largest_chi_sq,
+    gap_bar: q.client_gap_at_surrogate_optimum,
     gradient_n: q.virtual_gradient_sq,
     gradients: q.mean_virtual_gradient_sq,
     missing_n: q.unrepresented_gap,
     missing: q.mean_unrepresented_gap,
     biased_n: q.misrepresentation,
-    biased: s.mean_misrepresentation,
+    biased: q.mean_misrepresentation,
     Z_n: q.round_gap,
     loss: q.mean_virtual_suboptimality,
     loss_n: q.virtual_suboptimality,
     r_j: q.type_importance,
     st_jn: q.type_share,
-    misfit: s.misfit,
-    absences: s.absences,
-    J: s.type_count,
+    misfit: q.misfit,
+    absences: q.absences,
+    J: q.type_count,
     longest: q.longest_report_interval,
     count: q.report_count,
     period: q.report_interval,

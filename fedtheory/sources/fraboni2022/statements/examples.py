@@ -8,7 +8,6 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.quantities import examples as e
 from fedtheory.sources.fraboni2022.statements.notation import (
     WHERE,
     K,
@@ -24,15 +23,15 @@ from fedtheory.sources.fraboni2022.statements.notation import (
 residual, V_first, V_last, cycle_rest, a_sq, b_sq, mean_sq, apart_sq, end_sq = (
     sp.Symbol(quantity.latex, nonnegative=True)
     for quantity in (
-        e.second_order_residual,
-        e.first_energy,
-        e.last_energy,
-        e.cycle_residual,
-        e.even_cycle_distance_sq,
-        e.odd_cycle_distance_sq,
-        e.mean_cycle_distance_sq,
-        e.optima_apart_sq,
-        e.final_mean_distance_sq,
+        q.second_order_residual,
+        q.first_energy,
+        q.last_energy,
+        q.cycle_residual,
+        q.even_cycle_distance_sq,
+        q.odd_cycle_distance_sq,
+        q.mean_cycle_distance_sq,
+        q.optima_apart_sq,
+        q.final_mean_distance_sq,
     )
 )
 theta0_sq = sp.Symbol(r"\|\theta^0-\theta^*\|", nonnegative=True)
@@ -43,20 +42,20 @@ r_j, st_jn = sp.Symbol("r_j", real=True), sp.Symbol(r"\tilde s_j(n)", real=True)
 
 EXAMPLES: dict[sp.Symbol, q.Notion] = {
     **WHERE,
-    residual: e.second_order_residual,
-    V_first: e.first_energy,
-    V_last: e.last_energy,
-    cycle_rest: e.cycle_residual,
-    a_sq: e.even_cycle_distance_sq,
-    b_sq: e.odd_cycle_distance_sq,
-    mean_sq: e.mean_cycle_distance_sq,
-    apart_sq: e.optima_apart_sq,
-    end_sq: e.final_mean_distance_sq,
+    residual: q.second_order_residual,
+    V_first: q.first_energy,
+    V_last: q.last_energy,
+    cycle_rest: q.cycle_residual,
+    a_sq: q.even_cycle_distance_sq,
+    b_sq: q.odd_cycle_distance_sq,
+    mean_sq: q.mean_cycle_distance_sq,
+    apart_sq: q.optima_apart_sq,
+    end_sq: q.final_mean_distance_sq,
     theta0_sq: q.initial_distance,
-    q_1: e.first_weight,
-    q_2: e.second_weight,
-    p_1: e.first_importance,
-    share_mean: e.mean_of_shares,
+    q_1: q.first_weight,
+    q_2: q.second_weight,
+    p_1: q.first_importance,
+    share_mean: q.mean_of_shares,
     bias: q.surrogate_optimum_distance,
     r_j: q.type_importance,
     st_jn: q.type_share,

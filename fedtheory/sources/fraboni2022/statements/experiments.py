@@ -5,8 +5,8 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.quantities import experiments as e
 from fedtheory.sources.fraboni2022.statements.notation import WHERE, claim
 
 half_time_loss = sp.Symbol(r"\frac1R\sum_{n=1}^R\mathbb E\mathcal L(\theta^{2n})-\mathcal L(\theta^*)", real=True)
@@ -23,10 +23,10 @@ moment_gap = sp.Symbol(
     real=True,
 )
 NOTATION = WHERE | {
-    half_time_loss: e.whole_time_suboptimality,
-    asynchronous_loss: e.doubled_asynchronous_suboptimality,
-    synchronous_loss: e.doubled_synchronous_suboptimality,
-    moment_gap: e.doubled_server_gap,
+    half_time_loss: q.whole_time_suboptimality,
+    asynchronous_loss: q.doubled_asynchronous_suboptimality,
+    synchronous_loss: q.doubled_synchronous_suboptimality,
+    moment_gap: q.doubled_server_gap,
 }
 
 

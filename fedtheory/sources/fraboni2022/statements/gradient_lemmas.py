@@ -9,7 +9,6 @@ import sympy as sp
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import sampled_gradients as samples
 from fedtheory.sources.fraboni2022.statements import lemma_3_proof
 from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, Z_nk, noise_sq, phi_nk, virtual_sq
 from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, of_samples
@@ -49,8 +48,8 @@ mean_gradient_sq = sp.Symbol(r"\mathbb E\|\sum_i\tilde q_i(n)\nabla\mathcal L_i(
 
 where: dict[sp.Symbol, q.Notion] = lemma_3_proof.where | {
     largest_share: q.largest_share,
-    mixed_change: samples.mixed_gradient_change,
-    mean_gradient_sq: samples.mean_gradient_at_virtual_sq,
+    mixed_change: q.mixed_gradient_change,
+    mean_gradient_sq: q.mean_gradient_at_virtual_sq,
 }
 claim = partial(Claim, where=where)
 

@@ -11,7 +11,6 @@ from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import hardware as h
 from fedtheory.sources.fraboni2022.statements.notation import (
     SCHEME,
     WHERE,
@@ -58,16 +57,16 @@ HARDWARE = WHERE | {
     gap_i: q.client_gap_at_optimum,
     optimum_moved: q.surrogate_optimum_distance,
     duration: q.round_duration,
-    last_done: h.largest_remaining_time,
-    first_done: h.least_remaining_time,
-    d_max: h.largest_aggregation_weight,
+    last_done: q.largest_remaining_time,
+    first_done: q.least_remaining_time,
+    d_max: q.largest_aggregation_weight,
     N_i: q.report_interval,
     longest: q.longest_report_interval,
     lcm_N: q.common_report_interval,
-    ratio_below: h.speed_ratio_below,
-    ratio_above: h.speed_ratio_above,
-    chance: h.report_chance,
-    exponential_share: h.exponential_share,
+    ratio_below: q.speed_ratio_below,
+    ratio_above: q.speed_ratio_above,
+    chance: q.report_chance,
+    exponential_share: q.exponential_share,
 }
 
 claim = partial(Claim, where=HARDWARE)
@@ -140,7 +139,7 @@ CLAIMS = [
             "The check compares it with (11), which weighs with $q_i$ at the optimum of the surrogate problem: the "
             "same number where every update is unbiased."
         ),
-        implemented_by="fedtheory.language.quantities.surrogates:second_moments_at",
+        implemented_by="fedtheory.language.quantities:optimum_noise",
         verdict="definition",
     ),
     claim(

@@ -10,8 +10,6 @@ from fedtheory.kernel.expressions import ClientSum, Gradient, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
 from fedtheory.sources.fraboni2022.statements.notation import SCHEME, WHERE, L, R, S, Xi, Z, qt_in, sigma_1, sigma_2
 
 L_i, x, g = sp.symbols(r"\mathcal{L}_i x g_i")
@@ -41,13 +39,13 @@ where: dict[sp.Symbol, q.Notion] = {
     theta_bar: q.surrogate_optimum,
     theta_i_star: q.client_optimum,
     g: q.stochastic_gradient,
-    noise_sq: samples.mixed_noise_at_virtual,
-    virtual_sq: samples.virtual_second_moment,
-    R_nk: steps.square_mean_gradient_at_step,
-    gradient_sq: steps.stochastic_gradient_sq,
-    spread_ik: steps.client_distance_sq,
+    noise_sq: q.mixed_noise_at_virtual,
+    virtual_sq: q.virtual_second_moment,
+    R_nk: q.square_mean_gradient_at_step,
+    gradient_sq: q.stochastic_gradient_sq,
+    spread_ik: q.client_distance_sq,
     round_optimum_gap: q.round_optimum_gap,
-    Z_nk: steps.round_gap_at_step,
+    Z_nk: q.round_gap_at_step,
 }
 claim = partial(Claim, where=where)
 

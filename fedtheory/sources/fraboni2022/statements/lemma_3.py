@@ -9,8 +9,6 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022.statements import inequalities as notation
 from fedtheory.sources.fraboni2022.statements.notation import (
     ASSUMPTIONS,
@@ -35,7 +33,7 @@ KAPPA = (
 )
 """The same in words, for the notes of claims."""
 
-OF_SAMPLES: dict[sp.Symbol, q.Notion] = {L_xi: samples.sample_smoothness, kappa: moments.spread_factor}
+OF_SAMPLES: dict[sp.Symbol, q.Notion] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
 """What the repairs for smooth samples and any server step name besides."""
 where = notation.where | OF_SAMPLES
 claim = partial(Claim, where=where)

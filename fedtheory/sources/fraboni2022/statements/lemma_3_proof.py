@@ -10,8 +10,6 @@ from fedtheory.kernel.expressions import ClientSum, Selected, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
 from fedtheory.sources.fraboni2022.statements import lemma_3
 from fedtheory.sources.fraboni2022.statements.inequalities import (
     S_nk,
@@ -70,17 +68,17 @@ optimum_sq = sp.Symbol(r"\mathbb E\|\nabla\mathcal L_i(\bar\theta^n,\xi_i)\|^2",
 where: dict[sp.Symbol, q.Notion] = lemma_3.where | {
     k: q.local_step_index,
     theta_ik_next: q.next_local_iterate,
-    age_sq: steps.received_distance_sq,
-    past_spread: steps.past_gradient_spread,
-    past_applied: steps.past_applied_spread,
-    from_shares_sq: steps.distance_from_shares_sq,
-    past_S: steps.past_mean_square_gradient,
-    sum_k_past: steps.weighted_past_sum,
-    sum_past: steps.past_sum_of_sums,
-    sum_to_last: steps.sum_without_last,
-    stale_change: samples.stale_gradient_change,
-    optimum_change: samples.change_from_round_optimum,
-    optimum_sq: samples.second_moment_at_round_optimum,
+    age_sq: q.received_distance_sq,
+    past_spread: q.past_gradient_spread,
+    past_applied: q.past_applied_spread,
+    from_shares_sq: q.distance_from_shares_sq,
+    past_S: q.past_mean_square_gradient,
+    sum_k_past: q.weighted_past_sum,
+    sum_past: q.past_sum_of_sums,
+    sum_to_last: q.sum_without_last,
+    stale_change: q.stale_gradient_change,
+    optimum_change: q.change_from_round_optimum,
+    optimum_sq: q.second_moment_at_round_optimum,
 }
 claim = partial(Claim, where=where)
 

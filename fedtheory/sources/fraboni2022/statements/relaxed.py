@@ -9,8 +9,6 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Relation
-from fedtheory.language.quantities import bounded_gradients as b
-from fedtheory.language.quantities import setting as s
 from fedtheory.sources.fraboni2022.statements.notation import (
     SCHEME,
     WHERE,
@@ -38,7 +36,7 @@ window = Assumption(
 bounded_gradients = Assumption(
     "bounded gradients",
     r"$\mathbb E\|\nabla\mathcal L_i(x)\|\le B$ at the points that the run visits",
-    b.full_gradient_bound.on,
+    q.full_gradient_bound.on,
 )
 
 B, B_g = sp.symbols("B B_g", nonnegative=True)
@@ -49,7 +47,7 @@ k = sp.Symbol("k", nonnegative=True)
 change_sq = sp.Symbol(r"\mathbb E\|\theta_i^{\rho_i(n)+1}-\theta^{\rho_i(n)}\|^2", nonnegative=True)
 in_window, in_window_n, surrogate_in_window, weight_in_window = (
     sp.Symbol(quantity.latex, real=True)
-    for quantity in (b.window_loss, b.window_round_loss, b.window_surrogate_loss, b.window_weight)
+    for quantity in (q.window_loss, q.window_round_loss, q.window_surrogate_loss, q.window_weight)
 )
 surrogate_loss = sp.Symbol(
     r"\frac1N\sum_n\frac1K\sum_k[\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)]", real=True
@@ -69,8 +67,8 @@ root, size = sp.Symbol("m", positive=True), sp.Symbol("s", positive=True)
 
 RELAXED: dict[sp.Symbol, q.Notion] = {
     **WHERE,
-    B: b.full_gradient_bound,
-    B_g: b.gradient_bound,
+    B: q.full_gradient_bound,
+    B_g: q.gradient_bound,
     L_i: q.client_objective,
     theta: q.server_model,
     virtual: q.virtual_iterate,
@@ -78,17 +76,17 @@ RELAXED: dict[sp.Symbol, q.Notion] = {
     g_i: q.stochastic_gradient,
     local: q.local_iterate,
     k: q.local_step_index,
-    change_sq: b.local_change_sq,
-    in_window: b.window_loss,
-    in_window_n: b.window_round_loss,
-    surrogate_in_window: b.window_surrogate_loss,
-    weight_in_window: b.window_weight,
+    change_sq: q.local_change_sq,
+    in_window: q.window_loss,
+    in_window_n: q.window_round_loss,
+    surrogate_in_window: q.window_surrogate_loss,
+    weight_in_window: q.window_weight,
     surrogate_loss: q.mean_surrogate_suboptimality,
     gradients: q.mean_virtual_gradient_sq,
     mean_gap: q.mean_over_rounds(q.round_optimum_gap, mean_gap.name),
     chi: q.mean_chi_sq,
     chi_n: q.chi_sq,
-    gap_bar: s.client_gap_at_surrogate_optimum,
+    gap_bar: q.client_gap_at_surrogate_optimum,
     apart: q.surrogate_optimum_distance,
     end_sq: q.final_distance_sq,
     start: q.initial_distance,

@@ -10,7 +10,6 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import sampling as s
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.asynchronous import sync_epsilon
 from fedtheory.sources.fraboni2022.statements.hardware import FREE, HARDWARE, at_learning_rate, sigma, theorem_3
@@ -51,12 +50,12 @@ NOTATION = HARDWARE | {
     q_max: q.largest_expected_weight,
     start: q.initial_distance,
     error: q.mean_virtual_suboptimality,
-    round_time: s.expected_round_time,
-    T: s.expected_clock_time,
-    alpha_fixed: s.fastest_pairing,
-    beta_fixed: s.fastest_excess,
-    limit_gap: s.fastest_gap,
-    limit_gradient: s.fastest_gradient,
+    round_time: q.expected_round_time,
+    T: q.expected_clock_time,
+    alpha_fixed: q.fastest_pairing,
+    beta_fixed: q.fastest_excess,
+    limit_gap: q.fastest_gap,
+    limit_gradient: q.fastest_gradient,
 }
 
 claim = partial(Claim, where=NOTATION)

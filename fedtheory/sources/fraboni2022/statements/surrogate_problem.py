@@ -156,7 +156,7 @@ CLAIMS = [
             r"\Sigma\coloneqq\sum_{i=1}^Mq_i\mathbb E_{\xi_i}\left[\|\nabla\mathcal L_i(\bar\theta,\xi_i)\|^2\right]"
         ),
         note="Full gradients give the least residual; noise adds its variance.",
-        implemented_by="fedtheory.language.quantities.surrogates:second_moments_at",
+        implemented_by="fedtheory.language.quantities:surrogate_noise",
         verdict="definition",
     ),
     claim(

@@ -8,9 +8,6 @@ import sympy as sp
 
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
-from fedtheory.language.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022.statements import gradient_lemmas
 from fedtheory.sources.fraboni2022.statements.convergence import largest_q
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES, SMALL_MOVES_XI
@@ -55,13 +52,13 @@ optima_change = sp.Symbol(
 )
 
 where: dict[sp.Symbol, q.Notion] = gradient_lemmas.where | {
-    final_distance_sq: steps.final_surrogate_distance_sq,
+    final_distance_sq: q.final_surrogate_distance_sq,
     Delta_bar: q.mean_progress,
     largest_q: q.largest_expected_weight,
-    largest_share: moments.largest_share_of_all,
-    smallest_sum: moments.smallest_weight_sum,
-    surrogate_sq: samples.second_moment_at_surrogate_optimum,
-    optima_change: samples.change_between_optima,
+    largest_share: q.largest_share_of_all,
+    smallest_sum: q.smallest_weight_sum,
+    surrogate_sq: q.second_moment_at_surrogate_optimum,
+    optima_change: q.change_between_optima,
 }
 claim = partial(Claim, where=where)
 

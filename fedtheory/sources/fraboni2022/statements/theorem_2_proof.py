@@ -10,9 +10,6 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as gradients
-from fedtheory.language.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022.statements import inequalities as notation
 from fedtheory.sources.fraboni2022.statements.convergence import biased_n, chi_n, gradient_n, missing_n
 from fedtheory.sources.fraboni2022.statements.inequalities import Z_nk
@@ -29,12 +26,12 @@ deviation_sq = sp.Symbol(
 
 where: dict[sp.Symbol, q.Notion] = notation.where | {
     chi_n: q.chi_sq,
-    missing: moments.unrepresented_importance,
-    gap: steps.virtual_client_gap,
-    lengths: gradients.virtual_gradient_lengths,
-    gradient_sq: gradients.objective_gradient_sq,
-    round_gradient_sq: gradients.mean_gradient_at_virtual_sq,
-    deviation_sq: gradients.gradient_deviation_sq,
+    missing: q.unrepresented_importance,
+    gap: q.virtual_client_gap,
+    lengths: q.virtual_gradient_lengths,
+    gradient_sq: q.objective_gradient_sq,
+    round_gradient_sq: q.mean_gradient_at_virtual_sq,
+    deviation_sq: q.gradient_deviation_sq,
     biased_n: q.misrepresentation,
     gradient_n: q.virtual_gradient_sq,
     missing_n: q.unrepresented_gap,

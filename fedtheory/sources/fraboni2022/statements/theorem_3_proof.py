@@ -8,9 +8,6 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.language.quantities import bounded_gradients as b
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import sampled_gradients as samples
 from fedtheory.sources.fraboni2022.statements.convergence import gradient_n
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
 from fedtheory.sources.fraboni2022.statements.notation import (
@@ -42,15 +39,15 @@ from fedtheory.sources.fraboni2022.statements.relaxed import (
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import fixed_94
 from fedtheory.sources.fraboni2022.statements.theorem_2_proof import gradient_sq
 
-change = sp.Symbol(b.virtual_loss_change.latex, real=True)
+change = sp.Symbol(q.virtual_loss_change.latex, real=True)
 surrogate_n = sp.Symbol(q.surrogate_suboptimality.latex, real=True)
-surrogate_nk = sp.Symbol(steps.surrogate_suboptimality_at_step.latex, real=True)
+surrogate_nk = sp.Symbol(q.surrogate_suboptimality_at_step.latex, real=True)
 
 STEPWISE: dict[sp.Symbol, q.Notion] = {
     **RELAXED,
-    change: b.virtual_loss_change,
-    gradient_sq: samples.objective_gradient_sq,
-    surrogate_nk: steps.surrogate_suboptimality_at_step,
+    change: q.virtual_loss_change,
+    gradient_sq: q.objective_gradient_sq,
+    surrogate_nk: q.surrogate_suboptimality_at_step,
     gradient_n: q.virtual_gradient_sq,
     surrogate_n: q.surrogate_suboptimality,
 }

@@ -10,8 +10,6 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.quantities import inside_rounds as steps
-from fedtheory.language.quantities import second_moments_of_weights as moments
 from fedtheory.sources.fraboni2022.statements import inequalities as notation
 from fedtheory.sources.fraboni2022.statements.inequalities import (
     R_nk,
@@ -46,16 +44,16 @@ selected_descent = sp.Symbol(r"\mathbb E\langle\sum_i\omega_i(n)g_i,\theta^{n,k}
 server_descent = sp.Symbol(r"\mathbb E\langle\sum_iq_i(n)g_i,\theta^n-\theta^*\rangle", real=True)
 
 where: dict[sp.Symbol, q.Notion] = notation.where | {
-    selected_sq: steps.selected_gradient_sq,
-    omega_sq: moments.expected_square_weight,
+    selected_sq: q.selected_gradient_sq,
+    omega_sq: q.expected_square_weight,
     largest_share: q.largest_share,
-    D_omega: steps.selected_alignment,
-    distance_sq: steps.virtual_distance_sq,
-    next_distance_sq: steps.next_virtual_distance_sq,
-    step_sq: steps.virtual_step_sq,
-    descent: steps.mixed_descent,
-    selected_descent: steps.selected_descent,
-    server_descent: steps.server_descent,
+    D_omega: q.selected_alignment,
+    distance_sq: q.virtual_distance_sq,
+    next_distance_sq: q.next_virtual_distance_sq,
+    step_sq: q.virtual_step_sq,
+    descent: q.mixed_descent,
+    selected_descent: q.selected_descent,
+    server_descent: q.server_descent,
 }
 claim = partial(Claim, where=where)
 

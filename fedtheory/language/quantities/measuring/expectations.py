@@ -78,6 +78,18 @@ def over_shares(frame: Frame, values: Array) -> Array:
     return mean
 
 
+@once
+def mean_gradient(frame: Frame) -> Vector:
+    """sum_i q~_i g_i."""
+    return frame.gradient.averaged(shares_at(frame))
+
+
+@once
+def selected_gradient(frame: Frame) -> Vector:
+    """sum_i w_i g_i."""
+    return frame.selected(frame.gradient)
+
+
 def at_each_step(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
     """The measure of what has the values (1 or M,) at each local step: (N, K, 1 or M)."""
 
@@ -102,5 +114,15 @@ def at_step(number: int, value: Callable[[Frame], Array]) -> Callable[[Run], Arr
         asked = number % common_steps(run)
         values = [value(frame) for frame in frames_at("step", run) if frame.index["step"] == asked]
         return np.stack(values)[:, None, :]
+
+    return measure
+
+
+def before_each_step(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
+    """The measure of sums over the local steps l < k: (N, K, 1 or M)."""
+
+    def measure(run: Run) -> Array:
+        values = at_each_step(value)(run)
+        return np.asarray(values.cumsum(axis=1) - values)
 
     return measure

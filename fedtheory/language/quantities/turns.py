@@ -1,4 +1,4 @@
-"""Clients that take turns on quadratics with unit curvature (fraboni2022, Examples 1 and 2)."""
+"""Clients that take turns on quadratics with unit curvature."""
 
 from __future__ import annotations
 
@@ -9,34 +9,49 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number, unanswered
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
-from fedtheory.language.quantities.axes import on_clients
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.quantities.notion import Quantity, constant
 
 
-def progress_of(run: Run) -> Number:
+def _progress_of(run: Run) -> Number:
     """phi = 1 - (1 - eta_l)^K, what K local steps make of the distance to a client's optimum."""
     work = run.algorithm.work
     return 1 - (1 - work.step_sizes[0]) ** work.steps[0]
 
 
-def _weight_of(run: Run, client: int) -> Number:
-    if run.problem.clients <= client:
-        raise NotApplicable(f"there is no client number {client + 1}")
-    return run.algorithm.aggregation.weights(run.problem.weights)[client]
-
-
 def _second_order_residual(run: Run) -> Any:
     """sum_n |E[theta^{n+2} - theta^{n+1} + phi theta^n] - phi theta*|^2."""
-    models, phi = run.trajectory.server_mean, progress_of(run)
+    models, phi = run.trajectory.server_mean, _progress_of(run)
     rest = models[2:] - models[1:-1] + phi * models[:-2] - phi * run.problem.optimum
     return (rest * rest).sum()
+
+
+second_order_residual = Quantity(
+    "second_order_residual",
+    r"\sum_n\|\theta^{n+2}-\theta^{n+1}+\phi\theta^n-\phi\theta^*\|^2",
+    "sum over n of |theta^{n+2} - theta^{n+1} + phi theta^n - phi x*|^2, in the mean",
+    _second_order_residual,
+)
 
 
 def _energy(run: Run, number: int) -> Number:
     """|e'|^2 - <e', e> + phi |e|^2 for the errors e, e' of the updates n, n+1."""
     errors = run.trajectory.server_mean - run.problem.optimum
     earlier, later = errors[number], errors[number + 1]
-    return later @ later - later @ earlier + progress_of(run) * (earlier @ earlier)
+    return later @ later - later @ earlier + _progress_of(run) * (earlier @ earlier)
+
+
+first_energy = Quantity(
+    "first_energy",
+    "V_0",
+    "|e^1|^2 - <e^1, e^0> + phi |e^0|^2 for the errors e^n = E theta^n - x*",
+    lambda run: _energy(run, 0),
+)
+last_energy = Quantity(
+    "last_energy",
+    "V_{N-1}",
+    "|e^N|^2 - <e^N, e^{N-1}> + phi |e^{N-1}|^2 for the errors e^n = E theta^n - x*",
+    lambda run: _energy(run, run.algorithm.rounds - 1),
+)
 
 
 def _cycle(run: Run) -> Array:
@@ -47,7 +62,7 @@ def _cycle(run: Run) -> Array:
     """
     if run.problem.clients != 2:
         raise NotApplicable("there are not two clients that take turns")
-    arithmetic, phi = run.arithmetic, progress_of(run)
+    arithmetic, phi = run.arithmetic, _progress_of(run)
     first, second = run.algorithm.aggregation.weights(run.problem.weights) * phi
     one = arithmetic.identity(1)[0, 0]
     system = arithmetic.array([[-one, 1 + first], [1 + second, -one]])
@@ -61,52 +76,26 @@ def _cycle(run: Run) -> Array:
 
 def _cycle_residual(run: Run) -> Any:
     """sum_n |E_{n+4} - tr E_{n+2} + det E_n|^2 of the errors from the cycle: Cayley-Hamilton for two updates."""
-    first, second = run.algorithm.aggregation.weights(run.problem.weights) * progress_of(run)
+    cycle = _cycle(run)
+    first, second = run.algorithm.aggregation.weights(run.problem.weights) * _progress_of(run)
     models = run.trajectory.server_mean - run.problem.optimum - run.surrogate.optimum
-    errors = models - _cycle(run)[np.arange(len(models)) % 2]
+    errors = models - cycle[np.arange(len(models)) % 2]
     rest = errors[4:] - (1 - first - second) * errors[2:-2] + first * second * errors[:-4]
     return (rest * rest).sum()
 
 
-def _sq(vector: Array) -> Any:
-    return vector @ vector
-
-
-def _apart_sq(run: Run) -> Any:
-    optima = run.problem.client_optima
-    return _sq(optima[0] - optima[1])
-
-
-second_order_residual = Quantity(
-    "second_order_residual",
-    r"\sum_n\|\theta^{n+2}-\theta^{n+1}+\phi\theta^n-\phi\theta^*\|^2",
-    "sum over n of |theta^{n+2} - theta^{n+1} + phi theta^n - phi x*|^2, in the mean",
-    _second_order_residual,
-)
-first_energy = Quantity(
-    "first_energy",
-    "V_0",
-    "|e^1|^2 - <e^1, e^0> + phi |e^0|^2 for the errors e^n = E theta^n - x*",
-    lambda run: _energy(run, 0),
-)
-last_energy = Quantity(
-    "last_energy",
-    "V_{N-1}",
-    "|e^N|^2 - <e^N, e^{N-1}> + phi |e^{N-1}|^2 for the errors e^n = E theta^n - x*",
-    lambda run: _energy(run, run.algorithm.rounds - 1),
-)
-final_mean_distance_sq = Quantity(
-    "final_mean_distance_sq",
-    r"\|\mathbb E\theta^N-\theta^*\|^2",
-    "|E theta^N - x*|^2",
-    lambda run: _sq(run.trajectory.server_mean[-1] - run.problem.optimum),
-)
 cycle_residual = Quantity(
     "cycle_residual",
     r"\sum_n\|E_{n+4}-\operatorname{tr}E_{n+2}+\det E_n\|^2",
     "by how much the errors E_n from the limit cycle fail the recursion over two updates",
     _cycle_residual,
 )
+
+
+def _sq(vector: Array) -> Any:
+    return vector @ vector
+
+
 even_cycle_distance_sq = Quantity(
     "even_cycle_distance_sq",
     r"\|a-\bar\theta\|^2",
@@ -125,37 +114,47 @@ mean_cycle_distance_sq = Quantity(
     "distance of the mean of the cycle's two points from the optimum of the surrogate, squared",
     lambda run: _sq(_cycle(run).sum(axis=0) / 2),
 )
-optima_apart_sq = Quantity(
+
+
+def _require_client(run: Run, client: int) -> None:
+    if run.problem.clients <= client:
+        raise NotApplicable(f"there is no client number {client + 1}")
+
+
+def _apart_sq(run: Run) -> Any:
+    _require_client(run, 1)
+    optima = run.problem.client_optima
+    return _sq(optima[0] - optima[1])
+
+
+optima_apart_sq = constant(
     "optima_apart_sq",
     r"\|\theta_1^*-\theta_2^*\|^2",
     "squared distance of the first two clients' optima",
     _apart_sq,
-    is_constant=True,
 )
-first_weight = Quantity(
+
+
+def _weight_of(run: Run, client: int) -> Number:
+    _require_client(run, client)
+    return run.algorithm.aggregation.weights(run.problem.weights)[client]
+
+
+first_weight = constant(
     "first_weight",
     "q_1",
     "aggregation weight of the first client",
     lambda run: _weight_of(run, 0),
-    is_constant=True,
 )
-second_weight = Quantity(
+second_weight = constant(
     "second_weight",
     "q_2",
     "aggregation weight of the second client",
     lambda run: _weight_of(run, 1),
-    is_constant=True,
 )
-first_importance = Quantity(
+first_importance = constant(
     "first_importance",
     "p_1",
     "importance of the first client",
     lambda run: run.problem.weights[0],
-    is_constant=True,
-)
-mean_of_shares = Quantity(
-    "mean_of_shares",
-    r"\frac1N\sum_n\tilde q_i(n)",
-    "mean over the updates of q_i(n)/q(n), of each client",
-    lambda run: on_clients(run.surrogate.shares.sum(axis=0) / run.algorithm.rounds),
 )

@@ -1,7 +1,7 @@
-"""FedFix whose interval is half the clients' common update time, and the runs it is compared with.
+"""A run beside another one: printed loops, twice the server step size.
 
-fraboni2022, Section 5.2.3: under F0 nobody reports in every other update, so
-that the models of whole units of time are theta^{2n}.
+FedFix whose interval is half the clients' common update time has nobody report
+in every other update, so that the models of whole units of time are theta^{2n}.
 """
 
 from __future__ import annotations
@@ -9,24 +9,30 @@ from __future__ import annotations
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL, Array
+from fedtheory.engine.restarted import as_printed, largest_deviation_sq, restarting_first
 from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm, fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, Policy, Synchronous
 from fedtheory.language.quantities.notion import Quantity
 
+restarted_deviation = Quantity(
+    "restarted_deviation",
+    r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
+    "largest distance between the iterates of the printed loop over t and those of FedAvg, with the same draws",
+    lambda run: largest_deviation_sq(run, as_printed),
+    root=True,
+)
+restarting_first_deviation = Quantity(
+    "restarting_first_deviation",
+    r"\max_{t,i}\|x_i^t-x_i^{\mathrm{FedAvg},t}\|",
+    "the same for the loop that restarts where (t-1) mod K = 0, before the gradient is observed",
+    lambda run: largest_deviation_sq(run, restarting_first),
+    root=True,
+)
 _INTERVALS = 2
 """Updates of FedFix-0.5 in a unit of time, and the factor by which the twin's server step size is larger."""
 _SYNCHRONOUS, _ASYNCHRONOUS = Synchronous(), Asynchronous("together")
-
-
-def _twin(run: Run, policy: Policy) -> Run:
-    """The same problem and local work with another policy, its closed-form weights, 2 eta_g, and half the updates."""
-    key = ("twin", policy)
-    if key not in run.known:
-        run.known[key] = Run(run.problem, _twin_algorithm(run, policy))
-    twin: Run = run.known[key]
-    return twin
 
 
 def _twin_algorithm(run: Run, policy: Policy) -> Algorithm:
@@ -44,13 +50,13 @@ def _twin_algorithm(run: Run, policy: Policy) -> Algorithm:
     )
 
 
-def _mean(values: Array) -> Any:
-    return values.sum() / len(values)
-
-
-def _mean_suboptimality(run: Run) -> Any:
-    """(1/R) sum_{n=1..R} E L(theta^n) - L*."""
-    return _mean(run.trajectory.server_suboptimality[1:])
+def _twin(run: Run, policy: Policy) -> Run:
+    """The same problem and local work with another policy, its closed-form weights, 2 eta_g, and half the updates."""
+    key = ("twin", policy)
+    if key not in run.known:
+        run.known[key] = Run(run.problem, _twin_algorithm(run, policy))
+    twin: Run = run.known[key]
+    return twin
 
 
 def _moment_gap(run: Run) -> Any:
@@ -66,12 +72,25 @@ doubled_server_gap = Quantity(
     "FedAvg with twice the server step size",
     _moment_gap,
 )
+
+
+def _mean(values: Array) -> Any:
+    return values.sum() / len(values)
+
+
 whole_time_suboptimality = Quantity(
     "whole_time_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\theta^{2n})]-\mathcal L(\theta^*)",
     "mean of E L(theta^{2n}) - L* over n = 1 .. N/2: every second model",
     lambda run: _mean(run.trajectory.server_suboptimality[_INTERVALS::_INTERVALS]),
 )
+
+
+def _mean_suboptimality(run: Run) -> Any:
+    """(1/R) sum_{n=1..R} E L(theta^n) - L*."""
+    return _mean(run.trajectory.server_suboptimality[1:])
+
+
 doubled_synchronous_suboptimality = Quantity(
     "doubled_synchronous_suboptimality",
     r"\frac1R\sum_{n=1}^R\mathbb E[\mathcal L(\vartheta^n_{\mathrm{sync}})]-\mathcal L(\theta^*)",

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
 
 
 def on_clients(values: Any) -> Any:
@@ -22,3 +24,10 @@ def on_rounds(values: Array) -> Array:
 def on_rounds_and_clients(values: Array) -> Array:
     """Numbers of rounds and clients (N, M) on their two axes."""
     return values[:, None, :]
+
+
+def over_common_steps(run: Run, values: Array) -> Array:
+    """An array over local steps, once all clients are known to take the same number."""
+    if run.algorithm.work.common_steps is None:
+        raise NotApplicable("the clients take different numbers of local steps: there is no averaged iterate")
+    return values

@@ -1,0 +1,178 @@
+"""Clock times: of the clients' updates, of rounds, of intervals, and what is left of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+
+from fedtheory.arithmetic import FLOAT, Array, plain_float
+from fedtheory.arithmetic.enclosures import precise_enclosures
+from fedtheory.engine.frames.outcomes import MOST_OUTCOMES
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
+from fedtheory.language.quantities.measuring.times import clock_number, clock_numbers, interval_of
+from fedtheory.language.quantities.notion import Quantity, constant, per_round
+
+update_time = constant(
+    "update_time",
+    r"\tau_i",
+    "update time T_i of each client",
+    lambda run: on_clients(clock_numbers(run, run.algorithm.clock.times)),
+)
+slowest_time = constant(
+    "slowest_time",
+    r"\tau_M",
+    "largest update time of a client",
+    lambda run: clock_number(run, max(run.algorithm.clock.times)),
+)
+fastest_time = constant(
+    "fastest_time",
+    r"\tau_0",
+    "smallest update time of a client",
+    lambda run: clock_number(run, min(run.algorithm.clock.times)),
+)
+update_rate = constant(
+    "update_rate",
+    r"\sum_i\frac1{\tau_i}",
+    "sum_i 1/tau_i, how often clients finish in a unit of time",
+    lambda run: clock_number(run, sum(1 / time for time in run.algorithm.clock.times)),
+)
+interval = constant(
+    "interval", r"\Delta t", "time between two updates of FedFix", lambda run: clock_number(run, interval_of(run))
+)
+
+
+def _update_times(run: Run) -> list[Any]:
+    """t^0 .. t^N."""
+    times = run.algorithm.times(run.problem.weights)
+    return [times[0] - times[0], *times]
+
+
+clock_time = Quantity(
+    "clock_time",
+    "T",
+    "clock time of the last update, expected where participants are drawn",
+    lambda run: clock_number(run, _update_times(run)[-1]),
+)
+
+
+def _expected_end(run: Run) -> Any:
+    return run.arithmetic.number(run.algorithm.times(run.problem.weights)[-1], "T")
+
+
+expected_clock_time = Quantity("expected_clock_time", "T", "expected clock time of the last round's end", _expected_end)
+
+
+def _expected_round_time(run: Run) -> Any:
+    """E[max of T_i over the participants], over all outcomes of a round."""
+    if run.algorithm.aggregation.participation.possibilities(run.problem.clients) > MOST_OUTCOMES:
+        raise NotApplicable(f"a round has more than {MOST_OUTCOMES} outcomes")
+    chances, weights = run.algorithm.aggregation.participation.outcomes(run.problem.weights)
+    times = run.algorithm.clock.times
+    slowest = [max(time for time, weight in zip(times, row, strict=True) if weight != 0) for row in weights]
+    return chances @ run.arithmetic.array(slowest)
+
+
+expected_round_time = constant(
+    "expected_round_time",
+    r"\mathbb E[\max_{i\in S_n}T_i]",
+    "expected update time of the slowest participant of a round, over all outcomes",
+    _expected_round_time,
+)
+round_duration = per_round(
+    "round_duration",
+    r"\Delta t^n",
+    "Delta t^n = t^{n+1} - t^n, expected where participants are drawn",
+    lambda run: on_rounds(clock_numbers(run, np.diff(np.array(_update_times(run), dtype=object)))),
+)
+round_start = per_round(
+    "round_start",
+    "t^n",
+    "clock time at which round n starts, expected where participants are drawn",
+    lambda run: on_rounds(clock_numbers(run, _update_times(run)[:-1])),
+)
+
+
+def _remaining(run: Run) -> Array:
+    """T_i^n = T_i - (t^n - t^{rho_i(n)}), (N, M), exact."""
+    schedule = run.algorithm.schedule
+    times = np.array(schedule.times, dtype=object)
+    elapsed: Array = times[:-1, None] - times[schedule.received]
+    return np.array(run.algorithm.clock.times, dtype=object) - elapsed
+
+
+remaining_time = per_round(
+    "remaining_time",
+    "T_i^n",
+    "T_i - (t^n - t^{rho_i(n)}), time that each client still needs when round n starts",
+    lambda run: on_rounds_and_clients(clock_numbers(run, _remaining(run))),
+)
+
+
+def _over_clients(choose: Callable[..., Any]) -> Callable[[Run], Array]:
+    """The largest or the least remaining time of each round, (N, 1, 1)."""
+
+    def measure(run: Run) -> Array:
+        extremes: Array = choose(remaining_time.measure(run), axis=2)[:, :, None]
+        return extremes
+
+    return measure
+
+
+largest_remaining_time = per_round(
+    "largest_remaining_time",
+    r"\max_iT_i^n",
+    "max_i T_i^n, time until the last client is done when round n starts",
+    _over_clients(np.max),
+)
+least_remaining_time = per_round(
+    "least_remaining_time",
+    r"\min_iT_i^n",
+    "min_i T_i^n, time until the first client is done when round n starts",
+    _over_clients(np.min),
+)
+
+
+def _speed_ratio(run: Run) -> fmpq:
+    ratio: fmpq = max(run.algorithm.clock.times) / min(run.algorithm.clock.times)
+    return ratio
+
+
+speed_ratio_below = constant(
+    "speed_ratio_below",
+    r"\lfloor\tau_M/\tau_0\rfloor",
+    "floor(tau_M / tau_0), slowest over fastest update time, rounded down",
+    lambda run: run.arithmetic.number(int(_speed_ratio(run).floor()), "ratio"),
+)
+speed_ratio_above = constant(
+    "speed_ratio_above",
+    r"\lceil\tau_M/\tau_0\rceil",
+    "ceil(tau_M / tau_0), slowest over fastest update time, rounded up",
+    lambda run: run.arithmetic.number(int(_speed_ratio(run).ceil()), "ratio"),
+)
+
+
+def _report_chances(run: Run) -> Array:
+    """1 - exp(-Delta t / tau_i), (M,): a float, or a rigorous enclosure where the run is exact."""
+    length = interval_of(run)
+    exponents = [-length / time for time in run.algorithm.clock.times]
+    if run.arithmetic is FLOAT:
+        return np.array([-math.expm1(plain_float(exponent)) for exponent in exponents])
+    with precise_enclosures():
+        enclosures = [1 - arb(exponent).exp() for exponent in exponents]
+    chances: Array = np.empty(len(enclosures), dtype=object)
+    chances[:] = enclosures
+    return chances
+
+
+report_chance = constant(
+    "report_chance",
+    r"(1-e^{-\Delta t/\tau_i})",
+    "1 - exp(-Delta t/tau_i), the chance that a client with exponential times of mean tau_i reports in an interval",
+    lambda run: on_clients(_report_chances(run)),
+)

@@ -1,0 +1,121 @@
+"""Errors of the server's and the averaged models, as exact expectations: what a bound promises to keep small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.enclosures import smallest
+from fedtheory.engine.moments.stationary import stationary_round_suboptimality
+from fedtheory.engine.run import Run
+from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_steps
+from fedtheory.language.quantities.notion import Quantity, per_round
+
+
+def _mean(values: Array) -> Any:
+    return values.sum() / values.size
+
+
+average_suboptimality = Quantity(
+    "average_suboptimality",
+    r"\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
+    "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
+    lambda run: _mean(over_common_steps(run, run.trajectory.mean_local_suboptimality)[1:]),
+    limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+)
+average_local_gradient_sq = Quantity(
+    "average_local_gradient_sq",
+    r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=0}^{\tau-1}\mathbb E\|\nabla F(\bar x^{(t,k)})\|^2",
+    "(1/(tau T)) sum_t sum_{k=0..tau-1} E|grad F(xbar^{t,k})|^2, the averaged iterate at every local step",
+    lambda run: _mean(over_common_steps(run, run.trajectory.mean_local_gradient_sq)[:-1]),
+)
+average_gradient_sq = Quantity(
+    "average_gradient_sq",
+    r"\frac1T\sum_{n=0}^{T-1}\mathbb E\|\nabla F(x^n)\|^2",
+    "(1/T) sum_{n=0..T-1} E|grad F(x^n)|^2",
+    lambda run: run.trajectory.mean_server_gradient_sq,
+)
+final_suboptimality = Quantity(
+    "final_suboptimality", r"\mathbb E F(x^T)-F^*", "E F(x^T) - F*", lambda run: run.trajectory.final_suboptimality
+)
+final_distance_sq = Quantity(
+    "final_distance_sq",
+    r"\mathbb E\|x^T-x^*\|^2",
+    "E|x^T - x*|^2",
+    lambda run: run.trajectory.final_distance_sq,
+)
+
+
+def _round_suboptimality(run: Run) -> Array:
+    after = over_common_steps(run, run.trajectory.local_suboptimality)[:, 1:]
+    return on_rounds(after.sum(axis=1) / after.shape[1])
+
+
+round_suboptimality = per_round(
+    "round_suboptimality",
+    r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
+    "for each round t: (1/tau) sum_{k=1..tau} E F(xbar^{t,k}) - F*",
+    _round_suboptimality,
+)
+server_distance_sq = per_round(
+    "server_distance_sq",
+    r"\mathbb E\|x^{(t)}-x^*\|^2",
+    "for each round t: E|x^t - x*|^2, the model that the round starts from",
+    lambda run: on_rounds(run.trajectory.server_distance_sq[:-1]),
+)
+next_server_distance_sq = per_round(
+    "next_server_distance_sq",
+    r"\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2",
+    "for each round t: E|xbar^{t,tau} - x*|^2, at the end of its local steps",
+    lambda run: on_rounds(over_common_steps(run, run.trajectory.local_distance_sq)[:, -1]),
+)
+server_distance_after_sq = per_round(
+    "server_distance_after_sq",
+    r"\mathbb E\|x^{(t+1)}-x^*\|^2",
+    "for each round t: E|x^{t+1} - x*|^2, the server's model after the round",
+    lambda run: on_rounds(run.trajectory.server_distance_sq[1:]),
+)
+best_aggregated_suboptimality = Quantity(
+    "best_aggregated_suboptimality",
+    r"\min_{1\le n\le T}\mathbb E F(x^n)-F^*",
+    "the smallest E F(x^n) - F* of the aggregated models n = 1 .. T",
+    lambda run: smallest(run.trajectory.server_suboptimality[1:]),
+)
+mean_server_suboptimality = Quantity(
+    "mean_server_suboptimality",
+    r"\frac1N\sum_n\mathbb E\mathcal L(\theta^n)-\mathcal L(\theta^*)",
+    "(1/N) sum_{n=0..N-1} E F(theta^n) - F*, over the server's models",
+    lambda run: run.trajectory.mean_server_suboptimality,
+)
+
+
+def _mean_distance_sq(run: Run) -> Any:
+    away = run.trajectory.server_mean[-1] - run.problem.optimum
+    return away @ away
+
+
+final_mean_distance_sq = Quantity(
+    "final_mean_distance_sq",
+    r"\|\mathbb E\theta^N-\theta^*\|^2",
+    "|E theta^N - x*|^2",
+    _mean_distance_sq,
+)
+
+
+def _total_progress(run: Run) -> Any:
+    distances = over_common_steps(run, run.trajectory.local_distance_sq)
+    return (distances[:, 0] - distances[:, -1]).sum()
+
+
+total_progress = Quantity(
+    "total_progress",
+    r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-x^*\|^2-\mathbb E\|\bar x^{(t,\tau)}-x^*\|^2\right)",
+    "sum over t of E|xbar^{t,0} - x*|^2 - E|xbar^{t,tau} - x*|^2, from the local steps of each round",
+    _total_progress,
+)
+total_descent = Quantity(
+    "total_descent",
+    r"F(x^0)-\mathbb E F(x^T)",
+    "F(x^0) - E F(x^T)",
+    lambda run: run.initial_gap - run.trajectory.final_suboptimality,
+)

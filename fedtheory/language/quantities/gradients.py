@@ -1,0 +1,152 @@
+"""Squared stochastic gradients in updates with stale models, and what bounds the gradients along a run.
+
+No gradient of a quadratic is bounded on all of space: the bounds are those of
+the points that the run itself visits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.arithmetic.enclosures import largest
+from fedtheory.engine.frames import Frame, Vector, common_steps, frames_at
+from fedtheory.engine.region import AlongRun
+from fedtheory.engine.run import Bound, Run
+from fedtheory.language.quantities.measuring.expectations import (
+    at_each_step,
+    before_each_step,
+    mean_gradient,
+    mean_over_steps,
+    once,
+    over_shares,
+    selected_gradient,
+    square,
+)
+from fedtheory.language.quantities.notion import per_round, per_step, supremum
+
+
+@once
+def _gradient_lengths(frame: Frame) -> Array:
+    """E|g_i|^2, (M,)."""
+    return square(frame, frame.gradient)
+
+
+def _mean_square_gradient(frame: Frame) -> Array:
+    return over_shares(frame, _gradient_lengths(frame))
+
+
+mean_square_gradient = per_round(
+    "mean_square_gradient",
+    "S(n)",
+    "S(n): mean over k of sum_i q_i/q E|g_i(theta_i^{rho,k})|^2",
+    mean_over_steps(_mean_square_gradient),
+)
+
+
+def _square_mean_gradient(frame: Frame) -> Array:
+    return square(frame, mean_gradient(frame))
+
+
+square_mean_gradient = per_round(
+    "square_mean_gradient",
+    r"R(n)",
+    "R(n): mean over k of E|sum_i q_i/q g_i(theta_i^{rho,k})|^2",
+    mean_over_steps(_square_mean_gradient),
+)
+square_mean_gradient_at_step = per_step(
+    "square_mean_gradient_at_step",
+    "R(n,k)",
+    "R(n,k) = E|sum_i q~_i g_i(theta_i^{rho,k})|^2",
+    at_each_step(lambda frame: square(frame, mean_gradient(frame))),
+)
+selected_gradient_sq = per_step(
+    "selected_gradient_sq",
+    r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2",
+    "E|sum_i w_i(n) g_i(theta_i^{rho,k})|^2, over all outcomes of the weights",
+    at_each_step(lambda frame: square(frame, selected_gradient(frame))),
+)
+stochastic_gradient_sq = per_step(
+    "stochastic_gradient_sq",
+    r"\mathbb E\|g_i(\theta_i^{\rho_i(n),k})\|^2",
+    "E|g_i(theta_i^{rho,k})|^2 of each client",
+    at_each_step(_gradient_lengths),
+)
+past_mean_square_gradient = per_step(
+    "past_mean_square_gradient",
+    r"\sum_{l<k}S(n,l)",
+    "sum over l < k of S(n,l)",
+    before_each_step(_mean_square_gradient),
+)
+
+
+def _sum_over_steps(run: Run, factors: Array, values: Array) -> Array:
+    """sum_k factors_k values_k, (N, 1, 1), for factors (K,) and values (N, K, 1)."""
+    total: Array = (run.arithmetic.array(list(factors))[None, :, None] * values).sum(axis=1, keepdims=True)
+    return total
+
+
+def _weighted_past_sum(run: Run) -> Array:
+    return _sum_over_steps(run, np.arange(common_steps(run)), past_mean_square_gradient.measure(run))
+
+
+weighted_past_sum = per_round(
+    "weighted_past_sum", r"\sum_kk\sum_{l<k}S(n,l)", "sum over k of k sum_{l<k} S(n,l)", _weighted_past_sum
+)
+
+
+def _past_sum_of_sums(run: Run) -> Array:
+    return _sum_over_steps(run, np.ones(common_steps(run), dtype=int), past_mean_square_gradient.measure(run))
+
+
+past_sum_of_sums = per_round(
+    "past_sum_of_sums", r"\sum_k\sum_{l<k}S(n,l)", "sum over k of sum_{l<k} S(n,l)", _past_sum_of_sums
+)
+
+
+def _sum_without_last(run: Run) -> Array:
+    values: Array = past_mean_square_gradient.measure(run)[:, -1:]
+    return values
+
+
+sum_without_last = per_round(
+    "sum_without_last", r"\sum_{k\le K-2}S(n,k)", "sum over k up to K - 2 of S(n,k)", _sum_without_last
+)
+
+
+def _largest(run: Run, values: Callable[[Frame], list[Array]]) -> Bound:
+    found = [largest(found) for frame in frames_at("step", run) for found in values(frame)]
+    return Bound(largest(found), AlongRun())
+
+
+def _gradient_squares(frame: Frame, at: Vector) -> Array:
+    """E|grad L_i|^2, (M,)."""
+    return square(frame, frame.run.client_objectives.gradient(frame, at))
+
+
+def _full(frame: Frame) -> list[Array]:
+    # Every theta^{n,k} is theta^0, which all clients start from, or the next iterate of a step.
+    return [_gradient_squares(frame, at) for at in (frame.next_virtual, frame.local)]
+
+
+full_gradient_bound = supremum(
+    "full_gradient_bound",
+    "B",
+    "the largest E|grad L_i|^2 at the theta^{n,k} and at the clients' iterates of the run, its root",
+    lambda run: _largest(run, _full),
+)
+
+
+def _stochastic(run: Run) -> Bound:
+    drawn = _largest(run, lambda frame: [square(frame, frame.gradient)])
+    return Bound(largest([drawn.value, full_gradient_bound.on(run)]), drawn.region)
+
+
+gradient_bound = supremum(
+    "gradient_bound",
+    "B_g",
+    "the largest E|g_i|^2 at the clients' iterates and E|grad L_i|^2 at the theta^{n,k} of the run, its root",
+    _stochastic,
+)

@@ -1,0 +1,80 @@
+"""What the algorithm is told: rounds, local steps, step sizes, and the numbers of the round and of the step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language.quantities.measuring.axes import on_clients
+from fedtheory.language.quantities.notion import Quantity, constant, per_round
+
+rounds = Quantity(
+    "rounds", "T", "number of server updates", lambda run: run.arithmetic.number(run.algorithm.rounds, "T")
+)
+
+
+def _steps(run: Run) -> Any:
+    steps = run.algorithm.work.common_steps
+    if steps is None:
+        raise NotApplicable("the clients take different numbers of local steps")
+    return run.arithmetic.number(steps, "local_steps")
+
+
+iterations = Quantity(
+    "iterations",
+    "T",
+    "number of local steps of the whole run, rounds times local steps",
+    lambda run: run.arithmetic.number(run.algorithm.rounds, "T") * _steps(run),
+)
+round_index = per_round(
+    "round_index",
+    "n",
+    "number of the server update, from 1 on",
+    lambda run: run.arithmetic.array(list(range(1, run.algorithm.rounds + 1)))[:, None, None],
+)
+local_step_index = Quantity(
+    "local_step_index",
+    "k",
+    "number of local steps that a round has taken, from 0 on",
+    lambda run: run.arithmetic.array(list(range(max(run.algorithm.work.steps))))[None, :, None],
+    per_step=True,
+)
+local_steps = constant("local_steps", r"\tau", "local steps per round, the same for all clients", _steps)
+
+
+def _step_size(run: Run) -> object:
+    size = run.algorithm.work.common_step_size
+    if size is None:
+        raise NotApplicable("the clients use different step sizes")
+    return size
+
+
+local_step_size = constant("local_step_size", r"\eta", "local step size, the same for all clients", _step_size)
+server_step_size = constant(
+    "server_step_size", r"\eta_g", "server step size", lambda run: run.algorithm.aggregation.server_step_size
+)
+client_local_steps = constant(
+    "client_local_steps",
+    "E_k",
+    "local steps of each client",
+    lambda run: on_clients(run.arithmetic.array(list(run.algorithm.work.steps))),
+)
+client_step_size = constant(
+    "client_step_size",
+    r"\mu_k",
+    "local step size of each client",
+    lambda run: on_clients(run.algorithm.work.step_sizes),
+)
+
+
+def _effective_step_size(run: Run) -> Any:
+    size = run.algorithm.work.common_effective_step
+    if size is None:
+        raise NotApplicable("the clients' step sizes times their numbers of local steps differ")
+    return size
+
+
+effective_step_size = constant(
+    "effective_step_size", r"\mu", "mu = mu_k E_k, the same for all clients", _effective_step_size
+)

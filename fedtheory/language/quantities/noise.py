@@ -1,0 +1,102 @@
+"""The noise of stochastic gradients, and their second moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number, unanswered
+from fedtheory.engine.run import Run
+from fedtheory.errors import InputError
+from fedtheory.language import assumptions as a
+from fedtheory.language.quantities.measuring.axes import on_clients
+from fedtheory.language.quantities.notion import assumed, constant, supremum
+
+noise_deviation = assumed(
+    "noise_deviation",
+    r"\sigma",
+    "sigma, sigma^2 = max_i sup_x E|g_i(x) - grad F_i(x)|^2 on the region",
+    a.unbiased_bounded_variance,
+)
+second_moment = assumed(
+    "second_moment",
+    "G",
+    "G, G^2 = max_i sup_x E|g_i(x)|^2 on the region",
+    a.bounded_second_moment,
+)
+visited_second_moment = supremum(
+    "visited_second_moment",
+    r"G_{\mathrm{run}}",
+    "the largest E|g_i(x_i^{t,k})|^2 of the run, its root",
+    lambda run: run.visited_second_moment,
+)
+
+
+def _has_linear_part(form: Array) -> bool:
+    """Whether a form is not symmetric about zero, up to rounding in floats."""
+    rounding = 0 if form.dtype == object else 1e-12 * np.abs(form).max()
+    return bool((abs(form[1:, 0]) > rounding).any())
+
+
+def _relative_noise(run: Run, form: Array) -> Number:
+    """beta^2 for a form of E|g - grad F_k|^2 in (1, w - w_k^o): its curvature, doubled where it has a linear part."""
+    curvature = run.arithmetic.largest_eigenvalue(form[1:, 1:])
+    return curvature * 2 if _has_linear_part(form) else curvature
+
+
+def _moved(run: Run, form: Array, origin: Array) -> Array:
+    """A form in (1, x) as a form in (1, x - origin)."""
+    shift = run.arithmetic.identity(len(form))
+    shift[1:, 0] = origin
+    moved: Array = shift.T @ form @ shift
+    return moved
+
+
+def _of_noise(value: Callable[[Run, Array], Number]) -> Callable[[Run], Array]:
+    """A number of each client's noise variance as a form in (1, w - w_k^o), (1, 1, M)."""
+
+    def measure(run: Run) -> Array:
+        optima = run.problem.centred.client_optima
+        moved = [_moved(run, form, at) for form, at in zip(run.noise_forms, optima, strict=True)]
+        values: Array = on_clients(run.arithmetic.array([value(run, form) for form in moved]))
+        return values
+
+    return measure
+
+
+relative_noise = constant(
+    "relative_noise",
+    r"\beta_k",
+    "beta_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: beta_k^2 is the largest curvature of "
+    "the variance, twice that where the variance is not symmetric about w_k^o",
+    _of_noise(_relative_noise),
+    root=True,
+)
+
+
+def _absolute_noise(run: Run, form: Array) -> Number:
+    """sigma^2, the smallest that goes with this beta^2: by duality the linear part is completed to a square."""
+    if not _has_linear_part(form):
+        return form[0, 0]
+    slack = _relative_noise(run, form) * run.arithmetic.identity(len(form) - 1) - form[1:, 1:]
+    linear = form[1:, 0]
+    try:
+        return form[0, 0] + linear @ run.arithmetic.solve(slack, linear)
+    except InputError:
+        raise unanswered(run.arithmetic, "the noise of a client has no smallest constants") from None
+
+
+absolute_noise = constant(
+    "absolute_noise",
+    r"\sigma_k",
+    "sigma_k in E|g_k(w) - grad F_k(w)|^2 <= beta_k^2 |w_k^o - w|^2 + sigma_k^2: the smallest for that beta_k",
+    _of_noise(_absolute_noise),
+    root=True,
+)
+optimum_noise = constant(
+    "optimum_noise",
+    r"\Sigma",
+    "sum_i p_i E|g_i|^2 at the optimum of the federated problem",
+    lambda run: run.second_moments_at(run.problem.centred.optimum) @ run.problem.weights,
+)

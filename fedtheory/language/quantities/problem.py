@@ -1,0 +1,117 @@
+"""Constants of the objectives and of the start: curvatures, Lipschitz constants, distances, values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language import assumptions as a
+from fedtheory.language.quantities.measuring.axes import on_clients
+from fedtheory.language.quantities.notion import assumed, constant, supremum
+
+clients = constant("clients", "M", "number of clients", lambda run: run.arithmetic.number(run.problem.clients, "M"))
+importance = constant(
+    "importance", "p_i", "importance of each client in the objective", lambda run: on_clients(run.problem.weights)
+)
+smoothness = constant(
+    "smoothness",
+    "L",
+    "max_i of the largest curvature of F_i, for quadratics the largest eigenvalue of H_i",
+    lambda run: run.smoothness,
+    assumption=a.smooth,
+)
+strong_convexity = constant(
+    "strong_convexity",
+    r"\mu",
+    "min_i of the smallest curvature of F_i, for quadratics the smallest eigenvalue of H_i",
+    lambda run: run.strong_convexity,
+    assumption=a.strongly_convex_clients,
+)
+objective_smoothness = constant(
+    "objective_smoothness",
+    r"\delta",
+    "largest eigenvalue of the Hessian of F",
+    lambda run: run.objective_smoothness,
+)
+smallest_curvature = constant(
+    "smallest_curvature",
+    r"\lambda_{\min}(\nabla^2 F)",
+    "smallest eigenvalue of the Hessian of F",
+    lambda run: run.smallest_curvature,
+)
+client_smoothness = constant(
+    "client_smoothness",
+    r"\delta_k",
+    "largest eigenvalue of each client's Hessian",
+    lambda run: on_clients(run.client_smoothness),
+    assumption=a.smooth,
+)
+client_strong_convexity = constant(
+    "client_strong_convexity",
+    r"\nu_k",
+    "smallest eigenvalue of each client's Hessian",
+    lambda run: on_clients(run.client_strong_convexity),
+    assumption=a.strongly_convex_clients,
+)
+mean_square_smoothness = constant(
+    "mean_square_smoothness",
+    r"\hat\delta_k",
+    "the smallest constant with E|g_k(w_1) - g_k(w_2)|^2 <= hat delta_k^2 |w_1 - w_2|^2 for one draw in both gradients",
+    lambda run: on_clients(run.client_mean_square_smoothness),
+    root=True,
+)
+sample_smoothness = constant(
+    "sample_smoothness",
+    r"L_\xi",
+    "the largest curvature of an objective that is sampled: the L of single samples, of the clients without them",
+    lambda run: run.sample_smoothness,
+)
+lipschitz = assumed(
+    "lipschitz",
+    r"\rho",
+    "rho = max_i sup_x |grad F_i(x)| on the region, where F_i is rho-Lipschitz",
+    a.lipschitz_losses,
+)
+objective_lipschitz = supremum(
+    "objective_lipschitz",
+    r"\rho_F",
+    "rho_F = sup_x |grad F(x)| on the region, where F is rho_F-Lipschitz",
+    lambda run: run.objective_lipschitz_sq,
+)
+
+
+def _fourth_moment(run: Run) -> Any:
+    data = run.problem.data
+    if data is None:
+        raise NotApplicable("the clients have no samples")
+    lengths = [(inputs * inputs).sum(axis=1) for inputs, _ in data]
+    return on_clients(run.arithmetic.array([(squares @ squares) / len(squares) for squares in lengths]))
+
+
+regressor_fourth_moment = constant(
+    "regressor_fourth_moment",
+    r"\mathbb E\|h_kh_k^{\mathsf T}\|^2",
+    "E|h_k h_k'|^2 = E|h_k|^4 over the samples h_k of each client",
+    _fourth_moment,
+)
+initial_distance = constant(
+    "initial_distance",
+    "D",
+    "D = |x^0 - x*|, x* the minimiser of F nearest to x^0",
+    lambda run: run.initial_distance_sq,
+    root=True,
+)
+initial_gap = constant("initial_gap", r"F(x^0)-F^*", "F(x^0) - F*", lambda run: run.initial_gap)
+client_value_at_start = constant(
+    "client_value_at_start",
+    r"\mathcal L_i(\theta^0)",
+    "L_i(theta^0) of each client",
+    lambda run: on_clients(run.surrogate.client_values(run.problem.centred.start)),
+)
+objective_at_start = constant(
+    "objective_at_start",
+    r"\mathcal L(\theta^0)",
+    "F(theta^0), of the one objective F",
+    lambda run: run.problem.value(run.problem.start),
+)

@@ -1,0 +1,136 @@
+"""Types of clients, and how fairly the weights represent them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.run import Run
+from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds, on_rounds_and_clients
+from fedtheory.language.quantities.notion import Quantity, constant, per_round
+
+type_count = constant(
+    "type_count",
+    "J",
+    "number of types of clients: clients with the same objective are of one type",
+    lambda run: run.arithmetic.number(len(np.unique(run.surrogate.types)), "count"),
+)
+type_importance = constant(
+    "type_importance",
+    "r_j",
+    "r_j, importance of each type of clients, at its first client; 0 at the others",
+    lambda run: on_clients(run.surrogate.by_type(run.problem.weights)),
+)
+type_weight = per_round(
+    "type_weight",
+    "s_j(n)",
+    "s_j(n), expected weight of each type in each update, at its first client; 0 at the others",
+    lambda run: on_rounds_and_clients(run.surrogate.by_type(run.surrogate.weights)),
+)
+type_share = per_round(
+    "type_share",
+    r"\tilde s_j(n)",
+    "s_j(n) / q(n), the share of each type in each update, at its first client; 0 at the others",
+    lambda run: on_rounds_and_clients(run.surrogate.by_type(run.surrogate.shares)),
+)
+mean_type_weight = Quantity(
+    "mean_type_weight",
+    "s_j",
+    "s_j, mean weight of each type over all updates, at its first client; 0 at the others",
+    lambda run: on_clients(run.surrogate.by_type(run.surrogate.mean_weights)),
+)
+
+
+def _unrepresented_importances(run: Run) -> Array:
+    """p_i of the clients of types with s_j(n) = 0, zero for the others, (N, M)."""
+    surrogate = run.surrogate
+    missing = surrogate.by_type(surrogate.weights)[:, surrogate.types] == 0
+    importances: Array = np.where(missing, run.problem.weights, run.problem.weights * 0)
+    return importances
+
+
+unrepresented_importance = per_round(
+    "unrepresented_importance",
+    r"p_i\mathbb I(i\notin W_n)",
+    "p_i of the clients whose type has no weight in the update, zero for the others",
+    lambda run: on_rounds_and_clients(_unrepresented_importances(run)),
+)
+
+
+def _pearson(run: Run, shares: Array) -> Array:
+    """sum over represented types of (r_j - s_j)^2 / s_j for shares (..., M) of types."""
+    gap = run.surrogate.by_type(run.problem.weights) - shares
+    represented = shares != 0
+    safe = np.where(represented, shares, shares + 1)
+    terms: Array = np.where(represented, gap * gap / safe, gap - gap)
+    return np.asarray(terms.sum(axis=-1))
+
+
+chi_sq = per_round(
+    "chi_sq",
+    r"\chi_n^2",
+    "chi_n^2 = sum over types with s_j(n) > 0 of (r_j - s_j(n)/q(n))^2 / (s_j(n)/q(n))",
+    lambda run: on_rounds(_pearson(run, run.surrogate.by_type(run.surrogate.shares))),
+)
+
+
+def _mean_chi_sq(run: Run) -> Any:
+    means = run.surrogate.mean_weights
+    return _pearson(run, run.surrogate.by_type(means / means.sum()))[()]
+
+
+mean_chi_sq = Quantity(
+    "mean_chi_sq",
+    r"\chi^2",
+    "chi^2 = sum_j (r_j - s_j)^2 / s_j with the shares s_j of the types over all updates",
+    _mean_chi_sq,
+)
+largest_chi_sq = Quantity(
+    "largest_chi_sq", r"\max_n\chi_n^2", "max over n of chi_n^2", lambda run: chi_sq.on(run).max()
+)
+
+
+def _misfit(run: Run) -> Any:
+    surrogate = run.surrogate
+    return abs(surrogate.by_type(surrogate.weights) - surrogate.by_type(run.problem.weights)).max()
+
+
+misfit = Quantity("misfit", r"\max_{n,j}|s_j(n)-r_j|", "max over updates and types of |s_j(n) - r_j|", _misfit)
+
+
+def _absences(run: Run) -> Any:
+    surrogate = run.surrogate
+    present = surrogate.by_type(surrogate.weights)[:, np.unique(surrogate.types)]
+    return run.arithmetic.number(int((present == 0).sum()), "count")
+
+
+absences = Quantity(
+    "absences",
+    r"\#\{(n,j):s_j(n)=0\}",
+    "in how many updates a type is missing, summed over the types",
+    _absences,
+)
+
+
+def _misrepresentation(run: Run) -> Array:
+    """sum over represented types of s_j/q [F_j(thetabar^n) - F_j*], (N,): types are sums over their clients."""
+    surrogate = run.surrogate
+    gaps = surrogate.client_values(surrogate.round_optima) - surrogate.least_client_values
+    total: Array = (surrogate.shares * gaps).sum(axis=1)
+    return total
+
+
+misrepresentation = per_round(
+    "misrepresentation",
+    r"\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
+    "sum over types with s_j(n) > 0 of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
+    lambda run: on_rounds(_misrepresentation(run)),
+)
+mean_misrepresentation = Quantity(
+    "mean_misrepresentation",
+    r"\frac1N\sum_n\chi_n^2\sum_{j\in W_n}\tilde s_j(n)[F_j(\bar\theta^n)-F_j(\theta_j^*)]",
+    "mean over n of chi_n^2 times the sum over represented types of s_j(n)/q(n) [F_j(thetabar^n) - F_j*]",
+    lambda run: (chi_sq.on(run) * misrepresentation.on(run)).sum() / run.algorithm.rounds,
+)

@@ -1,0 +1,138 @@
+"""The surrogate problem, and the problem of each update: optima, distances, residuals, noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.run import Run
+from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds
+from fedtheory.language.quantities.notion import Quantity, VectorNotion, mean_over_rounds, per_round
+
+surrogate_optimum = VectorNotion(
+    "surrogate_optimum",
+    r"\bar\theta",
+    "the optimum of the surrogate problem sum_i q_i L_i",
+    lambda frame: frame.constant(frame.run.surrogate.optimum[None]),
+)
+round_optimum = VectorNotion(
+    "round_optimum",
+    r"\bar\theta^n",
+    "the optimum of L^n = sum_i q_i(n) L_i",
+    lambda frame: frame.constant(frame.run.surrogate.round_optima[int(frame.index["round"])][None]),
+)
+round_optimum_noise = per_round(
+    "round_optimum_noise",
+    r"\sigma_1(n)",
+    "sigma_1(n) = sum_i q_i(n)/q(n) E|g_i|^2 at the optimum of L^n",
+    lambda run: on_rounds((run.surrogate.shares * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)),
+)
+round_optimum_mixed_noise = per_round(
+    "round_optimum_mixed_noise",
+    r"\sigma_2(n)",
+    "sigma_2(n) = sum_i (q_i(n)/q(n))^2 E|g_i|^2 at the optimum of L^n",
+    lambda run: on_rounds((run.surrogate.shares**2 * run.second_moments_at(run.surrogate.round_optima)).sum(axis=1)),
+)
+mean_round_optimum_noise = mean_over_rounds(round_optimum_noise, r"\Sigma_1(N)")
+mean_round_optimum_mixed_noise = mean_over_rounds(round_optimum_mixed_noise, r"\Sigma_2(N)")
+surrogate_noise = Quantity(
+    "surrogate_noise",
+    r"\Sigma",
+    "Sigma = sum_i q_i E|g_i|^2 at the optimum of the surrogate problem",
+    lambda run: run.second_moments_at(run.surrogate.optimum) @ run.surrogate.mean_weights,
+)
+
+
+def _mean(values: Array) -> Any:
+    return values.sum() / len(values)
+
+
+def _residual(run: Run) -> Any:
+    return _mean(run.surrogate.values_at_optimum - run.surrogate.round_optimal_values)
+
+
+residual = Quantity(
+    "residual",
+    r"R(\{\mathcal L^n\})",
+    "R = (1/N) sum_n L^n(thetabar) - L^n(thetabar^n), thetabar the optimum of the surrogate, thetabar^n that of L^n",
+    _residual,
+)
+
+
+def _distance_sq(run: Run) -> Any:
+    away = run.problem.centred.start - run.surrogate.optimum
+    return away @ away
+
+
+surrogate_initial_distance = Quantity(
+    "surrogate_initial_distance",
+    r"\|\theta^0-\bar\theta\|",
+    "|theta^0 - thetabar|, thetabar the optimum of the surrogate problem",
+    _distance_sq,
+    root=True,
+)
+surrogate_optimum_distance = Quantity(
+    "surrogate_optimum_distance",
+    r"\|\bar\theta-\theta^*\|",
+    "distance of the optimum of the surrogate problem from that of the federated problem",
+    lambda run: run.surrogate.optimum @ run.surrogate.optimum,
+    root=True,
+)
+round_optimum_gap = per_round(
+    "round_optimum_gap",
+    r"\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)",
+    "L^n(thetabar) - L^n(thetabar^n) of each update",
+    lambda run: on_rounds(run.surrogate.values_at_optimum - run.surrogate.round_optimal_values),
+)
+client_gap_at_surrogate_optimum = Quantity(
+    "client_gap_at_surrogate_optimum",
+    r"\mathcal L_i(\bar\theta)-\mathcal L_i(\theta_i^*)",
+    "L_i(thetabar) - L_i* of each client, thetabar the optimum of the surrogate problem",
+    lambda run: on_clients(run.surrogate.client_values(run.surrogate.optimum) - run.surrogate.least_client_values),
+)
+
+
+def _value_at_start(run: Run, weights: Array) -> Any:
+    """sum_i weights_i L_i as one objective, at theta^0."""
+    return run.surrogate.mixed_value(weights, run.problem.centred.start)
+
+
+round_objective_at_start = per_round(
+    "round_objective_at_start",
+    r"\mathcal L^n(\theta^0)",
+    "L^n(theta^0), of the one objective L^n",
+    lambda run: on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
+)
+surrogate_at_start = Quantity(
+    "surrogate_at_start",
+    r"\bar{\mathcal L}(\theta^0)",
+    "Lbar(theta^0), of the one objective Lbar",
+    lambda run: _value_at_start(run, run.surrogate.mean_weights),
+)
+
+
+def _slope_sq(run: Run, weights: Array, point: Array) -> Any:
+    """|grad|^2 of sum_i weights_i L_i as one objective, at a point."""
+    slope = run.surrogate.mixed_slope(weights, point)
+    return slope @ slope
+
+
+def _round_slopes_sq(run: Run) -> Array:
+    pairs = zip(run.surrogate.weights, run.surrogate.round_optima, strict=True)
+    return on_rounds(np.stack([_slope_sq(run, weights, point) for weights, point in pairs]))
+
+
+round_optimum_slope_sq = per_round(
+    "round_optimum_slope_sq",
+    r"\|\nabla\mathcal L^n(\bar\theta^n)\|^2",
+    "|grad L^n|^2 at the optimum of L^n",
+    _round_slopes_sq,
+)
+surrogate_optimum_slope_sq = Quantity(
+    "surrogate_optimum_slope_sq",
+    r"\|\nabla\bar{\mathcal L}(\bar\theta)\|^2",
+    "|grad Lbar|^2 at the optimum of Lbar",
+    lambda run: _slope_sq(run, run.surrogate.mean_weights, run.surrogate.optimum),
+)

@@ -1,0 +1,229 @@
+"""Errors of the virtual iterates of updates with stale models, as exact expectations.
+
+theta^{n,k} is the virtual iterate, theta_i^{rho,k} the iterate of client i that
+started from the model it received, q_i = q_i(n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.engine.frames import Frame, common_steps, frames_at
+from fedtheory.engine.run import Run
+from fedtheory.language.quantities.measuring.axes import on_rounds
+from fedtheory.language.quantities.measuring.expectations import (
+    at_each_step,
+    at_step,
+    minus,
+    square,
+    values_at,
+    virtual_values,
+    weights_at,
+)
+from fedtheory.language.quantities.notion import Quantity, mean_over_rounds, per_round, per_step
+
+
+def _client_values(run: Run) -> Array:
+    """E L_i(theta^{n,k}), (N, K, M), k = 0 .. K-1."""
+    if _client_values not in run.known:
+        run.known[_client_values] = run.virtual_client_values[:, : common_steps(run)]
+    values: Array = run.known[_client_values]
+    return values
+
+
+def _mean_of_values(value: Callable[[Run, Array], Array]) -> Callable[[Run], Array]:
+    """Means over the local steps, (N, 1, 1), of numbers (N, K) made of E L_i(theta^{n,k}), (N, K, M)."""
+
+    def measure(run: Run) -> Array:
+        values = value(run, _client_values(run))
+        return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
+
+    return measure
+
+
+def _weighted(run: Run, values: Array) -> Array:
+    """E L^n(theta^{n,k}), (N, K)."""
+    weighted: Array = (values * run.surrogate.weights[:, None, :]).sum(axis=-1)
+    return weighted
+
+
+def _round_gap(run: Run, values: Array) -> Array:
+    return _weighted(run, values) - run.surrogate.round_optimal_values[:, None]
+
+
+round_gap = per_round(
+    "round_gap",
+    "Z(n)",
+    "Z(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar^n)",
+    _mean_of_values(_round_gap),
+)
+
+
+def _surrogate_gap(run: Run, values: Array) -> Array:
+    return _weighted(run, values) - run.surrogate.values_at_optimum[:, None]
+
+
+surrogate_gap = per_round(
+    "surrogate_gap",
+    r"\Xi(n)",
+    "Xi(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar)",
+    _mean_of_values(_surrogate_gap),
+)
+
+
+def _virtual_gradient_sq(run: Run) -> Array:
+    """Mean over k of E|grad F(theta^{n,k})|^2, (N, 1, 1)."""
+    values = run.virtual_gradient_sq[:, : common_steps(run)]
+    return on_rounds(values.sum(axis=1) / run.arithmetic.number(common_steps(run), "K"))
+
+
+virtual_gradient_sq = per_round(
+    "virtual_gradient_sq",
+    r"\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2",
+    "mean over k of E|grad F(theta^{n,k})|^2",
+    _virtual_gradient_sq,
+)
+
+
+def _virtual_suboptimality(run: Run, values: Array) -> Array:
+    return np.asarray(values @ run.problem.weights - run.problem.optimal_value)
+
+
+virtual_suboptimality = per_round(
+    "virtual_suboptimality",
+    r"\frac1K\sum_k\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)",
+    "mean over k of E F(theta^{n,k}) - F*",
+    _mean_of_values(_virtual_suboptimality),
+)
+
+
+def _surrogate_suboptimality(run: Run, values: Array) -> Array:
+    surrogate = run.surrogate
+    return np.asarray((values - surrogate.client_values(surrogate.optimum)) @ surrogate.mean_weights)
+
+
+surrogate_suboptimality = per_round(
+    "surrogate_suboptimality",
+    r"\frac1K\sum_k\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
+    "mean over k of E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
+    _mean_of_values(_surrogate_suboptimality),
+)
+
+
+def _unrepresented(run: Run, values: Array) -> Array:
+    """sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]."""
+    surrogate = run.surrogate
+    missing = surrogate.by_type(surrogate.weights)[:, surrogate.types] == 0
+    shares = np.where(missing, run.problem.weights, run.problem.weights * 0)
+    return np.asarray(((values - surrogate.least_client_values) * shares[:, None, :]).sum(axis=-1))
+
+
+unrepresented_gap = per_round(
+    "unrepresented_gap",
+    r"\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
+    "mean over k of the sum over types with s_j(n) = 0 of r_j E[F_j(theta^{n,k}) - F_j*]",
+    _mean_of_values(_unrepresented),
+)
+mean_round_gap = mean_over_rounds(round_gap, r"\bar Z(N)")
+mean_surrogate_gap = mean_over_rounds(surrogate_gap, r"\bar\Xi(N)")
+mean_virtual_gradient_sq = mean_over_rounds(
+    virtual_gradient_sq, r"\frac1N\sum_n\frac1K\sum_k\mathbb E\|\nabla\mathcal L(\theta^{n,k})\|^2"
+)
+mean_virtual_suboptimality = mean_over_rounds(
+    virtual_suboptimality, r"\frac1N\sum_n\frac1K\sum_k[\mathbb E\mathcal L(\theta^{n,k})-\mathcal L(\theta^*)]"
+)
+mean_surrogate_suboptimality = mean_over_rounds(
+    surrogate_suboptimality,
+    r"\frac1N\sum_n\frac1K\sum_k[\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)]",
+)
+mean_unrepresented_gap = mean_over_rounds(
+    unrepresented_gap,
+    r"\frac1N\sum_n\frac1K\sum_k\sum_{j\notin W_n}r_j[\mathbb EF_j(\theta^{n,k})-F_j(\theta_j^*)]",
+)
+virtual_distance_sq = per_step(
+    "virtual_distance_sq",
+    r"\mathbb E\|\theta^{n,k}-\theta^*\|^2",
+    "E|theta^{n,k} - theta^*|^2, theta^* the optimum of the federated problem",
+    at_each_step(lambda frame: square(frame, frame.virtual)),
+)
+next_virtual_distance_sq = per_step(
+    "next_virtual_distance_sq",
+    r"\mathbb E\|\theta^{n,k+1}-\theta^*\|^2",
+    "E|theta^{n,k+1} - theta^*|^2",
+    at_each_step(lambda frame: square(frame, frame.next_virtual)),
+)
+virtual_start_distance_sq = per_round(
+    "virtual_start_distance_sq",
+    r"\mathbb E\|\theta^{n,0}-\theta^*\|^2",
+    "E|theta^{n,0} - x*|^2 of the virtual iterate",
+    at_step(0, lambda frame: square(frame, frame.virtual)),
+)
+virtual_end_distance_sq = per_round(
+    "virtual_end_distance_sq",
+    r"\mathbb E\|\theta^{n,K}-\theta^*\|^2",
+    "E|theta^{n,K} - x*|^2 of the virtual iterate",
+    at_step(-1, lambda frame: square(frame, frame.next_virtual)),
+)
+virtual_client_gap = per_step(
+    "virtual_client_gap",
+    r"\mathbb E\mathcal L_i(\theta^{n,k})-\mathcal L_i(\theta_i^*)",
+    "E L_i(theta^{n,k}) - L_i* of each client",
+    at_each_step(lambda frame: virtual_values(frame) - frame.run.surrogate.least_client_values),
+)
+
+
+def _loss_change(frame: Frame) -> Array:
+    """E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}), (M,)."""
+    return values_at(frame, frame.next_virtual) - virtual_values(frame)
+
+
+virtual_loss_change = per_step(
+    "virtual_loss_change",
+    r"\mathbb E\mathcal L_i(\theta^{n,k+1})-\mathbb E\mathcal L_i(\theta^{n,k})",
+    "E L_i(theta^{n,k+1}) - E L_i(theta^{n,k}) of each client at each local step",
+    at_each_step(_loss_change),
+)
+
+
+def _round_gap_at_step(frame: Frame) -> Array:
+    """E L^n(theta^{n,k}) - L^n(thetabar^n)."""
+    least = frame.run.surrogate.round_optimal_values[int(frame.index["round"])]
+    gap: Array = (virtual_values(frame) * weights_at(frame)).sum(keepdims=True) - least
+    return gap
+
+
+round_gap_at_step = per_step(
+    "round_gap_at_step", "Z(n,k)", "Z(n,k) = E L^n(theta^{n,k}) - L^n(thetabar^n)", at_each_step(_round_gap_at_step)
+)
+
+
+def _surrogate_suboptimality_at_step(frame: Frame) -> Array:
+    """sum_i q_i [E L_i(theta^{n,k}) - L_i(thetabar)]."""
+    surrogate = frame.run.surrogate
+    above = virtual_values(frame) - surrogate.client_values(surrogate.optimum)
+    return np.asarray((above * surrogate.mean_weights).sum(keepdims=True))
+
+
+surrogate_suboptimality_at_step = per_step(
+    "surrogate_suboptimality_at_step",
+    r"\mathbb E\bar{\mathcal L}(\theta^{n,k})-\bar{\mathcal L}(\bar\theta)",
+    "E Lbar(theta^{n,k}) - Lbar(thetabar), Lbar the surrogate problem",
+    at_each_step(_surrogate_suboptimality_at_step),
+)
+
+
+def _final_distance_sq(run: Run) -> Number:
+    *_, last = frames_at("step", run)
+    optimum = last.constant(run.surrogate.optimum[None])
+    return square(last, minus(last.next_virtual, optimum, last))[0]
+
+
+final_surrogate_distance_sq = Quantity(
+    "final_surrogate_distance_sq",
+    r"\mathbb E\|\theta^N-\bar\theta\|^2",
+    "E|theta^N - thetabar|^2 after the last update, thetabar the optimum of the surrogate problem",
+    _final_distance_sq,
+)
