@@ -18,8 +18,8 @@ from fedtheory.language.quantities import Quantity, rounds
 from fedtheory.language.typesetting import latex
 from report.mathml import displayed, prose
 from verify.check import Check
-from verify.compare import Comparison
-from verify.rates import RateCheck
+from verify.check.comparison import Comparison
+from verify.check.rates import RateCheck
 from verify.verdict import ClaimVerdict
 
 RUN_FILE = "run.toml"

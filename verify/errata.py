@@ -22,7 +22,7 @@ from fedtheory.language.evaluation import whole_run
 from fedtheory.language.registry import repairs_of
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
-from verify.compare import compile_side
+from verify.check.links import compile_side
 from verify.counterexamples import counterexample, counterexample_file
 from verify.verdict import verify
 

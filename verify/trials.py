@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fedtheory.arithmetic import ENCLOSED
-from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.language.claim import Claim
 from fedtheory.language.targets import resolve
-from verify.check import Check, check
+from verify.check import Check
+from verify.check.settle import check_settled
 from verify.instances import FAMILIES, Instance, complexity, families_for
 
 _CHUNK = 12
@@ -100,14 +99,3 @@ def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outc
 def counts(found: Check) -> bool:
     """Whether a check is evidence: the claim applies, and its sides are not just too close for enclosures."""
     return found.applicable and (found.holds is not None or found.arithmetic is not ENCLOSED)
-
-
-def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
-    """The check in floats where they decide, else in exact arithmetic; whoever relies on a violation confirms it."""
-    if floats is not None:
-        found = check(claim, floats)
-        # A slope that the ladder leaves open stays open in exact numbers.
-        is_slope = claim.rate is not None and claim.rate.constant is None
-        if not found.applicable or found.holds is not None or is_slope:
-            return found
-    return check(claim, exact)

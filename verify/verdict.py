@@ -92,11 +92,15 @@ def _verdict(target: str, outcomes: Sequence[Outcome]) -> ClaimVerdict:
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
-        max((outcome.ratio for outcome in applicable if outcome.ratio is not None), default=None),
+        _largest_ratio(applicable),
         witness,
         evidence,
         sum(outcome.seconds for outcome in outcomes),
     )
+
+
+def _largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
+    return max((outcome.ratio for outcome in outcomes if outcome.ratio is not None), default=None)
 
 
 def _settled(claim: Claim, outcome: Outcome) -> Outcome:
@@ -137,7 +141,7 @@ def _suspects(claim: Claim, applicable: Sequence[Outcome]) -> Iterator[Run]:
 
 def _tightest(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
     """The simplest of the instances with the largest ratio, or of all where no ratio makes sense; trivial ones last."""
-    largest = max((outcome.ratio for outcome in applicable if outcome.ratio is not None), default=None)
+    largest = _largest_ratio(applicable)
     attaining = [outcome for outcome in applicable if outcome.ratio == largest]
     if not attaining:
         return None, None

@@ -8,24 +8,24 @@ from fedtheory.cli.output import ArithmeticName, Json, RunFile, Target, print_js
 
 if TYPE_CHECKING:
     from verify.check import Check
-    from verify.compare import Comparison
-    from verify.rates import Rung
+    from verify.check.comparison import Comparison
+    from verify.check.rates import Rung
 
 NAME = "check"
 
 
 def run(target: Target, run_file: RunFile, arithmetic: ArithmeticName = "float", as_json: Json = False) -> None:
     """Check one claim on one run: its conditions with their slack, both sides, each term, the verdict."""
-    from fedtheory.arithmetic import named
+    from fedtheory.arithmetic import RATIONAL, named
     from fedtheory.language.targets import resolve
     from fedtheory.runfile import read_run
     from verify.check import check
-    from verify.nearby import nearby_runs
-    from verify.settle import settle
+    from verify.check.nearby import nearby_runs
+    from verify.check.settle import settle
 
     claim = resolve(target)
     given = read_run(run_file, named(arithmetic))
-    found = settle(check(claim, given, nearby_runs(given)), run_file)
+    found = settle(check(claim, given, nearby_runs(given)), lambda: read_run(run_file, RATIONAL))
     if as_json:
         print_json(document(found))
         return

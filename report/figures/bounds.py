@@ -14,7 +14,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from report.figures.style import BLACK, BLUE, CYCLE, DASHES, Figure, drawing, finish
 from verify.check import Check, check
-from verify.compare import Comparison
+from verify.check.comparison import Comparison
 
 _LONGEST_LABEL = 75
 """Characters of LaTeX in a legend."""

@@ -9,7 +9,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import sites
 from report.figures.style import BLACK, BLUE, Figure, drawing, finish
-from verify.compare import links_of
+from verify.check.links import links_of
 
 
 def along_path(claim: Claim, run: Run, setting: str) -> Figure:

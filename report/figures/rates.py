@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.arithmetic import plain_float
 from fedtheory.language.claim import Claim
 from report.figures.style import BLACK, BLUE, RED, Figure, drawing, finish
-from verify.rates import RateCheck, Rung
+from verify.check.rates import RateCheck, Rung
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from fedtheory.sources.liu2022.exhibits import CLIENTS, ITERATIONS, speed_ups
 from report import gallery
 from report.exhibits import shown_for
 from report.figures.rates import ladder
-from verify.rates import RateCheck, Rung
+from verify.check.rates import RateCheck, Rung
 
 FIGURES = {
     "liu2022:architecture.ps": ["communication"],

@@ -12,8 +12,8 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.quantities.notion import Quantity
 from fedtheory.language.registry import claims_of
+from verify.check.settle import check_settled
 from verify.instances import FAMILIES, Instance, families_for
-from verify.trials import check_settled
 
 MEASURES = (
     "local_step_size",

@@ -19,7 +19,7 @@ from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify.check import Check, check
-from verify.nearby import nearby_runs
+from verify.check.nearby import nearby_runs
 
 CLAIMS = sorted(claim.id for claim in all_claims().values() if claim.relations and claim.rate is None)
 """Ladders of rates take minutes in rationals on numbers as long as these."""

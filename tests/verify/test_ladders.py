@@ -16,8 +16,8 @@ from fedtheory.federation import LocalWork, fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from verify.check import Check, check
-from verify.compare import links_of
-from verify.ladders import LADDERS, ladder_of
+from verify.check.ladders import LADDERS, ladder_of
+from verify.check.links import links_of
 
 mu, M, T, N, L, tau, error = sp.symbols("mu M T N L tau error", positive=True)
 WHERE = {

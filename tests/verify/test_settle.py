@@ -8,12 +8,13 @@ import pytest
 import sympy as sp
 
 from fedtheory import FLOAT, Claim, read_run
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.runfile import run_table, run_toml
 from verify.check import check
+from verify.check.settle import settle
 from verify.instances import Instance
-from verify.settle import settle
 
 eta, tau, zeta, sigma = sp.symbols("eta tau zeta sigma", positive=True)
 DRIFT = Claim(
@@ -41,7 +42,7 @@ def test_a_violation_at_the_level_of_rounding_is_taken_back(tmp_path: Path) -> N
     path = run_file(tmp_path, Instance("wide quadratics", 68))
     found = check(DRIFT, read_run(path, FLOAT))
     assert found.holds is False
-    settled = settle(found, path)
+    settled = settle(found, lambda: read_run(path, RATIONAL))
     assert settled.holds is True
     assert settled.settlement is not None
 
@@ -49,16 +50,16 @@ def test_a_violation_at_the_level_of_rounding_is_taken_back(tmp_path: Path) -> N
 def test_a_true_violation_is_confirmed(tmp_path: Path) -> None:
     """Lemma 2.2 as printed fails on its counterexample in both arithmetics."""
     path = run_file(tmp_path, Instance("by hand", 106))
-    settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), path)
+    settled = settle(check(find("renard2022:lemma-2.2"), read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert settled.holds is False
     assert settled.settlement is not None
 
 
 def test_what_cannot_be_afforded_in_rationals_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a second opinion a violation of floats is no violation."""
-    monkeypatch.setattr("verify.settle._BUDGET", 0)
+    monkeypatch.setattr("verify.check.settle._BUDGET", 0)
     path = run_file(tmp_path, Instance("wide quadratics", 68))
-    settled = settle(check(DRIFT, read_run(path, FLOAT)), path)
+    settled = settle(check(DRIFT, read_run(path, FLOAT)), lambda: read_run(path, RATIONAL))
     assert settled.holds is None
     assert settled.settlement is not None
     assert "too large" in settled.settlement.reason

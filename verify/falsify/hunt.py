@@ -12,6 +12,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
+from verify.check.settle import check_settled
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     Table,
@@ -25,7 +26,6 @@ from verify.falsify.tables import (
     working_table,
     written,
 )
-from verify.trials import check_settled
 
 _CONFIRMED = 400_000
 """Multiplications up to which a violation that floats see is repeated exactly."""

@@ -10,9 +10,8 @@ from flint import fmpq
 
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import whole_run
 from fedtheory.runfile import parse_run
-from verify.compare import compare, condition_links
+from verify.check.applicability import conditions_hold
 from verify.falsify.hunt import Place
 from verify.falsify.knobs import Knob, knobs_of
 from verify.falsify.rounding import factor_of, simplest_between
@@ -160,6 +159,5 @@ def _with_steps(table: Table, factor: fmpq) -> Table:
 def _conditions_hold(claim: Claim, table: Table) -> bool | None:
     """Whether all conditions hold; None where they cannot be asked."""
     with suppress(FedtheoryError, ArithmeticError, LookupError, ValueError):
-        run = parse_run(table, quick(table))
-        return all(found.holds is not False for found in compare(condition_links(claim), lambda: [whole_run(run)]))
+        return conditions_hold(claim, parse_run(table, quick(table)))
     return None

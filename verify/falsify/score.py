@@ -6,7 +6,7 @@ import math
 
 from fedtheory.arithmetic import Number, plain_float
 from verify.check import Check
-from verify.compare import Comparison
+from verify.check.comparison import Comparison
 
 NOTHING = -math.inf
 """The score of a run that says nothing of the claim."""
@@ -32,10 +32,9 @@ def score(found: Check, moved: int | None = None) -> float:
 
 def _of(comparison: Comparison, moved: int | None) -> float:
     operator = comparison.relation.operator
-    lhs, rhs = comparison.lhs, comparison.rhs
+    smaller, larger = comparison.link.ordered(comparison.lhs, comparison.rhs)
     if operator == "==":
-        return _logarithm(abs(lhs - rhs), abs(lhs) + abs(rhs))
-    smaller, larger = (rhs, lhs) if operator in (">=", ">") else (lhs, rhs)
+        return _logarithm(abs(smaller - larger), abs(smaller) + abs(larger))
     if moved is not None:
         terms = comparison.left_terms if operator in (">=", ">") else comparison.terms
         value = terms[moved % len(terms)].value

@@ -13,7 +13,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table
 from verify.check import check
-from verify.compare import condition_links, links_of
+from verify.check.links import condition_links, links_of
 from verify.falsify.hunt import FAR, NEAR, Hunt, Over, Place
 from verify.falsify.local import Climb, without
 from verify.falsify.polish import polish

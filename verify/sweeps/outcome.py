@@ -18,7 +18,7 @@ from fedtheory.errors import FedtheoryError, InputError
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
-from verify.settle import settle_with
+from verify.check.settle import settle
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
@@ -78,7 +78,7 @@ def _guarded(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
 def _outcome(task: Task, number: int, target: str, run: Run) -> dict[str, Any]:
     """A claim's columns on a run."""
     found = check(resolve(target), run)
-    settled = settle_with(found, lambda: parse_run(task.design.tables(number), RATIONAL, task.folder))
+    settled = settle(found, lambda: parse_run(task.design.tables(number), RATIONAL, task.folder))
     return {"verdict": verdict_of(settled), "reason": _reason(settled)} | _sides(settled)
 
 

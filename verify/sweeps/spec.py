@@ -16,7 +16,7 @@ from fedtheory.language.registry import all_sources
 from fedtheory.language.targets import expand, resolve, shown_as
 from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.table import Table
-from verify.compare import condition_links, links_of
+from verify.check.links import condition_links, links_of
 from verify.sweeps.design import Design, read_design
 
 

@@ -24,13 +24,12 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.language.evaluation import Compiled, sites, whole_run
 from fedtheory.language.quantities.notion import Notion, Quantity
-from verify.compare import compare, compile_side, condition_links
-from verify.ladders import Ladder, ladder_of
+from verify.check.applicability import conditions_hold
+from verify.check.ladders import Ladder, ladder_of
+from verify.check.links import compile_side
 
 RISING = 0.1
 """Slope of log(quantity / order) over log(variable), towards its limit, above which a rate is not supported."""
-
-
 _FEWEST = 3
 """Rungs that a slope needs at least."""
 
@@ -77,7 +76,8 @@ class _CompiledRate:
 
 @cache
 def _compiled(claim: Claim) -> _CompiledRate:
-    rate, notation = _rate(claim), claim.notation
+    assert claim.rate is not None
+    rate, notation = claim.rate, claim.notation
     settled = {s: replace(n, measure=n.limit) for s, n in notation.items() if isinstance(n, Quantity) and n.limit}
 
     def optional(expression: Expr | None, at: Mapping[sp.Symbol, Notion] = notation) -> Compiled | None:
@@ -105,12 +105,6 @@ def _symbolic_limit(rate: Rate, notation: Mapping[sp.Symbol, Notion]) -> Expr | 
     return sp.limit(rate.measured, rate.variable, sp.oo) if vanishes else None
 
 
-def _rate(claim: Claim) -> Rate:
-    if claim.rate is None:
-        raise ValueError(f"{claim.id} is not a rate")
-    return claim.rate
-
-
 def check_rate(claim: Claim, run: Run) -> RateCheck:
     """Climb the ladder from a run; the run's own value of the variable does not matter, except for step sizes."""
     compiled = _compiled(claim)
@@ -125,7 +119,7 @@ def check_rate(claim: Claim, run: Run) -> RateCheck:
 
 def _climb(claim: Claim, run: Run, steps: tuple[int, ...], limit: Number | None) -> RateCheck:
     compiled = _compiled(claim)
-    rungs = tuple(_rung(claim, run, step) for step in steps if _is_admissible(claim, _run_at(claim, run, step)))
+    rungs = tuple(_rung(claim, run, step) for step in steps if conditions_hold(claim, _run_at(claim, run, step)))
     if len(rungs) < _FEWEST:
         raise NotApplicable(f"the conditions hold on {len(rungs)} rungs of the ladder, fewer than {_FEWEST}")
     scale = max(abs(plain_float(rung.measured)) for rung in rungs)
@@ -158,11 +152,6 @@ def _at_most(smaller: Number, larger: Number) -> bool | None:
     if smaller <= larger:
         return True
     return False if smaller > larger else None
-
-
-def _is_admissible(claim: Claim, at: Run) -> bool:
-    """Whether the conditions hold on a rung; the edge belongs to it where floats cannot tell."""
-    return all(found.holds is not False for found in compare(condition_links(claim), lambda: [whole_run(at)]))
 
 
 def _rung(claim: Claim, run: Run, step: int) -> Rung:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from fedtheory.arithmetic import ENCLOSED, FLOAT, RATIONAL
+from fedtheory.arithmetic import ENCLOSED, FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.runfile import read_run
-from verify.check import Check, Settlement, check
+from fedtheory.language.claim import Claim
+from verify.check.one_run import check
+from verify.check.outcome import Check, Settlement
 
 _BUDGET = 2_000_000
 """Multiplications of short rationals up to which a run is repeated exactly."""
@@ -17,12 +18,18 @@ _LONGER = 16
 """Local steps after which rationals have become twice as long."""
 
 
-def settle(found: Check, run_file: str) -> Check:
-    """What floats leave open, decided by repeating the run of a file exactly; see `settle_with`."""
-    return settle_with(found, lambda: read_run(run_file, RATIONAL))
+def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
+    """The check in floats where they decide, else in exact arithmetic; whoever relies on a violation confirms it."""
+    if floats is not None:
+        found = check(claim, floats)
+        # A slope that the ladder leaves open stays open in exact numbers.
+        is_slope = claim.rate is not None and claim.rate.constant is None
+        if not found.applicable or found.holds is not None or is_slope:
+            return found
+    return check(claim, exact)
 
 
-def settle_with(found: Check, exactly: Callable[[], Run]) -> Check:
+def settle(found: Check, exactly: Callable[[], Run]) -> Check:
     """What floats leave open, decided by repeating the run exactly where that is affordable.
 
     Near ties, violations, and assumptions that floats cannot decide.  Sides that

@@ -1,0 +1,96 @@
+"""Whether a claim applies to a run: its assumptions with their reasons, its conditions with their slack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fedtheory.arithmetic import Number
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable, Unresolved
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import Site, whole_run
+from fedtheory.language.typesetting import latex
+from verify.check.comparison import Comparison, compare
+from verify.check.links import condition_links
+
+
+@dataclass(frozen=True)
+class ConditionCheck:
+    """One condition on one run; `slack` is how far it is from failing, in the units of its sides."""
+
+    expression: Expr
+    holds: bool | None
+    """None where floats are too close to decide: the claim is evaluated there, and what follows is confirmed
+    in rationals, where the condition is decided as well."""
+    slack: Number
+
+    @property
+    def latex(self) -> str:
+        """The condition, typeset."""
+        return latex(self.expression)
+
+
+@dataclass(frozen=True)
+class Applicability:
+    """Whether a claim applies to a run, and why not."""
+
+    failures: tuple[str, ...]
+    """Each assumption that fails, with its reason, and each condition that does not hold or has no value."""
+    conditions: tuple[ConditionCheck, ...]
+    is_steady: bool
+    """Whether nearby runs agree."""
+
+
+def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicability:
+    """Ask for every assumption and every condition; `Unresolved` where floats cannot tell."""
+    failures = _failed_assumptions(claim, run)
+    agree = all(bool(_failed_assumptions(claim, near)) == bool(failures) for near in nearby)
+    try:
+        conditions = _conditions(claim, run, nearby)
+    except Unresolved:
+        raise
+    except NotApplicable as reason:
+        return Applicability((*failures, str(reason)), (), agree)
+    failed = [f"the condition {claim.in_words(c.expression)} does not hold" for c in conditions if c.holds is False]
+    return Applicability((*failures, *failed), conditions, agree or bool(failed))
+
+
+def conditions_hold(claim: Claim, run: Run) -> bool:
+    """Whether all conditions hold; the edge belongs to them where floats cannot tell."""
+    return all(found.holds is not False for found in _compared(claim, run))
+
+
+def _failed_assumptions(claim: Claim, run: Run) -> list[str]:
+    failures = []
+    for assumption in claim.assumptions:
+        try:
+            assumption.require(run)
+        except Unresolved:
+            raise
+        except NotApplicable as reason:
+            failures.append(f"{assumption.name}: {reason}")
+    return failures
+
+
+def _conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:
+    compared = zip(claim.conditions, _compared(claim, run, nearby), strict=True)
+    return tuple(
+        ConditionCheck(condition, at.holds, at.link.slack(at.lhs, at.rhs))
+        for condition, at in compared
+        if not _is_of_rungs(claim, condition)
+    )
+
+
+def _compared(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[Comparison]:
+    return compare(condition_links(claim), _as_a_whole, run, nearby)
+
+
+def _as_a_whole(run: Run) -> list[Site]:
+    return [whole_run(run)]
+
+
+def _is_of_rungs(claim: Claim, condition: Expr) -> bool:
+    """Whether a condition restricts the variable of a rate: it is asked on each rung, not on the run."""
+    return claim.rate is not None and claim.rate.variable in condition.free_symbols

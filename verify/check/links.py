@@ -1,0 +1,85 @@
+"""The relations and conditions of a claim, compiled: ready for any run, or an error in the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Average, Expr, Inner, Value
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.evaluation import Compiled, compile_expression
+from fedtheory.language.meaning import require_meaning
+from fedtheory.language.quantities import Notion, Quantity
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A relation of a claim, compiled."""
+
+    relation: Relation
+    left: Compiled
+    right: Compiled
+
+    @cached_property
+    def is_identity(self) -> bool:
+        """Whether SymPy finds both sides to be the same number for all values of their symbols."""
+        sides = self.relation.left - self.relation.right
+        return not sides.atoms(Inner, Value, Average) and sp.simplify(sides) == 0
+
+    def ordered(self, lhs: Any, rhs: Any) -> tuple[Any, Any]:
+        """Of the values of both sides, that of the side claimed to be smaller, and the other one."""
+        return (rhs, lhs) if self.relation.operator in (">=", ">") else (lhs, rhs)
+
+    def slack(self, lhs: Any, rhs: Any) -> Any:
+        """How far the values of both sides are from violating an inequality; of an equation the difference."""
+        smaller, larger = self.ordered(lhs, rhs)
+        return larger - smaller
+
+
+@cache
+def links_of(claim: Claim) -> list[Link]:
+    """The relations of a claim, ready for runs; `InputError` where a side is outside the language."""
+    return [_link(claim, relation, claim.place) for relation in claim.relations]
+
+
+@cache
+def condition_links(claim: Claim) -> list[Link]:
+    """The conditions of a claim, ready for runs."""
+    return [_link(claim, _as_relation(claim, condition), "run") for condition in claim.conditions]
+
+
+def _as_relation(claim: Claim, condition: Expr) -> Relation:
+    if not isinstance(condition, sp.core.relational.Relational) or condition.rel_op == "!=":
+        expected = "expected conditions such as eta <= 1/(4*L), with symbols that leave them open"
+        raise InputError(claim.id, f"{expected}, got {condition}")
+    return Relation(condition.lhs, condition.rel_op, condition.rhs)
+
+
+def _link(claim: Claim, relation: Relation, place: str) -> Link:
+    return Link(relation, compile_side(claim, relation.left, place), compile_side(claim, relation.right, place))
+
+
+def compile_side(claim: Claim, side: Expr, place: str, notation: Mapping[sp.Symbol, Notion] | None = None) -> Compiled:
+    """An expression of a claim, compiled in its notation or another; `InputError` where it has no meaning."""
+    unbound = claim.unbound_symbols()
+    if unbound:
+        raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")
+    if place in ("round", "points"):
+        _refuse_rounds(claim, side, place)
+    try:
+        require_meaning(side, place)
+        return compile_expression(side, claim.notation if notation is None else notation)
+    except ValueError as error:
+        raise InputError(claim.id, str(error)) from None
+
+
+def _refuse_rounds(claim: Claim, side: Expr, place: str) -> None:
+    for symbol in side.free_symbols:
+        notion = claim.notation.get(symbol)
+        if isinstance(notion, Quantity) and notion.per_round:
+            raise InputError(claim.id, f"{notion.name} has a value for each round, not at place={place!r}")

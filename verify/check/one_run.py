@@ -1,0 +1,104 @@
+"""One claim on one run, in the run's arithmetic: every step from its links to the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from fedtheory.arithmetic import ENCLOSED
+from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, precise_enclosures
+from fedtheory.engine.run import Run
+from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import sites
+from fedtheory.language.quantities import Quantity
+from verify.check.applicability import applicability
+from verify.check.comparison import compare
+from verify.check.links import links_of
+from verify.check.outcome import Check
+from verify.check.rates import RateCheck, check_rate
+
+_PRECISIONS = (ENCLOSURE_BITS, 4 * ENCLOSURE_BITS)
+"""Bits of enclosures, beside those that a long run uses up: a check is repeated with more where they do not decide."""
+
+
+def check(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
+    """Check a claim on a run, in the run's arithmetic.
+
+    A failed assumption or condition makes the claim not applicable, never false.
+    What the `nearby` runs of a float run disagree about is left undecided.
+    Enclosures that do not decide are repeated with more bits.
+    Raises `InputError` for a claim that cannot be evaluated.
+    """
+    return _in_enclosures(claim, run) if run.arithmetic is ENCLOSED else _guarded(claim, run, nearby)
+
+
+def _in_enclosures(claim: Claim, run: Run) -> Check:
+    for bits in (least + run.lost_bits for least in _PRECISIONS):
+        with precise_enclosures(bits):
+            found = replace(_with_certain_conditions(_guarded(claim, run.refined(bits))), bits=bits)
+        if found.is_decided or claim.rate is not None:
+            return found
+    closer = f"the two sides are equal, or closer than enclosures of {bits} bits can tell"
+    return replace(found, reason=found.reason or closer)
+
+
+def _with_certain_conditions(found: Check) -> Check:
+    """A check in enclosures; where a condition is left open nothing is said of the claim."""
+    open_ones = [found.claim.in_words(c.expression) for c in found.conditions if c.holds is None]
+    if not found.applicable or not open_ones:
+        return found
+    reason = f"both sides of the condition {open_ones[0]} are equal, or too close for their enclosures"
+    return replace(found, is_steady=False, reason=reason)
+
+
+def _guarded(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> Check:
+    """A check at the precision at hand; what stops it on the way is a reason."""
+    try:
+        # What overflows is infinite or NaN, and decides nothing.
+        with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return _check(claim, run, nearby)
+    except Misplaced as reason:
+        raise InputError(claim.id, str(reason)) from None
+    except (Unresolved, Diverging) as reason:
+        diverges = isinstance(reason, Diverging)
+        return Check(claim, run.arithmetic, False, str(reason), diverges=diverges, is_steady=False)
+    except NotApplicable as reason:
+        if not nearby:
+            return Check(claim, run.arithmetic, False, str(reason))
+    # The reason may be that of a nearby run.
+    found = _guarded(claim, run)
+    return replace(found, is_steady=all(_guarded(claim, near).applicable == found.applicable for near in nearby))
+
+
+def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
+    # What is outside the language is an error whether or not the claim applies.
+    links = links_of(claim)
+    asked = applicability(claim, run, nearby)
+    reason = "; ".join(asked.failures) or None
+    found = Check(claim, run.arithmetic, not asked.failures, reason, asked.conditions, is_steady=asked.is_steady)
+    if not found.applicable:
+        return found
+    found = replace(found, regions=_regions(claim, run))
+    if not found.is_steady:
+        return found
+    if claim.rate is not None:
+        return replace(found, rate=_rate(claim, run, nearby))
+    if not claim.relations:
+        return replace(found, reason="there is no relation to check: the claim says what something is")
+    return replace(found, comparisons=tuple(compare(links, partial(sites, claim), run, nearby)))
+
+
+def _regions(claim: Claim, run: Run) -> dict[str, str]:
+    """Where the constants that the claim uses hold."""
+    used = {n.name: n.region for n in claim.notation.values() if isinstance(n, Quantity) and n.region is not None}
+    return {name: used[name](run).description for name in sorted(used)}
+
+
+def _rate(claim: Claim, run: Run, nearby: Sequence[Run]) -> RateCheck:
+    rate = check_rate(claim, run)
+    agree = all(check_rate(claim, near).holds == rate.holds for near in nearby)
+    return rate if agree else replace(rate, holds=None)

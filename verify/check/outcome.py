@@ -1,0 +1,86 @@
+"""What is found of a claim on a run: whether it applies, whether it holds, and where it is tightest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fedtheory.arithmetic import Arithmetic, plain_float
+from fedtheory.engine.region import Everywhere
+from fedtheory.language.claim import Claim
+from verify.check.applicability import ConditionCheck
+from verify.check.comparison import Comparison
+from verify.check.rates import RateCheck
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """An answer where floats alone do not decide."""
+
+    holds: bool | None
+    """None where nothing better is at hand."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a claim says of a run."""
+
+    claim: Claim
+    arithmetic: Arithmetic
+    applicable: bool
+    reason: str | None
+    """Why the claim does not apply, or why nothing could be decided."""
+    conditions: tuple[ConditionCheck, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    rate: RateCheck | None = None
+    regions: Mapping[str, str] = field(default_factory=dict)
+    """For constants of assumptions, where they hold."""
+    settlement: Settlement | None = None
+    """What overrules the floats of the comparisons."""
+    diverges: bool = False
+    """Whether the claim does not apply because the run leaves the range of the arithmetic."""
+    is_steady: bool = True
+    """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
+    bits: int | None = None
+    """Of enclosures, the precision of the answer."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether rounding has no say in the answer: neither in the assumptions and conditions nor in the verdict.
+
+        A violation in floats is not decided before exact arithmetic confirms it.
+        """
+        if not self.is_steady or any(condition.holds is None for condition in self.conditions):
+            return False
+        if not self.applicable or not (self.comparisons or self.rate):
+            return True
+        return self.holds is True or (self.holds is False and self.arithmetic.is_rigorous)
+
+    @property
+    def holds(self) -> bool | None:
+        """True, False, or None where undecided or not applicable."""
+        deciding = self.settlement or self.rate or self.worst
+        return deciding.holds if deciding and self.applicable and self.is_steady else None
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether all constants that the claim uses hold on all of space."""
+        return set(self.regions.values()) <= {Everywhere.description}
+
+    @property
+    def ratio(self) -> float | None:
+        """Ratio of the two sides at the worst place, as a float."""
+        worst = self.worst
+        return None if worst is None or worst.ratio is None else plain_float(worst.ratio)
+
+    @property
+    def worst(self) -> Comparison | None:
+        """The comparison that decides: a violated link, else an undecided one, else the tightest."""
+        order = {False: 2, None: 1, True: 0}
+
+        def criticality(comparison: Comparison) -> tuple[int, float]:
+            ratio = float("-inf") if comparison.ratio is None else plain_float(comparison.ratio)
+            return order[comparison.holds], ratio
+
+        return max(self.comparisons, key=criticality, default=None)

@@ -1,0 +1,113 @@
+"""The two sides of links at every place of a run: numbers, one entry after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic.enclosures import all_bare, bare, precise_enclosures
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.evaluation import Compiled, Site
+from fedtheory.language.typesetting import latex
+from verify.check.links import Link
+
+_KEPT_SITES = 32
+
+
+@dataclass(frozen=True)
+class Term:
+    """One additive term of a side, and its value."""
+
+    expression: Expr
+    value: Number
+
+    @property
+    def latex(self) -> str:
+        """The term, typeset."""
+        return latex(self.expression)
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """One entry of the arrays at a site."""
+
+    site: Site
+    along: Mapping[str, int]
+    """Where it is along those axes of the sides that are not of length one."""
+
+    def terms(self, side: Compiled) -> tuple[Term, ...]:
+        """The additive terms of a side here; an axis of length one is shared by all entries."""
+        with precise_enclosures():
+            return tuple(Term(t, self._entry(v)) for t, v in zip(side.terms, side.parts(self.site), strict=True))
+
+    def _entry(self, values: Array) -> Number:
+        entry = (self.along.get(axis, 0) if n > 1 else 0 for axis, n in zip(self.site.axes, values.shape, strict=True))
+        return bare(values[tuple(entry)])
+
+
+class Sides:
+    """Both sides of a link, and the scale of their rounding errors, over all places of a run."""
+
+    def __init__(self, link: Link, sites: _Sites, parts: Sequence[_Part]) -> None:
+        self.link, self._sites, self._parts = link, sites, parts
+        self.lhs, self.rhs, self.scale = (np.concatenate(each) for each in zip(*(p.values for p in parts), strict=True))
+        self.slack: Array = link.slack(self.lhs, self.rhs)
+
+    def place(self, entry: int) -> Place:
+        """Where in the run an entry is."""
+        ends = np.cumsum([len(part.existing) for part in self._parts])
+        number = int(np.searchsorted(ends, entry, side="right"))
+        site, part = self._sites[number], self._parts[number]
+        # Seen from the end of its part an entry has a negative number.
+        position = np.unravel_index(part.existing[entry - ends[number]], part.shape)
+        full = zip(site.axes, position, part.shape, strict=True)
+        return Place(site, {axis: int(at) for axis, at, length in full if length > 1})
+
+
+def sides_of(links: Sequence[Link], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
+    """The sides of each link over all sites; `sites` gives them anew at each call."""
+    visited = _Sites(sites)
+    parts = [[_part(link, site) for link in links] for site in visited]
+    return [Sides(link, visited, each) for link, each in zip(links, zip(*parts, strict=True), strict=True)]
+
+
+class _Sites:
+    """The sites of a run by their numbers: a site of a large run is large, and only the first ones are kept."""
+
+    def __init__(self, anew: Callable[[], Iterable[Site]]) -> None:
+        self._anew = anew
+        self._kept: list[Site] = []
+
+    def __iter__(self) -> Iterator[Site]:
+        for site in self._anew():
+            if len(self._kept) < _KEPT_SITES:
+                self._kept.append(site)
+            yield site
+
+    def __getitem__(self, number: int) -> Site:
+        return self._kept[number] if number < len(self._kept) else next(islice(self._anew(), number, None))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Left side, right side and scale of a link at one site."""
+
+    shape: tuple[int, ...]
+    existing: Array
+    """Positions, in the flattened shape, of the entries whose local step exists."""
+    values: tuple[Array, ...]
+
+
+def _part(link: Link, site: Site) -> _Part:
+    (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
+    # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
+    values = np.broadcast_arrays(*map(all_bare, (left, right, left_scale + right_scale)))
+    shape = values[0].shape
+    valid = None if site.frame is None else site.frame.valid
+    mask = valid if valid is not None and valid.shape == shape[1:] else np.array(True)
+    existing = np.flatnonzero(np.broadcast_to(mask, shape))
+    return _Part(shape, existing, tuple(each.ravel()[existing] for each in values))
