@@ -23,6 +23,7 @@ from fedtheory.cli import (
     new_source,
     plan,
     prove,
+    quantities,
     report,
     show,
     simulate,
@@ -61,6 +62,7 @@ def front_door(version: Version = False) -> None:
 for command in (
     claims,
     show,
+    quantities,
     simulate,
     plan,
     budget,

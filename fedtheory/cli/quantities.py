@@ -1,0 +1,87 @@
+"""`fedtheory quantities`: the vocabulary of claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fedtheory.cli.output import Json, print_json, print_lines, print_table
+
+if TYPE_CHECKING:
+    from fedtheory.language.vocabulary import Entry
+
+NAME = "quantities"
+
+Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name, a symbol, a formula or a chapter.")]
+
+_PLACES = {"run": "the whole run", "round": "each round", "step": "each local step", "points": "any point"}
+
+
+def run(word: Word = "", as_json: Json = False) -> None:
+    """List what the symbols of a claim can stand for: name, symbol, formula, and assumption."""
+    entries = _matching(word)
+    if as_json:
+        print_json([_document(entry) for entry in entries])
+    else:
+        _for_people(entries)
+
+
+def _matching(word: str) -> list[Entry]:
+    from difflib import get_close_matches
+
+    from fedtheory.errors import InputError
+    from fedtheory.language.vocabulary import vocabulary
+
+    found = [entry for entry in vocabulary() if any(word.casefold() in text.casefold() for text in _texts(entry))]
+    if not found:
+        near = get_close_matches(word, [entry.notion.name for entry in vocabulary()], n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; `fedtheory quantities` lists all"
+        raise InputError("word", f"no quantity has {word!r} in its name, symbol, formula or chapter{hint}")
+    return found
+
+
+def _texts(entry: Entry) -> tuple[str, ...]:
+    from fedtheory.cli.unicode_math import unicode_math
+
+    notion = entry.notion
+    return notion.name, notion.latex, unicode_math(notion.latex), notion.meaning, entry.chapter
+
+
+def _document(entry: Entry) -> dict[str, Any]:
+    notion = entry.notion
+    return {
+        "name": notion.name,
+        "symbol": notion.latex,
+        "formula": notion.meaning,
+        "chapter": entry.chapter,
+        "defined_in": entry.module.__name__,
+        "assumption": entry.assumption,
+        "place": notion.place,
+    }
+
+
+def _for_people(entries: list[Entry]) -> None:
+    """One table for each chapter."""
+    from itertools import groupby
+
+    for module, chapter in groupby(entries, key=lambda entry: entry.module):
+        about = (module.__doc__ or "").partition("\n")[0]
+        rows = [_row(entry) for entry in chapter]
+        columns = ["name", "symbol and formula", "under / for"]
+        print_table(f"{module.__name__}\n{about}", columns, rows, whole=("name",))
+        print_lines("")
+    print_lines(
+        "under / for: the assumption under which a constant is finite, or where else a quantity has its values",
+        f"{len(entries)} found; in Python: from fedtheory import quantities as q, then q.NAME",
+    )
+
+
+def _row(entry: Entry) -> list[str]:
+    from rich.markup import escape
+
+    from fedtheory.cli.unicode_math import unicode_math
+
+    notion = entry.notion
+    formula = f"[bold]{escape(unicode_math(notion.latex))}[/bold]\n{escape(notion.meaning)}"
+    return [notion.name, formula, escape(entry.assumption or _PLACES[notion.place])]

@@ -1,0 +1,95 @@
+"""LaTeX of a symbol as a line of Unicode text, for terminals."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+_SIGNS = {
+    "nabla": "∇", "sum": "∑", "|": "‖", "langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊",
+    "rfloor": "⌋", "le": "≤", "ge": "≥", "ne": "≠", "in": "∈", "notin": "∉", "infty": "∞", "to": "→", "top": "ᵀ",
+    "lambda": "λ", "varepsilon": "ε", "vartheta": "ϑ", "left": "", "right": "",
+    "{": "{", "}": "}", "#": "#", " ": " ", ",": " ",
+}  # fmt: skip
+_ACCENTS = {"bar": "\u0304", "tilde": "\u0303", "hat": "\u0302", "widehat": "\u0302"}
+_FONTS = {"mathbb", "mathcal", "mathrm", "mathsf", "mathbf", "text", "operatorname"}
+_OPERATORS = {"mathbb", "operatorname"}
+_LETTER = r"[A-Za-z]|\\(?!left|langle|lceil|lfloor)[A-Za-z]{2}"
+_LOWERED = dict(zip("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True))
+_RAISED = dict(zip("0123456789+-=()*eiknotKNRTᵀ", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾*ᵉⁱᵏⁿᵒᵗᴷᴺᴿᵀᵀ", strict=True))
+
+
+def unicode_math(latex: str) -> str:
+    """The symbol in Unicode; commands that are not known keep their names."""
+    return re.sub(r" +(?=[])+-])", "", _Reader(latex).sequence()).strip()
+
+
+class _Reader:
+    """Reads LaTeX from left to right, with one argument or one group at a time."""
+
+    def __init__(self, latex: str) -> None:
+        # As in LaTeX, blanks behind a command belong to it.
+        self._left = [token.strip() or " " for token in re.findall(r"\\[A-Za-z]+\s*|\\.|\s+|.", latex)]
+
+    def sequence(self) -> str:
+        """Everything up to the end of the group."""
+        text = ""
+        while self._left and self._left[0] != "}":
+            text += self._next()
+        return text
+
+    def _next(self) -> str:
+        token = self._left.pop(0)
+        if token == "{":
+            return self._group()
+        if token in "_^":
+            return _shifted(token, self._argument())
+        return self._command(token[1:]) if token.startswith("\\") else token
+
+    def _group(self) -> str:
+        inside = self.sequence()
+        del self._left[:1]
+        return inside
+
+    def _argument(self) -> str:
+        while self._left and self._left[0].isspace():
+            del self._left[0]
+        return self._next() if self._left else ""
+
+    def _command(self, name: str) -> str:
+        if name == "frac":
+            return f"{_bracketed(self._argument())}/{_bracketed(self._argument())} "
+        if name in _ACCENTS:
+            letters = self._argument()
+            return letters[:1] + _ACCENTS[name] + letters[1:]
+        if name in _FONTS:
+            return self._argument() + (self._gap() if name in _OPERATORS else "")
+        known = _SIGNS.get(name, _greek(name))
+        return name + self._gap() if known is None else known
+
+    def _gap(self) -> str:
+        """A blank between an operator and the letter behind it."""
+        return " " if self._left and re.match(_LETTER, self._left[0]) else ""
+
+
+def _greek(name: str) -> str | None:
+    """The letter of that name, or None."""
+    size = "CAPITAL" if name[0].isupper() else "SMALL"
+    try:
+        return unicodedata.lookup(f"GREEK {size} LETTER {name}")
+    except KeyError:
+        return None
+
+
+def _bracketed(text: str) -> str:
+    """The part of a fraction, in brackets unless it is one letter, perhaps with an index, or one number."""
+    return text if re.fullmatch(rf"\d+|\w(_\w|[{''.join(_LOWERED.values())}])?", text) else f"({text})"
+
+
+def _shifted(mark: str, text: str) -> str:
+    """A subscript or a superscript: in small letters where Unicode has all of them."""
+    small: Mapping[str, str] = _LOWERED if mark == "_" else _RAISED
+    if all(letter in small for letter in text):
+        return "".join(small[letter] for letter in text)
+    return mark + (text if len(text) == 1 else f"{{{text}}}")

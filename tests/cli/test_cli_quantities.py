@@ -1,0 +1,169 @@
+"""`fedtheory quantities`: the vocabulary, each name once, in its chapter, as people and as programs read it."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+import pytest
+
+from fedtheory.cli.unicode_math import unicode_math
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.registry import all_claims
+from fedtheory.language.vocabulary import Entry, vocabulary
+
+KEYS = ["name", "symbol", "formula", "chapter", "defined_in", "assumption", "place"]
+CONTRACT = (
+    "clients rounds local_steps local_step_size server_step_size smoothness strong_convexity noise_deviation "
+    "gradient_dissimilarity initial_distance initial_gap average_suboptimality max_drift average_gradient_sq "
+    "final_suboptimality final_distance_sq"
+)
+SYMBOLS = {
+    r"\tau": "τ",
+    r"\chi_n^2": "χₙ²",
+    r"\bar q": "q̄",
+    r"\theta^{n,k}": "θ^{n,k}",
+    r"\tau_M": "τ_M",
+    r"\sum_i\frac1{\tau_i}": "∑ᵢ1/τᵢ",
+    r"\frac\mu2\operatorname{tr}(H^{-1}R)": "μ/2 tr(H⁻¹R)",
+    r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\mathbb E F(x^*)": "1/(τT) ∑ₜ₌₀ᵀ⁻¹E F(x*)",
+    r"\max_{i\in S_n}T_i": "max_{i∈Sₙ}Tᵢ",
+    r"\text{load of the server}": "load of the server",
+    r"\unknown x": "unknown x",
+}
+
+
+def name_of(entry: Entry) -> str:
+    """Test ids are the names of quantities."""
+    return entry.notion.name
+
+
+def listed(command, *arguments: str) -> list[str]:
+    """The names that the command lists."""
+    return [entry["name"] for entry in command("quantities", *arguments, "--json").document]
+
+
+@pytest.mark.parametrize("entry", vocabulary(), ids=name_of)
+def test_every_quantity_is_in_order(entry: Entry) -> None:
+    """It is public under its own name, has a meaning, and its symbol renders without a rest of LaTeX."""
+    notion = entry.notion
+    assert getattr(q, notion.name) is notion
+    assert notion.meaning.strip()
+    symbol = unicode_math(notion.latex)
+    assert symbol.isprintable()
+    assert "\\" not in symbol
+    assert symbol.count("{") == symbol.count("}")
+
+
+def test_names_are_unique() -> None:
+    """No notion stands in two chapters, and none is called like a chapter."""
+    names = [entry.notion.name for entry in vocabulary()]
+    assert len(set(names)) == len(names)
+    assert sorted(names) == sorted(q.__all__)
+    assert not set(names) & {entry.chapter for entry in vocabulary()}
+
+
+def test_every_chapter_says_what_it_is_about() -> None:
+    """One sentence that fits into a line."""
+    for entry in vocabulary():
+        assert re.match(r"[A-Z].{10,115}[.:]\n?", f"{entry.module.__doc__}\n"), entry.module.__name__
+
+
+def test_names_of_the_contract() -> None:
+    """What scripts outside the project use."""
+    assert set(CONTRACT.split()) <= {entry.notion.name for entry in vocabulary()}
+
+
+def test_what_claims_speak_of_is_in_the_vocabulary() -> None:
+    """Other notions of claims are made from those of the vocabulary."""
+    known = {entry.notion.name for entry in vocabulary()}
+    families = ("gradient_growth_", "mean_")
+    for claim in all_claims().values():
+        for notion in claim.notation.values():
+            assert notion.name in known or notion.name.startswith(families), claim.id
+
+
+def test_every_assumption_is_public_under_its_name() -> None:
+    """In one chapter, and not called like one."""
+    for name in a.__all__:
+        assert isinstance(getattr(a, name), Assumption)
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module(f"fedtheory.language.assumptions.{name}")
+
+
+def test_constants_know_their_assumptions() -> None:
+    """The constant that an assumption bounds is that of the assumption."""
+    assert q.gradient_dissimilarity.assumption is a.bounded_dissimilarity
+    assert q.noise_deviation.assumption is a.unbiased_bounded_variance
+    bounded = {entry for entry in vars(a).values() if isinstance(entry, a.Boundedness)}
+    linked = {entry.notion.assumption for entry in vocabulary() if isinstance(entry.notion, Quantity)}
+    assert bounded <= linked
+
+
+def test_places() -> None:
+    """A whole run, a round, a local step, a point."""
+    places = {entry.notion.name: entry.notion.place for entry in vocabulary()}
+    assert places["max_drift"] == places["smoothness"] == "run"
+    assert places["round_drift"] == places["next_server_model"] == "round"
+    assert places["local_iterate"] == places["client_distance_sq"] == places["local_step_index"] == "step"
+    assert places["point"] == "points"
+
+
+def test_json(command) -> None:
+    """Every quantity with the documented keys, the symbol in LaTeX."""
+    outcome = command("quantities", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert all(list(entry) == KEYS for entry in outcome.document)
+    by_name = {entry["name"]: entry for entry in outcome.document}
+    assert len(by_name) == len(vocabulary())
+    found = by_name["gradient_dissimilarity"]
+    assert found["symbol"] == r"\zeta"
+    assert found["chapter"] == "heterogeneity"
+    assert importlib.import_module(found["defined_in"]).gradient_dissimilarity is q.gradient_dissimilarity
+    assert found["assumption"] == "bounded gradient dissimilarity"
+    assert by_name["max_drift"]["assumption"] is None
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [("MAX_drift", "max_drift"), (r"\zeta", "gradient_dissimilarity"), ("ζ", "gradient_dissimilarity"),
+     ("least common multiple", "common_period"), ("Steady_State", "small_step_bias")],
+)  # fmt: skip
+def test_a_word_filters(command, word: str, name: str) -> None:
+    """By name, symbol as LaTeX or as Unicode, meaning, chapter, whatever the case."""
+    found = listed(command, word)
+    assert name in found
+    assert len(found) < 20
+
+
+@pytest.mark.parametrize(("word", "hint"), [("smothness", "did you mean smoothness"), ("qqqqqqqq", "lists all")])
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_no_match(command, word: str, hint: str, option: tuple[str, ...]) -> None:
+    """One line, with near names where there are some."""
+    assert hint in command("quantities", word, *option).complaint()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_say_everything(command, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """Nothing is cut: all names, and all words of all formulas, also those in brackets."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    outcome = command("quantities")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "…" not in outcome.out
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in outcome.out.splitlines() if "│" in line]
+    names = {cell[0] for cell in cells}
+    assert {entry.notion.name for entry in vocabulary()} <= names
+
+
+def test_brackets_are_no_markup(command) -> None:
+    """E[w_i w_j] stays as it is."""
+    assert "E[w_i(n) w_j(n)]" in command("quantities", "weight_pairing").out.replace("\n", " ")
+
+
+@pytest.mark.parametrize("latex", SYMBOLS)
+def test_symbols_in_unicode(latex: str) -> None:
+    """Letters, accents, indices, fractions, operators."""
+    assert unicode_math(latex) == SYMBOLS[latex]
