@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from fedtheory.errors import MissingExtra
+from fedtheory.errors import InputError, MissingExtra
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import all_sources, claims_of, find
 from report.errata import ERRATA_PAGE, ledgers
@@ -45,9 +45,19 @@ def write_site(
     errata = _errata_page(environment, claims)
     plan = _plan_page(environment, claims)
     index = _index(environment, pages, others, has_errata=bool(errata), has_plan=bool(plan))
-    contents = {"index.html": index, "verdicts.json": _verdicts_json(verdicts)}
-    contents |= _claim_pages(environment, pages) | errata | _paper_pages(environment, others) | plan | _scripts(pages)
+    first = {"index.html": index, "verdicts.json": _verdicts_json(verdicts)}
+    own = _paper_pages(environment, others)
+    contents = _together(first, _claim_pages(environment, pages), errata, own, plan, _scripts(pages))
     return [_write(folder / name, text) for name, text in contents.items()]
+
+
+def _together(*parts: dict[str, str]) -> dict[str, str]:
+    """All files by their names; `InputError` where two go by the same one."""
+    counted = Counter(name for part in parts for name in part)
+    twice = [name for name, count in counted.items() if count > 1]
+    if twice:
+        raise InputError(twice[0], "expected another name for a paper's page, the site has a file of this one")
+    return {name: text for part in parts for name, text in part.items()}
 
 
 def write_sweep(folder: Path, file: Path) -> Path:
