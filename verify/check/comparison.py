@@ -13,7 +13,7 @@ from fedtheory.engine.frames import Index
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Relation
 from fedtheory.language.evaluation import Site
-from verify.check.decision import Decision, decide
+from verify.check.decision import FAILS, HOLDS, OPEN, decide
 from verify.check.links import Link
 from verify.check.sides import Place, Sides, Term, sides_of
 
@@ -71,15 +71,16 @@ def compare(
 
 
 def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
-    decision = decide(sides, nearby)
-    worst = int(_criticality(sides, decision).argmax())
+    decided = decide(sides, nearby)
+    worst = int(_criticality(sides, decided).argmax())
     lhs, rhs = sides.lhs[worst], sides.rhs[worst]
     smaller, larger = sides.link.ordered(lhs, rhs)
     ratio = smaller / larger if sides.link.relation.operator != "==" and larger > 0 else None
-    return Comparison(sides.link, lhs, rhs, decision.at(worst), ratio, sides.place(worst))
+    holds = {HOLDS: True, OPEN: None, FAILS: False}[int(decided[worst])]
+    return Comparison(sides.link, lhs, rhs, holds, ratio, sides.place(worst))
 
 
-def _criticality(sides: Sides, decision: Decision) -> Array:
+def _criticality(sides: Sides, decided: Array) -> Array:
     """Orders places: violations above the undecided above the rest, in each class the smallest relative gap on top.
 
     Where both sides are zero nothing is tight: such places come last in their class.
@@ -87,5 +88,5 @@ def _criticality(sides: Sides, decision: Decision) -> Array:
     is_something = (sides.scale > 0).astype(bool)
     relative = plain_floats(sides.slack / np.where(is_something, sides.scale, 1))
     tightness = abs(relative) if sides.link.relation.operator == "==" else -relative
-    criticality: Array = np.where(is_something, tightness, -2.0) + 8.0 * decision.fails + 4.0 * decision.is_open
+    criticality: Array = np.where(is_something, tightness, -2.0) + 4.0 * (HOLDS - decided)
     return criticality

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -52,8 +52,8 @@ class Place:
 class Sides:
     """Both sides of a link, and the scale of their rounding errors, over all places of a run."""
 
-    def __init__(self, link: Link, sites: _Sites, parts: Sequence[_Part]) -> None:
-        self.link, self._sites, self._parts = link, sites, parts
+    def __init__(self, link: Link, site: Callable[[int], Site], parts: Sequence[_Part]) -> None:
+        self.link, self._site, self._parts = link, site, parts
         self.lhs, self.rhs, self.scale = (np.concatenate(each) for each in zip(*(p.values for p in parts), strict=True))
         self.slack: Array = link.slack(self.lhs, self.rhs)
 
@@ -61,7 +61,7 @@ class Sides:
         """Where in the run an entry is."""
         ends = np.cumsum([len(part.existing) for part in self._parts])
         number = int(np.searchsorted(ends, entry, side="right"))
-        site, part = self._sites[number], self._parts[number]
+        site, part = self._site(number), self._parts[number]
         # Seen from the end of its part an entry has a negative number.
         position = np.unravel_index(part.existing[entry - ends[number]], part.shape)
         full = zip(site.axes, position, part.shape, strict=True)
@@ -70,26 +70,15 @@ class Sides:
 
 def sides_of(links: Sequence[Link], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
     """The sides of each link over all sites; `sites` gives them anew at each call."""
-    visited = _Sites(sites)
-    parts = [[_part(link, site) for link in links] for site in visited]
-    return [Sides(link, visited, each) for link, each in zip(links, zip(*parts, strict=True), strict=True)]
+    visited = iter(sites())
+    # A site of a large run is large: only the first ones are kept.
+    first = list(islice(visited, _KEPT_SITES))
+    parts = [[_part(link, site) for link in links] for site in chain(first, visited)]
 
+    def site_at(number: int) -> Site:
+        return first[number] if number < len(first) else next(islice(sites(), number, None))
 
-class _Sites:
-    """The sites of a run by their numbers: a site of a large run is large, and only the first ones are kept."""
-
-    def __init__(self, anew: Callable[[], Iterable[Site]]) -> None:
-        self._anew = anew
-        self._kept: list[Site] = []
-
-    def __iter__(self) -> Iterator[Site]:
-        for site in self._anew():
-            if len(self._kept) < _KEPT_SITES:
-                self._kept.append(site)
-            yield site
-
-    def __getitem__(self, number: int) -> Site:
-        return self._kept[number] if number < len(self._kept) else next(islice(self._anew(), number, None))
+    return [Sides(link, site_at, each) for link, each in zip(links, zip(*parts, strict=True), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
