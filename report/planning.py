@@ -61,7 +61,6 @@ rounds = {_ROUNDS}
 """
 
 
-@cache
 def comparable() -> tuple[Claim, ...]:
     """The true bounds on these errors as they are printed, repaired or sharpened; not the steps on the way to them."""
     stated = [claim for claim in covering_claims() if claim.printed or claim.corrects or claim.sharpens]
