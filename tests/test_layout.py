@@ -2,51 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
-from collections.abc import Iterator
-from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import pytest
+from modules import FLOORS, ROOT, imports, modules
 
-ROOT = Path(__file__).parent.parent
-FLOORS = ("report", "verify", "fedtheory")
 PICTURE = re.search(r"## Where things are\n\n```\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
 FREE = "errors"
 """What every chapter may use."""
-
-
-@cache
-def modules() -> dict[str, Path]:
-    """Every module by its dotted name."""
-    found = {}
-    for path in (path for floor in FLOORS for path in (ROOT / floor).rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-@cache
-def _imports(name: str, hints: bool) -> frozenset[str]:
-    """The modules of the project that a module imports, at the top or inside functions; with or without type hints."""
-    tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
-    guarded = [
-        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    ]
-    unseen = set() if hints else {inner for node in guarded for inner in ast.walk(node)}
-    return frozenset(found for node in ast.walk(tree) if node not in unseen for found in _named(node)) - {name}
-
-
-def _named(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.ImportFrom) and node.module:
-        for alias in node.names:
-            inner = f"{node.module}.{alias.name}"
-            yield inner if inner in modules() else node.module
-    elif isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
 
 
 def _chapter(module: str) -> str | None:
@@ -63,7 +28,7 @@ def chapters() -> list[str]:
 
 def _used(chapter: str) -> set[str]:
     names = [name for name in modules() if _chapter(name) == chapter]
-    used = {_chapter(found) for name in names for found in _imports(name, True)}
+    used = {_chapter(found) for name in names for found in imports(name, hints=True)}
     return {found for found in used if found is not None} - {chapter, FREE}
 
 
@@ -86,7 +51,7 @@ def test_a_chapter_uses_what_it_says(chapter: str) -> None:
 
 def test_no_circle() -> None:
     """No module is imported, directly or not, by one that it imports."""
-    TopologicalSorter({name: _imports(name, False) & modules().keys() for name in modules()}).prepare()
+    TopologicalSorter({name: imports(name) & modules().keys() for name in modules()}).prepare()
 
 
 @pytest.mark.parametrize("number", range(len(FLOORS)), ids=FLOORS)
@@ -95,13 +60,13 @@ def test_floors_do_not_look_up(number: int) -> None:
     above = set(FLOORS[:number])
     for name in modules():
         if name.split(".")[0] == FLOORS[number] and _chapter(name) != "cli":
-            assert not {found.partition(".")[0] for found in _imports(name, True)} & above, name
+            assert not {found.partition(".")[0] for found in imports(name, hints=True)} & above, name
 
 
 def test_nobody_imports_a_paper_by_name() -> None:
     """What is in a paper's folder is found, not named: another paper has the same rights."""
     outside = [name for name in modules() if _chapter(name) != "sources"]
-    named = {name: {f for f in _imports(name, True) if f.startswith("fedtheory.sources.")} for name in outside}
+    named = {name: {f for f in imports(name, hints=True) if f.startswith("fedtheory.sources.")} for name in outside}
     assert not {name: found for name, found in named.items() if found}
 
 
@@ -110,5 +75,7 @@ def test_a_paper_knows_no_other_paper(paper: str) -> None:
     home = f"fedtheory.sources.{paper}"
     for name in modules():
         if name == home or name.startswith(f"{home}."):
-            papers = {".".join(found.split(".")[:3]) for found in _imports(name, True) if _chapter(found) == "sources"}
+            papers = {
+                ".".join(found.split(".")[:3]) for found in imports(name, hints=True) if _chapter(found) == "sources"
+            }
             assert papers <= {home}, name

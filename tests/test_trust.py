@@ -1,0 +1,21 @@
+"""The page on trust names every module that a verdict rests on, with its lines of today."""
+
+from __future__ import annotations
+
+import re
+
+from modules import ROOT
+from trusted import PAGE, ROW, counted
+
+
+def test_every_module_has_its_row() -> None:
+    """Nothing that is trusted is left out, and nothing is named that is not; `python tests/trusted.py` counts anew."""
+    rows = {name: int(count or 0) for name, count in ROW.findall(PAGE.read_text(encoding="utf-8"))}
+    assert rows == counted()
+
+
+def test_what_it_is_compared_with_exists() -> None:
+    """Every test that the page names is a file, or several."""
+    named = set(re.findall(r"`(test_[\w*]+)`", PAGE.read_text(encoding="utf-8")))
+    assert named
+    assert not [name for name in named if not list((ROOT / "tests").rglob(f"{name}.py"))]

@@ -1,0 +1,61 @@
+"""What a "proved" and a "refuted" rest on, counted from the imports; run it to write the counts into docs/trust.md."""
+
+from __future__ import annotations
+
+import re
+
+from modules import ROOT, modules, reached
+
+PAGE = ROOT / "docs" / "trust.md"
+ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
+
+SHOWN_ONLY = frozenset({"fedtheory.proofs.outline", "fedtheory.proofs.printed"})
+"""What people are shown of a proof: no verdict depends on it."""
+QUICK_NO = frozenset({"fedtheory.kernel.samples"})
+"""Numbers at random: they only ever say no sooner."""
+PROOF_CHAPTERS = ("kernel", "proofs")
+RUN_CHAPTERS = ("language", "runfile", "engine", "federation", "arithmetic")
+
+
+def lines(name: str) -> int:
+    """Lines of a module's file."""
+    return len(modules()[name].read_text(encoding="utf-8").splitlines())
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("fedtheory.").replace(".", "/")
+
+
+def proved() -> dict[str, int]:
+    """Lines of each module of the kernel and of what brings claims before it, certificates themselves left out."""
+    wanted = [f"fedtheory.{chapter}" for chapter in PROOF_CHAPTERS]
+    found = {name for name in modules() for chapter in wanted if name == chapter or name.startswith(f"{chapter}.")}
+    return {_short(name): lines(name) for name in sorted(found - SHOWN_ONLY - QUICK_NO)}
+
+
+def refuted() -> dict[str, int]:
+    """Lines of what a check in rationals goes through, by chapter."""
+    found = reached("verify.check")
+    counts = {f"{chapter}/": 0 for chapter in RUN_CHAPTERS} | {"verify/check/": 0}
+    for name in found:
+        chapter = next((c for c in RUN_CHAPTERS if name.startswith(f"fedtheory.{c}")), None)
+        key = f"{chapter}/" if chapter else "verify/check/" if name.startswith("verify.check") else None
+        if key is not None:
+            counts[key] += lines(name)
+    return counts
+
+
+def counted() -> dict[str, int]:
+    """Every row of the page, with its lines."""
+    own, others = proved(), refuted()
+    return own | others | {"proved": sum(own.values()), "refuted": sum(others.values())}
+
+
+def main() -> None:
+    """Write the counts into the rows of the page."""
+    text, counts = PAGE.read_text(encoding="utf-8"), counted()
+    PAGE.write_text(ROW.sub(lambda row: f"| `{row[1]}` | {counts[row[1]]} |", text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
