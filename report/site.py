@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, get_args
 
 from fedtheory.errors import InputError, MissingExtra
 from fedtheory.language.claim import Claim, Verdict
-from fedtheory.language.registry import all_sources, claims_of, find
+from fedtheory.language.registry import all_sources, find
+from fedtheory.language.targets import resolve
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
 from report.pages import ClaimPage, claim_page
@@ -30,14 +31,14 @@ SCRIPT = "explorer.js"
 
 def write_site(
     folder: Path,
-    source: str | None,
+    targets: Sequence[str],
     *,
     jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Path]:
-    """Verify the claims of a source (or of all) and write their pages; the files written."""
-    claims = claims_of(source)
-    verdicts = verify([claim.id for claim in claims], jobs=jobs, on_progress=on_progress)
+    """Verify claims of papers, named as on the command line, and write their pages; the files written."""
+    claims = [_of_a_paper(target) for target in targets]
+    verdicts = verify(targets, jobs=jobs, on_progress=on_progress)
     pages = [claim_page(v, figures_for(v)) for v in verdicts]
     environment = _environment()
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,6 +50,13 @@ def write_site(
     own = _paper_pages(environment, others)
     contents = _together(first, _claim_pages(environment, pages), errata, own, plan, _scripts(pages))
     return [_write(folder / name, text) for name, text in contents.items()]
+
+
+def _of_a_paper(target: str) -> Claim:
+    claim = resolve(target)
+    if claim.source not in all_sources():
+        raise InputError(target, "expected claims of a paper; `fedtheory new-source` makes a folder for one of yours")
+    return claim
 
 
 def _together(*parts: dict[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fedtheory.cli.output import Jobs, Json, SourceKey, print_json, print_lines, progress
+from fedtheory.cli.output import Jobs, Json, SourceKey, Targets, print_json, print_lines, progress
 
 NAME = "report"
 
@@ -18,7 +18,13 @@ Sweep = Annotated[str | None, typer.Option("--sweep", metavar="FILE", help="The 
 
 
 def run(
-    output: Folder = "site", source: SourceKey = None, *, sweep: Sweep = None, jobs: Jobs = -1, as_json: Json = False
+    targets: Targets = None,
+    output: Folder = "site",
+    source: SourceKey = None,
+    *,
+    sweep: Sweep = None,
+    jobs: Jobs = -1,
+    as_json: Json = False,
 ) -> None:
     """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples.
 
@@ -28,9 +34,10 @@ def run(
     from pathlib import Path
 
     from fedtheory.errors import InputError, MissingExtra
+    from fedtheory.language.targets import expand_or_all
 
-    if sweep is not None and source is not None:
-        raise InputError("--sweep", "expected without --source: the page is about the claims of the sweep")
+    if sweep is not None and (source is not None or targets):
+        raise InputError("--sweep", "expected without claims or a source: the page is about the claims of the sweep")
     if not all(find_spec(module) for module in _NEEDED):
         raise MissingExtra("report", "writing the report")
     try:
@@ -41,7 +48,7 @@ def run(
 
     if sweep is None:
         with progress("report") as tell:
-            files = write_site(Path(output), source, jobs=jobs, on_progress=tell)
+            files = write_site(Path(output), expand_or_all(targets, source), jobs=jobs, on_progress=tell)
     else:
         files = [write_sweep(Path(output), Path(sweep))]
     if as_json:

@@ -69,6 +69,19 @@ def test_every_command_takes_the_folder(command, paper: Path) -> None:
     assert (erratum["lhs"], erratum["rhs"]) == ("4", "2")
 
 
+def test_its_pages(command, paper: Path, tmp_path: Path) -> None:
+    """An index, a page for each claim, and the errata; links stay inside."""
+    pages = tmp_path / "pages"
+    assert command("report", paper, "-o", pages, "--jobs", 1).code == 0
+    names = {"index", "errata", "paper-lemma-1", "paper-lemma-1-fixed", "paper-thm-1"}
+    assert {page.stem for page in pages.glob("*.html")} == names
+    proved = (pages / "paper-lemma-1-fixed.html").read_text(encoding="utf-8")
+    assert "Proved: the kernel accepts the certificate below" in proved
+    refuted = (pages / "paper-lemma-1.html").read_text(encoding="utf-8")
+    assert 'href="paper-lemma-1-fixed.html"' in refuted
+    assert "liu2022" not in (pages / "index.html").read_text(encoding="utf-8")
+
+
 def test_tables_name_claims_by_their_ids(command, paper: Path) -> None:
     """People read ids, not folders."""
     for name, *options in COMMANDS:

@@ -22,9 +22,7 @@ SLIP = "lecture27:lemma-3.proof.factor"
 
 def write_small_site(folder: Path, ids: tuple[str, ...]) -> None:
     """A site of a few claims."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(site, "claims_of", lambda _source: [find(claim_id) for claim_id in ids])
-        write_site(folder, None)
+    write_site(folder, ids)
 
 
 @pytest.fixture(scope="module")

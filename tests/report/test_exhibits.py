@@ -24,6 +24,7 @@ from fedtheory.language.exhibits import (
     Span,
 )
 from fedtheory.language.folder import open_paper
+from fedtheory.language.targets import expand
 from report.figures.charts import figure_of
 from report.figures.style import BLACK as INK
 from report.figures.style import CYCLE
@@ -166,7 +167,7 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def site_of(paper: Path) -> dict[str, str]:
     """The site of the made-up paper."""
     target = paper.parent / "site"
-    write_site(target, open_paper(paper).source.key)
+    write_site(target, expand([str(paper)]))
     return {path.name: path.read_text(encoding="utf-8") for path in target.glob("*.html")}
 
 

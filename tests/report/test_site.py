@@ -73,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = Path(tmp_path_factory.mktemp("site"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site, "claims_of", lambda _source: [find(claim_id) for claim_id in CLAIMS])
-        write_site(target, None, jobs=2)
+        write_site(target, list(all_claims()), jobs=2)
     return target
 
 
