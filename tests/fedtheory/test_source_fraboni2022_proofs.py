@@ -21,7 +21,7 @@ from fedtheory.federation.participation import Fixed
 from fedtheory.federation.problem import least_squares, quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import client_spread, mean_square_gradient, round_gap, square_mean_gradient
-from fedtheory.sources.fraboni2022 import (
+from fedtheory.sources.fraboni2022.statements import (
     gradient_lemmas,
     inequalities,
     lemma_3,
@@ -33,7 +33,7 @@ from fedtheory.sources.fraboni2022 import (
     theorem_2_proof,
     weights_lemmas,
 )
-from fedtheory.sources.fraboni2022 import notation as letters
+from fedtheory.sources.fraboni2022.statements import notation as letters
 from verify.check import check
 from verify.instances.asynchronous import one_of_two, rare_sample
 
