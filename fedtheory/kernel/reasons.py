@@ -1,9 +1,15 @@
-"""Reasons: what is not negative, and why."""
+"""Reasons: what is not negative, and why.
+
+A reason is a name and what it is about.  Which names there are, and what each
+of them says in a theory, stands in this module and nowhere else.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Concatenate, ParamSpec
 
 import sympy as sp
 
@@ -25,193 +31,194 @@ class Reason:
 
 @dataclass(frozen=True)
 class Because:
-    """One of the reasons of this module, for its vectors; a theory makes a scalar of it, or rejects it."""
+    """A reason by its name, with the vectors, objectives, numbers and names that it is about."""
 
-    in_theory: Callable[[Theory], Reason]
+    kind: str
+    about: tuple[Expr | str, ...] = ()
+
+    def in_theory(self, theory: Theory) -> Reason:
+        """What the reason says in a theory; `Rejected` where there is none of that name, or the theory has none."""
+        if self.kind not in REASONS:
+            raise Rejected(f"there is no reason called {self.kind!r}")
+        return REASONS[self.kind](theory, *self.about)
 
 
-def square(of: Expr) -> Because:
+REASONS: dict[str, Callable[..., Reason]] = {}
+"""What each reason says, by its name."""
+_P = ParamSpec("_P")
+
+
+def _reason(says: Callable[Concatenate[Theory, _P], Reason]) -> Callable[_P, Because]:
+    """A reason that goes by the name of the function that says what it is."""
+    REASONS[says.__name__] = says
+
+    def because(*about: _P.args, **_named: _P.kwargs) -> Because:
+        return Because(says.__name__, about)
+
+    because.__doc__ = says.__doc__
+    return because
+
+
+def subjects(kind: str) -> list[Parameter]:
+    """What a reason is about, in order: the parameters behind the theory; `Rejected` for an unknown name."""
+    if kind not in REASONS:
+        raise Rejected(f"there is no reason called {kind!r}")
+    return list(signature(REASONS[kind]).parameters.values())[1:]
+
+
+@_reason
+def square(_theory: Theory, of: Expr) -> Reason:
     """``|v|^2``."""
-    return Because(lambda _theory: Reason("square", Inner(of, of)))
+    return Reason("square", Inner(of, of))
 
 
-def steps(of: Expr) -> Because:
+@_reason
+def steps(theory: Theory, of: Expr) -> Reason:
     """``K sum_k |v_k|^2 - |sum_k v_k|^2`` over K local steps, none or more."""
-
-    def reason(theory: Theory) -> Reason:
-        if theory.local_steps is None:
-            raise Rejected("the theory does not say how many local steps there are")
-        total = LocalSum(of)
-        return Reason("Cauchy-Schwarz over steps", theory.local_steps * LocalSum(Inner(of, of)) - Inner(total, total))
-
-    return Because(reason)
+    if theory.local_steps is None:
+        raise Rejected("the theory does not say how many local steps there are")
+    total = LocalSum(of)
+    return Reason("Cauchy-Schwarz over steps", theory.local_steps * LocalSum(Inner(of, of)) - Inner(total, total))
 
 
-def weighted(weight: Expr, number: Expr, of: Expr) -> Because:
+@_reason
+def weighted(_theory: Theory, weight: Expr, number: Expr, of: Expr) -> Reason:
     """``mean(w c^2) mean(w |v|^2) - |mean(w c v)|^2`` over clients, for numbers w of theirs that are not negative."""
-
-    def reason(_theory: Theory) -> Reason:
-        together = Average(weight * number * of)
-        squares = Average(weight * number**2) * Average(weight * Inner(of, of))
-        return Reason("Cauchy-Schwarz over clients", squares - Inner(together, together), requires=weight)
-
-    return Because(reason)
+    together = Average(weight * number * of)
+    squares = Average(weight * number**2) * Average(weight * Inner(of, of))
+    return Reason("Cauchy-Schwarz over clients", squares - Inner(together, together), requires=weight)
 
 
-def unweighted(of: Expr) -> Because:
+@_reason
+def unweighted(theory: Theory, of: Expr) -> Reason:
     """``M mean(p_i |v_i|^2) - |mean(v_i)|^2`` for a mean with shares p_i over M clients."""
-
-    def reason(theory: Theory) -> Reason:
-        if theory.clients is None or theory.share is None:
-            raise Rejected("the theory does not say how many clients there are, and with what shares")
-        squares = theory.clients * Average(theory.share * Inner(of, of))
-        return Reason("Cauchy-Schwarz over clients", squares - Inner(Average(of), Average(of)))
-
-    return Because(reason)
+    if theory.clients is None or theory.share is None:
+        raise Rejected("the theory does not say how many clients there are, and with what shares")
+    squares = theory.clients * Average(theory.share * Inner(of, of))
+    return Reason("Cauchy-Schwarz over clients", squares - Inner(Average(of), Average(of)))
 
 
-def one() -> Because:
+@_reason
+def one(_theory: Theory) -> Reason:
     """The number one: its coefficient is what is left of the right side."""
-    return Because(lambda _theory: Reason("a number", sp.S.One))
+    return Reason("a number", sp.S.One)
 
 
-def convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
+@_reason
+def convexity(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x>`` of a convex f."""
-
-    def reason(theory: Theory) -> Reason:
-        if objective not in theory.convex:
-            raise Rejected(f"{objective} is not known to be convex")
-        return Reason("convexity gap", _linearisation_gap(objective, at, around))
-
-    return Because(reason)
+    _require_convex(objective, theory)
+    return Reason("convexity gap", _linearisation_gap(objective, at, around))
 
 
-def strong_convexity(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
+@_reason
+def strong_convexity(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x> - nu/2 |y - x|^2`` of a nu-strongly convex f."""
-
-    def reason(theory: Theory) -> Reason:
-        if objective not in theory.strongly_convex:
-            raise Rejected(f"{objective} is not known to be strongly convex")
-        bend = theory.strongly_convex[objective] / 2 * Inner(at - around, at - around)
-        return Reason("strong convexity", _linearisation_gap(objective, at, around) - bend)
-
-    return Because(reason)
+    if objective not in theory.strongly_convex:
+        raise Rejected(f"{objective} is not known to be strongly convex")
+    bend = theory.strongly_convex[objective] / 2 * Inner(at - around, at - around)
+    return Reason("strong convexity", _linearisation_gap(objective, at, around) - bend)
 
 
-def smoothness(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
+@_reason
+def smoothness(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
     """``f(x) + <grad f(x), y - x> + L/2 |y - x|^2 - f(y)`` of an L-smooth f."""
-
-    def reason(theory: Theory) -> Reason:
-        bound = _smoothness(objective, theory) / 2 * Inner(at - around, at - around)
-        return Reason("smoothness gap", bound - _linearisation_gap(objective, at, around))
-
-    return Because(reason)
+    bound = _smoothness(objective, theory) / 2 * Inner(at - around, at - around)
+    return Reason("smoothness gap", bound - _linearisation_gap(objective, at, around))
 
 
-def cocoercivity(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
+@_reason
+def cocoercivity(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x> - |grad f(y) - grad f(x)|^2 / (2 L)`` of a convex L-smooth f."""
-
-    def reason(theory: Theory) -> Reason:
-        if objective not in theory.convex:
-            raise Rejected(f"{objective} is not known to be convex")
-        apart = Gradient(objective, at) - Gradient(objective, around)
-        lost = Inner(apart, apart) / (2 * _smoothness(objective, theory))
-        return Reason("co-coercivity", _linearisation_gap(objective, at, around) - lost)
-
-    return Because(reason)
+    _require_convex(objective, theory)
+    apart = Gradient(objective, at) - Gradient(objective, around)
+    lost = Inner(apart, apart) / (2 * _smoothness(objective, theory))
+    return Reason("co-coercivity", _linearisation_gap(objective, at, around) - lost)
 
 
-def lipschitz_gradient(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
+@_reason
+def lipschitz_gradient(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
     """``L^2 |y - x|^2 - |grad f(y) - grad f(x)|^2`` of an L-smooth f."""
-
-    def reason(theory: Theory) -> Reason:
-        apart = Gradient(objective, at) - Gradient(objective, around)
-        bound = _smoothness(objective, theory) ** 2 * Inner(at - around, at - around)
-        return Reason("Lipschitz gradient", bound - Inner(apart, apart))
-
-    return Because(reason)
+    apart = Gradient(objective, at) - Gradient(objective, around)
+    bound = _smoothness(objective, theory) ** 2 * Inner(at - around, at - around)
+    return Reason("Lipschitz gradient", bound - Inner(apart, apart))
 
 
-def triangle(*vectors: Expr) -> Because:
+@_reason
+def triangle(_theory: Theory, *vectors: Expr) -> Reason:
     """``|u| + |v| + ... - |u + v + ...|``."""
-    lengths = sp.Add(*map(length, vectors))
-    return Because(lambda _theory: Reason("triangle inequality", lengths - length(sp.Add(*vectors))))
+    return Reason("triangle inequality", sp.Add(*map(length, vectors)) - length(sp.Add(*vectors)))
 
 
-def length_of_mean(of: Expr) -> Because:
+@_reason
+def length_of_mean(_theory: Theory, of: Expr) -> Reason:
     """The mean of ``|v_i|`` over the clients, minus the length of the mean of ``v_i``."""
     apart = Average(length(of)) - length(Average(of))
-    return Because(lambda _theory: Reason("a mean is not longer than its members in the mean", apart))
+    return Reason("a mean is not longer than its members in the mean", apart)
 
 
-def mean_of_drawn(of: Expr) -> Because:
+@_reason
+def mean_of_drawn(theory: Theory, of: Expr) -> Reason:
     """The mean of ``|v_i|^2`` over the clients, minus ``|v|^2`` for the mean v over those that are drawn in a round."""
-
-    def reason(theory: Theory) -> Reason:
-        if not theory.of_a_round or theory.participants is None:
-            raise Rejected("nobody is drawn, or it is not said how many are")
-        if any(basis.atoms(Selected) for basis in vector(of, theory)):
-            raise Rejected(f"{of} depends on who is drawn")
-        drawn = Selected(of)
-        return Reason("Jensen's inequality for those that are drawn", Average(Inner(of, of)) - Inner(drawn, drawn))
-
-    return Because(reason)
+    if not theory.of_a_round or theory.participants is None:
+        raise Rejected("nobody is drawn, or it is not said how many are")
+    if any(basis.atoms(Selected) for basis in vector(of, theory)):
+        raise Rejected(f"{of} depends on who is drawn")
+    drawn = Selected(of)
+    return Reason("Jensen's inequality for those that are drawn", Average(Inner(of, of)) - Inner(drawn, drawn))
 
 
-def lipschitz_gradient_length(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
+@_reason
+def lipschitz_gradient_length(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
     """``L |y - x| - |grad f(y) - grad f(x)|`` of an L-smooth f."""
-
-    def reason(theory: Theory) -> Reason:
-        apart = Gradient(objective, at) - Gradient(objective, around)
-        return Reason("Lipschitz gradient", _smoothness(objective, theory) * length(at - around) - length(apart))
-
-    return Because(reason)
+    apart = Gradient(objective, at) - Gradient(objective, around)
+    return Reason("Lipschitz gradient", _smoothness(objective, theory) * length(at - around) - length(apart))
 
 
-def lipschitz(objective: sp.Symbol, at: Expr, around: Expr) -> Because:
-    """``rho |y - x| - (f(y) - f(x))`` of a rho-Lipschitz f."""
+@_reason
+def lipschitz(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
+    """``rho |y - x| - (f(y) - f(x))`` of an f that is rho-Lipschitz where the run is."""
+    if objective not in theory.lipschitz:
+        raise Rejected(f"{objective} is not known to be Lipschitz")
+    for point in (at, around):
+        if point not in theory.visited:
+            raise Rejected(f"{point} may lie where the constant of {objective} does not hold")
+    apart = Value(objective, at) - Value(objective, around)
+    return Reason("Lipschitz objective", theory.lipschitz[objective] * length(at - around) - apart)
 
-    def reason(theory: Theory) -> Reason:
-        if objective not in theory.lipschitz:
-            raise Rejected(f"{objective} is not known to be Lipschitz")
-        apart = Value(objective, at) - Value(objective, around)
-        return Reason("Lipschitz objective", theory.lipschitz[objective] * length(at - around) - apart)
 
-    return Because(reason)
-
-
-def root(name: str, bound: Expr, of: Expr) -> Because:
+@_reason
+def root(theory: Theory, name: str, bound: Expr, of: Expr) -> Reason:
     """``c - |v|`` for a number c that is not negative, where ``c^2 - |v|^2`` is the slack of an assumption."""
-
-    def reason(theory: Theory) -> Reason:
-        slack = assumption(name).in_theory(theory).expression
-        if sp.expand(theory.numbers.known(sp.expand(slack + Inner(of, of))) - theory.numbers.known(bound) ** 2) != 0:
-            raise Rejected(f"{name!r} does not bound the length of {of} by {bound}")
-        return Reason(f"the root of: {name}", bound - length(of), requires=bound)
-
-    return Because(reason)
+    slack = _assumed(name, theory)
+    if sp.expand(theory.numbers.known(sp.expand(slack + Inner(of, of))) - theory.numbers.known(bound) ** 2) != 0:
+        raise Rejected(f"{name!r} does not bound the length of {of} by {bound}")
+    return Reason(f"the root of: {name}", bound - length(of), requires=bound)
 
 
-def optimality(objective: sp.Symbol, at: Expr) -> Because:
+@_reason
+def optimality(theory: Theory, objective: sp.Symbol, at: Expr) -> Reason:
     """``f(x) - f(x*)`` for a minimiser x*."""
-
-    def reason(theory: Theory) -> Reason:
-        if objective not in theory.minimisers:
-            raise Rejected(f"{objective} is not known to have a minimiser")
-        return Reason("optimality", Value(objective, at) - Value(objective, theory.minimisers[objective]))
-
-    return Because(reason)
+    if objective not in theory.minimisers:
+        raise Rejected(f"{objective} is not known to have a minimiser")
+    return Reason("optimality", Value(objective, at) - Value(objective, theory.minimisers[objective]))
 
 
-def assumption(name: str) -> Because:
+@_reason
+def assumption(theory: Theory, name: str) -> Reason:
     """The slack of a stated assumption."""
+    return Reason(name, _assumed(name, theory))
 
-    def reason(theory: Theory) -> Reason:
-        if name not in theory.assumed:
-            raise Rejected(f"the theory does not assume {name!r}")
-        return Reason(name, theory.assumed[name])
 
-    return Because(reason)
+def _assumed(name: str, theory: Theory) -> Expr:
+    if name not in theory.assumed:
+        raise Rejected(f"the theory does not assume {name!r}")
+    return theory.assumed[name]
+
+
+def _require_convex(objective: sp.Symbol, theory: Theory) -> None:
+    if objective not in theory.convex:
+        raise Rejected(f"{objective} is not known to be convex")
 
 
 def _linearisation_gap(objective: sp.Symbol, at: Expr, around: Expr) -> Expr:

@@ -55,7 +55,9 @@ class Theory:
     smooth: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Objectives with Lipschitz gradients, and the constants."""
     lipschitz: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
-    """Objectives that are Lipschitz themselves, and the constants."""
+    """Objectives that are Lipschitz themselves, and the constants, which hold where a run can be."""
+    visited: frozenset[sp.Symbol] = frozenset()
+    """Vectors that lie where a run can be."""
     minimisers: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
     """Objectives with a minimiser, where the gradient vanishes."""
     weighted_minimisers: frozenset[Expr] = frozenset()

@@ -23,6 +23,17 @@ from fedtheory.language.quantities import (
 
 _SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
+_VISITED = (
+    q.server_model,
+    q.optimum,
+    q.local_iterate,
+    q.average_iterate,
+    q.next_local_iterate,
+    q.next_average_iterate,
+    q.centralised_model,
+    q.next_centralised_model,
+)
+"""Models that are inside the ball that contains a run; gradient descent on F from one of them stays inside."""
 _CONVEX = (a.convex_and_smooth,)
 _SMOOTH = (a.convex_and_smooth, a.smooth)
 _COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations, q.window)
@@ -176,6 +187,7 @@ def theory_of(claim: Claim) -> Theory:
         smooth=_own_constants(letter, "smooth") | (dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {}),
         strongly_convex=_own_constants(letter, "strongly convex"),
         lipschitz=dict.fromkeys(both, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
+        visited=frozenset({letter(notion) for notion in _VISITED} | points),
         minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
         assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(claim, letter),
