@@ -78,11 +78,10 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     # What is outside the language is an error whether or not the claim applies.
     links = links_of(claim)
     asked = applicability(claim, run, nearby)
-    reason = "; ".join(asked.failures) or None
-    found = Check(claim, run.arithmetic, not asked.failures, reason, asked.conditions, is_steady=asked.is_steady)
-    if not found.applicable:
-        return found
-    found = replace(found, regions=_regions(claim, run))
+    given = partial(Check, claim, run.arithmetic, conditions=asked.conditions, is_steady=asked.is_steady)
+    if asked.failures:
+        return given(False, "; ".join(asked.failures))
+    found = given(True, None, regions=_regions(claim, run))
     if not found.is_steady:
         return found
     if claim.rate is not None:

@@ -95,8 +95,12 @@ def _part(link: Link, site: Site) -> _Part:
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
     # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
     values = np.broadcast_arrays(*map(all_bare, (left, right, left_scale + right_scale)))
-    shape = values[0].shape
+    existing = _existing(site, values[0])
+    return _Part(values[0].shape, existing, tuple(each.ravel()[existing] for each in values))
+
+
+def _existing(site: Site, values: Array) -> Array:
     valid = None if site.frame is None else site.frame.valid
-    mask = valid if valid is not None and valid.shape == shape[1:] else np.array(True)
-    existing = np.flatnonzero(np.broadcast_to(mask, shape))
-    return _Part(shape, existing, tuple(each.ravel()[existing] for each in values))
+    if valid is None or valid.shape != values.shape[1:]:
+        return np.arange(values.size)
+    return np.flatnonzero(np.broadcast_to(valid, values.shape))
