@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
 from fedtheory.kernel.numbers import Numbers, Rejected
@@ -50,7 +51,10 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         if not isinstance(term.reason, Because):
             raise Rejected(f"{term.reason} is no reason of the kernel")
         reason = term.reason.in_theory(theory)
-        residual = added([residual, scaled(scalar(term.whole(reason), theory), sp.S.NegativeOne)])
+        whole = term.whole(reason)
+        require_admitted(whole)
+        require_finite((coefficient, whole, reason.requires), theory.numbers, conditions)
+        residual = added([residual, scaled(scalar(whole, theory), sp.S.NegativeOne)])
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
         steps.append(Step(f"({coefficient}) >= 0, for: {reason.name}", is_positive))
         if reason.requires != 0:

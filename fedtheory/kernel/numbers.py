@@ -41,6 +41,8 @@ class Numbers:
     """Of all these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
     divisors: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that are not zero because the statement divides by them."""
+    nonzero: frozenset[Expr] = frozenset()
+    """Factors that the statement divides by: where one of them is zero, nothing is said."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
     """Numbers that stand for an expression in others: for a mean over clients."""
     roots: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
@@ -49,7 +51,7 @@ class Numbers:
     @property
     def key(self) -> Hashable:
         """Everything that is known of the numbers: the same for the same numbers only."""
-        letters = (self.letters, self.of_clients, self.may_vanish, self.divisors)
+        letters = (self.letters, self.of_clients, self.may_vanish, self.divisors, self.nonzero)
         mappings = (known.items() for known in (self.at_least, self.definitions, self.roots))
         return tuple(map(frozenset, (*letters, *mappings)))
 
@@ -69,8 +71,8 @@ class Numbers:
             raise Rejected(f"{_listed(unknown)} is not a number of the theory")
         if number.atoms(*_OF_VECTORS):
             raise Rejected(f"{number} is not a number, but a sum or a mean of what may be random")
-        if number.atoms(sp.Float) or number.has(sp.oo, -sp.oo, sp.zoo, sp.nan):
-            raise Rejected(f"{number} is not exact, or not finite")
+        for part in sp.preorder_traversal(number):
+            _require_rational(part)
         return self.with_plain_means(number)
 
     def with_plain_means(self, number: Expr) -> Expr:
@@ -114,13 +116,18 @@ class Numbers:
 
 @lru_cache(maxsize=2**10)
 def _vanishes(number: Expr, root: sp.Symbol, of: Expr) -> bool:
-    """Whether the numerator is zero where even powers of a root are powers of what it is the root of."""
+    """Whether the numerator is zero, and the denominator not, because of what a letter is the square root of."""
     if _is_large_somewhere(number, root, of):
         return False
+    above, below = sp.fraction(sp.together(number))
+    return _reduces_to_zero(above, root, of) and not _reduces_to_zero(below, root, of)
+
+
+def _reduces_to_zero(polynomial: Expr, root: sp.Symbol, of: Expr) -> bool:
+    """Whether a polynomial is zero once even powers of a root are powers of what it is the root of."""
     above, below = sp.fraction(sp.together(of))
-    means = {mean: sp.Dummy("mean") for mean in (number + of).atoms(Average)}
-    parts = [part.xreplace(means) for part in (sp.fraction(sp.together(number))[0], above, below, root)]
-    _, (whole, above, below, letter) = sp.sring(parts)
+    means = {mean: sp.Dummy("mean") for mean in (polynomial + of).atoms(Average)}
+    _, (whole, above, below, letter) = sp.sring([part.xreplace(means) for part in (polynomial, above, below, root)])
     place = letter.leading_expv().index(1)
     half = max((powers[place] for powers in whole), default=0) // 2
     sums = [whole.ring.zero, whole.ring.zero]
@@ -142,6 +149,18 @@ def _is_large_somewhere(number: Expr, root: sp.Symbol, of: Expr) -> bool:
 
 
 _LARGE = sp.Rational(1, 10**12)
+
+
+def _require_rational(part: Expr) -> None:
+    """Raise `Rejected` for a part of a number that is no letter, rational, sum, product, power, root or mean."""
+    if not (isinstance(part, sp.Rational) or type(part) in (sp.Symbol, sp.Dummy, sp.Add, sp.Mul, sp.Pow, Average)):
+        raise Rejected(f"{part} is no exact number, or not finite")
+    if isinstance(part, sp.Pow) and not part.exp.is_integer and part.exp.is_Rational and not _has_root(part.base):
+        raise Rejected(f"{part} is a root of what may be negative")
+
+
+def _has_root(base: Expr) -> bool:
+    return bool((base.is_Symbol or base.is_Rational) and base.is_nonnegative)
 
 
 def _outside_means(number: Expr) -> set[sp.Symbol]:

@@ -21,14 +21,13 @@ Uses `language`, `kernel`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import sympy as sp
-from sympy.core.relational import Relational
-
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected, Step
+from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find, papers
 from fedtheory.language.source import Paper
@@ -36,7 +35,7 @@ from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.combination import Combination, Part, examine_combination
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.means import MeanCertificate, examine_mean
-from fedtheory.proofs.proof import Proof, Prover
+from fedtheory.proofs.proof import Proof, Prover, conditions_of, relaxation
 from fedtheory.proofs.recursion import Recursion, examine_recursion, k
 from fedtheory.proofs.theory import letters_of, numbers_of, theory_of
 from fedtheory.proofs.updates import LETTERS
@@ -117,7 +116,11 @@ def examination(claim: Claim, certificate: AnyCertificate, prover: Prover = _pro
     """The steps of an examination, one by one."""
     try:
         _require_provable(claim)
-        yield from _EXAMINERS[type(certificate)](claim, certificate, prover)
+        yield from relaxation(claim, certificate.relaxed)
+        # Nothing may rest on a condition that a certificate says it does not need.
+        supposed = replace(claim, conditions=conditions_of(claim, certificate.relaxed))
+        _require_provable(supposed)
+        yield from _EXAMINERS[type(certificate)](supposed, certificate, prover)
     except Rejected as reason:
         yield Step(str(reason), False)
 
@@ -130,13 +133,12 @@ def _require_provable(claim: Claim) -> None:
     """Raise `Rejected` where a claim says nothing, has a rounded number, or a letter that means something else."""
     if not claim.relations:
         raise Rejected("the claim has no relation that could be proved")
-    numbers_of(claim), letters_of(claim)
-    for condition in claim.conditions:
-        if not isinstance(condition, Relational):
-            raise Rejected(f"the condition {condition} is no relation")
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    for side in sides:
+        require_admitted(side)
+    for condition in claim.conditions:
+        require_admitted_condition(condition)
+    numbers_of(claim), letters_of(claim)
     for expression in (*sides, *claim.conditions, *claim.where, *claim.for_all):
-        if expression.atoms(sp.Float):
-            raise Rejected(f"{expression} is not exact")
         if expression.free_symbols & _OWN:
             raise Rejected(f"{expression} has a letter that certificates use")

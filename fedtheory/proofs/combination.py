@@ -17,11 +17,12 @@ from fedtheory.kernel import (
     is_positive,
     slack,
 )
+from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import RUN_FACTS, Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
-from fedtheory.proofs.proof import Prover, assumed, conditions_of, follows, named, relaxation, reliance
+from fedtheory.proofs.proof import Prover, assumed, follows, named, reliance
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
 from fedtheory.proofs.theory import divisors, known_conditions, letters_of, numbers_of
 from fedtheory.proofs.update_facts import UPDATE_FACTS
@@ -59,8 +60,7 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
-    yield from relaxation(claim, certificate.relaxed)
-    own = without_minima(conditions_of(claim, certificate.relaxed), numbers_of(claim))
+    own = without_minima(claim.conditions, numbers_of(claim))
     conditions = [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
     for inequality in certificate.known:
         slack, _ = yield from _derived(claim, inequality, conditions, prove)
@@ -114,6 +114,7 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
     for part in parts:
         premises.append((part, *(yield from _premise(claim, part, conditions, prove))))
     coefficients = [numbers.plain(part.coefficient) for part in parts]
+    require_finite(coefficients, numbers, conditions)
     # The sum comes first: that it is wrong is seen sooner than that a sign is.
     yield _sum_of(numbers, relation, [c * factor for c, (_, factor, _) in zip(coefficients, premises, strict=True)])
     for coefficient, (part, _, is_zero) in zip(coefficients, premises, strict=True):

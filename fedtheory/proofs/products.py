@@ -80,7 +80,7 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
     replace(theory.numbers, letters=theory.numbers.letters | why.scalars.keys()).plain(slack)
     below = sp.fraction(sp.together(slack))[1]
     for name in why.divided_by:
-        yield Step(f"the relation divides by {name}", sp.rem(below, slacks[name], *why.scalars) == 0)
+        yield Step(f"the relation divides by {name}", _divides(slacks[name], below))
     whole = slack * sp.Mul(*(slacks[name] for name in why.divided_by))
     for part in why.parts:
         coefficient = theory.numbers.plain(part.coefficient)
@@ -88,6 +88,12 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
         whole -= coefficient * sp.Mul(*(slacks[name] for name in part.facts))
     left = sp.cancel(whole)
     yield Step("the identity" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
+
+
+def _divides(divisor: Expr, polynomial: Expr) -> bool:
+    """Whether a polynomial in all of its letters, numbers among them, is a multiple of another that is no number."""
+    letters = sorted(divisor.free_symbols | polynomial.free_symbols, key=sp.default_sort_key)
+    return bool(divisor.free_symbols) and sp.reduced(polynomial, [divisor], *letters)[1] == 0
 
 
 def _require_own_letters(why: Products, theory: Theory) -> None:

@@ -83,7 +83,7 @@ def relaxation(claim: Claim, relaxed: Sequence[Expr] | None) -> Iterator[Step]:
 def reliance(claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None) -> Iterator[Step]:
     """That a proof of another claim may be used: it is one, in the same notation, and asks for no more.
 
-    `conditions` are those under which the claim is being proved, its own unless given.
+    `conditions` are what is known of numbers, the claim's own conditions unless given.
     """
     premise = on.claim
     unmet = [condition for condition in conditions_of(premise, on.relaxed) if not follows(condition, claim, conditions)]

@@ -21,7 +21,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import MEASURES, Measure
-from fedtheory.proofs.proof import Prover, assumed, conditions_of, named, relaxation
+from fedtheory.proofs.proof import Prover, assumed, named
 from fedtheory.proofs.theory import letters_of, numbers_of
 
 k = sp.Dummy("k", nonnegative=True)
@@ -55,15 +55,15 @@ class Recursion:
 
 @dataclass(frozen=True)
 class Setting:
-    """A claim with its certificate, and the conditions under which it is proved."""
+    """A claim, under the conditions under which it is proved, with its certificate."""
 
     claim: Claim
     certificate: Recursion
 
     @property
     def conditions(self) -> tuple[Expr, ...]:
-        """Those of the certificate, if it has weaker ones."""
-        return tuple(conditions_of(self.claim, self.certificate.relaxed))
+        """Those of the claim."""
+        return tuple(self.claim.conditions)
 
     @property
     def steps(self) -> sp.Symbol:
@@ -102,7 +102,6 @@ def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> I
     if certificate.measure not in MEASURES:
         raise Rejected(f"{certificate.measure.words} is no measure that is known")
     yield assumed(claim, _NEEDS, "all clients take the same steps")
-    yield from relaxation(claim, certificate.relaxed)
     at = Setting(claim, certificate)
     yield from _induction(at)
     yield from conclude(at, relation.right)

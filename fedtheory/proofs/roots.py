@@ -60,8 +60,11 @@ def with_letters(roots: Iterable[Root], relation: Relation) -> Relation:
 
 def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:
     """The numbers of a claim and the letters of its roots."""
-    squares = {root.letter: numbers.plain(root.of) for root in roots}
-    return replace(numbers, letters=numbers.letters.union(squares), roots=squares)
+    squares, nonzero = {}, numbers.nonzero
+    for root in roots:
+        squares[root.letter] = numbers.plain(root.of)
+        nonzero |= {root.in_place(factor) for factor in nonzero}
+    return replace(numbers, letters=numbers.letters.union(squares), roots=squares, nonzero=nonzero)
 
 
 def conditions_with(roots: Iterable[Root], conditions: Sequence[Expr]) -> tuple[Expr, ...]:

@@ -8,6 +8,7 @@ from functools import cache
 import sympy as sp
 
 from fedtheory.kernel import Numbers, Rejected, Theory
+from fedtheory.kernel.admitted import factors_below
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Selected, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -156,9 +157,12 @@ class Letters:
 
 def letters_of(claim: Claim) -> Letters:
     """The letters of a claim, with those of quantities that are its sides."""
-    both = claim.where.keys() & claim.for_all.keys()
+    both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
     if both:
         raise Rejected(f"{', '.join(map(str, both))} stands for something, and is under a quantifier as well")
+    for symbol, notion in claim.notation.items():
+        if claim.where.get(symbol, notion) is not notion:
+            raise Rejected(f"{symbol} stands for {claim.where[symbol].name} and for {notion.name}")
     return Letters({**claim.where, **claim.notation})
 
 
@@ -237,12 +241,17 @@ def numbers_of(claim: Claim) -> Numbers:
         at_least=counts,
         may_vanish=frozenset(index.union(s for s, notion in (named | own).items() if notion in vanishing)),
         divisors=frozenset(s for s, notion in named.items() if _is_divided_by(claim, s, notion)),
+        nonzero=factors_below([*_sides(claim), *_condition_sides(claim)]),
         definitions=_means_of_numbers(letters_of(claim)),
     )
 
 
 def _sides(claim: Claim) -> list[Expr]:
     return [side for relation in claim.relations for side in (relation.left, relation.right)]
+
+
+def _condition_sides(claim: Claim) -> list[Expr]:
+    return [side for condition in claim.conditions for side in getattr(condition, "args", ())]
 
 
 def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
@@ -252,8 +261,7 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
         return True
     if notion is q.weight_sum and any(claim.where.get(s) in _PER_SHARE for side in sides for s in side.free_symbols):
         return True
-    conditions = [side for condition in claim.conditions for side in getattr(condition, "args", ())]
-    return notion in _DIVIDED_BY and symbol in divisors([*sides, *conditions])
+    return notion in _DIVIDED_BY and symbol in divisors([*sides, *_condition_sides(claim)])
 
 
 _DIVIDED_BY = (
@@ -288,10 +296,13 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     of_each = letter.has(q.local_steps) or not any(
         r.left.atoms(*MEANS) | r.right.atoms(*MEANS) for r in claim.relations
     )
+    # On the run as a whole and at points every number of a step meets every client.
+    of_each = of_each and (claim.place in _AT_STEPS or not letter.has(q.client_local_steps))
     is_numbered = q.local_step_index in claim.notation.values()
     return (*drawn, *steps_taken(claim)) if is_numbered and of_each else drawn
 
 
+_AT_STEPS = ("step", "path", "round")
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
 """What makes a round end where the average of its clients ends."""
 MEANS = (Average, Selected, ClientSum)

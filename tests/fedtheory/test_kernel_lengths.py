@@ -40,6 +40,7 @@ THEORY = Theory(
     means={F: F_i},
     smooth={F_i: L},
     lipschitz={F: rho},
+    visited=frozenset({a, b}),
     assumed={"near": delta**2 - norm_sq(a - b)},
 )
 ONE = sp.S.One

@@ -104,7 +104,7 @@ def _named(name: str, folder: Path) -> Iterator[tuple[str, str]]:
     if len(targets) == 1:
         [(target, claim)] = targets.items()
         _require_evaluable(claim)
-        yield name, target
+        yield name if ".py" in name else shown_as(target, claim), target
         return
     evaluable = [(shown_as(target, claim), target) for target, claim in targets.items() if _says_something(claim)]
     if not evaluable:

@@ -1,0 +1,108 @@
+"""What may be written in a proof: a closed list of operations; everything else is refused with one line."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Expr,
+    Gradient,
+    Inner,
+    LocalSum,
+    PastSum,
+    Selected,
+    Value,
+)
+from fedtheory.kernel.numbers import Numbers, Rejected
+from fedtheory.kernel.signs import is_nonnegative
+
+HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
+"""What is made of vectors, objectives, and what differs between clients or steps."""
+_ADMITTED = {sp.Symbol, sp.Dummy, sp.Add, sp.Mul, sp.Pow, *HEADS}
+_ORDERINGS = {sp.Le, sp.Lt, sp.Ge, sp.Gt}
+
+
+def require_admitted(expression: Expr) -> None:
+    """Raise `Rejected` where an expression has anything but letters, rationals, sums, products, powers and `HEADS`.
+
+    An exponent is a whole number, half of one, or a letter plus a whole number.
+    """
+    for part in sp.preorder_traversal(sp.sympify(expression)):
+        if not (isinstance(part, sp.Rational) or type(part) in _ADMITTED):
+            raise Rejected(f"{part} is no letter, rational, sum, product or power, nor a head of the language")
+        if isinstance(part, sp.Pow) and not _is_exponent(part.exp):
+            raise Rejected(f"{part} has an exponent that is no whole number, half of one, or a letter plus a whole one")
+
+
+def require_admitted_condition(condition: Expr) -> None:
+    """The same for an ordering of two sides, which may have minima of such expressions."""
+    if type(condition) not in _ORDERINGS:
+        raise Rejected(f"the condition {condition} is no ordering of two sides")
+    for side in condition.args:
+        for part in side.atoms(sp.Min):
+            for bound in part.args:
+                require_admitted(bound)
+        require_admitted(side.replace(sp.Min, lambda *_bounds: sp.S.One))
+
+
+def _is_exponent(exponent: Expr) -> bool:
+    if exponent.is_Rational:
+        return exponent.q in (1, 2)
+    whole, letter = exponent.as_coeff_Add()
+    return bool(whole.is_Integer and letter.is_Symbol)
+
+
+def require_finite(expressions: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:
+    """Raise `Rejected` where something is divided by what may be zero under the conditions."""
+    for divisor in _divisors(expressions):
+        if not _is_nonzero(divisor, _Known(numbers, numbers.key), tuple(conditions)):
+            raise Rejected(f"({divisor}) may be zero, and something is divided by it")
+
+
+def factors_below(expressions: Iterable[Expr]) -> frozenset[Expr]:
+    """The factors of what expressions divide by."""
+    return frozenset(factor for divisor in _divisors(expressions) for factor in _factors(divisor))
+
+
+def _divisors(expressions: Iterable[Expr]) -> list[Expr]:
+    powers = (power for one in expressions for power in sp.sympify(one).atoms(sp.Pow))
+    return sorted({power.base for power in powers if _is_negative(power.exp)}, key=sp.default_sort_key)
+
+
+def _is_negative(exponent: Expr) -> bool:
+    return bool(exponent.as_coeff_Add()[0].is_negative)
+
+
+@lru_cache(maxsize=2**12)
+def _factors(divisor: Expr) -> tuple[Expr, ...]:
+    found = (factor.as_base_exp()[0] for factor in sp.Mul.make_args(sp.factor(divisor)))
+    return tuple(factor for factor in found if not factor.is_Rational)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Numbers that are compared by what is known of them."""
+
+    numbers: Numbers = field(compare=False)
+    key: Hashable
+
+
+@lru_cache(maxsize=2**12)
+def _is_nonzero(divisor: Expr, known: _Known, conditions: tuple[Expr, ...]) -> bool:
+    """Whether a divisor does not vanish: it has a sign, or each factor has or is one that the statement divides by."""
+    numbers = known.numbers
+    return _has_sign(divisor, numbers, conditions) or all(
+        any((factor / other).is_Rational for other in numbers.nonzero) or _has_sign(factor, numbers, conditions)
+        for factor in _factors(divisor)
+    )
+
+
+def _has_sign(divisor: Expr, numbers: Numbers, conditions: tuple[Expr, ...]) -> bool:
+    return any(is_nonnegative(sign / divisor, numbers, conditions) for sign in (1, -1))
