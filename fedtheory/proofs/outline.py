@@ -15,15 +15,17 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
-from fedtheory.proofs import AnyCertificate, Certificate, Combination, MeanCertificate, Recursion, certificate_of
-from fedtheory.proofs.certificate import BothWays, Link, theory_of_link
-from fedtheory.proofs.combination import Part
+from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
-from fedtheory.proofs.recursion import Setting, k
+from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.recursion import Recursion, Setting, k
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.theory import letters_of

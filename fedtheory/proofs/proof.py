@@ -12,6 +12,8 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.theory import letters_of, numbers_of
 
+Document = dict[str, Any]
+
 ProofVerdict = Literal["proved", "broken", "no certificate"]
 
 
@@ -23,6 +25,8 @@ class Proof:
     certificate: Any
     """One of the kinds of certificates; None where there is none."""
     steps: tuple[Step, ...]
+    document: Document | None = None
+    """The certificate as it was read; None where there is none, or where it is no document."""
 
     @property
     def verdict(self) -> ProofVerdict:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Theory
+from fedtheory.kernel import Numbers, Rejected, Theory, is_ordering, is_positive, slack
 from fedtheory.kernel.admitted import factors_below
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Selected, norm_sq
 from fedtheory.language import assumptions as a
@@ -211,8 +211,39 @@ _CURVATURES = {
 }
 
 
+@lru_cache(maxsize=2**10)
 def numbers_of(claim: Claim) -> Numbers:
-    """The numbers of a claim: those of the setting, those of the clients, and those under a quantifier."""
+    """The numbers of a claim: those of the setting, those of the clients, and those under a quantifier.
+
+    Flat objectives are smooth with every positive constant.  So where they are
+    the only reason for a constant to be zero, a statement about them is the
+    limit of those for small constants, unless it is strict or a condition
+    fails for all of these.
+    """
+    known = _numbers_of(claim, _FLAT)
+    is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
+    is_strict = any(relation.operator in ("<", ">") for relation in claim.relations)
+    if not is_smooth or is_strict or not _is_a_limit(claim, known):
+        return known
+    return _numbers_of(claim, ())
+
+
+_FLAT = (q.smoothness, q.sample_smoothness)
+"""Constants that are zero where all objectives are flat."""
+
+
+def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
+    """Whether every condition that holds where these constants are zero also holds where they are small."""
+    zero = {symbol: sp.S.Zero for symbol, notion in claim.notation.items() if notion in _FLAT}
+    about = [condition for condition in claim.conditions if condition.free_symbols & zero.keys()]
+    return all(
+        is_ordering(condition)
+        and (factors_below(condition.args) & zero.keys() or is_positive(slack(condition).xreplace(zero), numbers))
+        for condition in about
+    )
+
+
+def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
     named = {s: notion for s, notion in claim.where.items() if notion in (*NUMBERS, *OF_AN_UPDATE, *GAPS)}
     own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
     for symbol, values in claim.for_all.items():
@@ -230,10 +261,6 @@ def numbers_of(claim: Claim) -> Numbers:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
     curved = _CURVED if a.strongly_convex_clients in claim.assumptions else ()
-    # For all but strict inequalities flat objectives are a limit: they are smooth with every positive constant.
-    is_strict = any(relation.operator in ("<", ">") for relation in claim.relations)
-    is_smooth = any(assumption in claim.assumptions for assumption in _SMOOTH)
-    flat = () if is_smooth and not is_strict else (q.smoothness, q.sample_smoothness)
     vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *flat, *_CLIENTS_MAY_VANISH) if n not in curved]
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,

@@ -1,0 +1,206 @@
+"""Expressions of certificates as text: a closed notation that is parsed, never evaluated.
+
+Whole numbers, letters, ``+ - * / **``, brackets, and the heads of the language by
+the names below; an ordering is two expressions with ``<=``, ``<``, ``>=`` or ``>``
+between them.  A letter is the name of the quantity that it stands for in the
+claim, ``each_NAME`` for a letter under the claim's quantifier, ``GROUP.NAME`` for
+a letter of a technique, or a letter that the certificate declares.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Expr,
+    Gradient,
+    Inner,
+    LocalSum,
+    PastSum,
+    Selected,
+    Value,
+)
+
+HEADS: Mapping[str, type] = {
+    "inner": Inner,
+    "gradient": Gradient,
+    "value": Value,
+    "mean": Average,
+    "sum_of_clients": ClientSum,
+    "expected": Expectation,
+    "sum_of_steps": LocalSum,
+    "sum_of_past_steps": PastSum,
+    "mean_of_drawn": Selected,
+}
+_NAMES = {head: name for name, head in HEADS.items()}
+_ORDERINGS: Mapping[type, tuple[str, type]] = {
+    ast.LtE: ("<=", sp.Le),
+    ast.Lt: ("<", sp.Lt),
+    ast.GtE: (">=", sp.Ge),
+    ast.Gt: (">", sp.Gt),
+}
+_SIGNS = {relation: sign for sign, relation in _ORDERINGS.values()}
+_LONGEST = 20_000
+"""Characters of one expression."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The letters that may be written, by their names."""
+
+    letters: Mapping[str, sp.Symbol]
+
+    def name_of(self, symbol: sp.Symbol) -> str:
+        """The name of a letter; `InputError` where it has none."""
+        name = next((name for name, letter in self.letters.items() if letter == symbol), None)
+        if name is None:
+            raise InputError("certificate", f"the letter {symbol} has no name in the claim or its certificate")
+        return name
+
+
+def written(expression: Expr, scope: Scope) -> str:
+    """An expression, or an ordering of two, as text."""
+    expression = sp.sympify(expression)
+    if type(expression) in _SIGNS:
+        left, right = (written(side, scope) for side in expression.args)
+        return f"{left} {_SIGNS[type(expression)]} {right}"
+    if isinstance(expression, sp.Symbol):
+        return scope.name_of(expression)
+    if isinstance(expression, sp.Rational | sp.Mul):
+        return _product(expression, scope)
+    parts = [written(part, scope) for part in expression.args]
+    if isinstance(expression, sp.Add):
+        return _sum(parts)
+    if isinstance(expression, sp.Pow):
+        return "**".join(_bracketed(part) for part in parts)
+    if type(expression) in _NAMES:
+        return f"{_NAMES[type(expression)]}({', '.join(parts)})"
+    raise InputError("certificate", f"{expression} has no notation in certificates")
+
+
+def _sum(terms: list[str]) -> str:
+    """Positive terms before negative ones, each in an order that does not depend on SymPy's."""
+    ordered = sorted(terms, key=lambda term: (term.startswith("-"), term))
+    return " ".join([ordered[0], *(f"- {term[1:]}" if term.startswith("-") else f"+ {term}" for term in ordered[1:])])
+
+
+def _product(expression: Expr, scope: Scope) -> str:
+    """A number, or a product with its number in front, over what it divides by."""
+    number, rest = expression.as_coeff_Mul()
+    factors = [factor for factor in sp.Mul.make_args(rest) if factor != 1]
+    lower = [factor for factor in factors if factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative]
+    above = sorted(_factor(factor, scope) for factor in factors if factor not in lower)
+    below = sorted(_factor(1 / factor, scope) for factor in lower)
+    above = [str(abs(number.p)), *above] if abs(number.p) != 1 or not above else above
+    below = [str(number.q), *below] if number.q != 1 else below
+    sign = "-" if number.p < 0 else ""
+    divided = f"/({'*'.join(below)})" if len(below) > 1 else "".join(f"/{factor}" for factor in below)
+    return f"{sign}{'*'.join(above)}{divided}"
+
+
+def _factor(factor: Expr, scope: Scope) -> str:
+    text = written(factor, scope)
+    return f"({text})" if isinstance(factor, sp.Add) else text
+
+
+def _bracketed(text: str) -> str:
+    return text if text.isdigit() or text.replace(".", "_").isidentifier() else f"({text})"
+
+
+def read(text: object, scope: Scope, where: str) -> Expr:
+    """The expression that a text stands for; `InputError`, with the place, for anything outside the notation."""
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        raise InputError(where, f"expected an expression as text of at most {_LONGEST} characters, got {text!r:.80}")
+    try:
+        body = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(where, f"expected an expression, got {text!r:.80}") from None
+    try:
+        return _Reader(scope, where).read(body)
+    except RecursionError:
+        raise InputError(where, "expected an expression that is less deeply nested") from None
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the tree of a text; what it does not know it refuses."""
+
+    scope: Scope
+    where: str
+
+    def read(self, node: ast.AST) -> Expr:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _ORDERINGS:
+            _, relation = _ORDERINGS[type(node.ops[0])]
+            return relation(self.number(node.left), self.number(node.comparators[0]), evaluate=False)
+        return self.number(node)
+
+    def number(self, node: ast.AST) -> Expr:
+        """An expression that is no ordering."""
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return sp.Integer(node.value)
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._letter(ast.unparse(node))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self.number(node.operand)
+        if isinstance(node, ast.BinOp):
+            return self._operation(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            return self._head(node.func.id, node.args)
+        raise InputError(self.where, f"{ast.unparse(node)[:80]!r} is not in the notation of certificates")
+
+    def _operation(self, node: ast.BinOp) -> Expr:
+        if isinstance(node.op, ast.Mult):
+            # All at once: SymPy multiplies out a number and a sum where they stand alone.
+            return sp.Mul(*map(self.number, _factors(node)))
+        if type(node.op) not in _OPERATIONS:
+            raise InputError(self.where, f"{ast.unparse(node)[:80]!r} is not in the notation of certificates")
+        return _OPERATIONS[type(node.op)](self.number(node.left), self.number(node.right))
+
+    def _letter(self, name: str) -> sp.Symbol:
+        if name not in self.scope.letters:
+            raise InputError(self.where, f"{name!r} is no letter of the claim or its certificate")
+        return self.scope.letters[name]
+
+    def _head(self, name: str, arguments: list[ast.expr]) -> Expr:
+        head: Any = HEADS.get(name)
+        if head is None or len(arguments) not in head.nargs:
+            raise InputError(self.where, f"{name!r} with {len(arguments)} arguments is not in the notation")
+        return head(*(self.number(argument) for argument in arguments))
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    """The factors of a product that is written without brackets."""
+    is_product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+    return [*_factors(node.left), node.right] if is_product else [node]  # type: ignore[attr-defined]
+
+
+def _power(base: Expr, exponent: Expr) -> Expr:
+    if exponent.is_Rational and abs(exponent.p) > _LARGEST_POWER:
+        raise InputError("certificate", f"expected exponents of at most {_LARGEST_POWER}, got {exponent}")
+    return base**exponent
+
+
+_LARGEST_POWER = 1000
+
+
+def _quotient(above: Expr, below: Expr) -> Expr:
+    if below == 0:
+        raise InputError("certificate", f"{above} is divided by zero")
+    return above / below
+
+
+_OPERATIONS: Mapping[type, Callable[[Expr, Expr], Expr]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Div: _quotient,
+    ast.Pow: _power,
+}

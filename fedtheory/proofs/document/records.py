@@ -1,0 +1,231 @@
+"""Which certificates there are, as records of a document: a closed list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sympy.core.relational import Relational
+
+from fedtheory.kernel import Term
+from fedtheory.proofs import facts, update_facts
+from fedtheory.proofs.at_optimum import AtOptimum
+from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.proofs.certificate import BothWays, Certificate
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
+from fedtheory.proofs.document.notation import Scope
+from fedtheory.proofs.document.shapes import (
+    Count,
+    Expression,
+    Flag,
+    Json,
+    Many,
+    Named,
+    OneOf,
+    Reason,
+    Record,
+    Shape,
+    Table,
+    Text,
+)
+from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.recursion import Recursion
+from fedtheory.proofs.roots import Root
+from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.windows import OverWindow, OverWindows
+
+FACTS = {
+    name.lower(): fact for module in (facts, update_facts) for name, fact in vars(module).items() if type(fact) is Fact
+}
+"""Every fact by its name."""
+_TEXT, _FLAG, _COUNT, _EXPRESSION = Text(), Flag(), Count(), Expression()
+_EXPRESSIONS = Many(_EXPRESSION)
+_TERM = Record(
+    "term",
+    Term,
+    {"coefficient": _EXPRESSION, "reason": Reason(), "averaged": _FLAG, "summed": _FLAG},
+)
+_TERMS = Many(_TERM)
+
+_DERIVED = OneOf(
+    tuple(
+        Record(kind, made, {"claim": _TEXT, "link": _COUNT})
+        for kind, made in {
+            "relation": Derived,
+            "telescoped": Telescoped,
+            "at the last step": AtEnd,
+            "summed over rounds": Summed,
+            "at the next start": AtNextStart,
+            "at the first start": AtFirstStart,
+            "over clients": OverClients,
+            "over steps": OverSteps,
+            "over updates": OverUpdates,
+            "over a window": OverWindow,
+            "over windows": OverWindows,
+            "at the optimum": AtOptimum,
+        }.items()
+    )
+)
+
+
+class _Premise(Shape):
+    """What a part multiplies: a fact, a condition, a proved claim, or what follows from one."""
+
+    _alone = ("fact", "condition", "claim")
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        if isinstance(value, Fact):
+            return {"fact": _FACT.write(value, scope)}
+        if isinstance(value, Relational):
+            return {"condition": _EXPRESSION.write(value, scope)}
+        return {"claim": value} if isinstance(value, str) else _DERIVED.write(value, scope)
+
+    def read(self, document: Json, scope: Scope, where: str) -> Any:
+        shapes: dict[str, Shape] = {"fact": _FACT, "condition": _EXPRESSION, "claim": _TEXT}
+        if isinstance(document, dict) and len(document) == 1 and document.keys() <= shapes.keys():
+            ((name, one),) = document.items()
+            return shapes[name].read(one, scope, f"{where}.{name}")
+        return _DERIVED.read(document, scope, where)
+
+    @property
+    def schema(self) -> dict[str, Json]:
+        shapes: dict[str, Shape] = {"fact": _FACT, "condition": _EXPRESSION, "claim": _TEXT}
+        alone = [
+            {"type": "object", "properties": {name: shape.schema}, "required": [name], "additionalProperties": False}
+            for name, shape in shapes.items()
+        ]
+        return {"oneOf": [*alone, *_DERIVED.schema["oneOf"]]}
+
+
+_FACT = Named(FACTS)
+_PARTS = Many(Record("part", Part, {"coefficient": _EXPRESSION, "premise": _Premise()}))
+_ROOTS = Many(Record("root", Root, {"letter": _EXPRESSION, "of": _EXPRESSION, "parts": _PARTS, "least": _EXPRESSION}))
+
+_LINKS_OF_THEIR_OWN = OneOf(
+    (
+        Record("both ways", BothWays, {"at_most": _TERMS, "at_least": _TERMS}),
+        Record(
+            "induction",
+            Induction,
+            {
+                "measured": _EXPRESSION,
+                "factor": _EXPRESSION,
+                "offset": _EXPRESSION,
+                "terms": _TERMS,
+                "bound": _EXPRESSION,
+                "first": _TERMS,
+                "start": _TERMS,
+                "base": _EXPRESSION,
+            },
+        ),
+        Record("squared", Squared, {"length": _EXPRESSION, "bound": _EXPRESSION, "terms": _TERMS}),
+        Record(
+            "products",
+            Products,
+            {
+                "scalars": Table(_EXPRESSION, lettered=True),
+                "facts": Table(
+                    OneOf(
+                        (
+                            Record("shown", Shown, {"slack": _EXPRESSION, "terms": _TERMS}),
+                            Record(
+                                "Cauchy-Schwarz",
+                                CauchySchwarz,
+                                {"left_sq": _EXPRESSION, "right_sq": _EXPRESSION, "inner": _EXPRESSION},
+                            ),
+                        )
+                    )
+                ),
+                "divided_by": Many(_TEXT),
+                "parts": Many(Record("product", Product, {"coefficient": _EXPRESSION, "facts": Many(_TEXT)})),
+            },
+        ),
+        Record("positive", Positive, {}),
+        Record("total of the past", PastTotal, {}),
+    )
+)
+
+
+class _Link(Shape):
+    """Why a relation holds: a list of terms, or one of the other ways."""
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        is_sum = isinstance(value, list | tuple)
+        return _TERMS.write(value, scope) if is_sum else _LINKS_OF_THEIR_OWN.write(value, scope)
+
+    def read(self, document: Json, scope: Scope, where: str) -> Any:
+        shape = _TERMS if isinstance(document, list) else _LINKS_OF_THEIR_OWN
+        return shape.read(document, scope, where)
+
+    @property
+    def schema(self) -> dict[str, Json]:
+        return {"oneOf": [_TERMS.schema, *_LINKS_OF_THEIR_OWN.schema["oneOf"]]}
+
+
+AnyCertificate = Certificate | MeanCertificate | Combination | Recursion
+CERTIFICATE = OneOf(
+    (
+        Record(
+            "identities",
+            Certificate,
+            {
+                "claim": _TEXT,
+                "links": Many(_Link()),
+                "relaxed": _EXPRESSIONS,
+                "lemmas": Many(_TEXT),
+                "roots": _ROOTS,
+            },
+        ),
+        Record(
+            "combination",
+            Combination,
+            {
+                "claim": _TEXT,
+                "links": Many(_PARTS),
+                "relaxed": _EXPRESSIONS,
+                "known": Many(_DERIVED),
+                "roots": _ROOTS,
+            },
+        ),
+        Record(
+            "mean",
+            MeanCertificate,
+            {
+                "claim": _TEXT,
+                "step": _TEXT,
+                "span": Named({"round": "round", "run": "run"}),
+                "relaxed": _EXPRESSIONS,
+            },
+        ),
+        Record(
+            "recursion",
+            Recursion,
+            {
+                "claim": _TEXT,
+                "measure": Named({"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT}),
+                "factor": _EXPRESSION,
+                "offset": _EXPRESSION,
+                "terms": _TERMS,
+                "bound": _EXPRESSION,
+                "first": _TERMS,
+                "total": _EXPRESSION,
+                "relaxed": _EXPRESSIONS,
+            },
+        ),
+    )
+)
+"""A certificate of any kind."""
+
+
+def declared_letters(certificate: Any) -> Iterator[Any]:
+    """The letters that a certificate makes itself: of roots, and of products."""
+    yield from (root.letter for root in getattr(certificate, "roots", ()))
+    for link in getattr(certificate, "links", ()):
+        if type(link) is Products:
+            yield from link.scalars

@@ -1,0 +1,89 @@
+"""The way from a claim and its certificate to the kernel's word.
+
+A certificate becomes a document and is read from it again: what no document
+can say, such as a reason of one's own, is judged by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from fedtheory.errors import InputError
+from fedtheory.kernel import Rejected, Step
+from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs.certificate import Certificate, examine_links
+from fedtheory.proofs.combination import Combination, examine_combination
+from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.document.records import AnyCertificate
+from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.means import MeanCertificate, examine_mean
+from fedtheory.proofs.proof import Document, Proof, Prover, conditions_of, relaxation
+from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.recursion import Recursion, examine_recursion, k
+from fedtheory.proofs.theory import letters_of, numbers_of
+from fedtheory.proofs.updates import LETTERS
+
+_EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
+    Certificate: examine_links,
+    MeanCertificate: examine_mean,
+    Combination: examine_combination,
+    Recursion: examine_recursion,
+}
+
+
+def prove(claim: Claim) -> Proof:
+    """What the kernel says of a claim and the certificate that goes by its id."""
+    certificate = certificate_of(claim.id)
+    return Proof(claim, None, ()) if certificate is None else examine(claim, certificate)
+
+
+@cache
+def _proof_of(claim_id: str) -> Proof:
+    return prove(find(claim_id))
+
+
+def examine(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = _proof_of) -> Proof:
+    """Check a certificate of a claim, or a document; `prover` says what is proved of the claims that it relies on."""
+    try:
+        document = certificate if isinstance(certificate, dict) else document_of(claim, certificate)
+        read = certificate_in(claim, document)
+    except (InputError, Rejected) as reason:
+        return Proof(claim, certificate, (Step(str(reason), False),))
+    return Proof(claim, read, tuple(examination(claim, read, prover)), document)
+
+
+def examination(claim: Claim, certificate: AnyCertificate, prover: Prover = _proof_of) -> Iterator[Step]:
+    """The steps of an examination of what was read from a document, one by one."""
+    try:
+        _require_provable(claim)
+        yield from relaxation(claim, certificate.relaxed)
+        # Nothing may rest on a condition that a certificate says it does not need.
+        supposed = replace(claim, conditions=conditions_of(claim, certificate.relaxed))
+        _require_provable(supposed)
+        yield from _EXAMINERS[type(certificate)](supposed, certificate, prover)
+    except Rejected as reason:
+        yield Step(str(reason), False)
+
+
+_OWN = {POWER, k, *LETTERS}
+"""Letters of the certificates, which no claim has."""
+
+
+def _require_provable(claim: Claim) -> None:
+    """Raise `Rejected` where a claim says nothing, has a rounded number, or a letter that means something else."""
+    if not claim.relations:
+        raise Rejected("the claim has no relation that could be proved")
+    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    for side in sides:
+        require_admitted(side)
+    for condition in claim.conditions:
+        require_admitted_condition(condition)
+    numbers_of(claim), letters_of(claim)
+    for expression in (*sides, *claim.conditions, *claim.where, *claim.for_all):
+        if expression.free_symbols & _OWN:
+            raise Rejected(f"{expression} has a letter that certificates use")
