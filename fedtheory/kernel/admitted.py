@@ -35,6 +35,8 @@ def require_admitted(expression: Expr) -> None:
     An exponent is a whole number, half of one, or a letter plus a whole number.
     """
     for part in sp.preorder_traversal(sp.sympify(expression)):
+        if isinstance(part, sp.Float):
+            raise Rejected(f"{part} is not exact")
         if not (isinstance(part, sp.Rational) or type(part) in _ADMITTED):
             raise Rejected(f"{part} is no letter, rational, sum, product or power, nor a head of the language")
         if isinstance(part, sp.Pow) and not _is_exponent(part.exp):

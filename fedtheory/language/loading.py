@@ -18,9 +18,15 @@ from types import ModuleType
 from fedtheory.errors import FedtheoryError, InputError
 
 
-@cache
 def load_file(path: Path) -> ModuleType:
-    """The module of a Python file; `InputError` names the file, the line and the mistake."""
+    """The module of a Python file, as it is now; `InputError` names the file, the line and the mistake."""
+    if not path.is_file():
+        raise InputError("", "no such file", str(path))
+    return _loaded(path, path.read_bytes())
+
+
+@cache
+def _loaded(path: Path, _content: bytes) -> ModuleType:
     return _execute(path, f"_user_claims_{path.stem}", None)
 
 
@@ -38,8 +44,8 @@ def load_folder(folder: Path) -> ModuleType:
 
 def _execute(file: Path, name: str, search: list[str] | None) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=search)
-    if not file.is_file() or spec is None or spec.loader is None:
-        raise InputError("", "no such file", str(file))
+    if spec is None or spec.loader is None:
+        raise InputError("", "expected a Python file", str(file))
     module = importlib.util.module_from_spec(spec)
     if search is not None:
         sys.modules[name] = module

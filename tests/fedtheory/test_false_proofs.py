@@ -181,7 +181,7 @@ def test_inductions() -> None:
     assert induction_verdict(larger, because="the power itself") == "broken"
     assert induction_verdict({"measured": norm_sq(g)}, because="not a distance of iterates") == "broken"
     renamed = {POWER if symbol == eta else symbol: notion for symbol, notion in WHERE.items()}
-    assert induction_verdict({}, where=renamed, because="a letter that certificates use") == "broken"
+    assert induction_verdict({}, where=renamed, because="has no name in the claim") == "broken"
 
 
 def test_lecture_27_with_stale_models() -> None:
@@ -214,7 +214,7 @@ def test_zeros_are_not_divided_by() -> None:
     """What is zero may be multiplied by what is finite only."""
     quiet = {"assumptions": (a.full_gradients,)}
     by_zero = {"links": [[Part(-1 / sigma, facts.QUIET)]]}
-    assert verdict(Combination, by_zero, lhs=sp.S.One, rhs=sp.S.Zero, because="may multiply", **quiet) == "broken"
+    assert verdict(Combination, by_zero, lhs=sp.S.One, rhs=sp.S.Zero, because="may be zero", **quiet) == "broken"
     equation = Claim(id="t:equation", lhs=M * (M - 1), relation="==", rhs=M**2 - M, where=WHERE)
     proof = examine(equation, Combination(claim=equation.id, links=[[]]))
     assert proof.verdict == "proved"
@@ -223,7 +223,7 @@ def test_zeros_are_not_divided_by() -> None:
     assert verdict(Combination, hidden, lambda _id: proof, "may multiply", lhs=M, rhs=sp.S.Zero) == "broken"
     step = eta - sp.sqrt(M) / sp.sqrt(T)
     tuned = {"links": [[Part(-M / step, facts.PLAIN_SPEEDUP_STEP)]]}
-    plain = {"assumptions": (a.plain_speedup_step,), "because": "may multiply"}
+    plain = {"assumptions": (a.plain_speedup_step,), "because": "may be zero"}
     assert verdict(Combination, tuned, lhs=M, rhs=sp.S.Zero, **plain) == "broken"
 
 
@@ -281,9 +281,9 @@ def test_unknown_relations(operator: Any) -> None:
 def test_reasons_and_facts_of_ones_own() -> None:
     """Certificates choose among the kernel's reasons and the known facts; notions are not told by their names."""
     luck = Fact("luck", lambda _letter: -sp.S.One)
-    assert verdict(Combination, {"links": [[Part(1, luck)]]}, because="no fact that is known", lhs=1, rhs=0) == "broken"
+    assert verdict(Combination, {"links": [[Part(1, luck)]]}, because="expected one of one, ", lhs=1, rhs=0) == "broken"
     term: Any = Term(1, lambda _theory: None)  # type: ignore[arg-type,return-value]
-    made_up = {"because": "no reason of the kernel", "place": "points"}
+    made_up = {"because": "expected a reason of the kernel", "place": "points"}
     assert verdict(Certificate, {"links": [[term]]}, lhs=norm_sq(x), rhs=0, **made_up) == "broken"
     imposter = Quantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
     named = {"where": {sigma: imposter}, "assumptions": (a.full_gradients,), "because": "calls something else"}

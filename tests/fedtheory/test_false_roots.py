@@ -53,9 +53,7 @@ def test_a_root_by_its_square() -> None:
         (Root(r, -GAP, [Part(-delta - nu, CURVATURE)]), "may multiply"),
         (Root(r, GAP - 1, [Part(delta + nu, CURVATURE)], least=-sp.S.One), "-1 >= 0"),
         (Root(free, GAP, [Part(delta + nu, CURVATURE)]), "> 0"),
-        (Root(sigma, GAP, [Part(delta + nu, CURVATURE)]), "no letter for a root"),
         (Root(sp.Symbol("r", real=True), GAP, [Part(delta + nu, CURVATURE)]), "no letter for a root"),
-        (Root(sp.Symbol("r", positive=True, integer=True), GAP, []), "no letter for a root"),
     ],
 )
 def test_roots_that_are_none(root: Root, because: str) -> None:
@@ -63,9 +61,16 @@ def test_roots_that_are_none(root: Root, because: str) -> None:
     assert any(because in text for text in failures([Part(nu**2 / (delta + root.letter), ONE)], root, **ROOTED))
 
 
+def test_a_letter_of_a_root_is_its_own() -> None:
+    """Whatever it is called, and whatever else is declared of it."""
+    for letter in (sp.Symbol(sigma.name, nonnegative=True), sp.Symbol("r", nonnegative=True, integer=True)):
+        assert not failures([Part(letter, ONE)], Root(letter, GAP, SHOWN.parts), lhs=0, rhs=sp.sqrt(GAP))
+        assert failures([Part(letter, ONE)], Root(letter, GAP, SHOWN.parts), lhs=0, rhs=sigma - 1)
+
+
 def test_a_root_that_may_be_zero_divides_nothing() -> None:
     """The root of delta^2 - nu^2 is zero where all curvatures are the same."""
-    assert any("may multiply" in text for text in failures([Part(1 / r, ONE)], SHOWN, lhs=0, rhs=1 / sp.sqrt(GAP)))
+    assert any("may be zero" in text for text in failures([Part(1 / r, ONE)], SHOWN, lhs=0, rhs=1 / sp.sqrt(GAP)))
 
 
 def test_only_its_own_root_becomes_the_letter() -> None:

@@ -12,7 +12,6 @@ import pytest
 from fedtheory import arithmetic
 from fedtheory.language.registry import all_claims, find
 from fedtheory.runfile import parse_run
-from report import site
 from report.pages import page_name
 from report.site import write_site
 from verify.check import check
@@ -71,9 +70,7 @@ class Page(HTMLParser):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of a few claims of every kind, with the toy problem."""
     target = Path(tmp_path_factory.mktemp("site"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(site, "claims_of", lambda _source: [find(claim_id) for claim_id in CLAIMS])
-        write_site(target, list(all_claims()), jobs=2)
+    write_site(target, CLAIMS, jobs=2)
     return target
 
 

@@ -90,7 +90,10 @@ class Named(Shape):
     known: Mapping[str, Any]
 
     def write(self, value: Any, _scope: Scope) -> Json:
-        return next(name for name, one in self.known.items() if one is value)
+        name = next((name for name, one in self.known.items() if one is value), None)
+        if name is None:
+            raise InputError("certificate", f"expected one of {', '.join(self.known)}, got {value!r:.80}")
+        return name
 
     def read(self, document: Json, _scope: Scope, where: str) -> Any:
         if not isinstance(document, str) or document not in self.known:
@@ -211,6 +214,8 @@ class Reason(Shape):
     """A reason of the kernel, with what it is about by the names of its parameters."""
 
     def write(self, value: Any, scope: Scope) -> Json:
+        if type(value) is not Because:
+            raise InputError("certificate", f"expected a reason of the kernel, got {value!r:.80}")
         found: dict[str, Json] = {"reason": value.kind}
         rest = list(value.about)
         for subject in subjects(value.kind):
