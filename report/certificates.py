@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
-from fedtheory.proofs import certificates
+from fedtheory.proofs import certificate_of
+from fedtheory.proofs.document import digest, document_of, text_of
 from fedtheory.proofs.outline import Entry, outline
 from report.mathml import formula, prose
 
@@ -41,18 +42,26 @@ class CertificateSection:
     groups: Sequence[CertificateGroup]
     relaxed: Sequence[Markup] | None
     """Conditions under which it holds, where they are weaker than the claim's."""
+    file: str
+    """The certificate as a file of the site."""
+    digest: str
+    content: str
+    """Of the file."""
 
 
 def certificate_section(claim: Claim) -> CertificateSection | None:
     """The certificate of a claim, typeset; None where it has none."""
-    found = outline(claim)
-    if found is None:
+    found, certificate = outline(claim), certificate_of(claim.id)
+    if found is None or certificate is None:
         return None
-    relaxed = getattr(certificates()[claim.id], "relaxed", None)
+    relaxed, document = certificate.relaxed, document_of(claim, certificate)
     return CertificateSection(
         prose(found.introduction),
         [CertificateGroup(formula(group.statement), [_term(e) for e in group.entries]) for group in found.groups],
         None if relaxed is None else [formula(latex(condition)) for condition in relaxed],
+        f"{claim.slug}.certificate.json",
+        digest(document),
+        text_of(document),
     )
 
 

@@ -48,7 +48,8 @@ def write_site(
     index = _index(environment, pages, others, has_errata=bool(errata), has_plan=bool(plan))
     first = {"index.html": index, "verdicts.json": _verdicts_json(verdicts)}
     own = _paper_pages(environment, others)
-    contents = _together(first, _claim_pages(environment, pages), errata, own, plan, _scripts(pages))
+    proofs = {page.certificate.file: page.certificate.content for page in pages if page.certificate}
+    contents = _together(first, _claim_pages(environment, pages), proofs, errata, own, plan, _scripts(pages))
     return [_write(folder / name, text) for name, text in contents.items()]
 
 

@@ -2,41 +2,104 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from fedtheory.cli.output import Json, Target, print_json, print_lines, print_table, styled
+import typer
+
+from fedtheory.cli.output import Json, print_json, print_lines, print_table, styled
 
 if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
     from fedtheory.proofs import Proof
     from verify.printed import PrintedStep
 
 NAME = "prove"
+T = TypeVar("T")
+
+ProofTarget = Annotated[
+    str, typer.Argument(metavar="TARGET", help="A claim's id or file.py:NAME, several as elsewhere, or FILE.json.")
+]
 
 _MARKS = {"proved": "[green]proved[/green]", "fails": "[bold red]fails[/bold red] ", "not certified": "open  "}
 
 
-def run(
-    target: Target,
-    as_json: Json = False,
-) -> int:
+CertificateFile = Annotated[
+    str | None,
+    typer.Option("--certificate", metavar="FILE", help="Check this certificate (JSON) for the claim."),
+]
+SaveFile = Annotated[str | None, typer.Option("--save", metavar="FILE", help="Write the claim's certificate as JSON.")]
+
+
+def run(target: ProofTarget, certificate: CertificateFile = None, save: SaveFile = None, as_json: Json = False) -> int:
     """Check the certificate of a claim and the steps of its printed proof. Exit code 1 if the certificate is broken.
 
-    Of a paper's folder, a source, a pattern or a file.py the certificates of all claims are checked.
+    Of a paper's folder, a source, a pattern or a file.py the certificates of all claims are checked.  A certificate
+    is data: one that somebody sent can be checked without executing anything.
     """
-    from fedtheory.language.targets import expand, resolve
-    from fedtheory.proofs import prove
     from verify.printed import printed_proof
 
-    claims = [resolve(single) for single in expand([target])]
-    found = [(prove(claim), printed_proof(claim)) for claim in claims]
+    proofs = _proofs(target, certificate)
+    if save is not None:
+        _save(proofs, save)
+    found = [(proof, printed_proof(proof.claim)) for proof in proofs]
     if as_json:
         documents = [document(*each) for each in found]
         print_json(documents[0] if len(found) == 1 else documents)
     elif len(found) == 1:
         for_people(*found[0])
     else:
-        _print_table([proof for proof, _ in found])
-    return int(any(proof.verdict == "broken" for proof, _ in found))
+        _print_table(proofs)
+    return int(any(proof.verdict == "broken" for proof in proofs))
+
+
+def _proofs(target: str, certificate: str | None) -> list[Proof]:
+    """What the kernel says of what is named: a file with a certificate, or claims with theirs."""
+    from fedtheory.language.targets import expand, resolve
+    from fedtheory.proofs import prove
+    from fedtheory.proofs.document import claim_named, read_document
+
+    if target.endswith(".json"):
+        return [_examined(resolve(claim_named(read_document(target))), target)]
+    claims = [resolve(single) for single in expand([target])]
+    if certificate is None:
+        return [prove(claim) for claim in claims]
+    return [_examined(_only(claims, "--certificate"), certificate)]
+
+
+def _examined(claim: Claim, file: str) -> Proof:
+    from fedtheory.errors import InputError
+    from fedtheory.proofs import examine
+    from fedtheory.proofs.document import certificate_in, read_document
+
+    document = read_document(file)
+    try:
+        certificate_in(claim, document)
+    except InputError as error:
+        raise error.in_file(file) from None
+    return examine(claim, document)
+
+
+def _only(things: list[T], option: str) -> T:
+    from fedtheory.errors import InputError
+
+    if len(things) != 1:
+        raise InputError(option, f"expected one claim, got {len(things)}")
+    return things[0]
+
+
+def _save(proofs: list[Proof], file: str) -> None:
+    from pathlib import Path
+
+    from fedtheory.errors import InputError
+    from fedtheory.proofs.document import text_of
+
+    proof = _only(proofs, "--save")
+    if proof.document is None:
+        raise InputError(proof.claim.id, "has no certificate to save")
+    try:
+        Path(file).write_text(text_of(proof.document), encoding="utf-8")
+    except OSError as error:
+        raise InputError("--save", f"cannot write {file} ({error.strerror})") from None
 
 
 def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
@@ -63,6 +126,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
         "id": proof.claim.id,
         "verdict": verdict(proof, printed),
         "relaxed_conditions": None if proof.relaxed is None else [latex(condition) for condition in proof.relaxed],
+        "digest": proof.digest,
         "steps": certified or as_printed,
         "printed_proof": as_printed,
         "first_failing": None if failing is None else failing.claim.id,
@@ -74,7 +138,7 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     from rich.markup import escape
 
     print_lines(
-        f"[bold]{proof.claim.id}[/bold]  {escape(proof.claim.title)}: {styled(verdict(proof, printed))}",
+        f"[bold]{proof.claim.id}[/bold]  {escape(proof.claim.title)}: {styled(verdict(proof, printed))}{_named(proof)}",
         *(f"  {_mark(step.holds)}  {escape(step.text)}" for step in proof.steps),
     )
     if proof.relaxed is not None:
@@ -82,6 +146,11 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
         print_lines(f"  a weaker condition suffices: {escape(weaker or 'none')}")
     if printed:
         _print_printed(printed)
+
+
+def _named(proof: Proof) -> str:
+    """By which certificate, in so many digits that two are not mistaken for each other."""
+    return "" if proof.digest is None else f" by certificate {proof.digest[:16]}"
 
 
 def _print_table(proofs: list[Proof]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +15,13 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.theory import letters_of, numbers_of
 
 Document = dict[str, Any]
+
+
+def digest(document: Document) -> str:
+    """A name for what a document says: the same for the same content, whatever its layout."""
+    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
 
 ProofVerdict = Literal["proved", "broken", "no certificate"]
 
@@ -34,6 +43,11 @@ class Proof:
         if self.certificate is None:
             return "no certificate"
         return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
+
+    @property
+    def digest(self) -> str | None:
+        """A name for the certificate, the same for the same content; None where there is no document."""
+        return None if self.document is None else digest(self.document)
 
     @property
     def relaxed(self) -> Sequence[Expr] | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 from conftest import Command
 
-KEYS = {"id", "verdict", "relaxed_conditions", "steps", "printed_proof", "first_failing"}
+KEYS = {"id", "verdict", "relaxed_conditions", "digest", "steps", "printed_proof", "first_failing"}
 
 
 def test_a_certificate_is_checked_step_by_step(command: Command) -> None:
@@ -60,3 +62,74 @@ def test_a_user_claim_without_a_certificate(command: Command, tmp_path: Path) ->
         "from fedtheory import Claim, quantities as q\nnothing = Claim(id='mine:nothing', lhs=q.clients, rhs=2)\n"
     )
     assert command("prove", f"{file}:nothing", "--json").document["verdict"] == "no certificate"
+
+
+def test_a_certificate_travels_as_a_file(command: Command, tmp_path: Path) -> None:
+    """It is saved, checked from the file alone, and for a claim by name; its digest is the same throughout."""
+    file = tmp_path / "lemma.json"
+    saved = command("prove", "renard2022:lemma-2.3", "--save", file, "--json").document
+    alone = command("prove", file, "--json").document
+    given = command("prove", "renard2022:lemma-2.3", "--certificate", file, "--json").document
+    assert (alone["id"], alone["verdict"]) == ("renard2022:lemma-2.3", "proved")
+    assert saved["digest"] == alone["digest"] == given["digest"]
+    assert saved["digest"][:16] in command("prove", file).out
+
+
+def test_a_certificate_that_was_changed_is_broken(command: Command, tmp_path: Path) -> None:
+    """One coefficient: exit code 1, and another digest."""
+    file = tmp_path / "lemma.json"
+    saved = command("prove", "renard2022:lemma-2.3", "--save", file, "--json").document
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["certificate"]["terms"][0]["coefficient"] += "/2"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    outcome = command("prove", file, "--json")
+    assert (outcome.code, outcome.document["verdict"]) == (1, "broken")
+    assert outcome.document["digest"] != saved["digest"]
+
+
+def test_a_certificate_for_a_claim_of_ones_own(command: Command, tmp_path: Path) -> None:
+    """The claim is Python, its certificate is not."""
+    (tmp_path / "mine.py").write_text(
+        "import sympy as sp\nfrom fedtheory import Claim, norm_sq, quantities as q\nx, y = sp.symbols('x y')\n"
+        "mine = Claim(id='mine:sum', lhs=norm_sq(x + y), rhs=2 * norm_sq(x) + 2 * norm_sq(y), place='points',\n"
+        "             where={x: q.point, y: q.second_point})\n"
+    )
+    term = {"kind": "term", "coefficient": "1", "reason": {"reason": "square", "of": "point - second_point"}}
+    document = {
+        "format": "fedtheory certificate",
+        "version": 1,
+        "letters": {},
+        "certificate": {"kind": "identities", "claim": "mine:sum", "links": [[term]]},
+    }
+    file = tmp_path / "sum.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    outcome = command("prove", f"{tmp_path}/mine.py:mine", "--certificate", file, "--json")
+    assert (outcome.code, outcome.document["verdict"]) == (0, "proved")
+    term["reason"]["of"] = "point - second_pint"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    complaint = command("prove", f"{tmp_path}/mine.py:mine", "--certificate", file).complaint()
+    assert f"{file}: certificate.links[0][0].reason.of: 'second_pint' is no letter" in complaint
+
+
+BAD = {
+    "no file": (None, "cannot be read"),
+    "no json": ("{", "is not JSON"),
+    "a list": ("[]", "expected a table with certificate, format, letters, version"),
+    "another format": (
+        '{"format": "x", "version": 1, "letters": {}, "certificate": {}}',
+        "expected 'fedtheory cert",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_get_one_line(command: Command, tmp_path: Path, case: str) -> None:
+    """The file, and what was expected."""
+    text, words = BAD[case]
+    file = tmp_path / "bad.json"
+    if text is not None:
+        file.write_text(text)
+    complaint = command("prove", file).complaint()
+    assert str(file) in complaint
+    assert words in complaint
+    assert "expected one claim" in command("prove", "renard2022", "--save", file).complaint()

@@ -9,11 +9,11 @@ Whatever is judged has been a document: what a document cannot say cannot be sai
 
 from __future__ import annotations
 
-import hashlib
 import json
 import keyword
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import sympy as sp
@@ -24,7 +24,8 @@ from fedtheory.proofs import distances, updates
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.records import CERTIFICATE, declared_letters
 from fedtheory.proofs.induction import POWER
-from fedtheory.proofs.proof import Document
+from fedtheory.proofs.proof import Document as Document
+from fedtheory.proofs.proof import digest as digest
 from fedtheory.proofs.recursion import k
 
 FORMAT, VERSION = "fedtheory certificate", 1
@@ -70,6 +71,23 @@ def certificate_in(claim: Claim, document: object) -> Any:
     return found
 
 
+def text_of(document: Document) -> str:
+    """A document as the text of a file."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_document(file: str | Path) -> Document:
+    """The document of a JSON file; `InputError` names the file and what was expected."""
+    try:
+        return _require_format(json.loads(Path(file).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError("", f"is not JSON: {error}", str(file)) from None
+    except InputError as error:
+        raise error.in_file(str(file)) from None
+
+
 def claim_named(document: object) -> str:
     """The id of the claim that a document is about."""
     certificate = _require_format(document)["certificate"]
@@ -77,12 +95,6 @@ def claim_named(document: object) -> str:
     if not isinstance(name, str):
         raise InputError("certificate.claim", f"expected the id of a claim, got {name!r:.80}")
     return name
-
-
-def digest(document: Document) -> str:
-    """A name for what a document says: the same for the same content, whatever its layout."""
-    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def schema() -> Document:
