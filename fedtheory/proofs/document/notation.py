@@ -75,7 +75,7 @@ def written(expression: Expr, scope: Scope) -> str:
         return f"{left} {_SIGNS[type(expression)]} {right}"
     if isinstance(expression, sp.Symbol):
         return scope.name_of(expression)
-    if isinstance(expression, sp.Rational | sp.Mul):
+    if isinstance(expression, sp.Rational | sp.Mul) or _divides(expression):
         return _product(expression, scope)
     parts = [written(part, scope) for part in expression.args]
     if isinstance(expression, sp.Add):
@@ -97,7 +97,7 @@ def _product(expression: Expr, scope: Scope) -> str:
     """A number, or a product with its number in front, over what it divides by."""
     number, rest = expression.as_coeff_Mul()
     factors = [factor for factor in sp.Mul.make_args(rest) if factor != 1]
-    lower = [factor for factor in factors if factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative]
+    lower = [factor for factor in factors if _divides(factor)]
     above = sorted(_factor(factor, scope) for factor in factors if factor not in lower)
     below = sorted(_factor(1 / factor, scope) for factor in lower)
     above = [str(abs(number.p)), *above] if abs(number.p) != 1 or not above else above
@@ -105,6 +105,10 @@ def _product(expression: Expr, scope: Scope) -> str:
     sign = "-" if number.p < 0 else ""
     divided = f"/({'*'.join(below)})" if len(below) > 1 else "".join(f"/{factor}" for factor in below)
     return f"{sign}{'*'.join(above)}{divided}"
+
+
+def _divides(factor: Expr) -> bool:
+    return bool(factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative)
 
 
 def _factor(factor: Expr, scope: Scope) -> str:
