@@ -1,0 +1,350 @@
+"""What has deceived a prover, and forgeries of that kind: each is refused; what comes with a run fails on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.kernel import Because, Reason, Term, assumption, lipschitz, one, square
+from fedtheory.kernel.expressions import Average, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, examine, facts
+from fedtheory.proofs import distances as d
+from fedtheory.proofs.certificate import BothWays
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.products import Product, Products, Shown
+from fedtheory.proofs.roots import Root
+from verify.check import check
+
+eta, L, M, T, tau, rho = sp.symbols("eta L M T tau rho", positive=True)
+sigma, gap, spread = sp.symbols("sigma g D", nonnegative=True)
+E_i = sp.Symbol("E_i", positive=True, integer=True)
+k = sp.Symbol("k", nonnegative=True, integer=True)
+x, y, F, s, drift = sp.symbols("x y F s d", real=True)
+r = sp.Symbol("r", positive=True)
+ONE = sp.S.One
+AT_X = {"where": {x: q.point, M: q.clients, T: q.rounds, tau: q.local_steps}, "place": "points"}
+TWO_CLIENTS: dict[str, Any] = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
+ONE_CLIENT = {"hessians": [[["1"]]], "linear": [["1"]], "start": ["3"]}
+FLAT = {"hessians": [[["0"]], [["0"]]], "linear": [["0"], ["0"]]}
+AT_REST = {"hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["0"]}
+NOISY = {"hessians": [[["1"]], [["1"]]], "linear": [["0"], ["0"]], "start": ["0"], "noise": "100"}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A false claim, what was said for it, and a run on which it fails."""
+
+    claim: Claim
+    certificate: Any
+    because: str
+    """What is said against it."""
+    problem: Any
+    algorithm: Any
+
+    @property
+    def fails(self) -> bool:
+        """Whether the claim is false on the run."""
+        problem = {"kind": "quadratic", **TWO_CLIENTS, **self.problem}
+        algorithm = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **self.algorithm}
+        return check(self.claim, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)).holds is False
+
+
+def attempt(
+    kind: Any, parts: dict[str, Any], because: str, problem: Any = (), algorithm: Any = (), **claim: Any
+) -> Any:
+    """An attempt with a claim by its parts."""
+    stated = Claim(id="t:false", **claim)
+    return Attempt(stated, kind(claim=stated.id, **parts), because, dict(problem), dict(algorithm))
+
+
+terms = partial(attempt, Certificate)
+sums = partial(attempt, Combination)
+
+
+def imaginary_drift() -> Attempt:
+    """A difference of iterates times an imaginary number, as the step of a recursion."""
+    moved = (d.x_i - eta * (d.SLOPE_I + d.n_i)) - (d.x_j - eta * (d.SLOPE_J + d.n_j))
+    parts = {"measure": d.PAIR, "factor": sp.S.Zero, "offset": sp.S.Zero, "bound": sp.S.Zero}
+    where = {drift: q.max_drift, eta: q.local_step_size, tau: q.local_steps, M: q.clients}
+    made = (a.same_local_work, a.full_participation, a.uniform_shares, a.full_gradients)
+    step = {"terms": [Term(ONE, square(sp.I * moved))]}
+    return attempt(Recursion, {**parts, **step}, "I has no notation", lhs=drift, rhs=0, where=where, assumptions=made)
+
+
+POLE = (r**2 - T) / (r**4 - T**2)
+ROOT = [Root(r, T, [Part(T, facts.ONE)])]
+BY_ZERO = Products(
+    scalars={s: norm_sq(x)},
+    facts={"s": Shown(s, [Term(ONE, square(x))]), "zero": Shown(M - 1, [Term(M - 1, one())])},
+    divided_by=["zero"],
+    parts=[Product(1 - M, ["s"])],
+)
+BY_X = {"lhs": norm_sq(x), "rhs": 0, **AT_X}
+ALONE = {"conditions": [M <= 1], "problem": ONE_CLIENT}
+SHARES = {"where": {k: q.local_step_index, E_i: q.client_local_steps, x: q.point}, "algorithm": {"local_steps": [1, 3]}}
+AT_BOTH = {"where": {x: q.point, y: q.second_point, F: q.client_objective, rho: q.lipschitz}, "place": "points"}
+STEEP = {**AT_BOTH, "assumptions": (a.full_gradients, a.convex_and_smooth, a.lipschitz_losses)}
+
+
+def far_away(point: Any) -> Attempt:
+    """A Lipschitz constant where no run comes."""
+    sides = {"lhs": Value(F, point) - Value(F, y), "rhs": rho * sp.sqrt(norm_sq(point - y))}
+    return terms({"links": [[Term(ONE, lipschitz(F, point, y))]]}, "may lie where the constant", **sides, **STEEP)
+
+
+def letter_of_a_root() -> Attempt:
+    """A lemma's deviation of the noise as the root of the number of clients."""
+    lemma = find("renard2022:lemma-2.2.proof.variance")
+    by = {notion.name: symbol for symbol, notion in lemma.where.items()}
+    deviation, clients = by["noise_deviation"], by["clients"]
+    where = {symbol: notion for symbol, notion in lemma.where.items() if symbol != deviation}
+    rhs = sp.expand(lemma.rhs).subs(deviation, sp.sqrt(clients))
+    claim = replace(lemma, id="t:false", rhs=rhs, where=where, verdict=None)
+    parts = {"links": [[Term(ONE, assumption(f"{lemma.id}, relation 1"))]], "lemmas": [lemma.id]}
+    roots = [Root(deviation, clients, [Part(clients, facts.ONE)])]
+    short = {"rounds": 1, "local_steps": 1}
+    return Attempt(claim, Certificate(claim=claim.id, roots=roots, **parts), "not a number of the theory", NOISY, short)
+
+
+def clash() -> Attempt:
+    """A letter that stands for a number, and for a quantity that is a side of the claim."""
+    side = q.stochastic_gradient_sq
+    chain, where = [side, "==", Average(side.symbol)], {side.symbol: q.noise_deviation}
+    return sums({"links": [[]]}, "stands for", chain=chain, where=where, assumptions=(a.aggregation_scheme,))
+
+
+def quiet(number: Any, because: str, rhs: Any = ONE) -> Attempt:
+    """What is zero, times what may be infinite."""
+    where = {sigma: q.noise_deviation}
+    parts = {"links": [[Part(-rhs * number, facts.QUIET)]]}
+    return sums(parts, because, lhs=rhs, rhs=0, where=where, assumptions=(a.full_gradients,))
+
+
+t = sp.Symbol("t", positive=True)
+HIDDEN: dict[str, Any] = {
+    "a maximum": sp.Max(1 / sigma, 0),
+    "an integral": sp.Integral(1 / (2 * sp.sqrt(t)), (t, 0, 1 / sigma**2)),
+    "an integral of one": sp.Integral(ONE, (t, 0, 1 / sigma)),
+    "a substitution": sp.Subs(1 / t, t, sigma),
+    "cases": sp.Piecewise((1 / sigma, sigma > 0), (1 / sigma, True), evaluate=False),
+    "a derivative": sp.Derivative(sp.log(sigma), sigma),
+}
+FLAT_LIMIT = sp.Le(L, 0, evaluate=False)
+ATTEMPTS: dict[str, Callable[[], Attempt]] = {
+    "an imaginary vector": lambda: terms({"links": [[Term(ONE, square(sp.I * x))]]}, "I has no notation", **BY_X),
+    "an imaginary step": imaginary_drift,
+    "infinite for one client": lambda: terms(
+        {"links": [[Term((1 - M) * (M - 1), square(x / (M - 1)))]]}, "(M - 1) may be zero", **BY_X, **ALONE
+    ),
+    "the root of what is negative": lambda: terms(
+        {"links": [[Term(ONE, square(sp.sqrt(1 - tau) * x))]]},
+        "a root of what may be negative",
+        **{**BY_X, "lhs": (tau - 1) * norm_sq(x)},
+    ),
+    "a root with a pole": lambda: sums(
+        {"links": [[Part(POLE, facts.ONE)]], "roots": ROOT}, "may be zero", lhs=1, rhs=0, where={T: q.rounds}
+    ),
+    "a root with a pole, of two": lambda: sums(
+        {"links": [[Part(POLE, facts.ONE)]], "roots": ROOT}, "may be zero", lhs=2, rhs=1, where={T: q.rounds}
+    ),
+    "a root with a pole, of a vector": lambda: terms(
+        {"links": [[Term(POLE, square(x))]], "roots": ROOT}, "may be zero", **BY_X
+    ),
+    "products divided by zero": lambda: terms({"links": [BY_ZERO]}, "the relation divides by zero", **BY_X, **ALONE),
+    "far away": lambda: far_away(100 * x),
+    "beyond both points": lambda: far_away(3 * x - 2 * y),
+    "the letter of a root": letter_of_a_root,
+    "a clash": clash,
+    "flat objectives": lambda: sums(
+        {"links": [[Part(1 / L, FLAT_LIMIT)]]},
+        "(L) may be zero",
+        FLAT,
+        lhs=1,
+        rhs=0,
+        where={L: q.smoothness},
+        conditions=[FLAT_LIMIT],
+        assumptions=(a.smooth,),
+    ),
+    "an equation for less": lambda: terms(
+        {"links": [BothWays([], [])]}, "shows an equation", **{**BY_X, "relation": "<", "rhs": norm_sq(x)}
+    ),
+    "steps of a run": lambda: sums(
+        {"links": [[Part(ONE, k + 1 <= E_i)]]}, "the condition", lhs=k + 1, rhs=E_i, **SHARES
+    ),
+    "steps at a point": lambda: terms(
+        {"links": [[Term(E_i - k - 1, one())]]}, ">= 0", lhs=k + 1, rhs=E_i, **SHARES, place="points"
+    ),
+    "without noise, an absolute value": lambda: quiet(sp.Abs(1 / sigma), "(sigma) may be zero"),
+    **{f"without noise, {name}": partial(quiet, number, "has no n") for name, number in HIDDEN.items()},
+    **{f"an irrational, {name}": partial(quiet, n, "has no n", sp.sqrt(2)) for name, n in HIDDEN.items()},
+}
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_what_is_false_is_refused(name: str) -> None:
+    """The certificate is refused for the reason that makes it wrong, and the claim fails on the run."""
+    tried = ATTEMPTS[name]()
+    assert_refused(tried.claim, tried.certificate, tried.because)
+    assert tried.fails
+
+
+def assert_refused(claim: Claim, certificate: Any, because: str = "", **prover: Any) -> Proof:
+    """That a certificate is refused, in words of one line of which one has the reason."""
+    proof = examine(claim, certificate, **prover)
+    failing = [step.text for step in proof.steps if not step.holds]
+    assert proof.verdict == "broken"
+    assert any(because in text for text in failing), failing
+    assert all("\n" not in text for text in failing)
+    return proof
+
+
+def test_nothing_rests_on_a_condition_that_is_given_up() -> None:
+    """A premise that needed 1/g >= 0, and said that it did not, is broken, and so is what relies on it."""
+    where = {gap: q.initial_gap, spread: q.gradient_dissimilarity, sigma: q.noise_deviation}
+    scaled = gap * spread <= gap * sigma
+    finite = sp.Ge(1 / gap, 0, evaluate=False)
+    premise = Claim(id="t:premise", lhs=spread, rhs=sigma, where=where, conditions=[scaled, finite])
+    sum_of = Combination(claim=premise.id, links=[[Part(1 / gap, scaled)]], relaxed=[scaled])
+    proof = assert_refused(premise, sum_of, "(g) may be zero")
+    use = {"links": [[Part(ONE, premise.id)]]}
+    tried = sums(use, "is proved", AT_REST, lhs=spread, rhs=sigma, where=where, conditions=[scaled])
+    assert_refused(tried.claim, tried.certificate, "t:premise is proved", prover=lambda _id: proof)
+    assert tried.fails
+
+
+# Forgeries: what no document can say.
+
+
+class OwnDerived(Derived):
+    """What is said to follow from a claim."""
+
+    def slack(self, _letter: Any, _slack: Any) -> Any:
+        """Minus one is not negative."""
+        return -ONE
+
+
+class OwnReason(Because):
+    """A reason that says what it likes."""
+
+    def in_theory(self, _theory: Any) -> Reason:
+        """Minus one is not negative."""
+        return Reason("mine", -ONE)
+
+
+class OwnTerm(Term):
+    """A term that is something else than it says."""
+
+    def whole(self, _reason: Reason) -> Any:
+        """The slack of the claim."""
+        return -norm_sq(x)
+
+
+def says_minus_one(_theory: Any) -> Reason:
+    """A function in the place of a reason."""
+    return Reason("mine", -ONE)
+
+
+NEGATIVE: dict[str, tuple[Any, str]] = {
+    "an unknown kind": (Term(ONE, Because("luck", (x,))), "no reason called 'luck'"),
+    "a kind of one's own": (Term(ONE, OwnReason("one")), "expected a reason of the kernel"),
+    "a lambda": (Term(ONE, lambda _theory: Reason("mine", -ONE)), "expected a reason of the kernel"),
+    "a function": (Term(ONE, says_minus_one), "expected a reason of the kernel"),
+    "what a reason says": (Term(ONE, Reason("mine", -ONE)), "expected a reason of the kernel"),
+    "a term of one's own": (OwnTerm(ONE, square(x)), "left over"),
+    "an assumption nobody makes": (Term(ONE, assumption("luck")), "does not assume 'luck'"),
+}
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_reasons_of_ones_own(name: str) -> None:
+    """They have no place in a document, or are read from it as what they are called."""
+    term, because = NEGATIVE[name]
+    claim = Claim(id="t:false", **BY_X)
+    assert_refused(claim, Certificate(claim=claim.id, links=[[term]]), because)
+
+
+class OwnFact(facts.Fact):
+    """A fact with a slack of its own."""
+
+
+def test_facts_and_what_follows_of_ones_own() -> None:
+    """A fact is one of the known ones, not one that is called so; what follows from a claim is of the known kinds."""
+    claim = Claim(id="t:false", lhs=1, rhs=0)
+    forged = (
+        facts.Fact("1 >= 0", lambda _letter: -ONE),
+        facts.Fact(facts.ONE.name, facts.ONE.slack),
+        OwnFact("1 >= 0", facts.ONE.slack),
+    )
+    for fact in forged:
+        assert_refused(claim, Combination(claim=claim.id, links=[[Part(ONE, fact)]]), "expected one of one, ")
+    derived = OwnDerived("liu2022:thm-1")
+    assert_refused(claim, Combination(claim=claim.id, links=[[Part(ONE, derived)]]), "OwnDerived has no place")
+    assert_refused(claim, Combination(claim=claim.id, links=[[]], known=[derived]), "OwnDerived has no place")
+
+
+def test_a_measure_of_ones_own() -> None:
+    """Recursions are about the known measures; a copy of one is none of them."""
+    claim = find("renard2022:lemma-2.3.quiet")
+    recursion = Recursion(claim=claim.id, measure=replace(d.PAIR), factor=ONE, offset=sp.S.Zero, bound=ONE, terms=[])
+    assert_refused(claim, recursion, "expected one of pair, spread, displacement")
+
+
+NONE: dict[str, Any] = {
+    "an imaginary number": sp.I,
+    "infinity": sp.oo,
+    "minus infinity": -sp.oo,
+    "complex infinity": sp.zoo,
+    "nothing": sp.nan,
+    "a float": sp.Float("0.5"),
+    "pi": sp.pi,
+    "the root of a negative number": sp.sqrt(-eta),
+    "cases": sp.Piecewise((eta, eta > 1), (ONE, True)),
+    "an integral": sp.Integral(eta, (t, 0, 1)),
+    "a sum": sp.Sum(eta * t, (t, 1, 2)),
+    "a function": sp.Function("f")(eta),
+    "a maximum": sp.Max(eta, 1),
+    "a minimum": sp.Min(eta, 1),
+    "a remainder": sp.Mod(eta, 2),
+    "a logarithm": sp.log(eta),
+    "a cosine": sp.cos(eta),
+    "a sign": sp.sign(sigma - eta),
+    "a whole part": sp.floor(eta),
+    "a factorial": sp.factorial(eta),
+    "a step": sp.Heaviside(sigma - eta),
+    "an absolute value": sp.Abs(sigma - eta),
+    "an unknown letter": sp.Symbol("unknown", positive=True),
+    "a letter of another sign": sp.Symbol("eta", negative=True),
+    "a product of matrices": sp.MatrixSymbol("A", 1, 1)[0, 0],
+}
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_numbers_that_are_none(name: str) -> None:
+    """Neither coefficients, vectors, conditions, nor the sides of a claim have anything but letters and rationals."""
+    number, where = NONE[name], {x: q.point, eta: q.local_step_size, sigma: q.noise_deviation}
+    given: dict[str, Any] = {"id": "t:none", "where": where, "place": "points"}
+    claim = Claim(**given, lhs=norm_sq(x), rhs=2 * norm_sq(x))
+    honest = [Term(ONE, square(x))]
+    assert examine(claim, Certificate(claim=claim.id, links=[honest])).verdict == "proved"
+    vectors = (
+        [] if number.is_Number else [[Term(ONE, square(number * x))], [*honest, Term(ONE, square(x + number * x))]]
+    )
+    for link in ([Term(number, square(x))], [*honest, Term(number, one())], *vectors):
+        assert_refused(claim, Certificate(claim=claim.id, links=[link]))
+    own_root = [Root(r, number, [Part(number, facts.ONE)])]
+    assert_refused(claim, Certificate(claim=claim.id, links=[honest], roots=own_root))
+    scaled = Claim(**given, lhs=number * norm_sq(x), rhs=number * norm_sq(x))
+    assert_refused(scaled, Certificate(claim=claim.id, links=[[]]))
+    if number.is_comparable is not False and number.is_extended_real is not False:
+        bound = sp.Le(eta, number, evaluate=False)
+        assert_refused(claim, Certificate(claim=claim.id, links=[honest], relaxed=[bound]))
