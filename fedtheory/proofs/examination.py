@@ -6,6 +6,7 @@ can say, such as a reason of one's own, is judged by nobody.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -50,11 +51,20 @@ def _proof_of(claim_id: str) -> Proof:
 def examine(claim: Claim, certificate: AnyCertificate | Document, prover: Prover = _proof_of) -> Proof:
     """Check a certificate of a claim, or a document; `prover` says what is proved of the claims that it relies on."""
     try:
-        document = certificate if isinstance(certificate, dict) else document_of(claim, certificate)
+        document = _plain(certificate if isinstance(certificate, dict) else document_of(claim, certificate))
         read = certificate_in(claim, document)
     except (InputError, Rejected) as reason:
         return Proof(claim, certificate, (Step(str(reason), False),))
     return Proof(claim, read, tuple(examination(claim, read, prover)), document)
+
+
+def _plain(document: Document) -> Document:
+    """A document with nothing but JSON in it, as it would come from a file."""
+    try:
+        plain: Document = json.loads(json.dumps(document))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError("certificate", f"expected what JSON can say ({error})") from None
+    return plain
 
 
 def examination(claim: Claim, certificate: AnyCertificate, prover: Prover = _proof_of) -> Iterator[Step]:

@@ -51,7 +51,7 @@ def document_of(claim: Claim, certificate: Any) -> Document:
     """A certificate of a claim as a document; `InputError` where it has something that a document cannot say."""
     letters = _letters_of(claim)
     own = _declared(declared_letters(certificate), letters)
-    scope = Scope(own | letters)
+    scope = Scope(own | letters, frozenset(own))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -62,10 +62,9 @@ def document_of(claim: Claim, certificate: Any) -> Document:
 
 def certificate_in(claim: Claim, document: object) -> Any:
     """The certificate of a document, for a claim; `InputError` names the place and what was expected."""
-    entries = _require_format(document)
-    letters = _letters_of(claim)
+    entries, letters = _require_format(document), _letters_of(claim)
     own = {name: _read_letter(name, declared, letters) for name, declared in entries["letters"].items()}
-    found = CERTIFICATE.read(entries["certificate"], Scope(own | letters), "certificate")
+    found = CERTIFICATE.read(entries["certificate"], Scope(own | letters, frozenset(own)), "certificate")
     if found.claim != claim.id:
         raise InputError("certificate.claim", f"expected {claim.id}, got {found.claim}")
     return found

@@ -58,6 +58,8 @@ class Scope:
     """The letters that may be written, by their names."""
 
     letters: Mapping[str, sp.Symbol]
+    own: frozenset[str] = frozenset()
+    """Those that the certificate declares."""
 
     def name_of(self, symbol: sp.Symbol) -> str:
         """The name of a letter; `InputError` where it has none."""

@@ -20,6 +20,7 @@ from fedtheory.proofs.document.shapes import (
     Expression,
     Flag,
     Json,
+    Letter,
     Many,
     Named,
     OneOf,
@@ -44,7 +45,7 @@ FACTS = {
     name.lower(): fact for module in (facts, update_facts) for name, fact in vars(module).items() if type(fact) is Fact
 }
 """Every fact by its name."""
-_TEXT, _FLAG, _COUNT, _EXPRESSION = Text(), Flag(), Count(), Expression()
+_TEXT, _FLAG, _COUNT, _EXPRESSION, _LETTER = Text(), Flag(), Count(), Expression(), Letter()
 _EXPRESSIONS = Many(_EXPRESSION)
 _TERM = Record(
     "term",
@@ -105,7 +106,7 @@ class _Premise(Shape):
 
 _FACT = Named(FACTS)
 _PARTS = Many(Record("part", Part, {"coefficient": _EXPRESSION, "premise": _Premise()}))
-_ROOTS = Many(Record("root", Root, {"letter": _EXPRESSION, "of": _EXPRESSION, "parts": _PARTS, "least": _EXPRESSION}))
+_ROOTS = Many(Record("root", Root, {"letter": _LETTER, "of": _EXPRESSION, "parts": _PARTS, "least": _EXPRESSION}))
 
 _LINKS_OF_THEIR_OWN = OneOf(
     (
@@ -137,7 +138,7 @@ _LINKS_OF_THEIR_OWN = OneOf(
                             Record(
                                 "Cauchy-Schwarz",
                                 CauchySchwarz,
-                                {"left_sq": _EXPRESSION, "right_sq": _EXPRESSION, "inner": _EXPRESSION},
+                                {"left_sq": _LETTER, "right_sq": _LETTER, "inner": _LETTER},
                             ),
                         )
                     )

@@ -83,6 +83,20 @@ class Expression(Shape):
     schema: ClassVar[dict[str, Json]] = {"$ref": "#/$defs/expression"}
 
 
+class Letter(Shape):
+    """A letter that the certificate declares."""
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        return scope.name_of(value)
+
+    def read(self, document: Json, scope: Scope, where: str) -> Any:
+        if not isinstance(document, str) or document not in scope.own:
+            raise InputError(where, f"expected a letter that the certificate declares, got {document!r:.80}")
+        return scope.letters[document]
+
+    schema: ClassVar[dict[str, Json]] = {"type": "string"}
+
+
 @dataclass(frozen=True)
 class Named(Shape):
     """One of a few things that have a name."""
@@ -123,21 +137,26 @@ class Many(Shape):
         return {"type": "array", "items": self.of.schema}
 
 
+_LETTER = Letter()
+
+
 @dataclass(frozen=True)
 class Table(Shape):
-    """Values by their names; the names are letters of the certificate where `lettered` says so."""
+    """Values by their names, or by letters of the certificate."""
 
     of: Shape
     lettered: bool = False
 
     def write(self, value: Any, scope: Scope) -> Json:
-        name = scope.name_of if self.lettered else str
-        return {name(key): self.of.write(one, scope) for key, one in value.items()}
+        key = _LETTER if self.lettered else Text()
+        return {key.write(name, scope): self.of.write(one, scope) for name, one in value.items()}
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
         entries = _require(document, dict, "a table", where)
-        key = (lambda name: read(name, scope, where)) if self.lettered else str
-        return {key(name): self.of.read(one, scope, f"{where}.{name}") for name, one in entries.items()}
+        key = _LETTER if self.lettered else Text()
+        return {
+            key.read(name, scope, where): self.of.read(one, scope, f"{where}.{name}") for name, one in entries.items()
+        }
 
     @property
     def schema(self) -> dict[str, Json]:
