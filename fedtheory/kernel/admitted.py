@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -63,23 +63,30 @@ def _is_exponent(exponent: Expr) -> bool:
 
 def require_finite(expressions: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:
     """Raise `Rejected` where something is divided by what may be zero under the conditions."""
-    for divisor in _divisors(expressions):
+    require_nonzero(_divisors(expressions), numbers, conditions)
+
+
+def require_nonzero(divisors: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:
+    """Raise `Rejected` for a divisor that may be zero under the conditions."""
+    for divisor in divisors:
         if not _is_nonzero(divisor, _Known(numbers, numbers.key), tuple(conditions)):
             raise Rejected(f"({divisor}) may be zero, and something is divided by it")
 
 
 def factors_below(expressions: Iterable[Expr]) -> frozenset[Expr]:
-    """The factors of what expressions divide by."""
-    return frozenset(factor for divisor in _divisors(expressions) for factor in _factors(divisor))
+    """The factors of what expressions certainly divide by."""
+    certain = (power.base for power in _powers(expressions) if power.exp.is_Rational and power.exp.is_negative)
+    return frozenset(factor for divisor in certain for factor in _factors(divisor))
 
 
 def _divisors(expressions: Iterable[Expr]) -> list[Expr]:
-    powers = (power for one in expressions for power in sp.sympify(one).atoms(sp.Pow))
-    return sorted({power.base for power in powers if _is_negative(power.exp)}, key=sp.default_sort_key)
+    """What expressions may divide by: an exponent may be negative where a whole number is taken from a letter."""
+    possible = {power.base for power in _powers(expressions) if power.exp.as_coeff_Add()[0].is_negative}
+    return sorted(possible, key=sp.default_sort_key)
 
 
-def _is_negative(exponent: Expr) -> bool:
-    return bool(exponent.as_coeff_Add()[0].is_negative)
+def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
+    return (power for one in expressions for power in sp.sympify(one).atoms(sp.Pow))
 
 
 @lru_cache(maxsize=2**12)

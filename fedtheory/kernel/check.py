@@ -53,6 +53,7 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         reason = term.reason.in_theory(theory)
         whole = term.whole(reason)
         require_admitted(whole)
+        theory.numbers.require_whole_exponents(whole)
         require_finite((coefficient, whole, reason.requires), theory.numbers, conditions)
         residual = added([residual, scaled(scalar(whole, theory), sp.S.NegativeOne)])
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)

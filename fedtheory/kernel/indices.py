@@ -20,7 +20,9 @@ def changes(expression: Expr, theory: Theory) -> bool:
     """Whether something differs from local step to local step."""
     if isinstance(expression, LocalSum):
         return False
-    return expression in theory.step_vectors or any(changes(argument, theory) for argument in expression.args)
+    if expression in theory.step_vectors or (theory.step_number is not None and expression == theory.step_number):
+        return True
+    return any(changes(argument, theory) for argument in expression.args)
 
 
 def is_mean_gradient_at_minimiser(basis: Expr, theory: Theory) -> bool:

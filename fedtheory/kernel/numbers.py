@@ -41,6 +41,8 @@ class Numbers:
     """Of all these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
     divisors: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that are not zero because the statement divides by them."""
+    whole: frozenset[sp.Symbol] = frozenset()
+    """Of all these, the ones that are whole and not negative: they may be exponents."""
     nonzero: frozenset[Expr] = frozenset()
     """Factors that the statement divides by: where one of them is zero, nothing is said."""
     definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
@@ -51,7 +53,7 @@ class Numbers:
     @property
     def key(self) -> Hashable:
         """Everything that is known of the numbers: the same for the same numbers only."""
-        letters = (self.letters, self.of_clients, self.may_vanish, self.divisors, self.nonzero)
+        letters = (self.letters, self.of_clients, self.may_vanish, self.divisors, self.whole, self.nonzero)
         mappings = (known.items() for known in (self.at_least, self.definitions, self.roots))
         return tuple(map(frozenset, (*letters, *mappings)))
 
@@ -73,7 +75,15 @@ class Numbers:
             raise Rejected(f"{number} is not a number, but a sum or a mean of what may be random")
         for part in sp.preorder_traversal(number):
             _require_rational(part)
+        self.require_whole_exponents(number)
         return self.with_plain_means(number)
+
+    def require_whole_exponents(self, expression: Expr) -> None:
+        """Raise `Rejected` where a letter in an exponent may be negative, or no whole number."""
+        for power in expression.atoms(sp.Pow):
+            letters = power.exp.free_symbols - self.whole
+            if letters:
+                raise Rejected(f"{_listed(letters)} stands in an exponent, and need not be a whole number from zero on")
 
     def with_plain_means(self, number: Expr) -> Expr:
         """A number with its means over clients as sums of means of products."""

@@ -131,7 +131,7 @@ def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> 
     )
     left = sp.S.Zero if numbers.vanishes(rest) else rest
     left = left if is_nonzero_somewhere(left) else _over_one_denominator(left)
-    left = sp.simplify(left) if left != 0 and _has_roots(left) else left
+    left = sp.cancel(_with_root_letters(left, numbers)) if left != 0 and _has_roots(left) else left
     return Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
 
 
@@ -139,6 +139,13 @@ def _over_one_denominator(rest: Expr) -> Expr:
     """A sum of fractions in lowest terms; zero is seen before common factors are looked for, which takes long."""
     above, _below = sp.fraction(sp.together(rest))
     return sp.S.Zero if sp.expand(above) == 0 else sp.cancel(rest)
+
+
+def _with_root_letters(expression: Expr, numbers: Numbers) -> Expr:
+    """Roots of numbers of the theory, none of which is negative, as letters, and the numbers as their squares."""
+    halves = (p.base for p in expression.atoms(sp.Pow) if p.exp.is_Rational and p.exp.q == 2)
+    under = {base for base in halves if base in numbers.letters}
+    return expression.xreplace({letter: sp.Dummy("root", nonnegative=True) ** 2 for letter in under})
 
 
 def _has_roots(expression: Expr) -> bool:
@@ -194,6 +201,7 @@ def _derived(
         yield Step(
             f"({required}) >= 0", is_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)
         )
+    require_finite([found], numbers_of(claim), conditions)
     for divisor in sorted(divisors([found]), key=str):
         yield Step(f"{divisor} > 0", is_positive(divisor, numbers_of(claim), conditions))
     return found, relation.operator == "==" and derived.keeps_equations

@@ -93,7 +93,9 @@ def _require_provable(claim: Claim) -> None:
         require_admitted(side)
     for condition in claim.conditions:
         require_admitted_condition(condition)
-    numbers_of(claim), letters_of(claim)
+    numbers, _ = numbers_of(claim), letters_of(claim)
+    for expression in (*sides, *claim.conditions):
+        numbers.require_whole_exponents(expression)
     for expression in (*sides, *claim.conditions, *claim.where, *claim.for_all):
         if expression.free_symbols & _OWN:
             raise Rejected(f"{expression} has a letter that certificates use")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, remainder, scalar
-from fedtheory.kernel.expressions import Expr, Gradient
+from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -90,6 +90,8 @@ def induct(
     _require_round(claim)
     if induction.bound.has(POWER):
         raise Rejected("the bound has the power itself")
+    for constant in (induction.factor, induction.offset, induction.bound):
+        _require_constant(constant, course, theory)
     if induction.base is not None:
         yield Step(f"{induction.base} >= 1", is_nonnegative(induction.base - 1, theory.numbers, conditions))
     measured, moved, bound = induction.measured, moved_on(claim, induction.measured), course.written(induction.bound)
@@ -126,6 +128,15 @@ def _require_round(claim: Claim) -> None:
     """Raise `Rejected` where clients may start from other models than the server's."""
     if a.full_participation not in claim.assumptions and a.uniform_sampling not in claim.assumptions:
         raise Rejected("an induction starts where all clients are at the server's model")
+
+
+def _require_constant(expression: Expr, course: _Course, theory: Theory) -> None:
+    """Raise `Rejected` for what changes from step to step by more than the number of the step."""
+    letter = letters_of(course.claim)
+    same = {letter(notion) for notion in _CONSTANT} | theory.objectives | theory.client_objectives
+    known = same | theory.numbers.letters | theory.numbers.of_clients | theory.numbers.definitions.keys()
+    if expression.free_symbols - known - {course.index, POWER} or expression.atoms(LocalSum, Selected):
+        raise Rejected(f"{expression} is not the same at all steps but for their number")
 
 
 def moved_on(claim: Claim, measured: Expr) -> Expr:

@@ -68,10 +68,12 @@ class Telescoped(Derived):
         found = _with_gaps(letter, slack, {q.centralised_model: now, q.next_centralised_model: later})
         if found.atoms(Inner, Gradient, Value):
             raise Rejected("the relation does not telescope: it is about more than gaps and numbers")
+        if found.has(letter(q.local_step_index)):
+            raise Rejected("the relation does not telescope: it differs from step to step by more than its gaps")
         least = sp.simplify(found.subs(later, now))
         gained = found - least
         chained = gained + gained.subs({now: later, later: last}, simultaneous=True) - gained.subs(later, last)
-        if least.has(now, letter(q.local_step_index)) or sp.simplify(chained) != 0:
+        if least.has(now) or sp.simplify(chained) != 0:
             raise Rejected("the relation does not telescope over the local steps")
         ends = {now: letter(q.interval_start_gap), later: letter(q.interval_end_gap)}
         total: Expr = gained.subs(ends, simultaneous=True) + letter(q.local_steps) * least

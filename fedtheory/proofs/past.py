@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.rounds import is_in_expectation
-from fedtheory.proofs.theory import ROUNDS, letters_of, numbers_of
+from fedtheory.proofs.theory import ROUNDS, Letters, letters_of, numbers_of
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ def theory_of_past(claim: Claim, relation: Relation) -> Theory:
         raise Rejected(f"sums over the past local steps need: {', '.join(missing)}")
     if not letter.has(q.local_step_index):
         raise Rejected("a sum over the past needs the letter of the local step")
+    _require_plain_sums(letter, relation)
     gradient, server = letter(q.stochastic_gradient), letter(q.server_model)
     moved = server - letter(q.local_step_size) * LocalSum(gradient)
     known = is_in_expectation(claim, relation) and a.bounded_second_moment in claim.assumptions
@@ -57,6 +58,17 @@ def theory_of_past(claim: Claim, relation: Relation) -> Theory:
         local_steps=letter(q.local_step_index) + 1,
         assumed={"bounded second moment": letter(q.second_moment) ** 2 - norm_sq(gradient)} if known else {},
     )
+
+
+def _require_plain_sums(letter: Letters, relation: Relation) -> None:
+    """Raise `Rejected` where a sum over the past is of what changes, other than the gradients of its own steps."""
+    changing = {letter(q.local_step_index), letter(q.next_local_iterate), letter(q.next_average_iterate)}
+    for side in (relation.left, relation.right):
+        if side.atoms(LocalSum):
+            raise Rejected("a sum over the past and one over the whole round stand in one relation")
+        for past in side.atoms(PastSum):
+            if past.args[0].atoms(PastSum) or past.args[0].free_symbols & changing:
+                raise Rejected(f"{past} is of what changes, other than the gradients of its own steps")
 
 
 def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:

@@ -100,8 +100,11 @@ def _require_own_letters(why: Products, theory: Theory) -> None:
     """Raise `Rejected` where a letter of the proof stands for something else as well."""
     known = theory.numbers.letters | theory.numbers.of_clients | theory.numbers.definitions.keys()
     taken = known.union(*(expression.free_symbols for expression in why.scalars.values()))
-    for letter in sorted(taken & why.scalars.keys(), key=str):
-        raise Rejected(f"{letter} stands for more than one thing")
+    for letter in sorted(why.scalars, key=str):
+        if letter in taken:
+            raise Rejected(f"{letter} stands for more than one thing")
+        if letter.is_nonnegative or letter.is_nonpositive:
+            raise Rejected(f"{letter} has a sign, which what it stands for need not have")
 
 
 def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
+from fedtheory.kernel.admitted import factors_below, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
@@ -96,6 +97,7 @@ def relaxation(claim: Claim, relaxed: Sequence[Expr] | None) -> Iterator[Step]:
     """That weaker conditions are weaker: they follow from the claim's own."""
     for condition in relaxed or ():
         yield Step(f"{condition} follows from the conditions of the claim", follows(condition, claim))
+        require_finite(condition.args, numbers_of(claim), claim.conditions)
 
 
 def reliance(claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None) -> Iterator[Step]:
@@ -106,9 +108,21 @@ def reliance(claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None) 
     premise = on.claim
     unmet = [condition for condition in conditions_of(premise, on.relaxed) if not follows(condition, claim, conditions)]
     yield Step(f"{premise.id} is proved", on.verdict == "proved")
+    given = claim.conditions if conditions is None else conditions
+    require_nonzero(_hidden_divisors(on), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
     yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
+
+
+def _hidden_divisors(premise: Proof) -> set[Expr]:
+    """What a premise divides by, and whoever relies on it does not see: there it says nothing.
+
+    What its slack divides by is seen where the slack is used.
+    """
+    relations, conditions = premise.claim.relations, conditions_of(premise.claim, premise.relaxed)
+    hidden = (factors_below([one.left, one.right]) - factors_below([one.slack]) for one in relations)
+    return set().union(factors_below([side for one in conditions for side in one.args]), *hidden)
 
 
 def _listed(what: str, items: Sequence[object]) -> str:

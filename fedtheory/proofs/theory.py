@@ -267,6 +267,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
         of_clients=frozenset(own),
         at_least=counts,
         may_vanish=frozenset(index.union(s for s, notion in (named | own).items() if notion in vanishing)),
+        whole=index.union(symbol for symbol in counts if named.get(symbol) is not q.largest_weight_sum),
         divisors=frozenset(s for s, notion in named.items() if _is_divided_by(claim, s, notion)),
         nonzero=factors_below([*_sides(claim), *_condition_sides(claim)]),
         definitions=_means_of_numbers(letters_of(claim)),
@@ -319,13 +320,12 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     letter = letters_of(claim)
     both = letter.has(q.clients) and letter.has(q.participants) and a.uniform_sampling in claim.assumptions
     drawn = (letter(q.participants) <= letter(q.clients),) if both else ()
-    # In a mean over clients a step may be one that some of them do not take.
-    of_each = letter.has(q.local_steps) or not any(
-        r.left.atoms(*MEANS) | r.right.atoms(*MEANS) for r in claim.relations
-    )
+    # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.
+    used = claim.notation.values()
+    of_each = q.local_steps in used or not any(r.left.atoms(*MEANS) | r.right.atoms(*MEANS) for r in claim.relations)
     # On the run as a whole and at points every number of a step meets every client.
     of_each = of_each and (claim.place in _AT_STEPS or not letter.has(q.client_local_steps))
-    is_numbered = q.local_step_index in claim.notation.values()
+    is_numbered = q.local_step_index in used
     return (*drawn, *steps_taken(claim)) if is_numbered and of_each else drawn
 
 
