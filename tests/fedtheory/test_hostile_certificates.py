@@ -1,0 +1,392 @@
+"""False claims with certificates from hostile pieces: none is accepted, and with honest pieces many are.
+
+The slack of a claim is a sum of honest terms minus a gap that makes it false, as an exact run shows.  A certificate
+has the honest terms and, for the gap, something that adds up to it or nearly does: coefficients of the wrong sign in
+disguise, divisors that vanish on the conditions, roots, letters that clash, conditions that are not there.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.errors import FedtheoryError
+from fedtheory.kernel import (
+    Term,
+    assumption,
+    cocoercivity,
+    convexity,
+    lipschitz_gradient,
+    one,
+    optimality,
+    slack,
+    smoothness,
+    square,
+    triangle,
+    weighted,
+)
+from fedtheory.kernel.expressions import Expectation, Gradient, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs import Certificate, Combination, Part, certificates, examine, facts, theory_of
+from fedtheory.proofs.certificate import BothWays
+from fedtheory.proofs.combination import FACTS
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.roots import Root
+from fedtheory.proofs.squares import Squared
+from fedtheory.proofs.theory import letters_of
+from verify.check import check
+
+ONE = sp.S.One
+eta, L, M, T, tau, K = sp.symbols("eta L M T tau K", positive=True)
+sigma, gap, drift, mean_drift = sp.symbols("sigma g d e", nonnegative=True)
+progress, ended, descent, x_star = sp.symbols("p h f x_star", real=True)
+x, y, x_i, g, xi, F, F_i = sp.symbols("x y x_i g xi F F_i", real=True)
+r, r_next, clashing, s, z = *sp.symbols("r r_next", positive=True), sp.Symbol("M", nonnegative=True), *sp.symbols("s z")
+NUMBERS = {eta: q.local_step_size, L: q.smoothness, M: q.clients, T: q.rounds, tau: q.local_steps}
+OBJECTIVES = {F: q.objective, F_i: q.client_objective}
+CONVEX = (a.convex_and_smooth,)
+TOGETHER = (a.full_participation, a.uniform_shares, a.unit_server_step)
+TWO = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
+SINGLE = {"hessians": [[["1"]]], "linear": [["1"]], "start": ["3"]}
+
+
+@dataclass(frozen=True)
+class Family:
+    """Claims of one place, on one run."""
+
+    stated: dict[str, Any]
+    """What all of its claims state."""
+    reasons: Sequence[Any]
+    """Reasons of terms, or premises of parts."""
+    vanishing: Sequence[Any]
+    """Numbers that are zero on the run."""
+    problem: Any
+    algorithm: Any = ()
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether its certificates are sums of parts rather than terms."""
+        return "place" not in self.stated
+
+    def claim(self, stated_slack: Any, below: Any = sp.S.Zero) -> Claim:
+        """The claim with a slack."""
+        above = Expectation(stated_slack) if self.stated.get("place") == "step" else stated_slack
+        return Claim(id="t:hostile", lhs=below, rhs=below + above, **self.stated)
+
+    def worth(self, reason: Any) -> Any:
+        """What a reason says is not negative."""
+        if not self.is_sum:
+            return reason.in_theory(theory_of(self.claim(ONE))).expression
+        return reason.slack(letters_of(self.claim(ONE))) if isinstance(reason, facts.Fact) else slack(reason)
+
+    def is_false(self, claim: Claim) -> bool:
+        """Whether a claim fails on the run of the family."""
+        problem = {"kind": "quadratic", **dict(self.problem)}
+        algorithm = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **dict(self.algorithm)}
+        return check(claim, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)).holds is False
+
+
+POINTS: dict[str, Any] = {
+    "where": {**NUMBERS, **OBJECTIVES, x: q.point, y: q.second_point, x_star: q.optimum},
+    "place": "points",
+    "assumptions": CONVEX,
+}
+STEPS: dict[str, Any] = {
+    "where": {**NUMBERS, **OBJECTIVES, x_i: q.local_iterate, g: q.stochastic_gradient, xi: q.gradient_noise}
+    | {sigma: q.noise_deviation, x: q.average_iterate},
+    "place": "step",
+    "assumptions": (*CONVEX, a.unbiased_bounded_variance, a.same_local_work, a.full_participation),
+}
+RUNS: dict[str, Any] = {
+    "where": {**NUMBERS, K: q.iterations, sigma: q.noise_deviation, gap: q.initial_gap}
+    | {drift: q.max_drift, mean_drift: q.average_round_drift, progress: q.total_progress, ended: q.final_distance_sq}
+    | {descent: q.total_descent},
+    "assumptions": (*CONVEX, a.full_gradients, a.same_local_work, *TOGETHER),
+}
+AT_POINTS = [
+    *(square(v) for v in (x, y, x - y, x + eta * y, Gradient(F, x), x - eta * Gradient(F, x))),
+    *(because(F, x, y) for because in (convexity, smoothness, cocoercivity, lipschitz_gradient)),
+    *(convexity(F, y, x), one(), triangle(x, y), optimality(F, x)),
+]
+AT_STEPS = [
+    *(square(v) for v in (x_i, x_i - x, Gradient(F, x))),
+    *(convexity(F_i, x_i, x), smoothness(F_i, x_i, x), one(), lipschitz_gradient(F_i, x_i, x)),
+]
+OF_RUNS = [facts.ONE, facts.MEAN_DRIFT, facts.FINAL_DISTANCE, facts.QUIET, facts.ITERATIONS, facts.DESCENT]
+
+
+@cache
+def families() -> dict[str, Family]:
+    """Points, steps and runs; with two clients, with one, and with a single local step."""
+    alone, short, small = M <= 1, tau <= 1, eta <= 1 / L
+    flat = sp.Le(M * tau, M, evaluate=False)
+    return {
+        "points": Family(POINTS, AT_POINTS, [M - 2, tau - 2, 4 * eta - 1], TWO),
+        "small steps": Family({**POINTS, "conditions": [small]}, AT_POINTS, [M - T, 2 * eta * tau - 1], TWO),
+        "one client": Family({**POINTS, "conditions": [alone]}, AT_POINTS, [M - 1, 1 - M**2], SINGLE),
+        "one step": Family({**POINTS, "conditions": [short, small]}, AT_POINTS, [tau - 1], TWO, {"local_steps": 1}),
+        "steps": Family(STEPS, AT_STEPS, [sigma - 1, M - 2], {**TWO, "noise": "1"}),
+        "runs": Family(RUNS, OF_RUNS, [sigma, K - T * tau, M - 2], TWO),
+        "runs of one client": Family({**RUNS, "conditions": [alone]}, [*OF_RUNS, alone], [M - 1, sigma, drift], SINGLE),
+        "runs of single steps": Family(
+            {**RUNS, "conditions": [short, flat]},
+            [*OF_RUNS, short, flat],
+            [tau - 1, K - T, sigma],
+            TWO,
+            {"local_steps": 1},
+        ),
+    }
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A false claim with the terms of its slack, and the gap that is subtracted from them, a multiple of what a reason says."""
+
+    family: Family
+    claim: Claim
+    honest: Sequence[Any]
+    gap: Any
+    reason: Any
+
+
+def _term(family: Family, coefficient: Any, reason: Any, **flags: bool) -> Any:
+    return Part(coefficient, reason) if family.is_sum else Term(coefficient, reason, **flags)
+
+
+POSITIVE = [ONE, ONE, sp.Rational(1, 2), M, tau, eta, 1 / eta, T / tau, 1 / M, eta * L]
+
+
+def _positive(chance: random.Random) -> Any:
+    return chance.choice(POSITIVE)
+
+
+def _honest(family: Family, chance: random.Random) -> list[Any]:
+    number = chance.choice([0, 0, 1, 1, 2])
+    return [_term(family, _positive(chance), chance.choice(family.reasons)) for _ in range(number)]
+
+
+def _sum(family: Family, terms: Sequence[Any]) -> Any:
+    worths = [family.worth(term.premise if family.is_sum else term.reason) for term in terms]
+    return sp.Add(*(term.coefficient * worth for term, worth in zip(terms, worths, strict=True)))
+
+
+@cache
+def false_claims(name: str, number: int = 12) -> list[Tried]:
+    """Claims that an exact run refutes, always the same ones."""
+    family, chance, found = families()[name], random.Random(name), []
+    for _ in range(20 * number):
+        honest, size, reason = _honest(family, chance), 3 * _positive(chance), chance.choice(family.reasons)
+        stated = family.claim(_sum(family, [*honest, _term(family, -size, reason)]))
+        if family.is_false(stated):
+            found.append(Tried(family, stated, honest, size, reason))
+        if len(found) == number:
+            break
+    return found
+
+
+def true_claims(name: str, chance: random.Random) -> tuple[Claim, Any]:
+    """A claim whose slack is a sum of honest terms, and them."""
+    family = families()[name]
+    honest = _honest(family, chance)
+    kind = Combination if family.is_sum else Certificate
+    return family.claim(_sum(family, honest)), kind(claim="t:hostile", links=[honest])
+
+
+# Hostile pieces.
+
+
+DISGUISES: Sequence[Callable[[Any, Any, Any], Any]] = [
+    lambda n, _z, _o: n,
+    lambda n, _z, _o: -n,
+    lambda n, z, o: n * z * o / sp.expand(z * o),
+    lambda n, z, _o: n * z**2 / sp.expand(z**2),
+    lambda n, z, _o: n * sp.expand(-z) / -z,
+    lambda n, z, _o: -n * sp.expand(-z) / z,
+    lambda n, z, _o: n * sp.sqrt(z**2) / z,
+    lambda n, z, o: n * (z + o) / (o + z) + z - sp.expand(z),
+    lambda n, z, _o: n + z,
+    lambda n, z, _o: n - z**2,
+    lambda n, z, _o: n + 1 / z,
+    lambda n, z, _o: (n * z - 1) / z + 1 / z,
+    lambda n, _z, _o: n * r**2 / T,
+    lambda n, _z, _o: n * (r**2 - T + n) / n,
+    lambda n, _z, _o: n * (r**2 - T) / (r**4 - T**2) * (r**2 + T),
+    lambda n, _z, _o: n * r_next * r / sp.sqrt(M * T),
+    lambda n, _z, _o: n * (clashing + 1) / (M + 1),
+    lambda n, _z, _o: n * (2 - M) + n * (M - 1),
+    lambda n, _z, _o: n * M ** (tau - 1) / M**tau * M,
+]
+"""Numbers that look like others, of the number, one that vanishes, and a positive one."""
+
+
+def _disguised(number: Any, family: Family, chance: random.Random) -> Any:
+    return chance.choice(DISGUISES)(number, chance.choice(family.vanishing), _positive(chance))
+
+
+def _letters(chance: random.Random) -> list[Root]:
+    """Letters for roots: honest ones, of what is zero, and such as stand for something else."""
+    of = chance.choice([T, M, T * M, M - 1, T - tau, tau - 1, eta, 1 - M, eta - eta**2, -T])
+    parts = chance.choice([[], [Part(of, facts.ONE)], [Part(ONE, facts.ONE), Part(of - 1, facts.ONE)], [Part(of, ge)]])
+    letter = chance.choice([r, r, r, r_next, clashing, M, eta, sp.Symbol("r", nonnegative=True)])
+    first = Root(letter, of, parts, least=chance.choice([sp.S.Zero, sp.S.Zero, ONE, -ONE]))
+    second = Root(chance.choice([r_next, r, T]), M, [Part(M, facts.ONE)])
+    return chance.choice([[first], [Root(r, T, [Part(T, facts.ONE)])], [first, second], [second]])
+
+
+ge = sp.Ge(T, 1)
+BORROWED = ["liu2022:thm-1", "liu2022:lemma-1.mean", "renard2022:lemma-2.3.quiet", "lecture27:thm-1.g-step"]
+"""Recorded claims of which parts are borrowed."""
+
+
+@cache
+def borrowed() -> list[Term]:
+    """Terms of recorded certificates."""
+    links = [link for found in certificates().values() if isinstance(found, Certificate) for link in found.links]
+    return [term for link in links if isinstance(link, list) for term in link if len(str(term)) < 200]
+
+
+def _renamed(term: Term, family: Family, chance: random.Random) -> Term:
+    """A term of another certificate with letters of this claim in place of its own."""
+    about = [one for one in term.reason.about if not isinstance(one, str)]
+    letters = set().union(term.coefficient.free_symbols, *(one.free_symbols for one in about))
+    known = list(family.stated["where"])
+    new = {letter: chance.choice(known) for letter in sorted(letters, key=str)}
+    subjects = tuple(one if isinstance(one, str) else one.xreplace(new) for one in term.reason.about)
+    return replace(term, coefficient=term.coefficient.xreplace(new), reason=replace(term.reason, about=subjects))
+
+
+def _filling(tried: Tried, chance: random.Random) -> list[Any]:
+    """What is put in the place of the gap."""
+    family, size, reason, zero = tried.family, tried.gap, tried.reason, chance.choice(tried.family.vanishing)
+    scale, other = (_disguised(number, family, chance) for number in (-size, _positive(chance)))
+    foreign = chance.choice(family.reasons)
+    way = chance.randrange(6)
+    if way < 2:
+        few = {} if family.is_sum else {"averaged": chance.random() < 0.1, "summed": chance.random() < 0.03}
+        return [_term(family, scale, reason, **few)]
+    if way == 2:
+        return [_term(family, other, reason), _term(family, scale - other, reason)]
+    if way == 3:
+        quotient = scale * family.worth(reason) / family.worth(foreign) if family.is_sum else scale
+        return [_term(family, quotient, foreign)]
+    if family.is_sum:
+        premises = [chance.choice(FACTS), Derived(chance.choice(BORROWED)), sp.Le(M, chance.choice([1, 2, T]))]
+        return [Part(scale, chance.choice(premises))]
+    points = [point for point in (x, y, x_i, g) if point in family.stated["where"]]
+    vector = chance.choice(points) * chance.choice([ONE, zero, 1 / zero, sp.sqrt(zero), sp.sqrt(-size), r])
+    return [chance.choice(ODD)(scale, vector, zero, size, reason, family, chance)]
+
+
+ODD: Sequence[Callable[..., Term]] = [
+    lambda _c, v, z, n, *_rest: Term(-n * z**2, square(v / z)),
+    lambda _c, v, z, n, *_rest: Term(n * sp.expand(-z) * z, square(v / z)),
+    lambda c, v, *_rest: Term(c, square(v)),
+    lambda c, v, *_rest: Term(ONE, square(sp.sqrt(c) * v)),
+    lambda c, v, *_rest: Term(ONE, square(c * v)),
+    lambda c, _v, _z, _n, _reason, _family, chance: Term(c, assumption(f"{chance.choice(BORROWED)}, relation 1")),
+    lambda c, *_rest: Term(c, assumption("bounded variance")),
+    lambda c, v, _z, _n, _reason, _family, chance: Term(c, chance.choice(AROUND)(F, v, x)),
+    lambda c, v, *_rest: Term(c, weighted(c, ONE, v)),
+    lambda c, v, *_rest: Term(c, triangle(v, -v, x)),
+    lambda _c, _v, _z, n, reason, *_rest: Term(n, replace(reason, about=tuple(reversed(reason.about)))),
+    lambda _c, _v, _z, _n, _reason, family, chance: _renamed(chance.choice(borrowed()), family, chance),
+]
+"""Terms that are not what they should be, of a coefficient, a vector, a number that vanishes, the gap, its reason."""
+AROUND = [convexity, smoothness, cocoercivity]
+
+
+def _conditions(claim: Claim, size: Any, chance: random.Random) -> Any:
+    """Conditions that are dropped, wider, narrower or new; mostly the claim's own."""
+    own = list(claim.conditions)
+    new = [sp.Le(size, 0, evaluate=False), sp.Ge(M, 2), M <= 2, tau <= 1, eta <= 0, sp.Ne(M, 1)]
+    wider = [one.func(one.lhs, chance.choice([3, 1, sp.Rational(1, 2)]) * one.rhs, evaluate=False) for one in own]
+    return chance.choice([None, None, None, None, [], own[1:], wider, [chance.choice(new)], [*own, chance.choice(new)]])
+
+
+def _other_way(tried: Tried, terms: list[Term], chance: random.Random) -> Any:
+    """A link that is no sum of terms."""
+    zero, lengths = chance.choice(tried.family.vanishing), {s: norm_sq(x), z: norm_sq(y)}
+    shown = {
+        "s": Shown(s, [Term(ONE, square(x))]),
+        "zero": Shown(zero, [Term(zero, one())]),
+        "whole": Shown(tried.gap * s, terms),
+        "both": CauchySchwarz(s, z, chance.choice([s, z])),
+    }
+    products = Products(
+        scalars=chance.choice([lengths, {s: norm_sq(x)}, {s: tried.claim.rhs}, {M: norm_sq(x)}, {s: s * norm_sq(x)}]),
+        facts={name: shown[name] for name in chance.sample(list(shown), 3)},
+        divided_by=chance.choice([[], ["zero"], ["s"]]),
+        parts=[Product(_disguised(tried.gap, tried.family, chance), [chance.choice(["s", "zero", "whole"])])],
+    )
+    squared = Squared(length=chance.choice([sp.sqrt(norm_sq(x)), x, zero]), bound=tried.claim.rhs, terms=terms)
+    return chance.choice([products, products, squared, BothWays(terms, terms), BothWays([], []), Positive()])
+
+
+def hostile(tried: Tried, chance: random.Random) -> Any:
+    """A certificate of a false claim."""
+    family = tried.family
+    items = [*tried.honest, *_filling(tried, chance)]
+    chance.shuffle(items)
+    subjects = [
+        one for item in items for one in (item.coefficient, *getattr(getattr(item, "reason", None), "about", ()))
+    ]
+    uses_root = any(sp.sympify(one).has(r, r_next, clashing) for one in subjects if not isinstance(one, str))
+    roots = _letters(chance) if uses_root or chance.random() < 0.05 else []
+    relaxed = _conditions(tried.claim, tried.gap, chance)
+    if family.is_sum:
+        known = [Derived(chance.choice(BORROWED[:2]))] * (chance.random() < 0.02)
+        return Combination(claim=tried.claim.id, links=[items], relaxed=relaxed, roots=roots, known=known)
+    link = _other_way(tried, items, chance) if chance.random() < 0.1 else items
+    lemmas = [chance.choice(BORROWED)] * (chance.random() < 0.05)
+    return Certificate(claim=tried.claim.id, links=[link], relaxed=relaxed, roots=roots, lemmas=lemmas)
+
+
+OFTEN = [*families(), "points", "points", "steps", "steps", "runs", "small steps"]
+"""Families that are judged sooner are tried more often."""
+
+
+def accepted(seed: int, tries: int) -> list[Any]:
+    """False claims and their certificates that are accepted; errors other than the project's are not caught."""
+    chance, found = random.Random(seed), []
+    for _ in range(tries):
+        tried = chance.choice(false_claims(chance.choice(OFTEN)))
+        # Multiplied by what is positive the claim is as false as it was.
+        claim = replace(tried.claim, rhs=chance.choice([ONE, ONE, ONE, _positive(chance)]) * tried.claim.rhs)
+        certificate = hostile(tried, chance)
+        try:
+            if examine(claim, certificate).verdict != "broken":
+                found.append((claim.lhs, claim.rhs, claim.conditions, certificate))
+        except FedtheoryError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_false_claim_is_accepted(seed: int) -> None:
+    """In a few hundred tries."""
+    assert accepted(seed, 100) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 200))
+def test_no_false_claim_is_accepted_in_many_tries(seed: int) -> None:
+    """In a hundred thousand."""
+    assert accepted(seed, 1000) == []
+
+
+@pytest.mark.parametrize("name", families())
+def test_with_honest_pieces_claims_are_accepted(name: str) -> None:
+    """The same terms without a gap: what the families say can be proved, so that a refusal says something."""
+    chance = random.Random(name)
+    assert all(examine(*true_claims(name, chance)).verdict == "proved" for _ in range(5))
+    assert len(false_claims(name)) == 12
