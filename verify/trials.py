@@ -64,8 +64,7 @@ def _chunks(targets: Sequence[str]) -> Iterator[tuple[list[str], list[Instance]]
     tried = {name: [target for target in targets if name in families_for(resolve(target))] for name in FAMILIES}
     for name, family in FAMILIES.items():
         for first in range(0, family.size if tried[name] else 0, _CHUNK):
-            numbers = range(first, min(first + _CHUNK, family.size))
-            yield tried[name], [Instance(name, number) for number in numbers]
+            yield tried[name], family.instances[first : first + _CHUNK]
 
 
 def _check_chunk(targets: Sequence[str], instances: Sequence[Instance]) -> list[Outcome]:

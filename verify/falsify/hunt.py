@@ -16,13 +16,14 @@ from verify.check.settle import check_settled
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     Table,
+    all_steps,
     clients,
     dimension,
     examine,
     features,
     get,
-    most_steps,
     quick,
+    rows,
     working_table,
     written,
 )
@@ -140,8 +141,7 @@ class Hunt:
             self.reached = _best_of([*self.reached, place])
 
     def _is_within_reach(self, table: Table) -> bool:
-        steps = most_steps(table) * int(table["algorithm"]["rounds"])
-        return steps <= self.reach.steps and cost(table) <= self.reach.cost
+        return all_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
 
     def _tick(self) -> None:
         self.looked += 1
@@ -188,7 +188,5 @@ def _best_of(places: list[Place]) -> list[Place]:
 
 def cost(table: Table) -> int:
     """About how many rational multiplications a run takes; models of several ages are carried along."""
-    steps = most_steps(table) * int(table["algorithm"]["rounds"])
-    rows = sum(len(part) for part in table["problem"].get("inputs", ()))
     models = clients(table) + 1 if get(table, "algorithm.clock.policy") not in (None, "sync") else 1
-    return int((steps * clients(table) * models + rows) * (dimension(table) + 1) ** 3)
+    return int((all_steps(table) * clients(table) * models + rows(table)) * (dimension(table) + 1) ** 3)

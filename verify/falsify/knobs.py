@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,18 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL, Array, rational_near
 from fedtheory.engine.run import Run
 from fedtheory.runfile import parse_run
-from verify.falsify.tables import Table, array, changed, clients, dimension, get
+from verify.falsify.tables import (
+    STEP_SIZE,
+    Table,
+    array,
+    changed,
+    clients,
+    dimension,
+    get,
+    mapped,
+    scaled,
+    with_entry,
+)
 
 Turn = Callable[[Table, fmpq], Table]
 
@@ -40,22 +52,14 @@ def knobs_of(table: Table) -> list[Knob]:
     return [*special, *_of_every_run(table)]
 
 
-def _scaled(value: Any, factor: fmpq) -> Any:
-    """Nested lists of rationals, or one, times a factor; words and missing values as they are."""
-    if isinstance(value, list):
-        return [_scaled(entry, factor) for entry in value]
-    return value * factor if isinstance(value, fmpq) else value
-
-
-def _scale(table: Table, factors: dict[str, fmpq]) -> Table:
-    """Values of dotted keys times factors, where they are given."""
-    given = {key: get(table, key) for key in factors}
-    return changed(table, {key: _scaled(value, factors[key]) for key, value in given.items() if value is not None})
+def knob_named(table: Table, name: str) -> Knob | None:
+    """The knob of that name, if the table has one."""
+    return next((knob for knob in knobs_of(table) if knob.name == name), None)
 
 
 def _of_every_run(table: Table) -> list[Knob]:
     knobs = [
-        Knob("local step size", partial(_scale_key, "algorithm.local_step_size")),
+        Knob("local step size", partial(_scale_key, STEP_SIZE)),
         Knob("start", _start, may_vanish=True),
         Knob("server step size", _server_step_size),
         Knob("local steps", _local_steps),
@@ -73,10 +77,8 @@ def _of_every_run(table: Table) -> list[Knob]:
     if get(table, "algorithm.clock") is not None:
         knobs.append(Knob("unit of time", _unit_of_time))
         knobs += [Knob(f"time {i}", partial(_entry, "algorithm.clock.times", i)) for i in range(clients(table))]
-    if isinstance(get(table, "algorithm.local_step_size"), list):
-        knobs += [
-            Knob(f"step size {i}", partial(_entry, "algorithm.local_step_size", i)) for i in range(clients(table))
-        ]
+    if isinstance(get(table, STEP_SIZE), list):
+        knobs += [Knob(f"step size {i}", partial(_entry, STEP_SIZE, i)) for i in range(clients(table))]
     if get(table, "algorithm.clock.interval") is not None:
         knobs.append(Knob("interval", partial(_scale_key, "algorithm.clock.interval")))
     return knobs
@@ -88,7 +90,7 @@ def _of_quadratics(table: Table) -> list[Knob]:
     knobs = [
         Knob("unit of values", _unit_of_values),
         Knob("unit of length", _unit_of_length),
-        Knob("curvature", partial(_curvature, list(range(clients(table))))),
+        Knob("curvature", partial(_objectives, _QUADRATICS, range(clients(table)))),
         Knob("spread", _spread, may_vanish=True),
     ]
     noise = get(table, "problem.noise")
@@ -100,7 +102,7 @@ def _of_quadratics(table: Table) -> list[Knob]:
             ]
     groups = _alike(table)
     if len(groups) > 1:
-        knobs += [Knob(f"curvature {g}", partial(_curvature, g), may_vanish=True) for g in groups]
+        knobs += [Knob(f"curvature {g}", partial(_objectives, _QUADRATICS, g), may_vanish=True) for g in groups]
         knobs += [Knob(f"pull {g}", partial(_pull, g), may_vanish=True) for g in groups]
     if dimension(table) > 1:
         knobs += [Knob(f"coordinate {k}", partial(_coordinate, k)) for k in range(dimension(table))]
@@ -115,7 +117,10 @@ def _of_data(table: Table) -> list[Knob]:
         Knob("unit of outputs", _unit_of_outputs),
         Knob("inputs", partial(_scale_key, "problem.inputs")),
         Knob("residuals", _residuals, may_vanish=True),
-        *(Knob(f"rows of client {i}", partial(_rows, i), may_vanish=True) for i in range(clients(table))),
+        *(
+            Knob(f"rows of client {i}", partial(_objectives, _DATA, [i]), may_vanish=True)
+            for i in range(clients(table))
+        ),
         *(Knob(f"column {k}", partial(_column, k)) for k in range(dimension(table)) if dimension(table) > 1),
     ]
 
@@ -134,48 +139,48 @@ def _run(table: Table) -> Run:
 
 
 def _scale_key(key: str, table: Table, factor: fmpq) -> Table:
-    return _scale(table, {key: factor})
+    return scaled(table, {key: factor})
 
 
 def _entry(key: str, place: int, table: Table, factor: fmpq) -> Table:
     values = get(table, key)
     if not isinstance(values, list):
         return table
-    return changed(table, {key: [v * factor if n == place else v for n, v in enumerate(values)]})
+    return changed(table, {key: with_entry(values, place, values[place] * factor)})
 
 
 def _unit_of_values(table: Table, factor: fmpq) -> Table:
     """F -> f F, eta -> eta/f: the same iterates."""
     keys = {"problem.hessians": factor, "problem.linear": factor, "problem.constants": factor}
-    return _scale(table, keys | {"problem.noise": factor * factor, "algorithm.local_step_size": 1 / factor})
+    return scaled(table, keys | {"problem.noise": factor * factor, STEP_SIZE: 1 / factor})
 
 
 def _unit_of_length(table: Table, factor: fmpq) -> Table:
     """x -> f x with the same Hessians."""
     keys = {"problem.linear": factor, "problem.start": factor}
-    return _scale(table, keys | {"problem.noise": factor * factor, "problem.constants": factor * factor})
+    return scaled(table, keys | {"problem.noise": factor * factor, "problem.constants": factor * factor})
 
 
 def _unit_of_inputs(table: Table, factor: fmpq) -> Table:
     keys = {"problem.inputs": factor, "problem.start": 1 / factor}
-    return _scale(table, keys | {"algorithm.local_step_size": 1 / (factor * factor)})
+    return scaled(table, keys | {STEP_SIZE: 1 / (factor * factor)})
 
 
 def _unit_of_outputs(table: Table, factor: fmpq) -> Table:
-    return _scale(table, {"problem.outputs": factor, "problem.start": factor})
+    return scaled(table, {"problem.outputs": factor, "problem.start": factor})
 
 
 def _unit_of_time(table: Table, factor: fmpq) -> Table:
-    return _scale(table, {"algorithm.clock.times": factor, "algorithm.clock.interval": factor})
+    return scaled(table, {"algorithm.clock.times": factor, "algorithm.clock.interval": factor})
 
 
-def _curvature(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
-    """F_i -> f F_i for some clients: each keeps its minimiser."""
-    problem = table["problem"]
-    changes = {}
-    for name in ("hessians", "linear"):
-        values = problem[name]
-        changes[f"problem.{name}"] = [_scaled(v, factor) if i in chosen else v for i, v in enumerate(values)]
+_QUADRATICS, _DATA = ("problem.hessians", "problem.linear"), ("problem.inputs", "problem.outputs")
+
+
+def _objectives(keys: Sequence[str], chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
+    """What makes the objectives of some clients, scaled: each keeps its minimiser."""
+    scale = partial(mul, factor)
+    changes = {key: [mapped(v, scale) if i in chosen else v for i, v in enumerate(get(table, key))] for key in keys}
     return changed(table, changes)
 
 
@@ -214,7 +219,7 @@ def _coordinate(place: int, table: Table, factor: fmpq) -> Table:
 def _importance(client: int, table: Table, factor: fmpq) -> Table:
     """One importance against the others, which still sum to one."""
     given = get(table, "problem.weights") or [fmpq(1, clients(table))] * clients(table)
-    moved = [weight * factor if i == client else weight for i, weight in enumerate(given)]
+    moved = with_entry(given, client, given[client] * factor)
     total = sum(moved, fmpq(0))
     return changed(table, {"problem.weights": [weight / total for weight in moved]})
 
@@ -250,15 +255,6 @@ def _residuals(table: Table, factor: fmpq) -> Table:
         explained = [sum((x * w for x, w in zip(row, best, strict=True)), fmpq(0)) for row in rows]
         outputs.append([e + (y - e) * factor for e, y in zip(explained, values, strict=True)])
     return changed(table, {"problem.outputs": outputs})
-
-
-def _rows(client: int, table: Table, factor: fmpq) -> Table:
-    """All rows of one client, scaled: it keeps its minimiser."""
-    changes = {}
-    for name in ("inputs", "outputs"):
-        values = table["problem"][name]
-        changes[f"problem.{name}"] = [_scaled(v, factor) if i == client else v for i, v in enumerate(values)]
-    return changed(table, changes)
 
 
 def _column(place: int, table: Table, factor: fmpq) -> Table:

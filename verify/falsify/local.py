@@ -13,10 +13,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check.applicability import conditions_hold
 from verify.falsify.hunt import Place
-from verify.falsify.knobs import Knob, knobs_of
+from verify.falsify.knobs import Knob, knob_named, knobs_of
 from verify.falsify.rounding import factor_of, simplest_between
 from verify.falsify.score import NOTHING
-from verify.falsify.tables import Table, changed, get, quick
+from verify.falsify.tables import STEP_SIZE, Table, quick, scaled
 
 Look = Callable[[Table], float]
 Structure = Callable[[Table], Iterator[Table]]
@@ -37,7 +37,7 @@ def turned(table: Table, knob: Knob, factor: fmpq) -> Table | None:
 def without(table: Table, names: Sequence[str]) -> Table:
     """The table with the aspects of those knobs taken away, where it has them."""
     for name in names:
-        knob = next((knob for knob in knobs_of(table) if knob.name == name), None)
+        knob = knob_named(table, name)
         table = table if knob is None else turned(table, knob, fmpq(0)) or table
     return table
 
@@ -107,7 +107,7 @@ class Climb:
 
     def _turn(self, name: str, factor: fmpq) -> bool:
         """A knob of that name, if the present table has one, turned."""
-        knob = next((knob for knob in knobs_of(self.at.table) if knob.name == name), None)
+        knob = knob_named(self.at.table, name)
         return knob is not None and self.tries(turned(self.at.table, knob, factor))
 
 
@@ -151,9 +151,7 @@ def _simplest_first(low: fmpq, high: fmpq) -> Iterator[fmpq]:
 
 
 def _with_steps(table: Table, factor: fmpq) -> Table:
-    sizes = get(table, "algorithm.local_step_size")
-    scaled = [size * factor for size in sizes] if isinstance(sizes, list) else sizes * factor
-    return changed(table, {"algorithm.local_step_size": scaled})
+    return scaled(table, {STEP_SIZE: factor})
 
 
 def _conditions_hold(claim: Claim, table: Table) -> bool | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import chain
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -16,11 +15,12 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check
-from verify.falsify.knobs import knobs_of, translated
+from verify.falsify.knobs import knob_named, knobs_of, translated
 from verify.falsify.local import turned
 from verify.falsify.rounding import simpler, weight_of
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
+    STEP_SIZE,
     Table,
     array,
     changed,
@@ -28,11 +28,15 @@ from verify.falsify.tables import (
     dimension,
     examine,
     get,
+    leaves,
+    mapped,
     most_steps,
     number_keys,
+    scaled,
     size,
     with_clients,
     with_coordinates,
+    with_entry,
     working_table,
     written,
 )
@@ -129,7 +133,7 @@ class _Shrinking:
         helped = sum(self._tries(translated(self.table, origin)) for origin in _origins(self.table)) > 0
         for knob in knobs_of(self.table):
             for factor in _plain_factors(self.table):
-                current = next((k for k in knobs_of(self.table) if k.name == knob.name), None)
+                current = knob_named(self.table, knob.name)
                 helped |= current is not None and self._tries(turned(self.table, current, factor))
         return helped
 
@@ -137,16 +141,16 @@ class _Shrinking:
         """Simpler numbers, for all equal ones of a key at once, then one by one."""
         helped = False
         for key in number_keys():
-            for value in dict.fromkeys(_leaves(get(self.table, key))):
+            for value in dict.fromkeys(leaves(get(self.table, key))):
                 helped |= any(self._tries(_replaced(self.table, key, value, other)) for other in simpler(value))
-            for place in range(len(list(_leaves(get(self.table, key))))):
+            for place in range(len(list(leaves(get(self.table, key))))):
                 helped |= self._simpler_at(key, place)
         return helped
 
     def _simpler_at(self, key: str, place: int) -> bool:
-        leaves = list(_leaves(get(self.table, key)))
-        return place < len(leaves) and any(
-            self._tries(_replaced_at(self.table, key, place, other)) for other in simpler(leaves[place])
+        numbers = list(leaves(get(self.table, key)))
+        return place < len(numbers) and any(
+            self._tries(_replaced_at(self.table, key, place, other)) for other in simpler(numbers[place])
         )
 
     def _repeat(self, smaller: Callable[[Table], Iterator[Table]]) -> bool:
@@ -167,33 +171,15 @@ def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
 
 def _weight(table: Table) -> tuple[int, int]:
     """Size of the run, then length of its numbers and number of its keys."""
-    numbers = sum(weight_of(value) for key in number_keys() for value in _leaves(get(table, key)))
-    counts = [table["algorithm"].get("local_steps", 1)]
+    numbers = sum(weight_of(value) for key in number_keys() for value in leaves(get(table, key)))
     keys = sum(_KEY for key in _OPTIONAL if get(table, key) is not None)
-    return size(table), numbers + keys + sum(len(c) for c in counts if isinstance(c, list)) + _words(table)
-
-
-def _words(table: Table) -> int:
-    """Ties that are broken and other words that have a default."""
-    return sum(get(table, key) == word for key, word in (("algorithm.clock.ties", "one-by-one"),))
-
-
-def _leaves(value: Any) -> Iterator[fmpq]:
-    if isinstance(value, list):
-        yield from chain.from_iterable(map(_leaves, value))
-    elif isinstance(value, fmpq):
-        yield value
+    steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"
+    return size(table), numbers + keys + (len(steps) if isinstance(steps, list) else 0) + breaks_ties
 
 
 def _replaced(table: Table, key: str, old: fmpq, new: fmpq) -> Table:
     """All numbers of a key that are equal, replaced."""
-
-    def inside(value: Any) -> Any:
-        if isinstance(value, list):
-            return [inside(entry) for entry in value]
-        return new if isinstance(value, fmpq) and value == old else value
-
-    return changed(table, {key: inside(get(table, key))})
+    return changed(table, {key: mapped(get(table, key), lambda number: new if number == old else number)})
 
 
 def _replaced_at(table: Table, key: str, place: int, new: fmpq) -> Table:
@@ -206,14 +192,8 @@ def _replaced_at(table: Table, key: str, place: int, new: fmpq) -> Table:
         client, row, column = np.unravel_index(place, hessians.shape)
         hessians[client, row, column] = hessians[client, column, row] = new
         return changed(table, {key: hessians.tolist()})
-    count = iter(range(place + 1))
-
-    def inside(entry: Any) -> Any:
-        if isinstance(entry, list):
-            return [inside(part) for part in entry]
-        return new if next(count, None) == place else entry
-
-    return changed(table, {key: inside(value)})
+    places = itertools.count()
+    return changed(table, {key: mapped(value, lambda number: new if next(places) == place else number)})
 
 
 def _with_fewer_parts(table: Table) -> Iterator[Table]:
@@ -228,18 +208,12 @@ def _with_fewer_parts(table: Table) -> Iterator[Table]:
     for count in _fewer(most_steps(table)):
         fewer = changed(table, {"algorithm.local_steps": count})
         yield fewer
-        yield _with_larger_steps(fewer, fmpq(most_steps(table), count))
+        yield scaled(fewer, {STEP_SIZE: fmpq(most_steps(table), count)})
     steps = table["algorithm"].get("local_steps", 1)
     for client, own in enumerate(steps if isinstance(steps, list) else []):
         for count in _fewer(own):
-            yield changed(table, {"algorithm.local_steps": [count if i == client else k for i, k in enumerate(steps)]})
+            yield changed(table, {"algorithm.local_steps": with_entry(steps, client, count)})
     yield from _with_fewer_rows(table)
-
-
-def _with_larger_steps(table: Table, factor: fmpq) -> Table:
-    sizes = get(table, "algorithm.local_step_size")
-    larger = [size * factor for size in sizes] if isinstance(sizes, list) else sizes * factor
-    return changed(table, {"algorithm.local_step_size": larger})
 
 
 def _fewer(count: int) -> list[int]:
@@ -262,13 +236,8 @@ def _with_fewer_rows(table: Table) -> Iterator[Table]:
     problem = table["problem"]
     for client, rows in enumerate(problem.get("inputs", ())):
         for kept in _subsets(list(range(len(rows)))):
-            yield changed(
-                table, {f"problem.{name}": _rows(problem[name], client, kept) for name in ("inputs", "outputs")}
-            )
-
-
-def _rows(parts: list[Any], client: int, kept: list[int]) -> list[Any]:
-    return [[part[row] for row in kept] if i == client else part for i, part in enumerate(parts)]
+            fewer = {name: [problem[name][client][row] for row in kept] for name in ("inputs", "outputs")}
+            yield changed(table, {f"problem.{n}": with_entry(problem[n], client, part) for n, part in fewer.items()})
 
 
 def _with_fewer_keys(table: Table) -> Iterator[Table]:
@@ -279,7 +248,7 @@ def _with_fewer_keys(table: Table) -> Iterator[Table]:
     law = get(table, "algorithm.participation")
     if law is not None and isinstance(law["clients"], int) and law["clients"] > 1:
         yield changed(table, {"algorithm.participation": law | {"clients": 1}})
-    for key in ("algorithm.local_step_size", "algorithm.local_steps"):
+    for key in (STEP_SIZE, "algorithm.local_steps"):
         value = get(table, key)
         if isinstance(value, list):
             yield from (changed(table, {key: entry}) for entry in dict.fromkeys(value))
@@ -300,7 +269,7 @@ def _origins(table: Table) -> list[Array]:
 
 def _plain_factors(table: Table) -> list[fmpq]:
     """Small factors, and those that turn a number of the table into one."""
-    numbers = {abs(value) for key in number_keys() for value in _leaves(get(table, key)) if value != 0}
+    numbers = {abs(value) for key in number_keys() for value in leaves(get(table, key)) if value != 0}
     rarest = sorted(numbers, key=lambda value: -weight_of(value))[:4]
     small = [*(fmpq(1, n) for n in (2, 3, 4, 5)), fmpq(2), fmpq(4)]
     return list(dict.fromkeys([*(1 / value for value in rarest), *rarest, *small]))

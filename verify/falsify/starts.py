@@ -33,7 +33,7 @@ def setting(claim: Claim) -> set[str]:
 
 @cache
 def _features(name: str) -> set[str]:
-    return set().union(*(features(run_table(Instance(name, n).run())) for n in range(FAMILIES[name].size)))
+    return set().union(*(features(run_table(instance.run())) for instance in FAMILIES[name].instances))
 
 
 def _shuffled(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:
@@ -43,6 +43,6 @@ def _shuffled(names: list[str] | tuple[str, ...], generator: np.random.Generator
         family = FAMILIES[instance.family]
         return family.in_floats, family.in_enclosures, family.size > 1
 
-    everyone = [Instance(name, number) for name in names for number in range(FAMILIES[name].size)]
+    everyone = [instance for name in names for instance in FAMILIES[name].instances]
     mixed = [everyone[place] for place in generator.permutation(len(everyone))]
     return sorted(mixed, key=lateness)

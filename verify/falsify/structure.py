@@ -7,7 +7,19 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.falsify.tables import Table, array, changed, clients, dimension, get, with_clients, with_coordinates
+from verify.falsify.tables import (
+    STEP_SIZE,
+    Table,
+    array,
+    changed,
+    clients,
+    dimension,
+    get,
+    scaled,
+    with_clients,
+    with_coordinates,
+    with_entry,
+)
 
 
 def variants(table: Table) -> Iterator[Table]:
@@ -37,15 +49,14 @@ def _other_counts(table: Table) -> Iterator[Table]:
     for count in {1, max(rounds - 1, 1), rounds + 1, 2 * rounds}:
         yield changed(table, {"algorithm.rounds": count})
     # Step sizes tied to the square root of the number of iterations.
-    yield changed(table, {"algorithm.rounds": 4 * rounds} | _step_sizes(table, [fmpq(1, 2)] * clients(table)))
+    yield scaled(changed(table, {"algorithm.rounds": 4 * rounds}), {STEP_SIZE: fmpq(1, 2)})
     each = steps if isinstance(steps, list) else [steps] * clients(table)
     for other in ([1] * len(each), [k + 1 for k in each], [2 * k for k in each], [max(k - 1, 1) for k in each]):
         yield from _with_steps(table, each, other)
-    if isinstance(steps, list) or isinstance(get(table, "algorithm.local_step_size"), list):
+    if isinstance(steps, list) or isinstance(get(table, STEP_SIZE), list):
         for client in range(len(each)):
             for other_count in (each[client] + 1, max(each[client] - 1, 1)):
-                changed_one = [other_count if i == client else k for i, k in enumerate(each)]
-                yield from _with_steps(table, each, changed_one)
+                yield from _with_steps(table, each, with_entry(each, client, other_count))
 
 
 def _with_steps(table: Table, before: list[int], after: list[int]) -> Iterator[Table]:
@@ -55,15 +66,13 @@ def _with_steps(table: Table, before: list[int], after: list[int]) -> Iterator[T
     counts: Any = after[0] if len(set(after)) == 1 else after
     other = changed(table, {"algorithm.local_steps": counts})
     yield other
-    yield changed(other, _step_sizes(table, [fmpq(b, a) for b, a in zip(before, after, strict=True)]))
-
-
-def _step_sizes(table: Table, factors: list[fmpq]) -> dict[str, Any]:
-    given = get(table, "algorithm.local_step_size")
-    if not isinstance(given, list) and len(set(factors)) == 1:
-        return {"algorithm.local_step_size": given * factors[0]}
+    factors = [fmpq(b, a) for b, a in zip(before, after, strict=True)]
+    if len(set(factors)) == 1:
+        yield scaled(other, {STEP_SIZE: factors[0]})
+        return
+    given = get(table, STEP_SIZE)
     each = given if isinstance(given, list) else [given] * clients(table)
-    return {"algorithm.local_step_size": [size * factor for size, factor in zip(each, factors, strict=True)]}
+    yield changed(other, {STEP_SIZE: [size * factor for size, factor in zip(each, factors, strict=True)]})
 
 
 def _other_clients(table: Table) -> Iterator[Table]:
@@ -101,8 +110,7 @@ def _other_clocks(table: Table) -> Iterator[Table]:
     yield changed(table, {"algorithm.clock": None})
     for client, time in enumerate(clock["times"]):
         for other in (time + 1, time - 1, 2 * time):
-            times = [other if i == client else t for i, t in enumerate(clock["times"])]
-            yield changed(table, {"algorithm.clock.times": times})
+            yield changed(table, {"algorithm.clock.times": with_entry(clock["times"], client, other)})
     if "ties" in clock:
         yield changed(table, {"algorithm.clock.ties": "together" if clock["ties"] == "one-by-one" else "one-by-one"})
     if "buffer" in clock:
@@ -118,8 +126,7 @@ def _other_pulls(table: Table) -> Iterator[Table]:
         yield changed(table, {"problem.noise": one})
     for client in range(clients(table)):
         for other in (-linear[client], linear[client] + 1, linear[client] * 0):
-            moved = [other.tolist() if i == client else row for i, row in enumerate(linear.tolist())]
-            yield changed(table, {"problem.linear": moved})
+            yield changed(table, {"problem.linear": with_entry(linear.tolist(), client, other.tolist())})
     start = get(table, "problem.start")
     yield changed(table, {"problem.start": [value + 1 for value in start]})
     yield changed(table, {"problem.start": [-value for value in start]})

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,9 @@ from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
 
 Table = dict[str, Any]
+
+STEP_SIZE = "algorithm.local_step_size"
+"""The key of the clients' step sizes: one number, or a list with one for each."""
 
 _NUMBERS = {
     "problem": ("hessians", "linear", "constants", "weights", "start", "noise", "inputs", "outputs"),
@@ -93,6 +99,32 @@ def changed(table: Table, changes: Mapping[str, Any]) -> Table:
     return result
 
 
+def mapped(value: Any, change: Callable[[fmpq], fmpq]) -> Any:
+    """Nested lists of rationals, or one, with each of them changed; words and missing values as they are."""
+    if isinstance(value, list):
+        return [mapped(entry, change) for entry in value]
+    return change(value) if isinstance(value, fmpq) else value
+
+
+def leaves(value: Any) -> Iterator[fmpq]:
+    """The rationals of nested lists, or of one value, in their order."""
+    if isinstance(value, list):
+        yield from chain.from_iterable(map(leaves, value))
+    elif isinstance(value, fmpq):
+        yield value
+
+
+def scaled(table: Table, factors: Mapping[str, fmpq]) -> Table:
+    """The table with the values of dotted keys times factors, where they are given."""
+    given = {key: value for key in factors if (value := get(table, key)) is not None}
+    return changed(table, {key: mapped(value, partial(mul, factors[key])) for key, value in given.items()})
+
+
+def with_entry(values: list[Any], place: int, entry: Any) -> list[Any]:
+    """The list with another entry at a place."""
+    return [entry if n == place else value for n, value in enumerate(values)]
+
+
 def array(table: Table, key: str) -> Array:
     """The rationals of a key as an array."""
     return np.array(get(table, key), dtype=object)
@@ -117,10 +149,19 @@ def most_steps(table: Table) -> int:
     return int(max(steps) if isinstance(steps, list) else steps)
 
 
+def all_steps(table: Table) -> int:
+    """K T: local steps in all rounds."""
+    return most_steps(table) * int(table["algorithm"]["rounds"])
+
+
+def rows(table: Table) -> int:
+    """How many rows of data the clients have together."""
+    return sum(len(part) for part in table["problem"].get("inputs", ()))
+
+
 def size(table: Table) -> int:
     """How much there is to compute by hand: M d^2 K T, and the rows of data."""
-    rows = sum(len(rows) for rows in table["problem"].get("inputs", ()))
-    return clients(table) * dimension(table) ** 2 * most_steps(table) * int(table["algorithm"]["rounds"]) + rows
+    return clients(table) * dimension(table) ** 2 * all_steps(table) + rows(table)
 
 
 def quick(table: Table) -> Arithmetic:

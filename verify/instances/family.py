@@ -41,6 +41,11 @@ class Family:
     for_rates: bool = False
     """Whether its runs are starting points of ladders."""
 
+    @property
+    def instances(self) -> list[Instance]:
+        """All members."""
+        return [Instance(self.name, number) for number in range(self.size)]
+
 
 @dataclass(frozen=True)
 class Instance:
