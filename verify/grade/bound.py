@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import chain
+from itertools import islice
 from time import perf_counter
 
 from fedtheory.arithmetic import RATIONAL
@@ -24,7 +24,7 @@ from verify.check import Check, check
 from verify.falsify import falsify, shrink
 from verify.grade.rule import Standing, share
 from verify.grade.same import are_equal, has_units_of
-from verify.instances import FAMILIES, Instance, complexity, families_for
+from verify.instances import FAMILIES, complexity, families_for
 
 _RUNS = 160
 """How many small exact runs every answer is tried on, before any search."""
@@ -76,7 +76,8 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
         return BoundFinding("not applicable", answer, error.message, False)
     violated = next((run for run, seen in zip(battery(claim), found, strict=True) if seen.holds is False), None)
     if violated is not None:
-        return _refuted(stated, answer, right_units, run_table(violated))
+        smallest = shrink(stated, run_table(violated), perf_counter() + _SHRINKING)
+        return _with_run(stated, answer, right_units, smallest)
     excess = _excess(claim, answer)
     if _is_proved(claim, answer):
         reason = "it is at least as large as a bound that is proved, under the conditions of the claim"
@@ -87,10 +88,6 @@ def grade_bound(claim: Claim, answer: Expr, budget: float = 2) -> BoundFinding:
     tightest = max(filter(None, (_tightness(found), finding.best_ratio)), default=None)
     reason = f"no violation in {len(found) + finding.looked} runs"
     return BoundFinding("not refuted", answer, reason, right_units, excess, tightest)
-
-
-def _refuted(stated: Claim, answer: Expr, right_units: bool, table: dict[str, object]) -> BoundFinding:
-    return _with_run(stated, answer, right_units, shrink(stated, table, perf_counter() + _SHRINKING))
 
 
 def _with_run(stated: Claim, answer: Expr, right_units: bool, table: dict[str, object]) -> BoundFinding:
@@ -106,10 +103,10 @@ def _with_run(stated: Claim, answer: Expr, right_units: bool, table: dict[str, o
 def battery(claim: Claim) -> tuple[Run, ...]:
     """Small exact runs on which a claim applies, the simplest first; kept, so that they are simulated once."""
     names = [name for name in families_for(claim) if not FAMILIES[name].in_floats]
-    instances = list(chain.from_iterable([Instance(n, k) for k in range(FAMILIES[n].size)] for n in names))
+    instances = (instance for name in names for instance in FAMILIES[name].instances)
     with_runs = sorted(((complexity(i, run), n, run) for n, i in enumerate(instances) for run in [i.run()]))
     applicable = (run for _, _, run in with_runs if check(claim, run).applicable)
-    return tuple(run for run, _ in zip(applicable, range(_RUNS), strict=False))
+    return tuple(islice(applicable, _RUNS))
 
 
 def _is_proved(claim: Claim, answer: Expr) -> bool:

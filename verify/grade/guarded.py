@@ -53,10 +53,6 @@ class Guarded:
             raise Unreadable(f"{text} is not a symbol of this question; it has {', '.join(sorted(self._names))}")
         return self._names[text]
 
-    def knows(self, text: str) -> bool:
-        """Whether a name stands for something."""
-        return text in self._names
-
     def quotient(self, left: Expr, right: Expr) -> Expr:
         """One part over another."""
         if right == 0:

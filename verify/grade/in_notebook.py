@@ -29,7 +29,7 @@ def points(assignment: str, student: str, name: str, answer: Any) -> float:
     print(mark.comment)
     if mark.run_file is not None:
         print(mark.run_file)
-    return 0.0 if mark.share is None else round(4 * float(mark.share * question.points)) / 4
+    return mark.points_of(question) or 0.0
 
 
 def _question(assignment: str, student: str, name: str) -> Question:

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from types import FrameType
 from typing import Any
 
@@ -106,14 +105,7 @@ def _row(question: Question, given: Given) -> Row:
         found = Mark(None, "marking took too long, so that a person has to look at this answer")
     except Exception as error:
         found = Mark(None, f"marking failed, so that a person has to look at this answer ({type(error).__name__})")
-    return Row(
-        question.name, question.title, _points(found.share, question), question.points, found.comment, found.run_file
-    )
-
-
-def _points(share: Fraction | None, question: Question) -> float | None:
-    """The points of a share, in quarters."""
-    return None if share is None else round(4 * float(share * question.points)) / 4
+    return Row(question.name, question.title, found.points_of(question), question.points, found.comment, found.run_file)
 
 
 class _TooLong(Exception):

@@ -32,6 +32,10 @@ class Mark:
     run_file: str | None = None
     """A run that refutes the answer."""
 
+    def points_of(self, question: Question) -> float | None:
+        """The points that the question gives for it, in quarters; None where a person has to read the answer."""
+        return None if self.share is None else round(4 * float(self.share * question.points)) / 4
+
 
 RIGHT, WRONG = Fraction(1), Fraction(0)
 
