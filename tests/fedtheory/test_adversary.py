@@ -249,16 +249,10 @@ class OwnTerm(Term):
         return -norm_sq(x)
 
 
-def says_minus_one(_theory: Any) -> Reason:
-    """A function in the place of a reason."""
-    return Reason("mine", -ONE)
-
-
 NEGATIVE: dict[str, tuple[Any, str]] = {
     "an unknown kind": (Term(ONE, Because("luck", (x,))), "no reason called 'luck'"),
     "a kind of one's own": (Term(ONE, OwnReason("one")), "expected a reason of the kernel"),
     "a lambda": (Term(ONE, lambda _theory: Reason("mine", -ONE)), "expected a reason of the kernel"),
-    "a function": (Term(ONE, says_minus_one), "expected a reason of the kernel"),
     "what a reason says": (Term(ONE, Reason("mine", -ONE)), "expected a reason of the kernel"),
     "a term of one's own": (OwnTerm(ONE, square(x)), "left over"),
     "an assumption nobody makes": (Term(ONE, assumption("luck")), "does not assume 'luck'"),
@@ -348,3 +342,56 @@ def test_numbers_that_are_none(name: str) -> None:
     if number.is_comparable is not False and number.is_extended_real is not False:
         bound = sp.Le(eta, number, evaluate=False)
         assert_refused(claim, Certificate(claim=claim.id, links=[honest], relaxed=[bound]))
+
+
+def stranger(**certificate: Any) -> dict[str, Any]:
+    """A document by its parts, as a stranger would write it."""
+    about = {"claim": "t:false", **certificate}
+    return {"format": "fedtheory certificate", "version": 1, "letters": {}, "certificate": about}
+
+
+@pytest.mark.parametrize(("letter", "bound"), [("2", 2), ("2*clients", 2 * M), ("clients", M), ("point", ONE)])
+def test_letters_of_products_are_letters(letter: str, bound: Any) -> None:
+    """Where |x|^2 may go by the name of 2, it is at most 2."""
+    link = {"kind": "products", "scalars": {letter: "inner(point, point)"}, "facts": {}, "parts": []}
+    document = stranger(kind="identities", links=[link])
+    tried = terms({"links": [[]]}, "", {"start": ["30"]}, **{**BY_X, "rhs": bound})
+    assert_refused(tried.claim, document, "a letter that the certificate declares")
+    assert tried.fails
+
+
+@pytest.mark.parametrize("letter", ["local_step_size*local_steps", "2*rounds", "rounds", "1"])
+def test_letters_of_roots_are_letters(letter: str) -> None:
+    """Where eta tau may be called the root of T, eta^2 tau = T follows; other letters are taken, or none."""
+    parts = [{"kind": "part", "coefficient": "rounds", "premise": {"fact": "one"}}]
+    root = {"kind": "root", "letter": letter, "of": "rounds", "parts": parts}
+    document = stranger(kind="combination", links=[[]], roots=[root])
+    where, factor = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds}, eta * tau * (tau - 11)
+    sides = {"lhs": sp.expand(factor * eta**2), "relation": "==", "rhs": sp.expand(factor * T)}
+    tried = sums({"links": [[]]}, "", where=where, **sides)
+    assert_refused(tried.claim, document, "a letter that the certificate declares")
+    assert tried.fails
+
+
+class TwoNames(str):
+    """A text that is one name when it is looked up first, and another one from then on."""
+
+    asked = 0
+
+    def __hash__(self) -> int:
+        TwoNames.asked += 1
+        return hash("divisor" if TwoNames.asked < 3 else "zero")
+
+    def __eq__(self, other: object) -> bool:
+        return other == ("divisor" if TwoNames.asked < 3 else "zero")
+
+
+@pytest.mark.parametrize("before", range(-6, 3))
+def test_names_do_not_change(before: int) -> None:
+    """The relation is divided by one fact, and was to be multiplied by another, which is zero."""
+    TwoNames.asked = before
+    shown = {"divisor": Shown(M, [Term(M, one())]), "s": BY_ZERO.facts["s"], "zero": BY_ZERO.facts["zero"]}
+    why = replace(BY_ZERO, facts=shown, divided_by=[TwoNames("zero")], parts=[Product((1 - M) / M, ["s"])])
+    tried = terms({"links": [why]}, "", **{**BY_X, "lhs": norm_sq(x) / M}, **ALONE)
+    assert_refused(tried.claim, tried.certificate)
+    assert tried.fails

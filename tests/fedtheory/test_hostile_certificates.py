@@ -150,7 +150,7 @@ def families() -> dict[str, Family]:
 
 @dataclass(frozen=True)
 class Tried:
-    """A false claim with the terms of its slack, and the gap that is subtracted from them, a multiple of what a reason says."""
+    """A false claim with the terms of its slack, and the gap that is subtracted."""
 
     family: Family
     claim: Claim
