@@ -1,0 +1,282 @@
+"""False or meaningless statements that a single refusal stops: nothing else is wrong with what is said for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.kernel import (
+    Because,
+    Reason,
+    Rejected,
+    Term,
+    Theory,
+    assumption,
+    check,
+    square,
+    strong_convexity,
+)
+from fedtheory.kernel.expressions import (
+    Average,
+    ClientSum,
+    Expectation,
+    Gradient,
+    LocalSum,
+    PastSum,
+    Selected,
+    Value,
+    inner,
+    norm_sq,
+)
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Rate
+from fedtheory.proofs import Certificate, Combination, Part, examination, facts
+from fedtheory.proofs.past import PastTotal
+from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
+from fedtheory.proofs.roots import Root
+from fedtheory.proofs.theory import ROUNDS
+from verify.check import check as evaluate
+
+ONE, ZERO = sp.S.One, sp.S.Zero
+eta, L, M, T, nu, sigma, E_i = sp.symbols("eta L M T nu sigma E_i", positive=True)
+k = sp.Symbol("k", nonnegative=True, integer=True)
+S = sp.Symbol("S", positive=True, integer=True)
+r, share, total, squared, slope_sq = sp.symbols("r share total squared slope_sq", nonnegative=True)
+x, y, x_i, xi, best, F, s, t, u = sp.symbols("x y x_i xi best F s t u", real=True)
+WHERE: dict[sp.Symbol, Any] = {
+    eta: q.local_step_size,
+    L: q.smoothness,
+    M: q.clients,
+    T: q.rounds,
+    nu: q.smallest_curvature,
+    sigma: q.noise_deviation,
+    x: q.point,
+    y: q.second_point,
+    F: q.objective,
+}
+AT_POINTS: dict[str, Any] = {"lhs": norm_sq(x), "rhs": ZERO, "place": "points"}
+QUIET = (a.full_gradients,)
+
+
+def stated(**parts: Any) -> Claim:
+    """A small claim, in the letters of this module unless it has its own."""
+    return Claim(id="t:refused", **{"where": WHERE, **parts})
+
+
+def links(*why: Any, **parts: Any) -> Certificate:
+    """A certificate for the small claim."""
+    return Certificate(claim="t:refused", links=list(why), **parts)
+
+
+def sums(*parts: Any, **more: Any) -> Combination:
+    """A combination for its only relation."""
+    return Combination(claim="t:refused", links=[list(parts)], **more)
+
+
+def assert_stopped(claim: Claim, certificate: Any, because: str, prover: Any = None) -> None:
+    """That something is wrong with a certificate, in these words, and nothing else is."""
+    steps = examination(claim, certificate) if prover is None else examination(claim, certificate, prover)
+    failing = [step.text for step in steps if not step.holds]
+    assert len(failing) == 1, failing
+    assert because in failing[0]
+
+
+def is_false(claim: Claim, problem: Any = (), **algorithm: Any) -> bool:
+    """Whether a claim fails on an exact run of two clients."""
+    two = {"kind": "quadratic", "hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
+    steps = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **algorithm}
+    return (
+        evaluate(claim, parse_run({"problem": {**two, **dict(problem)}, "algorithm": steps}, RATIONAL)).holds is False
+    )
+
+
+# Numbers.
+
+
+def test_exponents() -> None:
+    """Where sigma is zero and there is one round, sigma^(1 - T) is one: it may not be written as zero times a power."""
+    claim = stated(lhs=sigma ** (1 - T), rhs=ZERO, assumptions=QUIET)
+    assert_stopped(claim, sums(Part(-(sigma**-T), facts.QUIET)), "has an exponent")
+    assert is_false(claim, rounds=1)
+
+
+def test_a_gradient_is_no_number() -> None:
+    """Nothing has a gradient that only numbers are in, whatever vanishing number it is multiplied by."""
+    nonsense = Gradient(eta, eta)
+    claim = stated(lhs=sigma * nonsense, relation="==", rhs=ZERO, assumptions=QUIET)
+    assert_stopped(claim, sums(Part(-nonsense, facts.QUIET)), "no exact number")
+
+
+def test_a_root_of_a_clients_number_is_a_clients() -> None:
+    """Its letter is one that all clients share, and would leave a mean."""
+    claim = stated(lhs=Average(sp.sqrt(E_i)), relation="==", rhs=sp.sqrt(E_i), where={E_i: q.client_local_steps})
+    assert_stopped(claim, sums(roots=[Root(r, E_i, [Part(E_i, facts.ONE)])]), "differs from client to client")
+    assert is_false(claim, local_steps=[1, 4])
+
+
+def test_values_are_as_their_letter_is_declared() -> None:
+    """A letter that is declared positive proves nothing of the value -1."""
+    claim = stated(lhs=ZERO, rhs=S, where={}, for_all={S: [-1, 2]})
+    assert_stopped(claim, sums(Part(S, facts.ONE)), "is declared otherwise than its value -1")
+    assert is_false(claim)
+
+
+# What the kernel is told.
+
+
+class Forged:
+    """What says that minus one is not negative, as a reason would."""
+
+    def in_theory(self, _theory: Theory) -> Reason:
+        """Minus the squared length of x."""
+        return Reason("mine", -norm_sq(x))
+
+
+def test_reasons_are_those_of_the_kernel() -> None:
+    """Neither another object that says what is not negative, nor a name that no reason has."""
+    claim, forged = stated(**AT_POINTS), Forged()
+    assert_stopped(claim, links([Term(ONE, forged)]), "is no reason of the kernel")  # type: ignore[arg-type]
+    assert_stopped(claim, links([Term(ONE, Because("luck", (x,)))]), "no reason called 'luck'")
+    assert is_false(claim)
+
+
+def test_a_fact_is_a_known_one() -> None:
+    """Not one that says what it likes."""
+    claim = stated(lhs=ONE, rhs=ZERO)
+    forged = facts.Fact(facts.ONE.name, lambda _letter: -ONE)
+    assert_stopped(claim, sums(Part(ONE, forged)), "is no fact that is known")
+    assert is_false(claim)
+
+
+def test_strong_convexity_needs_its_constant() -> None:
+    """Without the letter of one nothing is known to be strongly convex."""
+    bend = Value(F, x) - Value(F, y) - inner(Gradient(F, y), x - y)
+    where = {symbol: notion for symbol, notion in WHERE.items() if symbol != nu}
+    claim = stated(lhs=L * norm_sq(x - y) / 2, rhs=bend, place="points", where=where)
+    assert_stopped(claim, links([Term(ONE, strong_convexity(F, x, y))]), "not known to be strongly convex")
+    assert is_false(claim)
+
+
+def test_at_points_no_steps_are_taken() -> None:
+    """So that there is nothing to sum over."""
+    claim = stated(**AT_POINTS)
+    assert_stopped(claim, links([Term(ONE, square(x), summed=True)]), "how many local steps")
+    assert is_false(claim)
+
+
+def test_noise_in_a_mean_needs_the_shares() -> None:
+    """The variance of a mean is not 1/M of that of its members where their weights are others."""
+    claim = stated(
+        lhs=Expectation(norm_sq(Average(xi))),
+        rhs=sigma**2 / M,
+        where={xi: q.gradient_noise, sigma: q.noise_deviation, M: q.clients},
+        place="step",
+        assumptions=(a.unbiased_bounded_variance,),
+    )
+    why = [Term(1 / M, assumption("bounded variance"), averaged=True)]
+    assert_stopped(claim, links(why), "with what shares")
+    assert is_false(claim, {"weights": ["1/4", "3/4"], "noise": "1"})
+
+
+def test_what_changes_from_step_to_step_is_a_vector() -> None:
+    """With another letter in its place the vector itself would be the same at all steps, and its sum a multiple."""
+    theory = {"client_vectors": frozenset({x_i}), "local_steps": sp.Integer(2)}
+    total, multiple = norm_sq(LocalSum(x_i)), 4 * norm_sq(x_i)
+    assert not all(step.holds for step in check(total, multiple, [], Theory(**theory, step_vectors={x_i}), ()))
+    with pytest.raises(Rejected, match="differs from local step to local step has to be a vector"):
+        check(total, multiple, [], Theory(**theory, step_vectors=frozenset({y})), ())
+
+
+# Statements of other kinds.
+
+
+def test_rates_are_not_proved() -> None:
+    """A proved relation besides says nothing of it."""
+    rate = Rate(measured=T, order=1 / T, variable=T)
+    claim = stated(rate=rate, also=stated(lhs=norm_sq(x), rhs=2 * norm_sq(x)).relations, place="points")
+    assert_stopped(claim, links([Term(ONE, square(x))]), "relations, not rates")
+    numbers = stated(rate=rate, also=stated(lhs=ZERO, rhs=M).relations)
+    assert_stopped(numbers, sums(Part(M, facts.ONE)), "relations of a whole run")
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_every_relation_has_its_link(number: int) -> None:
+    """No relation is taken for granted, and no link is about nothing."""
+    false = stated(**AT_POINTS).relations
+    claim = stated(lhs=norm_sq(x), rhs=2 * norm_sq(x), also=false, place="points")
+    why: list[Any] = [[Term(ONE, square(x))], [Term(-ONE, square(x))], []][:number]
+    assert_stopped(claim, links(*why), f"{number} links of the certificate, 2 of the claim")
+    of_run = stated(lhs=ZERO, rhs=M, also=stated(lhs=M, rhs=ZERO).relations)
+    parts = [[Part(M, facts.ONE)], [Part(-M, facts.ONE)], []][:number]
+    assert_stopped(of_run, Combination(claim=of_run.id, links=parts), "with parts for each")
+    assert is_false(claim)
+    assert is_false(of_run)
+
+
+def test_a_positive_difference_shows_no_equation() -> None:
+    """Zero is not eta."""
+    claim = stated(lhs=ZERO, relation="==", rhs=eta, place="points")
+    assert_stopped(claim, links(Positive()), "shows a strict inequality")
+    assert is_false(claim)
+
+
+def test_what_is_equal_is_not_smaller() -> None:
+    """A sum over the past that is known is not smaller than what it is."""
+    claim = stated(
+        lhs=PastSum(k),
+        relation="<",
+        rhs=k * (k + 1) / 2,
+        where={k: q.local_step_index},
+        place="round",
+        assumptions=ROUNDS,
+    )
+    assert_stopped(claim, links(PastTotal()), "a total is an equation")
+    assert is_false(claim)
+
+
+def test_a_sum_of_vectors_is_no_inner_product() -> None:
+    """Of two vectors that are added nothing is squared."""
+    both = {"s": Shown(s, [Term(ONE, square(x))]), "product": CauchySchwarz(s, t, u)}
+    why = Products(scalars={s: norm_sq(x), t: norm_sq(y), u: x + y}, facts=both, parts=[Product(ONE, ["product"])])
+    claim = stated(lhs=(x + y) ** 2, rhs=norm_sq(x) * norm_sq(y), place="points")
+    assert_stopped(claim, links(why), "is no inner product")
+
+
+# Weights.
+
+SCHEME = (a.aggregation_scheme, a.unbiased_gradients, a.somebody_reports)
+OF_UPDATES = {squared: q.stochastic_gradient_sq, share: q.weight_share, total: q.weight_sum}
+
+
+def test_importances_are_no_shares() -> None:
+    """Of an update in which clients count otherwise."""
+    claim = stated(
+        lhs=Average(squared), relation="==", rhs=ClientSum(share * squared), where=OF_UPDATES, assumptions=SCHEME
+    )
+    assert_stopped(claim, links([]), "have the importances as weights")
+    assert is_false(claim, aggregation=["1/4", "3/4"])
+
+
+def test_shares_need_somebody_who_reports() -> None:
+    """Where nobody reports, shares that add up to one mean nothing."""
+    claim = stated(lhs=ClientSum(share), relation="==", rhs=ONE, where={share: q.weight_share}, assumptions=SCHEME[:2])
+    assert_stopped(claim, links([]), "where somebody reports")
+
+
+def test_who_is_drawn_is_random_whatever_they_hold() -> None:
+    """The mean optimum of those that are drawn is not its own expectation."""
+    drawn = norm_sq(Selected(best))
+    claim = stated(
+        lhs=Expectation(drawn),
+        relation="==",
+        rhs=drawn,
+        where={best: q.client_optimum},
+        place="round",
+        assumptions=(a.uniform_sampling, a.unit_server_step, a.uniform_shares),
+    )
+    assert_stopped(claim, links([]), "is random, and stands outside of an expectation")
+    assert is_false(claim, participation={"kind": "uniform", "clients": 1})
