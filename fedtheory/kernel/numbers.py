@@ -40,7 +40,7 @@ class Numbers:
     may_vanish: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that may be zero, whatever SymPy is told: they cannot be divided by."""
     divisors: frozenset[sp.Symbol] = frozenset()
-    """Of all these, the ones that are not zero because the statement divides by them."""
+    """Of all these, the ones that are not zero, by an assumption or because the statement divides by them."""
     whole: frozenset[sp.Symbol] = frozenset()
     """Of all these, the ones that are whole and not negative: they may be exponents."""
     nonzero: frozenset[Expr] = frozenset()

@@ -14,6 +14,7 @@ from fedtheory.language.meaning import require_meaning
 from fedtheory.language.registry import find
 from fedtheory.proofs.combination import examine_roots
 from fedtheory.proofs.induction import Induction, induct
+from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.measured import in_vectors, theory_of_update
 from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
@@ -141,7 +142,7 @@ def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -
     theory = theory_of_round(claim, relation) if claim.place == "round" else theory_of(claim)
     theory = with_small_step_limit(theory, claim)
     rooted = replace(theory, numbers=numbers_with(certificate.roots, theory.numbers))
-    return _with_lemmas(rooted, claim, relation, [find(name) for name in certificate.lemmas])
+    return _with_lemmas(rooted, claim, relation, [in_plain_letters(find(name)) for name in certificate.lemmas])
 
 
 def _with_lemmas(theory: Theory, claim: Claim, relation: Relation, lemmas: Iterable[Claim]) -> Theory:

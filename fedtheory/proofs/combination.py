@@ -192,11 +192,12 @@ def _derived(
     """The slack of a relation that is proved or follows from one, and whether it is an equation."""
     proof = prove(derived.claim)
     yield from reliance(claim, proof, conditions)
-    yield Step(f"{derived.claim} is about: {derived.place}", proof.claim.place == derived.place)
+    premise = proof.statement
+    yield Step(f"{derived.claim} is about: {derived.place}", premise.place == derived.place)
     yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")
     # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
-    relation, letter = proof.claim.relations[derived.link], letters_of(proof.claim)
-    found = derived.of(letter, proof.claim.relations)
+    relation, letter = premise.relations[derived.link], letters_of(premise)
+    found = derived.of(letter, premise.relations)
     for required in derived.requires(letter, relation.slack):
         yield Step(
             f"({required}) >= 0", is_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)

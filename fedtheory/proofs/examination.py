@@ -22,6 +22,7 @@ from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate, examine_mean
 from fedtheory.proofs.proof import Document, Proof, Prover, conditions_of, relaxation
 from fedtheory.proofs.recorded import certificate_of
@@ -55,7 +56,16 @@ def examine(claim: Claim, certificate: AnyCertificate | Document, prover: Prover
         read = certificate_in(claim, document)
     except (InputError, Rejected) as reason:
         return Proof(claim, certificate, (Step(str(reason), False),))
-    return Proof(claim, read, tuple(examination(claim, read, prover)), document)
+    return Proof(claim, read, tuple(_judged(claim, document, prover)), document)
+
+
+def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
+    """The steps of the examination of a document, in letters of which SymPy knows what they stand for."""
+    try:
+        plain = in_plain_letters(claim)
+        yield from examination(plain, certificate_in(plain, document), prover)
+    except (InputError, Rejected) as reason:
+        yield Step(str(reason), False)
 
 
 def _plain(document: Document) -> Document:

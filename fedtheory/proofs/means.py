@@ -82,7 +82,7 @@ class MeanCertificate:
 def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:
     """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
     of_step = prove(certificate.step)
-    step = of_step.claim
+    step = of_step.statement
     if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
         raise Rejected("a mean is taken of one inequality, and is one")
     if any(q.local_step_index in c.notation.values() for c in (claim, step)):

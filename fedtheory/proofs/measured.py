@@ -7,7 +7,7 @@ any of its local steps and any client.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
@@ -53,7 +53,10 @@ Meanings = dict[Notion, Expr]
 
 def theory_of_update(claim: Claim, relation: Relation) -> Theory:
     """The theory in which one relation between quantities of updates is to be proved."""
-    return _reading(claim, relation).theory(claim)
+    theory, written = _reading(claim, relation).theory(claim), in_vectors(claim, relation)
+    # A run has the minimisers that what is measured speaks of; others need not exist.
+    named = written.left.free_symbols | written.right.free_symbols
+    return replace(theory, minimisers={f: at for f, at in theory.minimisers.items() if at in named})
 
 
 def in_vectors(claim: Claim, relation: Relation) -> Relation:

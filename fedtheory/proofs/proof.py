@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
@@ -13,6 +13,7 @@ from fedtheory.kernel.admitted import factors_below, require_finite, require_non
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.theory import letters_of, numbers_of
 
 Document = dict[str, Any]
@@ -44,6 +45,11 @@ class Proof:
         if self.certificate is None:
             return "no certificate"
         return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
+
+    @property
+    def statement(self) -> Claim:
+        """What is proved: the claim under the conditions that the certificate needs, in plain letters."""
+        return in_plain_letters(replace(self.claim, conditions=tuple(conditions_of(self.claim, self.relaxed))))
 
     @property
     def digest(self) -> str | None:
@@ -105,24 +111,23 @@ def reliance(claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None) 
 
     `conditions` are what is known of numbers, the claim's own conditions unless given.
     """
-    premise = on.claim
-    unmet = [condition for condition in conditions_of(premise, on.relaxed) if not follows(condition, claim, conditions)]
+    premise = on.statement
+    unmet = [condition for condition in premise.conditions if not follows(condition, claim, conditions)]
     yield Step(f"{premise.id} is proved", on.verdict == "proved")
     given = claim.conditions if conditions is None else conditions
-    require_nonzero(_hidden_divisors(on), numbers_of(claim), given)
+    require_nonzero(_hidden_divisors(premise), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
     yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
 
 
-def _hidden_divisors(premise: Proof) -> set[Expr]:
+def _hidden_divisors(premise: Claim) -> set[Expr]:
     """What a premise divides by, and whoever relies on it does not see: there it says nothing.
 
     What its slack divides by is seen where the slack is used.
     """
-    relations, conditions = premise.claim.relations, conditions_of(premise.claim, premise.relaxed)
-    hidden = (factors_below([one.left, one.right]) - factors_below([one.slack]) for one in relations)
-    return set().union(factors_below([side for one in conditions for side in one.args]), *hidden)
+    hidden = (factors_below([one.left, one.right]) - factors_below([one.slack]) for one in premise.relations)
+    return set().union(factors_below([side for one in premise.conditions for side in one.args]), *hidden)
 
 
 def _listed(what: str, items: Sequence[object]) -> str:

@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import ScalarNotion, VectorNotion
-from fedtheory.proofs.theory import Letters, letters_of, numbers_of, theory_of
+from fedtheory.proofs.theory import NEAREST_START, Letters, letters_of, numbers_of, theory_of
 
 _GIVEN = (
     q.server_model,
@@ -72,6 +72,8 @@ def _random(claim: Claim) -> set[Expr]:
 def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
     """What the round's vectors are in terms of its noise, which is a vector like any other here."""
     theory = theory_of(replace(claim, place="path"))
+    # A round may start from elsewhere than the rounds of a run do.
+    known = {name: slack for name, slack in theory.assumed.items() if name != NEAREST_START}
     local, noise, at_server = letter(q.local_iterate), letter(q.gradient_noise), _letter(r"\xi_k(w)")
     objective, server, size = letter(q.client_objective), letter(q.server_model), step_size(claim)
     gradient = Gradient(objective, local) + noise
@@ -86,6 +88,7 @@ def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
         client_vectors=theory.client_vectors | {at_server},
         step_vectors=frozenset({local, noise, at_server}),
         definitions={**theory.definitions, **defined},
+        assumed=known,
         local_steps=letter(q.client_local_steps),
         numbers=replace(theory.numbers, of_clients=theory.numbers.of_clients | {letter(q.client_local_steps)}),
         of_a_round=True,

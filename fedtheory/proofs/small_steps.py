@@ -17,8 +17,8 @@ from fedtheory.proofs.theory import Letters, letters_of
 
 def with_small_step_limit(theory: Theory, claim: Claim) -> Theory:
     """A theory with that point, where a claim names it or its distance from the optimum."""
-    letter = letters_of(claim)
-    if not letter.has(q.small_step_optimum) and not letter.has(q.small_step_bias):
+    letter, used = letters_of(claim), claim.notation.values()
+    if q.small_step_optimum not in used and q.small_step_bias not in used:
         return theory
     return replace(
         theory,

@@ -113,7 +113,11 @@ _CLIENTS_MAY_VANISH = (
     q.absolute_noise,
     q.weight_share,
 )
-_CURVED = (q.smallest_curvature, q.objective_smoothness, q.client_strong_convexity, q.client_smoothness)
+POSITIVE = (*_COUNTS, *_POSITIVE, q.client_local_steps, q.client_step_size)
+"""Numbers that are positive, but for the curvatures of flat objectives."""
+NONNEGATIVE = (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *_CLIENTS_MAY_VANISH)
+"""Numbers that may be zero, and are not negative."""
+CURVED = (q.smallest_curvature, q.objective_smoothness, q.client_strong_convexity, q.client_smoothness)
 """Of these, the ones that are positive where every client's objective is strongly convex."""
 _OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
 """Numbers that each client has one of; none is negative."""
@@ -192,10 +196,21 @@ def theory_of(claim: Claim) -> Theory:
         strongly_convex=_own_constants(letter, "strongly convex"),
         lipschitz=dict.fromkeys(both, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
         visited=frozenset({letter(notion) for notion in _VISITED} | points),
-        minimisers={objective: letter(q.optimum), client_objective: letter(q.client_optimum)},
+        minimisers={objective: letter(q.optimum)} | _client_minimisers(claim, letter),
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
         assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(claim, letter),
     )
+
+
+_NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)
+
+
+def _client_minimisers(claim: Claim, letter: Letters) -> dict[sp.Symbol, sp.Symbol]:
+    """The minimiser of each client, where there is one: a run has it where the claim is about it, or by convexity."""
+    is_there = any(notion in claim.notation.values() for notion in _NAMING_MINIMISERS)
+    if not is_there and a.strongly_convex_clients not in claim.assumptions:
+        return {}
+    return {letter(q.client_objective): letter(q.client_optimum)}
 
 
 def _own_constants(letter: Letters, kind: str) -> dict[sp.Symbol, Expr]:
@@ -260,15 +275,19 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
     if a.several_clients in claim.assumptions:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
-    curved = _CURVED if a.strongly_convex_clients in claim.assumptions else ()
+    curved = CURVED if a.strongly_convex_clients in claim.assumptions else ()
     vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *flat, *_CLIENTS_MAY_VANISH) if n not in curved]
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
         at_least=counts,
         may_vanish=frozenset(index.union(s for s, notion in (named | own).items() if notion in vanishing)),
-        whole=index.union(symbol for symbol in counts if named.get(symbol) is not q.largest_weight_sum),
-        divisors=frozenset(s for s, notion in named.items() if _is_divided_by(claim, s, notion)),
+        whole=frozenset(index).union(symbol for symbol in counts if named.get(symbol) is not q.largest_weight_sum),
+        divisors=frozenset(
+            symbol
+            for symbol, notion in (named | own).items()
+            if notion in curved or (symbol in named and _is_divided_by(claim, symbol, notion))
+        ),
         nonzero=factors_below([*_sides(claim), *_condition_sides(claim)]),
         definitions=_means_of_numbers(letters_of(claim)),
     )
@@ -401,6 +420,10 @@ def _distances(letter: Letters) -> dict[str, Expr]:
     return {"distance of the minimisers": letter(q.client_optimum_distance) ** 2 - apart}
 
 
+NEAREST_START = "nearest start"
+"""The name of what is known of the models that rounds start from."""
+
+
 def _nearest(claim: Claim, letter: Letters) -> dict[str, Expr]:
     """How far the models that rounds start from are from the optimum."""
     # It is a bound in expectation, or on the only path that there is.
@@ -408,7 +431,7 @@ def _nearest(claim: Claim, letter: Letters) -> dict[str, Expr]:
     if not letter.has(q.nearest_start) or not (is_path or claim.place == "step"):
         return {}
     apart = norm_sq(letter(q.server_model) - letter(q.optimum))
-    return {"nearest start": 1 / letter(q.nearest_start) - apart}
+    return {NEAREST_START: 1 / letter(q.nearest_start) - apart}
 
 
 def _divergences(claim: Claim, letter: Letters) -> dict[str, Expr]:

@@ -1,0 +1,55 @@
+"""A claim in letters of which SymPy knows what their notions say, and nothing else.
+
+An author may declare of a letter what it need not be: positive, though it can
+be zero; of one sign, though it has either.  SymPy simplifies by that.  So a
+claim is judged in other letters of the same names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.theory import NONNEGATIVE, POSITIVE
+
+
+@lru_cache(maxsize=2**10)
+def in_plain_letters(claim: Claim) -> Claim:
+    """The same claim; `Rejected` where two of its letters have one name."""
+    known = {**claim.where, **claim.notation}
+    plain = {symbol: _plain(symbol, notion) for symbol, notion in known.items()}
+    taken = [letter.name for letter in (*plain, *claim.for_all)]
+    twice = sorted({name for name in taken if taken.count(name) > 1})
+    if twice:
+        raise Rejected(f"two letters are called {twice[0]}")
+    relations = [Relation(one.left.xreplace(plain), one.operator, one.right.xreplace(plain)) for one in claim.relations]
+    return replace(
+        claim,
+        lhs=None,
+        rhs=None,
+        chain=(),
+        also=tuple(relations),
+        where={plain[symbol]: notion for symbol, notion in known.items()},
+        conditions=tuple(_condition(condition, plain) for condition in claim.conditions),
+    )
+
+
+def _plain(symbol: sp.Symbol, notion: Notion) -> sp.Symbol:
+    if notion in POSITIVE:
+        return sp.Symbol(symbol.name, positive=True)
+    if notion is q.local_step_index:
+        return sp.Symbol(symbol.name, nonnegative=True, integer=True)
+    return sp.Symbol(symbol.name, nonnegative=True) if notion in NONNEGATIVE else sp.Symbol(symbol.name, real=True)
+
+
+def _condition(condition: Expr, plain: dict[sp.Symbol, sp.Symbol]) -> Expr:
+    """A condition in other letters, which says as much, also where SymPy knows that it holds."""
+    left, right = (side.xreplace(plain) for side in condition.args)
+    return condition.func(left, right, evaluate=False)
