@@ -87,17 +87,15 @@ def _positive(accuracy: float) -> float:
 
 def _chosen(source: str | None, ids: list[str]) -> list[Claim]:
     """The bounds to ask; `InputError` for a claim that is no bound on an error of a run."""
-    from fedtheory.errors import InputError
     from fedtheory.language.registry import claims_of
     from fedtheory.language.targets import expand, resolve
     from fedtheory.planner import covering_claims
-    from fedtheory.planner.coverage import error_of
+    from fedtheory.planner.measured import bounded_error
 
     if ids:
         named = [resolve(claim_id) for claim_id in expand(ids)]
         for claim in named:
-            if error_of(claim) is None:
-                raise InputError(claim.id, "expected a bound on an error of a run as a whole")
+            bounded_error(claim)
         return named
     wanted = {claim.id for claim in claims_of(source)}
     return [claim for claim in covering_claims() if claim.id in wanted]

@@ -49,6 +49,16 @@ class Slack:
     slack: float
 
 
+def slack_between(condition: Expr, left: float, right: float) -> Slack:
+    """A condition whose sides have these values; within a near tie of its edge it holds, unless it is strict."""
+    strict = condition.rel_op in ("<", ">")
+    near = 0.0 if strict else NEAR_TIE * (abs(left) + abs(right))
+    slack = left - right if condition.rel_op in (">=", ">") else right - left
+    # An equation fails on either side.
+    slack = -abs(slack) if condition.rel_op == "==" else slack
+    return Slack(condition, bool(slack > 0 if strict else slack >= -near), slack)
+
+
 @dataclass(frozen=True, eq=False)
 class Bound:
     """An upper bound on an error, with a value for every symbol."""
@@ -95,14 +105,8 @@ class Bound:
         return self._compiled(expression)(self._arguments(changes))
 
     def slack(self, condition: Expr, changes: Mapping[str, float] | None = None) -> Slack:
-        """A condition at the numbers of the bound, or others; within a near tie of its edge it holds."""
-        left, right = (self.number(side, changes) for side in (condition.lhs, condition.rhs))
-        strict = condition.rel_op in ("<", ">")
-        near = 0.0 if strict else NEAR_TIE * (abs(left) + abs(right))
-        slack = left - right if condition.rel_op in (">=", ">") else right - left
-        # An equation fails on either side.
-        slack = -abs(slack) if condition.rel_op == "==" else slack
-        return Slack(condition, bool(slack > 0 if strict else slack >= -near), slack)
+        """A condition at the numbers of the bound, or others."""
+        return slack_between(condition, self.number(condition.lhs, changes), self.number(condition.rhs, changes))
 
     def slacks(self, changes: Mapping[str, float] | None = None) -> list[Slack]:
         """All conditions."""

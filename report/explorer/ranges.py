@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.notion import Notion
-from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, compiled
+from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, compiled, slack_between
 
 NOTCHES = 20
 """Notches of a slider in one decade."""
@@ -98,13 +97,9 @@ def _around(symbol: sp.Symbol, notch: int, whole: bool) -> Range:
 
 
 def holds(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:
-    """Whether a condition holds at some numbers; within a near tie of its edge it does, unless it is strict."""
+    """Whether a condition holds at some numbers."""
     left, right = (compiled(side, tuple(symbols))(list(numbers)) for side in (condition.lhs, condition.rhs))
-    near = NEAR_TIE * (abs(left) + abs(right))
-    gap = left - right if condition.rel_op in (">=", ">") else right - left
-    if condition.rel_op == "==":
-        return abs(gap) <= near
-    return gap > 0 if condition.rel_op in ("<", ">") else gap >= -near
+    return slack_between(condition, left, right).holds
 
 
 def _places(first: list[int], is_step: list[bool], is_count: list[bool]) -> Iterator[list[int]]:

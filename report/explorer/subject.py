@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.typesetting import latex
 from fedtheory.planner.bound import STEP, terms_of
 from report.explorer.javascript import obstacle
 from report.explorer.ranges import STEP_SIZES, Range, ranges
 
-_OPERATORS = {"<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "="}
-_MIRRORED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+_MIRRORED: Mapping[Operator, Operator] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 _FIRST = (*STEP_SIZES, "local_steps", "client_local_steps", "rounds", "iterations", "clients", "participants")
 """Quantities that come first: what a run chooses."""
 
@@ -25,7 +24,7 @@ class Link:
     """One inequality of a statement, or the order of a rate."""
 
     left: Expr
-    relation: str
+    relation: Operator
     right: Expr
     is_order: bool = False
     """Whether the right side is an order of magnitude only."""
@@ -33,10 +32,9 @@ class Link:
     @property
     def latex(self) -> str:
         """The link, typeset."""
-        right = latex(self.right)
-        return rf"{latex(self.left)} {_OPERATORS[self.relation]} " + (
-            rf"O\left({right}\right)" if self.is_order else right
-        )
+        if self.is_order:
+            return rf"{latex(self.left)} = O\left({latex(self.right)}\right)"
+        return Relation(self.left, self.relation, self.right).latex
 
     def is_explored(self, kind: str) -> bool:
         """Whether there is something to explore: a bound by a formula, and in other claims a formula in two symbols."""
