@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +42,7 @@ def run_of_data(file: str, settings: Mapping[str, float]) -> Run:
         raise InputError(
             "local_step_size", "expected a number: the inputs are all zero, and no step size follows", file
         )
-    work = replace(run.algorithm.work, step_sizes=run.algorithm.work.step_sizes / (4 * run.smoothness))
-    return replace(run, algorithm=replace(run.algorithm, work=work))
+    return run.with_step_factor(1 / (4 * run.smoothness))
 
 
 def _read(name: str, value: float) -> float | int:

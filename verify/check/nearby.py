@@ -13,7 +13,6 @@ from dataclasses import replace
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.losses import LossRun
 from fedtheory.engine.run import Run
-from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.losses.noise import TwoPointNoise
@@ -34,14 +33,10 @@ def nearby_runs(run: Run) -> tuple[Run, ...]:
 
 
 def _moved(run: Run, curvature: float, length: float, variance: float, step: float) -> Run:
-    algorithm = _with_steps(run.algorithm, step)
+    algorithm = run.with_step_factor(step).algorithm
     if isinstance(run.problem, LossProblem):
         return LossRun(_losses(run.problem, curvature, length, variance), algorithm)
     return Run(_quadratics(run.problem, curvature, length, variance), algorithm)
-
-
-def _with_steps(algorithm: Algorithm, factor: float) -> Algorithm:
-    return replace(algorithm, work=LocalWork(algorithm.work.steps, algorithm.work.step_sizes * factor))
 
 
 def _losses(problem: LossProblem, curvature: float, length: float, variance: float) -> LossProblem:
