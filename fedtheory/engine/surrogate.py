@@ -120,7 +120,9 @@ class Surrogate:
     def types(self) -> Array:
         """For each client the first one of its type, (M,)."""
         # Not the centred objectives: rounding would tell equal ones apart.
-        rows = [(h.tolist(), b.tolist(), c) for h, b, c in zip(*_parts(self.problem), strict=True)]
+        problem = self.problem
+        parts = zip(problem.hessians, problem.linear, problem.constants, strict=True)
+        rows = [(h.tolist(), b.tolist(), c) for h, b, c in parts]
         return np.array([rows.index(row) for row in rows])
 
     def by_type(self, values: Array) -> Array:
@@ -129,7 +131,3 @@ class Surrogate:
         for client, first in enumerate(self.types):
             sums[..., first] = sums[..., first] + values[..., client]
         return sums
-
-
-def _parts(problem: Problem) -> tuple[Array, Array, Array]:
-    return problem.hessians, problem.linear, problem.constants
