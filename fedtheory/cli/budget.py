@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import Json, RunFile, print_json, print_lines, print_table, short
+from fedtheory.cli.output import Json, RunFile, about, print_json, print_lines, print_table, short
 
 if TYPE_CHECKING:
     from fedtheory.engine.budget import Budget, BudgetedRun, Comparison, Estimates
@@ -32,15 +32,12 @@ def run(
     """
     from fedtheory.arithmetic import FLOAT
     from fedtheory.engine.budget import Budget, compare
-    from fedtheory.errors import InputError
     from fedtheory.runfile import read_run
 
     budget = Budget(local_cost, aggregation_cost, total)
     given = read_run(run_file, FLOAT)
-    try:
+    with about(run_file):
         comparison = compare(given.problem, step_size(given), budget)
-    except InputError as error:
-        raise error.in_file(run_file) from None
     if as_json:
         print_json(document(comparison, budget))
         return

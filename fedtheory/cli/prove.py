@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from fedtheory.cli.output import Json, print_json, print_lines, print_table, styled
+from fedtheory.cli.output import Json, about, print_json, print_lines, print_table, styled
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -67,15 +67,12 @@ def _proofs(target: str, certificate: str | None) -> list[Proof]:
 
 
 def _examined(claim: Claim, file: str) -> Proof:
-    from fedtheory.errors import InputError
     from fedtheory.proofs import examine
     from fedtheory.proofs.document import certificate_in, read_document
 
     document = read_document(file)
-    try:
+    with about(file):
         certificate_in(claim, document)
-    except InputError as error:
-        raise error.in_file(file) from None
     return examine(claim, document)
 
 
