@@ -27,7 +27,7 @@ from fedtheory.planner import (
 )
 from fedtheory.planner.coverage import error_of
 from fedtheory.runfile import parse_run
-from report.figures.style import CYCLE, Figure, drawing, finish
+from report.figures.style import CYCLE, Figure, colour, drawing, finish
 from verify.instances import FAMILIES, Instance
 
 PLAN_PAGE = "plan.html"
@@ -213,8 +213,8 @@ def ratio_figure(cases: Sequence[Case]) -> Figure:
         for number, claim in enumerate(planned()):
             places = [place for place, case in enumerate(cases) if claim.id in case.compared]
             ratios = [cases[place].compared[claim.id].ratio for place in places]
-            again, colour = divmod(number, len(CYCLE))
-            axes.plot(ratios, places, _MARKERS[again % len(_MARKERS)], color=CYCLE[colour], label=claim.id)
+            marker = _MARKERS[number // len(CYCLE) % len(_MARKERS)]
+            axes.plot(ratios, places, marker, color=colour(number), label=claim.id)
         axes.axvline(1, color="k", linewidth=1)
         axes.set(xscale="log", xlabel="theory's step size / best step size")
         axes.set_yticks(range(len(cases)), [case.name for case in cases], fontsize=8)
@@ -247,14 +247,14 @@ def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure
     painted = np.zeros((*regimes.dominating.shape, 4))
     for number in shown:
         for part, opacity in ((regimes.admissible, 1.0), (~regimes.admissible, 0.3)):
-            painted[(regimes.dominating == number) & part] = to_rgba(CYCLE[number % len(CYCLE)], opacity)
+            painted[(regimes.dominating == number) & part] = to_rgba(colour(number), opacity)
     with drawing() as (canvas, axes):
         axes.grid(visible=False)
         axes.pcolormesh(
             regimes.across_values, regimes.up_values, painted, shading="nearest", edgecolors="face", linewidth=0.4
         )
         for number in shown:
-            axes.plot([], [], "s", color=CYCLE[number % len(CYCLE)], label=f"term {number + 1}")
+            axes.plot([], [], "s", color=colour(number), label=f"term {number + 1}")
         axes.set(xscale="log", yscale="log", xlabel=_words(regimes.across), ylabel=_words(regimes.up))
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=4)
     named = "; ".join(f"term {number + 1} is ${latex(regimes.terms[number])}$" for number in shown)

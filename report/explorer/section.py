@@ -17,7 +17,7 @@ from fedtheory.language.typesetting import latex
 from report.explorer.javascript import argument_names, javascript
 from report.explorer.ranges import NOTCHES, Range
 from report.explorer.subject import Subject, name_of, subject_of
-from report.figures.style import CYCLE, DASHES
+from report.figures.style import CYCLE, DASHES, colour, dash
 from report.mathml import displayed, formula
 
 _STROKES = dict(zip(DASHES, ("none", "7 4", "9 3 2 3", "2 3", "12 3", "4 2 1 2"), strict=True))
@@ -103,8 +103,7 @@ def _slider(symbol: sp.Symbol, claim: Claim, span: Range) -> Slider:
 
 
 def _term(number: int, term: Expr) -> Term:
-    dash = DASHES[(number + number // len(CYCLE)) % len(DASHES)]
-    return Term(_block(term), CYCLE[number % len(CYCLE)], _STROKES[dash])
+    return Term(_block(term), colour(number), _STROKES[dash(number + number // len(CYCLE))])
 
 
 def _data(subject: Subject) -> Markup:

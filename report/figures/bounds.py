@@ -12,7 +12,8 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from report.figures.style import BLACK, BLUE, CYCLE, DASHES, Figure, drawing, finish
+from report.figures.heat_map import heat_map
+from report.figures.style import BLACK, BLUE, Figure, colour, dash, drawing, finish
 from verify.check import Check, check
 from verify.check.comparison import Comparison
 
@@ -76,7 +77,7 @@ def by_terms(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
         axes.loglog(curve.horizons, curve.right, color=BLACK, linewidth=2.4, label="bound")
         left_out = []
         for number, (name, values) in enumerate(curve.terms.items()):
-            style = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
+            style = {"color": colour(number), "linestyle": dash(number)}
             if max(values) > _NOTHING * max(curve.right):
                 axes.loglog(curve.horizons, values, label=_label(name, number), **style)
             else:
@@ -103,16 +104,11 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
     """
     largest = np.array([[_largest_ratio(claim, runs, f * limit, steps) for f in FRACTIONS] for steps in LOCAL_STEPS])
     with drawing() as (canvas, axes):
-        image = axes.imshow(largest, cmap="cividis", aspect="auto", vmin=0, origin="lower")
-        for (row, column), value in np.ndenumerate(largest):
-            bright = value > 0.6 * largest.max()
-            axes.text(column, row, _cell(value), ha="center", va="center", fontsize=8, color="k" if bright else "w")
-        axes.grid(visible=False)
+        heat_map(canvas, axes, largest, label="largest exact / bound", size=8)
         axes.set_xticks(range(len(FRACTIONS)), [_fraction_label(f) for f in FRACTIONS])
         axes.set_yticks(range(len(LOCAL_STEPS)), [str(steps) for steps in LOCAL_STEPS])
         axes.set_xlabel(rf"step size $\eta$, as a multiple of ${_limit_label(limit)}$")
         axes.set_ylabel(r"local steps $\tau$")
-        canvas.colorbar(image, label="largest exact / bound")
         caption = (
             f"Tightness: the largest ratio of exact left side to bound, over {len(runs)} problems of its own (not the "
             "instances of the verdict) and $T = 1, 4, 16, 64$. One would mean that the bound is attained."
@@ -135,11 +131,6 @@ def _setting(run: Run, size: Fraction, steps: int, rounds: int) -> Run:
     """The run with step size ``size / L`` and another number of local steps and rounds."""
     step = FLOAT.number(size / Fraction(run.smoothness), "step")
     return run.with_work((steps,) * run.problem.clients, step).with_rounds(rounds)
-
-
-def _cell(value: float) -> str:
-    """Two digits, or that it is small: a cell is narrow."""
-    return f"{value:.2g}" if value >= 0.001 else "<.001"
 
 
 def _fraction_label(fraction: Fraction) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.language.exhibits import BLACK as REFERENCE
 from fedtheory.language.exhibits import Axis, Band, Chart, Level, Line, Mark, Part, Span
-from report.figures.style import BLACK, CYCLE, DASHES, Figure, drawing, finish
+from report.figures.style import BLACK, Figure, colour, dash, drawing, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +57,7 @@ def _line(part: Line, axes: Axes) -> None:
         part.y,
         label=part.label,
         color=_colour(part.colour),
-        linestyle="none" if part.dash is None else _dash(part.dash),
+        linestyle="none" if part.dash is None else dash(part.dash),
         linewidth=part.width,
         marker=part.marker,
         markersize=part.size,
@@ -74,7 +74,7 @@ def _band(part: Band, axes: Axes) -> None:
 
 @_draw.register(Level)
 def _level(part: Level, axes: Axes) -> None:
-    style: Any = {"color": _colour(part.colour), "linestyle": _dash(part.dash), "linewidth": part.width}
+    style: Any = {"color": _colour(part.colour), "linestyle": dash(part.dash), "linewidth": part.width}
     axes.axhline(part.value, label=part.label, **style)
 
 
@@ -94,8 +94,4 @@ def _mark(part: Mark, axes: Axes) -> None:
 
 
 def _colour(index: int) -> str:
-    return BLACK if index == REFERENCE else CYCLE[index % len(CYCLE)]
-
-
-def _dash(index: int) -> Any:
-    return DASHES[index % len(DASHES)]
+    return BLACK if index == REFERENCE else colour(index)

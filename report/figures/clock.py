@@ -8,7 +8,7 @@ import numpy as np
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
-from report.figures.style import CYCLE, DASHES, Figure, drawing, finish
+from report.figures.style import Figure, colour, dash, drawing, finish
 
 
 def over_clock_time(name: str, runs: Mapping[str, Run], words: str) -> Figure:
@@ -16,7 +16,7 @@ def over_clock_time(name: str, runs: Mapping[str, Run], words: str) -> Figure:
     with drawing() as (canvas, axes):
         for number, (label, run) in enumerate(runs.items()):
             times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]
-            style = {"color": CYCLE[number % len(CYCLE)], "linestyle": DASHES[number % len(DASHES)]}
+            style = {"color": colour(number), "linestyle": dash(number)}
             errors = np.asarray(run.trajectory.server_suboptimality)
             axes.semilogy(times, errors, drawstyle="steps-post", label=label, **style)
         axes.set_xlabel("clock time $t$")

@@ -8,7 +8,7 @@ from fedtheory.arithmetic import plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
-from report.figures.style import BLACK, CYCLE, DASHES, Figure, drawing, finish
+from report.figures.style import BLACK, Figure, colour, dash, drawing, finish
 from verify.check import check
 
 LOCAL_STEPS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -23,9 +23,9 @@ def beside_sharper(claim: Claim, sharper: Sequence[Claim], run_at: Callable[[int
         places = [steps for steps, value in exact.items() if value > 0]
         axes.loglog(places, [exact[n] for n in places], "-", color=BLACK, marker="o", markersize=4, label="exact")
         for number, (name, (_, bounds)) in enumerate(curves.items()):
-            colour, dash = CYCLE[number % len(CYCLE)], DASHES[(number + 1) % len(DASHES)]
             shown = {steps: bound for steps, bound in bounds.items() if bound > 0}
-            axes.loglog(list(shown), list(shown.values()), linestyle=dash, color=colour, label=name)
+            style = {"color": colour(number), "linestyle": dash(number + 1)}
+            axes.loglog(list(shown), list(shown.values()), label=name, **style)
         axes.set_xticks(LOCAL_STEPS, [str(steps) for steps in LOCAL_STEPS])
         axes.minorticks_off()
         axes.set_xlabel("local steps per round")

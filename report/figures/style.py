@@ -27,6 +27,17 @@ BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK = (
 CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED)
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
+
+def colour(number: int) -> str:
+    """The colour of the curve of that number; after the last one they start again."""
+    return CYCLE[number % len(CYCLE)]
+
+
+def dash(number: int) -> Any:
+    """Its dashes."""
+    return DASHES[number % len(DASHES)]
+
+
 _SETTINGS: Any = {
     "figure.figsize": (4.8, 3.5),
     "font.size": 11,

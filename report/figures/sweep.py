@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fedtheory.arithmetic import Array
+from report.figures.heat_map import heat_map
 from report.figures.style import BLACK, BLUE, GREEN, ORANGE, RED, Figure, drawing, finish
 
 if TYPE_CHECKING:
@@ -146,18 +147,10 @@ def ratio_map(
     for (across, up), ratio in largest.items():
         cells[up, across] = ratio
     with drawing() as (canvas, axes):
-        image = axes.imshow(cells, cmap="cividis", aspect="auto", vmin=0, origin="lower")
-        size = 7 if len(labels[0]) <= 8 else 5
-        for (up, across), value in np.ndenumerate(cells):
-            if not np.isnan(value):
-                bright = value > 0.6 * np.nanmax(cells)
-                text = f"{value:.2g}" if value >= 0.001 else "<.001"
-                axes.text(across, up, text, ha="center", va="center", fontsize=size, color="k" if bright else "w")
-        axes.grid(visible=False)
+        heat_map(canvas, axes, cells, label="largest ratio", size=7 if len(labels[0]) <= 8 else 5)
         axes.set_xticks(range(len(labels[0])), labels[0], rotation=45 if len(labels[0]) > 6 else 0, fontsize=8)
         axes.set_yticks(range(len(labels[1])), labels[1], fontsize=8)
         axes.set_xlabel(keys[0])
         axes.set_ylabel(keys[1])
-        canvas.colorbar(image, label="largest ratio")
     caption = f"The largest ratio for each value of {keys[0]} and {keys[1]}; empty where no run has one."
     return finish(canvas, name, caption)

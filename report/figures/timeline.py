@@ -10,7 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import plain_float
 from fedtheory.federation.clock import Schedule
-from report.figures.style import BLACK, CYCLE, Figure, drawing, finish
+from report.figures.style import BLACK, Figure, colour, drawing, finish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,12 +59,12 @@ def timeline(name: str, schedule: Schedule, update_times: Sequence[object], word
 
 def _draw(axes: Axes, work: _Work, row: int, last: float) -> None:
     """One bar, its waiting, the number of its model and its contribution."""
-    colour = CYCLE[work.client % len(CYCLE)]
+    own = colour(work.client)
     end = last if work.reported is None else work.reported
     busy = min(work.done, end)
-    axes.barh(row, busy - work.begin, left=work.begin, height=0.5, color=colour, edgecolor="white")
+    axes.barh(row, busy - work.begin, left=work.begin, height=0.5, color=own, edgecolor="white")
     if end > work.done:
-        axes.barh(row, end - work.done, left=work.done, height=0.5, color=colour, alpha=0.25)
+        axes.barh(row, end - work.done, left=work.done, height=0.5, color=own, alpha=0.25)
     if busy - work.begin > last / 16:
         label = rf"$\theta^{{{work.version}}}$"
         axes.text((work.begin + busy) / 2, row, label, ha="center", va="center", fontsize=8, color="white")

@@ -1,0 +1,29 @@
+"""Numbers on a grid, in colours and in digits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+
+def heat_map(canvas: Canvas, axes: Axes, cells: Array, label: str, size: int) -> None:
+    """Draw numbers, (up, across), that are not negative, with digits of that size; those that are NaN stay empty."""
+    image = axes.imshow(cells, cmap="cividis", aspect="auto", vmin=0, origin="lower")
+    for (up, across), value in np.ndenumerate(cells):
+        if not np.isnan(value):
+            colour = "k" if value > 0.6 * np.nanmax(cells) else "w"
+            axes.text(across, up, _digits(value), ha="center", va="center", fontsize=size, color=colour)
+    axes.grid(visible=False)
+    canvas.colorbar(image, label=label)
+
+
+def _digits(value: float) -> str:
+    """Two digits, or that it is small: a cell is narrow."""
+    return f"{value:.2g}" if value >= 0.001 else "<.001"
