@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.output import Json, Target, print_json, print_lines, progress, short, styled
+from fedtheory.cli.witness import print_witness
 
 if TYPE_CHECKING:
     from verify.falsify import Finding
@@ -59,17 +60,5 @@ def for_people(target: str, finding: Finding) -> None:
     tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
     largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
     print_lines(f"[bold]{target}[/bold]  {styled(finding.verdict)}{recorded}", tried + largest)
-    if finding.run_file is not None:
-        _print_run(finding)
-
-
-def _print_run(finding: Finding) -> None:
-    worst = finding.found.worst if finding.found else None
-    sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
-    arithmetic = "" if finding.is_exact else ", in floats"
-    numbers = finding.found.arithmetic.numbers if finding.found else ""
-    refuted = finding.verdict == "refuted"
-    title = f"a counterexample, confirmed in {numbers}" if refuted else "where the ratio is largest"
-    print_lines(f"[bold]{title}{arithmetic}[/bold]{sides}")
-    # Not through Rich: a run file must not be wrapped.
-    print(finding.run_file)
+    if finding.found is not None and finding.run_file is not None:
+        print_witness(finding.found, finding.run_file, "a counterexample" if finding.verdict == "refuted" else None)

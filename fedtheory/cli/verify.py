@@ -18,6 +18,7 @@ from fedtheory.cli.output import (
     short,
     styled,
 )
+from fedtheory.cli.witness import print_witness
 
 if TYPE_CHECKING:
     from verify.verdict import ClaimVerdict
@@ -72,7 +73,7 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     rows = [[shown_as(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
     columns = ["claim", "verdict", "instances", "largest ratio"]
     print_table("verdicts", columns, rows, whole=("verdict", "instances", "largest ratio"))
-    if len(verdicts) == 1 and verdicts[0].run_file:
+    if len(verdicts) == 1:
         _print_witness(verdicts[0])
     differing = sum(not verdict.agrees for verdict in verdicts)
     count = "1 claim" if len(verdicts) == 1 else f"{len(verdicts)} claims"
@@ -85,11 +86,6 @@ def _verdict(verdict: ClaimVerdict) -> str:
 
 
 def _print_witness(verdict: ClaimVerdict) -> None:
-    refuted = verdict.verdict == "refuted"
-    worst = verdict.evidence.worst if verdict.evidence else None
-    sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
-    numbers = verdict.evidence.arithmetic.numbers if verdict.evidence else ""
-    title = f"the simplest counterexample, confirmed in {numbers}" if refuted else "where the ratio is largest"
-    print_lines(f"[bold]{title}[/bold]{sides}")
-    # Not through Rich: a run file must not be wrapped.
-    print(verdict.run_file)
+    if verdict.evidence is not None and verdict.run_file is not None:
+        counterexample = "the simplest counterexample" if verdict.verdict == "refuted" else None
+        print_witness(verdict.evidence, verdict.run_file, counterexample)
