@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
+from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import Problem
@@ -83,9 +84,14 @@ def pick(generator: np.random.Generator, choices: Choices) -> fmpq:
     return choices[int(generator.integers(len(choices)))]
 
 
+def smoothness_of(problem: Problem) -> Number:
+    """L of a problem, whatever runs on it."""
+    return Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+
+
 def with_fedavg(problem: Problem, fraction: fmpq, local_steps: int, rounds: int) -> Run:
     """FedAvg at a fraction of the step size 1/(4L)."""
-    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    smoothness = smoothness_of(problem)
     size = fraction / (4 * smoothness) if smoothness > 0 else fraction
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=local_steps))
 

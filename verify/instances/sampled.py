@@ -19,6 +19,7 @@ from verify.instances.family import (
     Choices,
     family,
     pick,
+    smoothness_of,
 )
 
 
@@ -52,7 +53,7 @@ def sampled_clients(number: int) -> Run:
         spectra = [[pick(generator, CURVATURES)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
         problem = random_quadratics(generator, spectra, shared=number % 5 == 0, heterogeneity=spread, noise=noise)
-    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    smoothness = smoothness_of(problem)
     steps = _few_steps(generator, problem.clients, 5 if number % 4 != 3 else 4)
     selected = 1 + int(generator.integers(problem.clients))
     effective = pick(generator, _EFFECTIVE) / smoothness
@@ -77,7 +78,7 @@ def steady_sampled_clients(number: int) -> Run:
         spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
         noise, spread = pick(generator, NOISES), pick(generator, SPREADS)
         problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
-    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    smoothness = smoothness_of(problem)
     steps = _few_steps(generator, clients, 4)
     return _sampled(problem, 1 + int(generator.integers(clients)), steps, fmpq(1, 16) / smoothness, 2)
 
@@ -89,7 +90,7 @@ def sampled_clients_bold_and_timid(number: int) -> Run:
     spectra = [[pick(generator, CURVATURES[:3])] for _ in range(2)]
     noise, spread = pick(generator, NOISES[:3]), pick(generator, SPREADS)
     problem = random_quadratics(generator, spectra, shared=number % 4 < 2, heterogeneity=spread, noise=noise)
-    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    smoothness = smoothness_of(problem)
     steps = _few_steps(generator, 2, 4)
     bold = pick(generator, (fmpq(1), fmpq(3, 2), fmpq(2), fmpq(3))) * max(steps)
     effective = (bold if number % 2 else pick(generator, (fmpq(1, 16), fmpq(1, 64)))) / smoothness
@@ -122,7 +123,7 @@ def _sampled_with_common_step(generator: np.random.Generator, number: int, dimen
         noise, spread = pick(generator, NOISES[:2]), pick(generator, SPREADS[1:])
         problem = random_quadratics(generator, spectra, shared=number % 3 == 0, heterogeneity=spread, noise=noise)
         steps = _unequal_steps(generator, clients)
-    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    smoothness = smoothness_of(problem)
     law = Uniform(1 + int(generator.integers(problem.clients)))
     rounds, size = 1 + int(generator.integers(2)), fraction / (max(steps) * smoothness)
     return Run(problem, fedavg(problem, rounds=rounds, local_step_size=size, local_steps=steps, participation=law))

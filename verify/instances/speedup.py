@@ -22,6 +22,7 @@ from verify.instances.family import (
     family,
     pick,
     random_problem,
+    smoothness_of,
     with_fedavg,
 )
 
@@ -76,7 +77,7 @@ def corollary_steps(number: int) -> Run:
     generator = np.random.default_rng([7, number])
     root_clients, root_iterations, local_steps = _speedup_shape(generator, number)
     problem = random_problem(generator, root_clients**2, 1 + number % 4 // 3, shared=number % 3 > 0)
-    smoothness = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1))).smoothness
+    smoothness = smoothness_of(problem)
     return _with_speedup_step(problem, 1 / smoothness, root_iterations, local_steps)
 
 
