@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from flint import fmpq
 
@@ -15,7 +14,6 @@ from fedtheory.language.quantities import doubled_server_gap
 from fedtheory.sources.fraboni2022.experiments.curves import Scenario, Tuned, scenario
 from fedtheory.sources.fraboni2022.experiments.digits import Split, digits_problem
 
-Scheme = Literal["synchronous", "FedFix-0.5", "asynchronous"]
 POLICIES = {
     "synchronous": Synchronous(),
     "FedFix-0.5": FedFix(fmpq(1, 2)),
