@@ -1,0 +1,153 @@
+"""False statements about steps and whole runs that a single refusal stops: nothing else is wrong with their proofs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.kernel import Step, Term, assumption, square
+from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import Quantity
+from fedtheory.language.registry import find
+from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, certificates, examination, examine, facts
+from fedtheory.proofs.document import document_of
+from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.intervals import AtFirstStart
+from verify.check import check as evaluate
+
+ONE, ZERO = sp.S.One, sp.S.Zero
+eta, G, M, sigma = sp.symbols("eta G M sigma", positive=True)
+k = sp.Symbol("k", nonnegative=True, integer=True)
+start, again, first = sp.symbols("start again first", nonnegative=True)
+w, x_i, g = sp.symbols("w x_i g", real=True)
+WHERE: dict[sp.Symbol, Any] = {
+    eta: q.local_step_size,
+    G: q.second_moment,
+    M: q.clients,
+    k: q.local_step_index,
+    w: q.server_model,
+    x_i: q.local_iterate,
+    g: q.stochastic_gradient,
+}
+
+
+def stated(**parts: Any) -> Claim:
+    """A small claim, in the letters of this module unless it has its own."""
+    return Claim(id="t:refused", **{"where": WHERE, **parts})
+
+
+def assert_stopped(claim: Claim, certificate: Any, because: str, **prover: Any) -> None:
+    """That something is wrong with a certificate, in these words, and nothing else is."""
+    failing = [step.text for step in examination(claim, certificate, **prover) if not step.holds]
+    assert len(failing) == 1, failing
+    assert because in failing[0]
+
+
+def is_false(claim: Claim, **algorithm: Any) -> bool:
+    """Whether a claim fails on an exact run of two clients."""
+    two = {"kind": "quadratic", "hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
+    steps = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **algorithm}
+    return evaluate(claim, parse_run({"problem": two, "algorithm": steps}, RATIONAL)).holds is False
+
+
+@pytest.mark.parametrize("operator", ["==", ">=", "<"])
+def test_an_induction_shows_an_upper_bound(operator: Any) -> None:
+    """A client does not travel as far as it may."""
+    moment, most = assumption("bounded second moment"), k**2 * eta**2 * G**2
+    travelled = Induction(
+        measured=norm_sq(x_i - w),
+        factor=1 + 1 / k,
+        offset=(1 + k) * eta**2 * G**2,
+        terms=[Term(1 / k, square((x_i - w) + k * eta * g)), Term((1 + k) * eta**2, moment)],
+        bound=most,
+        first=[Term(eta**2, moment)],
+    )
+    claim = stated(
+        lhs=Expectation(norm_sq(x_i - w)),
+        relation=operator,
+        rhs=most,
+        place="step",
+        assumptions=(a.same_local_work, a.full_participation, a.bounded_second_moment),
+    )
+    assert_stopped(claim, Certificate(claim=claim.id, links=[travelled]), "not an upper bound on what")
+    assert is_false(claim)
+
+
+MEAN = find("liu2022:thm-1.mean")
+
+
+@pytest.mark.parametrize("changes", [{"relation": "=="}, {"also": [Relation(ONE, "<=", ZERO)]}])
+def test_a_mean_is_one_inequality(changes: Any) -> None:
+    """Neither an equation, nor with a second relation that it says nothing of."""
+    assert_stopped(replace(MEAN, **changes), certificates()[MEAN.id], "is taken of one inequality")
+    assert is_false(replace(MEAN, **changes), local_step_size="1/100")
+
+
+DRIFT = find("liu2022:thm-3.drift.sharp")
+SPREAD = certificates()[DRIFT.id]
+assert isinstance(SPREAD, Recursion)
+FORGED = replace(SPREAD, measure=replace(SPREAD.measure, largest_drift=lambda _clients: ZERO))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"relation": "=="}, {"also": [Relation(ONE, "<=", ZERO)]}, {"lhs": ONE, "rhs": ZERO}]
+)
+def test_a_recursion_is_one_upper_bound_on_the_drift(changes: Any) -> None:
+    """Nothing else follows from it."""
+    assert_stopped(replace(DRIFT, **changes), SPREAD, "one upper bound on the drift")
+    assert is_false(replace(DRIFT, **changes), local_step_size="1/100")
+
+
+def test_a_mean_over_clients_bounds_no_single_one() -> None:
+    """What their mean drift is at most is less than what the largest is."""
+    claim = replace(DRIFT, lhs=q.max_drift)
+    assert_stopped(claim, SPREAD, "says nothing of a single client")
+
+
+def test_a_measure_is_a_known_one() -> None:
+    """Not one that says that nobody drifts."""
+    claim = replace(DRIFT, lhs=q.max_drift, rhs=ZERO)
+    assert_stopped(claim, FORGED, "is no measure that is known")
+    assert is_false(claim, local_step_size="1/100")
+
+
+def test_a_condition_has_two_sides() -> None:
+    """A document can put a number in a condition's place, of which nothing is known to be smaller."""
+    claim = stated(lhs=3, rhs=M)
+    document = document_of(claim, Combination(claim=claim.id, links=[[Part(ONE, sp.Ge(M, 3))]]))
+    document["certificate"]["links"][0][0]["premise"] = {"condition": "clients - 3"}
+    (failing,) = (step.text for step in examine(claim, document).steps if not step.holds)
+    assert "is no condition with a slack" in failing
+    assert is_false(claim)
+
+
+def test_two_letters_for_one_quantity() -> None:
+    """What is the same in each round, by two letters, would not be in the first one if one of them were overlooked."""
+    where = {start: q.interval_start_gap, again: q.interval_start_gap, first: q.initial_gap}
+    needed = {"where": where, "assumptions": AtFirstStart.needs}
+    proof = Proof(
+        replace(stated(lhs=start, relation="==", rhs=again, **needed), id="t:premise"),
+        object(),
+        (Step("by letter", True),),
+    )
+    claim = stated(lhs=first, relation="==", rhs=again, **needed)
+    use = Combination(claim=claim.id, links=[[Part(ONE, AtFirstStart("t:premise"))]])
+    assert_stopped(claim, use, "both stand for interval_start_gap", prover=lambda _id: proof)
+    assert is_false(claim)
+
+
+def test_two_quantities_of_one_name() -> None:
+    """What is known of one of them is not known of the other."""
+    other = Quantity("noise_deviation", "s", "something else", lambda run: run.smoothness)
+    where = {sigma: q.noise_deviation, G: other}
+    claim = stated(lhs=G, rhs=sigma, where=where, assumptions=(a.full_gradients,))
+    use = Combination(claim=claim.id, links=[[Part(ONE, facts.QUIET)]])
+    assert_stopped(claim, use, "two different notions are called noise_deviation")
+    assert is_false(claim)
