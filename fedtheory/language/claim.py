@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import sympy as sp
 
@@ -55,7 +55,11 @@ class Relation:
     @property
     def ordered(self) -> tuple[Expr, Expr]:
         """The side that is claimed to be smaller, and the other one; of an equation as they stand."""
-        return (self.right, self.left) if self.operator in (">=", ">") else (self.left, self.right)
+        return self.in_order(self.left, self.right)
+
+    def in_order(self, left: Any, right: Any) -> tuple[Any, Any]:
+        """What belongs to both sides, such as their values, in the order of `ordered`."""
+        return (right, left) if self.operator in (">=", ">") else (left, right)
 
     @property
     def slack(self) -> Expr:
@@ -163,6 +167,11 @@ class Claim:
         """The links of the statement; empty for rates and bare definitions."""
         further = (Relation(_expression(r.left), r.operator, _expression(r.right)) for r in self.also)
         return (*self._main_relations(), *further)
+
+    @property
+    def is_testable(self) -> bool:
+        """Whether there is a relation or a rate that a run could violate; a bare definition has neither."""
+        return bool(self.relations) or self.rate is not None
 
     def _main_relations(self) -> tuple[Relation, ...]:
         if self.chain:

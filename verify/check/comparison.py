@@ -74,7 +74,7 @@ def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
     decided = decide(sides, nearby)
     worst = int(_criticality(sides, decided).argmax())
     lhs, rhs = sides.lhs[worst], sides.rhs[worst]
-    smaller, larger = sides.link.ordered(lhs, rhs)
+    smaller, larger = sides.link.relation.in_order(lhs, rhs)
     ratio = smaller / larger if sides.link.relation.operator != "==" and larger > 0 else None
     holds = {HOLDS: True, OPEN: None, FAILS: False}[int(decided[worst])]
     return Comparison(sides.link, lhs, rhs, holds, ratio, sides.place(worst))

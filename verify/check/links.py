@@ -31,13 +31,9 @@ class Link:
         sides = self.relation.left - self.relation.right
         return not sides.atoms(Inner, Value, Average) and sp.simplify(sides) == 0
 
-    def ordered(self, lhs: Any, rhs: Any) -> tuple[Any, Any]:
-        """Of the values of both sides, that of the side claimed to be smaller, and the other one."""
-        return (rhs, lhs) if self.relation.operator in (">=", ">") else (lhs, rhs)
-
     def slack(self, lhs: Any, rhs: Any) -> Any:
         """How far the values of both sides are from violating an inequality; of an equation the difference."""
-        smaller, larger = self.ordered(lhs, rhs)
+        smaller, larger = self.relation.in_order(lhs, rhs)
         return larger - smaller
 
 

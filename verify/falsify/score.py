@@ -32,7 +32,7 @@ def score(found: Check, moved: int | None = None) -> float:
 
 def _of(comparison: Comparison, moved: int | None) -> float:
     operator = comparison.relation.operator
-    smaller, larger = comparison.link.ordered(comparison.lhs, comparison.rhs)
+    smaller, larger = comparison.relation.in_order(comparison.lhs, comparison.rhs)
     if operator == "==":
         return _logarithm(abs(smaller - larger), abs(smaller) + abs(larger))
     if moved is not None:

@@ -47,7 +47,7 @@ def search(
 
     The order of everything that is tried depends on `seed` only.
     """
-    if claim.rate is None and not claim.relations:
+    if not claim.is_testable:
         raise InputError(claim.id, "there is no relation to violate: the claim says what something is")
     links_of(claim), condition_links(claim)
     hunt = Hunt(claim, budget, on_progress)

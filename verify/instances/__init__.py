@@ -48,7 +48,7 @@ __all__ = [
 @cache
 def families_for(claim: Claim) -> tuple[str, ...]:
     """Names of the families on which a claim is tried; none for a bare definition."""
-    if claim.rate is None and not claim.relations:
+    if not claim.is_testable:
         return ()
     suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
     special = [family.name for family in suiting if family.meant_for in claim.assumptions]

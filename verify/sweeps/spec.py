@@ -60,7 +60,7 @@ def read_spec(file: str | Path) -> Spec:
         document.finish()
         design = read_design(base, grid, random)
     except InputError as error:
-        raise error if error.file else error.in_file(str(file)) from None
+        raise error.in_file(str(file)) from None
     data = folder if base_file is None else base_file.parent
     _probe(design, arithmetic, data, str(file), str(file if base_file is None else base_file))
     claims = [_stated(name, resolve(target)) for name, target in targets.items()]
@@ -106,7 +106,7 @@ def _named(name: str, folder: Path) -> Iterator[tuple[str, str]]:
         _require_evaluable(claim)
         yield name if ".py" in name else shown_as(target, claim), target
         return
-    evaluable = [(shown_as(target, claim), target) for target, claim in targets.items() if _says_something(claim)]
+    evaluable = [(shown_as(target, claim), target) for target, claim in targets.items() if claim.is_testable]
     if not evaluable:
         raise InputError("claims", f"{name!r} names only claims that say what something is: nothing to check")
     yield from evaluable
@@ -118,13 +118,9 @@ def _beside(name: str, folder: Path) -> str:
     return str(folder / name) if is_own else name
 
 
-def _says_something(claim: Claim) -> bool:
-    return bool(claim.relations) or claim.rate is not None
-
-
 def _require_evaluable(claim: Claim) -> None:
     """Raise `InputError` for a claim that has nothing to check, or whose sides are outside the language."""
-    if not _says_something(claim):
+    if not claim.is_testable:
         raise InputError("claims", f"{claim.id} says what something is: nothing to check")
     links_of(claim), condition_links(claim)
 

@@ -77,9 +77,7 @@ def _sides(claim: Claim) -> tuple[Expr, Expr]:
         raise NotApplicable("the statement is about single steps, rounds or points, not about a run as a whole")
     if len(claim.relations) != 1 or claim.relations[0].operator == "==" or claim.for_all:
         raise NotApplicable("the statement is not a single inequality")
-    relation = claim.relations[0]
-    sides = relation.left, relation.right
-    return sides if relation.operator in ("<=", "<") else (sides[1], sides[0])
+    return claim.relations[0].ordered
 
 
 def _require_modelled(claim: Claim) -> None:
