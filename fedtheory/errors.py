@@ -23,8 +23,8 @@ class InputError(FedtheoryError):
         return ": ".join(part for part in (self.file, self.key, self.message) if part)
 
     def in_file(self, file: str) -> InputError:
-        """The same mistake, with the file it was found in."""
-        return InputError(self.key, self.message, file)
+        """The same mistake, with the file it was found in; one that is named already is nearer to it."""
+        return InputError(self.key, self.message, self.file or file)
 
 
 class Misplaced(FedtheoryError):

@@ -103,7 +103,7 @@ def about(file: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise error if error.file else error.in_file(file) from None
+        raise error.in_file(file) from None
     except (NotApplicable, Diverging) as reason:
         raise InputError("", str(reason), file) from None
 

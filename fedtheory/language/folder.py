@@ -36,7 +36,7 @@ def open_paper(folder: Path) -> Paper:
         paper = Paper(source, module.__name__, folder)
         add_paper(paper)
     except InputError as error:
-        raise error if error.file else error.in_file(str(file)) from None
+        raise error.in_file(str(file)) from None
     return paper
 
 

@@ -60,7 +60,7 @@ def one_line(home: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise error if error.file else error.in_file(str(home)) from None
+        raise error.in_file(str(home)) from None
     except (Exception, SystemExit) as error:
         file, line = _place(error, home)
         place = f"{file}, line {line}" if line else str(file)
