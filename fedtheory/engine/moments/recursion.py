@@ -143,7 +143,7 @@ class Recursion:
         squared = self.server_step_size * self.server_step_size
         added = squared * noise.server_moment
         if self.is_synchronous and not self._has_fixed_weights:
-            added = added + squared * self._spread(live.newest_moment)
+            added = added + squared * self._spread(self._displacements, live.newest_moment)
         live.advance(self._maps(live, update), added, self._still_in_use(live, update))
 
     def _maps(self, live: LiveModels, update: Update) -> Mapping[int, Array]:
@@ -190,12 +190,9 @@ class Recursion:
         squared = self.server_step_size * self.server_step_size
         noise = homogeneous(weighted_sum(self.participation.squares, local.covariances))
         after: Array = carried @ moment @ carried.T + squared * noise
-        return after if self._has_fixed_weights else after + squared * self._spread_of(displacements, moment)
+        return after if self._has_fixed_weights else after + squared * self._spread(displacements, moment)
 
-    def _spread(self, moment: Array) -> Array:
-        return self._spread_of(self._displacements, moment)
-
-    def _spread_of(self, displacements: Array, moment: Array) -> Array:
+    def _spread(self, displacements: Array, moment: Array) -> Array:
         """What random weights add, per eta_g^2: the displacements' spread around their mean."""
         each = displacements @ moment @ displacements.transpose(0, 2, 1)
         mean_displacement = weighted_sum(self.participation.mean, displacements)
