@@ -324,7 +324,7 @@ def _other_way(tried: Tried, terms: list[Term], chance: random.Random) -> Any:
     }
     products = Products(
         scalars=chance.choice([lengths, {s: norm_sq(x)}, {s: tried.claim.rhs}, {M: norm_sq(x)}, {s: s * norm_sq(x)}]),
-        facts={name: shown[name] for name in chance.sample(list(shown), 3)},
+        facts={name: one for name, one in shown.items() if name != "both" or chance.random() < 0.3},
         divided_by=chance.choice([[], ["zero"], ["s"]]),
         parts=[Product(_disguised(tried.gap, tried.family, chance), [chance.choice(["s", "zero", "whole"])])],
     )
