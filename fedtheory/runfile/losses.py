@@ -47,7 +47,7 @@ def read_losses(table: Table, kind: Kind) -> LossProblem:
         terms,
         read_start(Table({"start": start}, table.key, table.arithmetic), dimension),
         clients=len(given),
-        weights=table.array("weights", 1) if table.has("weights") else None,
+        weights=table.optional_array("weights", 1),
         noise=read_noise(table, len(given)),
     )
 

@@ -38,8 +38,8 @@ def _quadratic(table: Table) -> Problem:
         hessians,
         linear,
         read_start(table, dimension),
-        constants=table.array("constants", 1) if table.has("constants") else None,
-        weights=table.array("weights", 1) if table.has("weights") else None,
+        constants=table.optional_array("constants", 1),
+        weights=table.optional_array("weights", 1),
         noise=read_noise(table, clients),
     )
 
@@ -51,7 +51,7 @@ def _least_squares(table: Table, folder: Path) -> Problem:
         data,
         read_start(table, data.inputs[0].shape[1]),
         **_batches(table),
-        weights=table.array("weights", 1) if table.has("weights") else None,
+        weights=table.optional_array("weights", 1),
         description=f"least squares on {description}",
     )
 

@@ -81,6 +81,10 @@ class Table:
         """A rectangular array of numbers from lists nested `depth` deep; ragged lists are errors."""
         return self.rectangular(self.take(name), name, depth)
 
+    def optional_array(self, name: str, depth: int) -> Array | None:
+        """The same; None where the key is not given."""
+        return self.array(name, depth) if self.has(name) else None
+
     def rectangular(self, value: object, name: str, depth: int) -> Array:
         """The given nested lists as an array."""
         return _rectangular(value, self.path(name), depth, self.arithmetic)
