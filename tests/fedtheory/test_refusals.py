@@ -34,7 +34,7 @@ from fedtheory.kernel.expressions import (
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
-from fedtheory.proofs import Certificate, Combination, Part, examination, facts
+from fedtheory.proofs import Certificate, Combination, Part, examine, facts
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.roots import Root
@@ -79,7 +79,7 @@ def sums(*parts: Any, **more: Any) -> Combination:
 
 def assert_stopped(claim: Claim, certificate: Any, because: str, prover: Any = None) -> None:
     """That something is wrong with a certificate, in these words, and nothing else is."""
-    steps = examination(claim, certificate) if prover is None else examination(claim, certificate, prover)
+    steps = examine(claim, certificate).steps if prover is None else examine(claim, certificate, prover).steps
     failing = [step.text for step in steps if not step.holds]
     assert len(failing) == 1, failing
     assert because in failing[0]
@@ -98,10 +98,11 @@ def is_false(claim: Claim, problem: Any = (), **algorithm: Any) -> bool:
 
 
 def test_exponents() -> None:
-    """Where sigma is zero and there is one round, sigma^(1 - T) is one: it may not be written as zero times a power."""
-    claim = stated(lhs=sigma ** (1 - T), rhs=ZERO, assumptions=QUIET)
-    assert_stopped(claim, sums(Part(-(sigma**-T), facts.QUIET)), "has an exponent")
-    assert is_false(claim, rounds=1)
+    """A power that falls with the number of rounds is not seen to divide, and of one client M - 1 is zero."""
+    claim = stated(**AT_POINTS, conditions=[sp.Le((M - 1) ** T, 0, evaluate=False)])
+    why = [Term(-((M - 1) ** T), square((M - 1) ** (-T / 2) * x))]
+    assert_stopped(claim, links(why), "has an exponent")
+    assert is_false(claim, {"hessians": [[["1"]]], "linear": [["1"]], "start": ["3"]}, rounds=1)
 
 
 def test_a_gradient_is_no_number() -> None:
@@ -137,10 +138,12 @@ class Forged:
 
 
 def test_reasons_are_those_of_the_kernel() -> None:
-    """Neither another object that says what is not negative, nor a name that no reason has."""
+    """Neither another object that says what is not negative, nor a name that no reason has, also without a document."""
     claim, forged = stated(**AT_POINTS), Forged()
-    assert_stopped(claim, links([Term(ONE, forged)]), "is no reason of the kernel")  # type: ignore[arg-type]
+    assert_stopped(claim, links([Term(ONE, forged)]), "expected a reason of the kernel")  # type: ignore[arg-type]
     assert_stopped(claim, links([Term(ONE, Because("luck", (x,)))]), "no reason called 'luck'")
+    with pytest.raises(Rejected, match="no reason called 'luck'"):
+        check(norm_sq(x), ZERO, [Term(ONE, Because("luck", (x,)))], Theory(vectors=frozenset({x})), ())
     assert is_false(claim)
 
 
@@ -148,7 +151,7 @@ def test_a_fact_is_a_known_one() -> None:
     """Not one that says what it likes."""
     claim = stated(lhs=ONE, rhs=ZERO)
     forged = facts.Fact(facts.ONE.name, lambda _letter: -ONE)
-    assert_stopped(claim, sums(Part(ONE, forged)), "is no fact that is known")
+    assert_stopped(claim, sums(Part(ONE, forged)), "expected one of one, ")
     assert is_false(claim)
 
 
