@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
-from fedtheory.kernel.numbers import Numbers, Rejected
+from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.reasons import Because, Reason
 from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative
@@ -48,8 +48,6 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
     residual, steps = added([scalar(rhs, theory), scaled(scalar(lhs, theory), sp.S.NegativeOne)]), []
     for term in terms:
         coefficient = theory.numbers.known(term.coefficient)
-        if not isinstance(term.reason, Because):
-            raise Rejected(f"{term.reason} is no reason of the kernel")
         reason = term.reason.in_theory(theory)
         whole = term.whole(reason)
         require_admitted(whole)

@@ -25,7 +25,7 @@ Uses `language`, `kernel`.
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.document.records import AnyCertificate
-from fedtheory.proofs.examination import examination, examine, prove
+from fedtheory.proofs.examination import examine, prove
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.proof import Proof
 from fedtheory.proofs.recorded import certificate_of, certificates
@@ -42,7 +42,6 @@ __all__ = [
     "Recursion",
     "certificate_of",
     "certificates",
-    "examination",
     "examine",
     "prove",
     "theory_of",

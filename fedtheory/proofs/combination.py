@@ -173,8 +173,6 @@ def _premise(
 ) -> Generator[Step, None, tuple[Expr, bool]]:
     """What a part multiplies, and whether that is zero; the steps say why it may be used."""
     if isinstance(part.premise, Fact):
-        if part.premise not in FACTS:
-            raise Rejected(f"{part.premise.name} is no fact that is known")
         yield assumed(claim, part.premise.needs, part.premise.name)
         return part.premise.slack(letters_of(claim)), part.premise.is_zero
     if isinstance(part.premise, str | Derived):
@@ -196,6 +194,8 @@ def _derived(
     yield Step(f"{derived.claim} is about: {derived.place}", premise.place == derived.place)
     yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")
     # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
+    if derived.link >= len(premise.relations):
+        raise Rejected(f"{derived.claim} has no relation number {derived.link}")
     relation, letter = premise.relations[derived.link], letters_of(premise)
     found = derived.of(letter, premise.relations)
     for required in derived.requires(letter, relation.slack):

@@ -63,7 +63,7 @@ def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
     """The steps of the examination of a document, in letters of which SymPy knows what they stand for."""
     try:
         plain = in_plain_letters(claim)
-        yield from examination(plain, certificate_in(plain, document), prover)
+        yield from _examination(plain, certificate_in(plain, document), prover)
     except (InputError, Rejected) as reason:
         yield Step(str(reason), False)
 
@@ -77,17 +77,14 @@ def _plain(document: Document) -> Document:
     return plain
 
 
-def examination(claim: Claim, certificate: AnyCertificate, prover: Prover = _proof_of) -> Iterator[Step]:
+def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> Iterator[Step]:
     """The steps of an examination of what was read from a document, one by one."""
-    try:
-        _require_provable(claim)
-        yield from relaxation(claim, certificate.relaxed)
-        # Nothing may rest on a condition that a certificate says it does not need.
-        supposed = replace(claim, conditions=conditions_of(claim, certificate.relaxed))
-        _require_provable(supposed)
-        yield from _EXAMINERS[type(certificate)](supposed, certificate, prover)
-    except Rejected as reason:
-        yield Step(str(reason), False)
+    _require_provable(claim)
+    yield from relaxation(claim, certificate.relaxed)
+    # Nothing may rest on a condition that a certificate says it does not need.
+    supposed = replace(claim, conditions=conditions_of(claim, certificate.relaxed))
+    _require_provable(supposed)
+    yield from _EXAMINERS[type(certificate)](supposed, certificate, prover)
 
 
 _OWN = {POWER, k, *LETTERS}

@@ -12,17 +12,18 @@ from functools import lru_cache
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected
+from fedtheory.kernel import Rejected, is_ordering
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.theory import NONNEGATIVE, POSITIVE
+from fedtheory.proofs.theory import NONNEGATIVE, POSITIVE, letters_of
 
 
 @lru_cache(maxsize=2**10)
 def in_plain_letters(claim: Claim) -> Claim:
-    """The same claim; `Rejected` where two of its letters have one name."""
+    """The same claim; `Rejected` where its letters are ambiguous."""
+    letters_of(claim)
     known = {**claim.where, **claim.notation}
     plain = {symbol: _plain(symbol, notion) for symbol, notion in known.items()}
     taken = [letter.name for letter in (*plain, *claim.for_all)]
@@ -51,5 +52,7 @@ def _plain(symbol: sp.Symbol, notion: Notion) -> sp.Symbol:
 
 def _condition(condition: Expr, plain: dict[sp.Symbol, sp.Symbol]) -> Expr:
     """A condition in other letters, which says as much, also where SymPy knows that it holds."""
+    if not is_ordering(condition):
+        raise Rejected(f"the condition {condition} is no ordering of two sides")
     left, right = (side.xreplace(plain) for side in condition.args)
     return condition.func(left, right, evaluate=False)

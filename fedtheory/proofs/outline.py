@@ -17,10 +17,12 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
@@ -63,9 +65,12 @@ class Outline:
 
 def outline(claim: Claim) -> Outline | None:
     """The outline of a claim's certificate; None where it has none."""
-    certificate = certificate_of(claim.id)
-    if certificate is None:
+    recorded = certificate_of(claim.id)
+    if recorded is None:
         return None
+    # What is shown is what is judged.
+    document, claim = document_of(claim, recorded), in_plain_letters(claim)
+    certificate = certificate_in(claim, document)
     introduction, groups = _KINDS[type(certificate)]
     roots = (_root(claim, root) for root in getattr(certificate, "roots", ()))
     return Outline(introduction(claim, certificate), (*groups(claim, certificate), *roots))
@@ -197,7 +202,7 @@ _ABOUT_KINDS: dict[type, str] = {
 
 
 def _mean(claim: Claim, certificate: MeanCertificate) -> Iterator[Group]:
-    (at_step,) = find(certificate.step).relations
+    (at_step,) = in_plain_letters(find(certificate.step)).relations
     entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
     yield Group(claim.relations[0].latex, (entry,))
 
@@ -222,7 +227,7 @@ def _part(claim: Claim, part: Part) -> Entry:
     if not isinstance(part.premise, str | Derived):
         return Entry(coefficient, "a condition", slack(part.premise))
     derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
-    premise = find(derived.claim)
+    premise = in_plain_letters(find(derived.claim))
     derived_slack = derived.of(letters_of(premise), premise.relations)
     return Entry(coefficient, derived.words, derived_slack, derived.claim)
 

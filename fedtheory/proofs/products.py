@@ -71,6 +71,10 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
     """Check every fact, every sign, and the identity between polynomials."""
     require_ordering(relation)
     _require_own_letters(why, theory)
+    unknown = [name for part in why.parts for name in part.facts if name not in why.facts]
+    unknown += [name for name in why.divided_by if name not in why.facts]
+    if unknown:
+        raise Rejected(f"there is no fact called {unknown[0]!r}")
     for name, fact in why.facts.items():
         yield from named(f"{name}: ", _fact(fact, why, theory, conditions))
     slacks = {name: fact.slack for name, fact in why.facts.items()}

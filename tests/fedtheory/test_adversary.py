@@ -254,7 +254,7 @@ NEGATIVE: dict[str, tuple[Any, str]] = {
     "a kind of one's own": (Term(ONE, OwnReason("one")), "expected a reason of the kernel"),
     "a lambda": (Term(ONE, lambda _theory: Reason("mine", -ONE)), "expected a reason of the kernel"),
     "what a reason says": (Term(ONE, Reason("mine", -ONE)), "expected a reason of the kernel"),
-    "a term of one's own": (OwnTerm(ONE, square(x)), "left over"),
+    "a term of one's own": (OwnTerm(ONE, square(x)), "expected Term"),
     "an assumption nobody makes": (Term(ONE, assumption("luck")), "does not assume 'luck'"),
 }
 

@@ -22,7 +22,6 @@ from fedtheory.proofs import (
     Proof,
     Recursion,
     certificates,
-    examination,
     examine,
     prove,
 )
@@ -65,7 +64,7 @@ def changed(items: Sequence[Any]) -> Iterator[list[Any]]:
 
 def is_broken(claim: Claim, certificate: Any) -> bool:
     """Whether some step fails; the steps after it are not examined."""
-    return not all(step.holds for step in examination(claim, certificate))
+    return not all(step.holds for step in examine(claim, certificate).steps)
 
 
 def mutants(certificate: Any) -> Iterator[Any]:

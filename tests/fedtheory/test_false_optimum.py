@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, certificates, examination
+from fedtheory.proofs import Combination, Part, certificates, examine
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.theory import letters_of
 from fedtheory.sources.vlaski2023.statements.notation import (
@@ -55,17 +55,17 @@ def test_bounds_on_something_else(variance: object) -> None:
 def test_other_premises(premise: str) -> None:
     """A bound on a client's variance, or on numbers, says nothing of the error."""
     other = Combination(claim=CLAIM.id, links=[[Part(mu / (2 * nu), AtOptimum(premise))]])
-    assert not all(step.holds for step in examination(CLAIM, other))
+    assert not all(step.holds for step in examine(CLAIM, other).steps)
 
 
 @pytest.mark.parametrize("missing", AtOptimum.needs)
 def test_what_a_round_at_the_optimum_needs(missing: a.Assumption) -> None:
     """Normalised steps, uniform sampling, equal shares, a unit server step, and curvature."""
     fewer = tuple(one for one in CLAIM.assumptions if one is not missing)
-    assert not all(step.holds for step in examination(replace(CLAIM, assumptions=fewer), certificates()[CLAIM.id]))
+    assert not all(step.holds for step in examine(replace(CLAIM, assumptions=fewer), certificates()[CLAIM.id]).steps)
 
 
 def test_the_error_and_not_another_number() -> None:
     """The letter has to stand for the error to first order, not for the error itself."""
     other = replace(CLAIM, where={**CLAIM.where, leading: q.limiting_distance_sq})
-    assert not all(step.holds for step in examination(other, certificates()[CLAIM.id]))
+    assert not all(step.holds for step in examine(other, certificates()[CLAIM.id]).steps)

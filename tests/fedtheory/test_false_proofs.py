@@ -236,7 +236,7 @@ def test_letters_under_quantifiers() -> None:
     assert proof.verdict == "proved"
     use = {"links": [[Part(1, premise.id)]]}
     as_clients = {"where": {D: q.initial_distance, S: q.clients}}
-    assert verdict(Combination, use, lambda _id: proof, "the notation of", lhs=D, rhs=S * D, **as_clients) == "broken"
+    assert verdict(Combination, use, lambda _id: proof, lhs=D, rhs=S * D, **as_clients) == "broken"
     both = {"where": {x: q.point, S: q.clients}, "for_all": {S: [1, 2]}, "place": "points"}
     more = {"links": [[Term(S - 1, square(x))]]}
     sides = {"lhs": norm_sq(x), "rhs": S * norm_sq(x), "because": "under a quantifier as well"}
@@ -264,7 +264,7 @@ def test_declarations_are_not_statements() -> None:
     """What SymPy is told of a letter proves nothing of what it stands for."""
     zero, progress = sp.Symbol("z", zero=True), sp.Symbol("p", positive=True)
     as_step = {"where": {zero: q.local_step_size, sigma: q.noise_deviation}}
-    assert verdict(Combination, LINKS, lhs=zero * sigma, rhs=0, because="more is declared", **as_step) == "broken"
+    assert verdict(Combination, LINKS, lhs=zero * sigma, rhs=0, because="the sum", **as_step) == "broken"
     positive = {"links": [[Part(1, sp.Ge(progress, 0, evaluate=False))]]}
     sides = {"lhs": 0, "rhs": progress, "because": "is not a number of the theory"}
     assert verdict(Combination, positive, where={progress: q.total_progress}, **sides) == "broken"

@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, certificates, examination, examine
+from fedtheory.proofs import Certificate, Combination, Part, certificates, examine
 from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.roots import Root
 
@@ -147,7 +147,7 @@ def test_roots_in_certificates() -> None:
     assert isinstance(certificate, Certificate)
     (root,) = certificate.roots
     lossy = replace(claim, conditions=[*claim.conditions[:2], root.of >= 0])
-    assert any("> 0" in step.text for step in examination(lossy, certificate) if not step.holds)
+    assert any("> 0" in step.text for step in examine(lossy, certificate).steps if not step.holds)
     other = replace(root, of=root.of + 1)
     for wrong in ([], [other], [replace(root, parts=[])], [root, root]):
-        assert not all(step.holds for step in examination(claim, replace(certificate, roots=wrong)))
+        assert not all(step.holds for step in examine(claim, replace(certificate, roots=wrong)).steps)

@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, examination
+from fedtheory.proofs import Certificate, Combination, Part, Proof, certificates, examine
 from fedtheory.proofs import updates as v
 from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.intervals import AtNextStart, Derived
@@ -54,8 +54,8 @@ def claim(left: Any, operator: Any, right: Any, **stated: Any) -> Claim:
 
 
 def failing(found: Claim, certificate: Any, prover: Any = None) -> str:
-    """What fails in an examination; empty where the claim is proved."""
-    steps = examination(found, certificate) if prover is None else examination(found, certificate, prover)
+    """What fails in an examine; empty where the claim is proved."""
+    steps = examine(found, certificate).steps if prover is None else examine(found, certificate, prover).steps
     return "; ".join(step.text for step in steps if not step.holds)
 
 

@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, certificates, examination, examine
+from fedtheory.proofs import Certificate, certificates, examine
 from fedtheory.sources.vlaski2023.statements.dynamics import w_bar
 from fedtheory.sources.vlaski2023.statements.notation import COMMON_STEP, NOTATION, E_k, J_k, mu_k, phi, w, w_o
 
@@ -50,7 +50,7 @@ def test_bounds_on_a_bias(name: str) -> None:
     lossy = tuple(one for one in claim.assumptions if one is not a.uniform_shares)
     other = {**claim.where, w_bar: q.surrogate_optimum}
     for wrong in (replace(claim, assumptions=lossy), replace(claim, where=other)):
-        assert not all(step.holds for step in examination(wrong, certificate))
+        assert not all(step.holds for step in examine(wrong, certificate).steps)
 
 
 def test_the_bias_is_a_distance() -> None:

@@ -9,6 +9,7 @@ from fedtheory.kernel import is_nonzero_somewhere
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates
+from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.outline import outline
 
 
@@ -22,9 +23,10 @@ def _sums(claim_id: str) -> list[tuple[Expr, Expr]]:
     claim, shown = find(claim_id), outline(find(claim_id))
     assert shown is not None
     by_statement = {group.statement: group for group in shown.groups}
-    groups = [by_statement[relation.latex] for relation in claim.relations]
+    plain = in_plain_letters(claim)
+    groups = [by_statement[relation.latex] for relation in plain.relations]
     totals = [sp.Add(*(entry.coefficient * entry.factor for entry in group.entries)) for group in groups]
-    return list(zip((relation.slack for relation in claim.relations), totals, strict=True))
+    return list(zip((relation.slack for relation in plain.relations), totals, strict=True))
 
 
 COMBINATIONS = [claim_id for claim_id, found in certificates().items() if isinstance(found, Combination)]

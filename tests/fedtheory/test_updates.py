@@ -26,7 +26,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, sites
 from fedtheory.language.quantities import Notion, Quantity, local_change_sq
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, examination
+from fedtheory.proofs import Certificate, Combination, Part, examine
 from fedtheory.proofs import updates as v
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.certificate import BothWays
@@ -215,7 +215,7 @@ def failing(why: Any, left: Any, operator: Any, right: Any, **stated: Any) -> st
     claim = Claim(
         id="t:false", lhs=left, relation=operator, rhs=right, **{"where": where, "assumptions": ASSUMPTIONS, **stated}
     )
-    found = examination(claim, Certificate(claim=claim.id, links=[why]))
+    found = examine(claim, Certificate(claim=claim.id, links=[why])).steps
     return "; ".join(step.text for step in found if not step.holds)
 
 
@@ -330,8 +330,8 @@ def test_gaps_above_least_values_need_convexity() -> None:
     """A stationary point of L^n is its minimum only then."""
     claim = replace(find("fraboni2022:eq-91"), lhs=0, relation="<=", rhs=LETTER(q.residual), also=())
     certificate = Combination(claim=claim.id, links=[[Part(ONE, RESIDUAL)]])
-    assert all(step.holds for step in examination(claim, certificate))
-    assert not all(step.holds for step in examination(replace(claim, assumptions=SCHEME), certificate))
+    assert all(step.holds for step in examine(claim, certificate).steps)
+    assert not all(step.holds for step in examine(replace(claim, assumptions=SCHEME), certificate).steps)
 
 
 def test_a_margin_is_a_factor() -> None:

@@ -22,7 +22,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.language.quantities import client_gap_at_surrogate_optimum
 from fedtheory.language.registry import find
-from fedtheory.proofs import certificates, examination
+from fedtheory.proofs import certificates, examine
 from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.theory import letters_of
 from fedtheory.proofs.windows import OverWindow, OverWindows
@@ -154,7 +154,7 @@ def test_only_what_is_known_of_windows_and_runs_is_derived(derived: Any, relatio
 
 def _is_proved(claim_id: str, **stated: Any) -> bool:
     claim = replace(find(claim_id), **stated)
-    return all(step.holds for step in examination(claim, certificates()[claim_id]))
+    return all(step.holds for step in examine(claim, certificates()[claim_id]).steps)
 
 
 def test_changes_are_bounded_for_given_weights_and_convex_losses() -> None:

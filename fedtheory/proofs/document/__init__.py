@@ -148,6 +148,8 @@ def _declared(letters: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict
     """Names for letters of a certificate's own, each once."""
     found: dict[str, sp.Symbol] = {}
     for letter in dict.fromkeys(letters):
+        if not isinstance(letter, sp.Symbol):
+            raise InputError("certificate", f"expected a letter of the certificate's own, got {letter!r:.80}")
         found[_free(_plain(letter), taken | found)] = letter
     return found
 

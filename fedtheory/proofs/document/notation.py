@@ -71,6 +71,8 @@ class Scope:
 
 def written(expression: Expr, scope: Scope) -> str:
     """An expression, or an ordering of two, as text."""
+    if not isinstance(expression, sp.Basic | int):
+        raise InputError("certificate", f"expected a SymPy expression, got {expression!r:.80}")
     expression = sp.sympify(expression)
     if type(expression) in _SIGNS:
         left, right = (written(side, scope) for side in expression.args)
@@ -98,6 +100,8 @@ def _sum(terms: list[str]) -> str:
 def _product(expression: Expr, scope: Scope) -> str:
     """A number, or a product with its number in front, over what it divides by."""
     number, rest = expression.as_coeff_Mul()
+    if not number.is_Rational:
+        raise InputError("certificate", f"{number} is no exact number")
     factors = [factor for factor in sp.Mul.make_args(rest) if factor != 1]
     lower = [factor for factor in factors if _divides(factor)]
     above = sorted(_factor(factor, scope) for factor in factors if factor not in lower)
@@ -124,6 +128,15 @@ def _bracketed(text: str) -> str:
 
 def read(text: object, scope: Scope, where: str) -> Expr:
     """The expression that a text stands for; `InputError`, with the place, for anything outside the notation."""
+    return _read(text, where, _Reader(scope, where).number)
+
+
+def read_ordering(text: object, scope: Scope, where: str) -> Expr:
+    """The ordering of two expressions that a text stands for."""
+    return _read(text, where, _Reader(scope, where).ordering)
+
+
+def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise InputError(where, f"expected an expression as text of at most {_LONGEST} characters, got {text!r:.80}")
     try:
@@ -131,7 +144,7 @@ def read(text: object, scope: Scope, where: str) -> Expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(where, f"expected an expression, got {text!r:.80}") from None
     try:
-        return _Reader(scope, where).read(body)
+        return reader(body)
     except RecursionError:
         raise InputError(where, "expected an expression that is less deeply nested") from None
 
@@ -143,11 +156,12 @@ class _Reader:
     scope: Scope
     where: str
 
-    def read(self, node: ast.AST) -> Expr:
-        if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _ORDERINGS:
-            _, relation = _ORDERINGS[type(node.ops[0])]
-            return relation(self.number(node.left), self.number(node.comparators[0]), evaluate=False)
-        return self.number(node)
+    def ordering(self, node: ast.AST) -> Expr:
+        """Two expressions with a sign between them."""
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in _ORDERINGS:
+            raise InputError(self.where, f"expected an ordering of two expressions, got {ast.unparse(node)[:80]!r}")
+        _, relation = _ORDERINGS[type(node.ops[0])]
+        return relation(self.number(node.left), self.number(node.comparators[0]), evaluate=False)
 
     def number(self, node: ast.AST) -> Expr:
         """An expression that is no ordering."""
@@ -192,10 +206,14 @@ def _factors(node: ast.expr) -> list[ast.expr]:
 def _power(base: Expr, exponent: Expr) -> Expr:
     if exponent.is_Rational and abs(exponent.p) > _LARGEST_POWER:
         raise InputError("certificate", f"expected exponents of at most {_LARGEST_POWER}, got {exponent}")
+    digits = max(base.p.bit_length(), base.q.bit_length()) if base.is_Rational else 0
+    if exponent.is_Rational and digits * abs(exponent.p) > _MOST_BITS:
+        raise InputError("certificate", f"expected numbers of at most {_MOST_BITS} bits")
     return base**exponent
 
 
 _LARGEST_POWER = 1000
+_MOST_BITS = 4000
 
 
 def _quotient(above: Expr, below: Expr) -> Expr:

@@ -24,6 +24,7 @@ from fedtheory.proofs.document.shapes import (
     Many,
     Named,
     OneOf,
+    Ordering,
     Reason,
     Record,
     Shape,
@@ -46,7 +47,8 @@ FACTS = {
 }
 """Every fact by its name."""
 _TEXT, _FLAG, _COUNT, _EXPRESSION, _LETTER = Text(), Flag(), Count(), Expression(), Letter()
-_EXPRESSIONS = Many(_EXPRESSION)
+_CONDITION = Ordering()
+_CONDITIONS = Many(_CONDITION)
 _TERM = Record(
     "term",
     Term,
@@ -84,11 +86,11 @@ class _Premise(Shape):
         if isinstance(value, Fact):
             return {"fact": _FACT.write(value, scope)}
         if isinstance(value, Relational):
-            return {"condition": _EXPRESSION.write(value, scope)}
+            return {"condition": _CONDITION.write(value, scope)}
         return {"claim": value} if isinstance(value, str) else _DERIVED.write(value, scope)
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
-        shapes: dict[str, Shape] = {"fact": _FACT, "condition": _EXPRESSION, "claim": _TEXT}
+        shapes: dict[str, Shape] = {"fact": _FACT, "condition": _CONDITION, "claim": _TEXT}
         if isinstance(document, dict) and len(document) == 1 and document.keys() <= shapes.keys():
             ((name, one),) = document.items()
             return shapes[name].read(one, scope, f"{where}.{name}")
@@ -96,7 +98,7 @@ class _Premise(Shape):
 
     @property
     def schema(self) -> dict[str, Json]:
-        shapes: dict[str, Shape] = {"fact": _FACT, "condition": _EXPRESSION, "claim": _TEXT}
+        shapes: dict[str, Shape] = {"fact": _FACT, "condition": _CONDITION, "claim": _TEXT}
         alone = [
             {"type": "object", "properties": {name: shape.schema}, "required": [name], "additionalProperties": False}
             for name, shape in shapes.items()
@@ -178,7 +180,7 @@ CERTIFICATE = OneOf(
             {
                 "claim": _TEXT,
                 "links": Many(_Link()),
-                "relaxed": _EXPRESSIONS,
+                "relaxed": _CONDITIONS,
                 "lemmas": Many(_TEXT),
                 "roots": _ROOTS,
             },
@@ -189,7 +191,7 @@ CERTIFICATE = OneOf(
             {
                 "claim": _TEXT,
                 "links": Many(_PARTS),
-                "relaxed": _EXPRESSIONS,
+                "relaxed": _CONDITIONS,
                 "known": Many(_DERIVED),
                 "roots": _ROOTS,
             },
@@ -201,7 +203,7 @@ CERTIFICATE = OneOf(
                 "claim": _TEXT,
                 "step": _TEXT,
                 "span": Named({"round": "round", "run": "run"}),
-                "relaxed": _EXPRESSIONS,
+                "relaxed": _CONDITIONS,
             },
         ),
         Record(
@@ -216,7 +218,7 @@ CERTIFICATE = OneOf(
                 "bound": _EXPRESSION,
                 "first": _TERMS,
                 "total": _EXPRESSION,
-                "relaxed": _EXPRESSIONS,
+                "relaxed": _CONDITIONS,
             },
         ),
     )

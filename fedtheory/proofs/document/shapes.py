@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from fedtheory.errors import InputError
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.reasons import REASONS, Because, subjects
-from fedtheory.proofs.document.notation import Scope, read, written
+from fedtheory.proofs.document.notation import Scope, read, read_ordering, written
 
 Json = Any
 
@@ -97,6 +97,18 @@ class Letter(Shape):
     schema: ClassVar[dict[str, Json]] = {"type": "string"}
 
 
+class Ordering(Shape):
+    """An ordering of two expressions."""
+
+    def write(self, value: Any, scope: Scope) -> Json:
+        return written(value, scope)
+
+    def read(self, document: Json, scope: Scope, where: str) -> Any:
+        return read_ordering(document, scope, where)
+
+    schema: ClassVar[dict[str, Json]] = {"$ref": "#/$defs/expression"}
+
+
 @dataclass(frozen=True)
 class Named(Shape):
     """One of a few things that have a name."""
@@ -126,6 +138,8 @@ class Many(Shape):
     of: Shape
 
     def write(self, value: Any, scope: Scope) -> Json:
+        if not isinstance(value, list | tuple):
+            raise InputError("certificate", f"expected a list, got {value!r:.80}")
         return [self.of.write(one, scope) for one in value]
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
@@ -172,13 +186,17 @@ class Record(Shape):
     fields: Mapping[str, Shape]
 
     def write(self, value: Any, scope: Scope) -> Json:
+        if type(value) is not self.made:
+            raise InputError("certificate", f"expected {self.made.__name__}, got {value!r:.80}")
         given = {name: getattr(value, name) for name in self.fields}
         kept = {name: one for name, one in given.items() if not self._is_default(name, one)}
         return {"kind": self.kind} | {name: self.fields[name].write(one, scope) for name, one in kept.items()}
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
         entries = _require(document, dict, "a table", where)
-        _require_keys(entries, {"kind", *self.fields}, self._required, where)
+        _require_keys(entries, {"kind", *self.fields}, {"kind", *self._required}, where)
+        if entries["kind"] != self.kind:
+            raise InputError(f"{where}.kind", f"expected {self.kind}, got {entries['kind']!r:.80}")
         given = {name: entries[name] for name in self.fields if name in entries}
         return self.made(**{name: self.fields[name].read(one, scope, f"{where}.{name}") for name, one in given.items()})
 
@@ -220,9 +238,10 @@ class OneOf(Shape):
     def read(self, document: Json, scope: Scope, where: str) -> Any:
         entries = _require(document, dict, "a table", where)
         kinds = {record.kind: record for record in self.records}
-        if entries.get("kind") not in kinds:
-            raise InputError(f"{where}.kind", f"expected one of {', '.join(kinds)}, got {entries.get('kind')!r:.80}")
-        return kinds[entries["kind"]].read(entries, scope, where)
+        kind = entries.get("kind")
+        if not isinstance(kind, str) or kind not in kinds:
+            raise InputError(f"{where}.kind", f"expected one of {', '.join(kinds)}, got {kind!r:.80}")
+        return kinds[kind].read(entries, scope, where)
 
     @property
     def schema(self) -> dict[str, Json]:
@@ -235,20 +254,19 @@ class Reason(Shape):
     def write(self, value: Any, scope: Scope) -> Json:
         if type(value) is not Because:
             raise InputError("certificate", f"expected a reason of the kernel, got {value!r:.80}")
-        found: dict[str, Json] = {"reason": value.kind}
-        rest = list(value.about)
-        for subject in subjects(value.kind):
-            if subject.kind is Parameter.VAR_POSITIONAL:
-                found[subject.name] = [written(one, scope) for one in rest]
-            else:
-                one = rest.pop(0)
-                found[subject.name] = one if subject.name == _NAME else written(one, scope)
-        return found
+        expected = subjects(value.kind)
+        if any(subject.kind is Parameter.VAR_POSITIONAL for subject in expected):
+            return {"reason": value.kind, expected[0].name: [written(one, scope) for one in value.about]}
+        if len(value.about) != len(expected):
+            raise InputError("certificate", f"{value.kind} is about {len(expected)} things, got {len(value.about)}")
+        given = zip(expected, value.about, strict=True)
+        about = {one.name: thing if one.name == _NAME else written(thing, scope) for one, thing in given}
+        return {"reason": value.kind} | about
 
     def read(self, document: Json, scope: Scope, where: str) -> Any:
         entries = _require(document, dict, "a reason", where)
         try:
-            expected = subjects(entries.get("reason", ""))
+            expected = subjects(_require(entries.get("reason"), str, "the name of a reason", f"{where}.reason"))
         except Rejected as reason:
             raise InputError(f"{where}.reason", str(reason)) from None
         names = {subject.name for subject in expected}
