@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 import sympy as sp
+from attempts import Attempt, attempt, sums, terms
 
-from fedtheory import RATIONAL, parse_run
 from fedtheory.kernel import Because, Reason, Term, assumption, lipschitz, one, square
 from fedtheory.kernel.expressions import Average, Value, norm_sq
 from fedtheory.language import assumptions as a
@@ -23,7 +23,6 @@ from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.products import Product, Products, Shown
 from fedtheory.proofs.roots import Root
-from verify.check import check
 
 eta, L, M, T, tau, rho = sp.symbols("eta L M T tau rho", positive=True)
 sigma, gap, spread = sp.symbols("sigma g D", nonnegative=True)
@@ -33,42 +32,10 @@ x, y, F, s, drift = sp.symbols("x y F s d", real=True)
 r = sp.Symbol("r", positive=True)
 ONE = sp.S.One
 AT_X = {"where": {x: q.point, M: q.clients, T: q.rounds, tau: q.local_steps}, "place": "points"}
-TWO_CLIENTS: dict[str, Any] = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["1"]}
 ONE_CLIENT = {"hessians": [[["1"]]], "linear": [["1"]], "start": ["3"]}
 FLAT = {"hessians": [[["0"]], [["0"]]], "linear": [["0"], ["0"]]}
 AT_REST = {"hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["0"]}
 NOISY = {"hessians": [[["1"]], [["1"]]], "linear": [["0"], ["0"]], "start": ["0"], "noise": "100"}
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A false claim, what was said for it, and a run on which it fails."""
-
-    claim: Claim
-    certificate: Any
-    because: str
-    """What is said against it."""
-    problem: Any
-    algorithm: Any
-
-    @property
-    def fails(self) -> bool:
-        """Whether the claim is false on the run."""
-        problem = {"kind": "quadratic", **TWO_CLIENTS, **self.problem}
-        algorithm = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2, **self.algorithm}
-        return check(self.claim, parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)).holds is False
-
-
-def attempt(
-    kind: Any, parts: dict[str, Any], because: str, problem: Any = (), algorithm: Any = (), **claim: Any
-) -> Any:
-    """An attempt with a claim by its parts."""
-    stated = Claim(id="t:false", **claim)
-    return Attempt(stated, kind(claim=stated.id, **parts), because, dict(problem), dict(algorithm))
-
-
-terms = partial(attempt, Certificate)
-sums = partial(attempt, Combination)
 
 
 def imaginary_drift() -> Attempt:
