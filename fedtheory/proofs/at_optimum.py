@@ -18,7 +18,7 @@ from fedtheory.kernel.expressions import Expectation, Expr, Gradient, Inner, Loc
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.theory import Letters
+from fedtheory.proofs.numbers import Letters
 
 
 @dataclass(frozen=True)

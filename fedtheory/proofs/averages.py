@@ -17,7 +17,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Notion, client_gap_at_surrogate_optimum, mean_misrepresentation
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.theory import NUMBERS, OF_AN_UPDATE, Letters
+from fedtheory.proofs.numbers import NUMBERS, OF_AN_UPDATE, Letters
 
 NEEDS = (a.aggregation_scheme,)
 

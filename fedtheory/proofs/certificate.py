@@ -16,6 +16,7 @@ from fedtheory.proofs.combination import examine_roots
 from fedtheory.proofs.induction import Induction, induct
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.measured import in_vectors, theory_of_update
+from fedtheory.proofs.numbers import known_conditions, letters_of
 from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
 from fedtheory.proofs.products import Positive, Products, examine_positive, examine_products
 from fedtheory.proofs.proof import Prover, named, reliance
@@ -23,7 +24,7 @@ from fedtheory.proofs.roots import Root, conditions_with, numbers_with, with_let
 from fedtheory.proofs.rounds import is_in_expectation, step_size, theory_of_round, without_indicators
 from fedtheory.proofs.small_steps import with_small_step_limit
 from fedtheory.proofs.squares import Squared, examine_square
-from fedtheory.proofs.theory import known_conditions, letters_of, theory_of
+from fedtheory.proofs.theory import theory_of
 from fedtheory.proofs.updates import weight_conditions
 
 

@@ -22,9 +22,9 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import RUN_FACTS, Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
+from fedtheory.proofs.numbers import divisors, known_conditions, letters_of, numbers_of
 from fedtheory.proofs.proof import Prover, assumed, follows, named, reliance
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
-from fedtheory.proofs.theory import divisors, known_conditions, letters_of, numbers_of
 from fedtheory.proofs.update_facts import UPDATE_FACTS
 from fedtheory.proofs.updates import shared_conditions
 

@@ -17,7 +17,8 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.theory import Letters, letters_of, theory_of
+from fedtheory.proofs.numbers import Letters, letters_of
+from fedtheory.proofs.theory import theory_of
 
 x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True)
 """The iterates of two clients, and the noise of their next gradients."""

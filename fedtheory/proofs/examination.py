@@ -24,10 +24,10 @@ from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate, examine_mean
+from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.proof import Document, Proof, Prover, conditions_of, relaxation
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion, k
-from fedtheory.proofs.theory import letters_of, numbers_of
 from fedtheory.proofs.updates import LETTERS
 
 _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {

@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.proofs.theory import ROUNDS, Letters
+from fedtheory.proofs.numbers import ROUNDS, Letters
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.numbers import letters_of, steps_taken
 from fedtheory.proofs.proof import named
-from fedtheory.proofs.theory import letters_of, steps_taken
 
 POWER = sp.Dummy("R^k", positive=True)
 """The k-th power of the base of an induction, in its factor, offset and terms."""

@@ -20,7 +20,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Place, Relation
-from fedtheory.proofs.theory import ROUNDS, Letters, letters_of
+from fedtheory.proofs.numbers import ROUNDS, Letters, letters_of
 
 NEEDS = (*ROUNDS, a.full_gradients)
 """What makes the averaged iterate of a round's last step the next server's model, and gaps numbers."""

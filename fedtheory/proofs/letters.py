@@ -17,7 +17,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.theory import NONNEGATIVE, POSITIVE, letters_of
+from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, letters_of
 
 
 @lru_cache(maxsize=2**10)

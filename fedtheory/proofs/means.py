@@ -17,8 +17,9 @@ from fedtheory.kernel import Form, Rejected, Step, added, composed, remainder, s
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.numbers import ROUNDS, Letters, letters_of
 from fedtheory.proofs.proof import Prover, assumed, reliance
-from fedtheory.proofs.theory import ROUNDS, Letters, letters_of, theory_of
+from fedtheory.proofs.theory import theory_of
 
 Span = Literal["round", "run"]
 

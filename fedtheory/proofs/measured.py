@@ -17,8 +17,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import Notion, client_gap_at_surrogate_optimum
+from fedtheory.proofs.numbers import Letters, letters_of, numbers_of
 from fedtheory.proofs.surrogate import theory_of_loss_changes, theory_of_surrogate
-from fedtheory.proofs.theory import Letters, letters_of, numbers_of
 from fedtheory.proofs.updates import (
     absent,
     applied,

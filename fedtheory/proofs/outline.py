@@ -24,13 +24,13 @@ from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_ste
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, Setting, k
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
-from fedtheory.proofs.theory import letters_of
 
 
 @dataclass(frozen=True)

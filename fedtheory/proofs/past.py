@@ -17,8 +17,8 @@ from fedtheory.kernel.expressions import Average, Expr, LocalSum, PastSum, norm_
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.numbers import ROUNDS, Letters, letters_of, numbers_of
 from fedtheory.proofs.rounds import is_in_expectation
-from fedtheory.proofs.theory import ROUNDS, Letters, letters_of, numbers_of
 
 
 @dataclass(frozen=True)

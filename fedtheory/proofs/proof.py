@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.letters import in_plain_letters
-from fedtheory.proofs.theory import letters_of, numbers_of
+from fedtheory.proofs.numbers import letters_of, numbers_of
 
 Document = dict[str, Any]
 

@@ -21,8 +21,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import Measure
+from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.proof import Prover, assumed, named
-from fedtheory.proofs.theory import letters_of, numbers_of
 
 k = sp.Dummy("k", nonnegative=True)
 """Local steps taken so far, 0 .. tau."""

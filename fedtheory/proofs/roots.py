@@ -16,7 +16,7 @@ import sympy as sp
 from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, is_ordering
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.theory import letters_of
+from fedtheory.proofs.numbers import letters_of
 
 
 @dataclass(frozen=True)

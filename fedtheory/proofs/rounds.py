@@ -18,7 +18,8 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.quantities import ScalarNotion, VectorNotion
-from fedtheory.proofs.theory import NEAREST_START, Letters, letters_of, numbers_of, theory_of
+from fedtheory.proofs.numbers import Letters, letters_of, numbers_of
+from fedtheory.proofs.theory import NEAREST_START, theory_of
 
 _GIVEN = (
     q.server_model,

@@ -12,7 +12,7 @@ from fedtheory.kernel.expressions import Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.theory import Letters, letters_of
+from fedtheory.proofs.numbers import Letters, letters_of
 
 
 def with_small_step_limit(theory: Theory, claim: Claim) -> Theory:

@@ -12,7 +12,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import gradient_bound
-from fedtheory.proofs.theory import letters_of, numbers_of
+from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.updates import (
     at_local,
     client_objective,

@@ -24,7 +24,7 @@ from fedtheory.language.quantities import (
     spread_factor,
     unrepresented_importance,
 )
-from fedtheory.proofs.theory import Letters, letters_of, numbers_of
+from fedtheory.proofs.numbers import Letters, letters_of, numbers_of
 
 local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True)
 received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True)

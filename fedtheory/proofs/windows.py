@@ -16,7 +16,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.theory import NUMBERS, Letters
+from fedtheory.proofs.numbers import NUMBERS, Letters
 
 
 @dataclass(frozen=True)

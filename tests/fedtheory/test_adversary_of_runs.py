@@ -17,9 +17,9 @@ from fedtheory.proofs import Certificate, Combination, Part, examine, facts
 from fedtheory.proofs import updates as u
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import Telescoped
+from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Products
-from fedtheory.proofs.theory import letters_of
 
 eta, L, tau, omega = sp.symbols("eta L tau omega", positive=True)
 gap, spread, sigma, delta = sp.symbols("g D sigma delta", nonnegative=True)

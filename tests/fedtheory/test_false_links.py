@@ -15,10 +15,10 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, examine, prove
+from fedtheory.proofs.numbers import ROUNDS
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.squares import Squared
-from fedtheory.proofs.theory import ROUNDS
 
 eta, L, G, tau = sp.symbols("eta L G tau", positive=True)
 k = sp.Symbol("k", nonnegative=True, integer=True)

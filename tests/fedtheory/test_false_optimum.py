@@ -13,7 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, Part, certificates, examine
 from fedtheory.proofs.at_optimum import AtOptimum
-from fedtheory.proofs.theory import letters_of
+from fedtheory.proofs.numbers import letters_of
 from fedtheory.sources.vlaski2023.statements.notation import (
     federated_gradient,
     grad,

@@ -40,10 +40,10 @@ from fedtheory.proofs import Certificate, Combination, Part, certificates, exami
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.combination import FACTS
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
-from fedtheory.proofs.theory import letters_of
 from verify.check import check
 
 ONE = sp.S.One

@@ -22,8 +22,8 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, Part, examine
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped, gap_conditions
+from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.proof import Proof
-from fedtheory.proofs.theory import letters_of
 from fedtheory.sources.lecture27.statements.notation import (
     F,
     K,

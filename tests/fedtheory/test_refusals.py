@@ -35,10 +35,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
 from fedtheory.proofs import Certificate, Combination, Part, examine, facts
+from fedtheory.proofs.numbers import ROUNDS
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.roots import Root
-from fedtheory.proofs.theory import ROUNDS
 from verify.check import check as evaluate
 
 ONE, ZERO = sp.S.One, sp.S.Zero

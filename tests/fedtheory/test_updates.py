@@ -33,7 +33,7 @@ from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.combination import without_minima
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.measured import READINGS
-from fedtheory.proofs.theory import letters_of, numbers_of
+from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.update_facts import RESIDUAL, UPDATE_FACTS
 from fedtheory.sources.fraboni2022.certificates.local_steps import CERTIFICATES, SLOPE
 from fedtheory.sources.fraboni2022.statements.convergence import loss_n

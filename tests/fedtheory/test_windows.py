@@ -24,7 +24,7 @@ from fedtheory.language.quantities import client_gap_at_surrogate_optimum
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, examine
 from fedtheory.proofs.averages import OverSteps, OverUpdates
-from fedtheory.proofs.theory import letters_of
+from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.windows import OverWindow, OverWindows
 from fedtheory.sources.fraboni2022.statements.notation import K, W, q_n
 from fedtheory.sources.fraboni2022.statements.relaxed import in_window, in_window_n, q_bar, weight_in_window

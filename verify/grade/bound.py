@@ -17,8 +17,8 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import sharper_claims
 from fedtheory.proofs import prove
+from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import follows
-from fedtheory.proofs.theory import numbers_of
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check, check
 from verify.falsify import falsify, shrink

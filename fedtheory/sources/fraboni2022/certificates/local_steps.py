@@ -24,7 +24,7 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
 from fedtheory.proofs.certificate import BothWays, Certificate, Link
-from fedtheory.proofs.theory import Letters
+from fedtheory.proofs.numbers import Letters
 from fedtheory.proofs.updates import (
     APART_AT_LEAST,
     APART_AT_MOST,

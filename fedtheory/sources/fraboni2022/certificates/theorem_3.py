@@ -9,8 +9,8 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum
 from fedtheory.proofs.averages import OverSteps, OverUpdates
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.numbers import Letters
 from fedtheory.proofs.surrogate import BOUNDED_AFTER, BOUNDED_BEFORE, BOUNDED_SAMPLES
-from fedtheory.proofs.theory import Letters
 from fedtheory.proofs.update_facts import GAPS, MEAN_WEIGHTS
 from fedtheory.proofs.updates import (
     at_local,

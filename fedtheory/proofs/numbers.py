@@ -1,0 +1,312 @@
+"""The letters and numbers of a claim: what each stands for, and what is known of it because of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+
+import sympy as sp
+
+from fedtheory.kernel import Numbers, Rejected, is_ordering, is_positive, slack
+from fedtheory.kernel.admitted import factors_below
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion, gradient_bound, largest_chi_sq, smallest_weight_sum, spread_factor
+
+SMOOTH = (a.convex_and_smooth, a.smooth)
+_COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations, q.window)
+_POSITIVE = (
+    q.local_step_size,
+    q.server_step_size,
+    q.effective_step_size,
+    q.smoothness,
+    q.nearest_start,
+    q.largest_weight_sum,
+    q.sample_smoothness,
+    spread_factor,
+)
+_MAY_VANISH = (
+    q.initial_distance,
+    q.initial_gap,
+    q.visited_second_moment,
+    q.strong_convexity,
+    q.smallest_curvature,
+    q.objective_smoothness,
+    q.noise_deviation,
+    q.second_moment,
+    q.gradient_dissimilarity,
+    q.mean_dissimilarity,
+    q.lipschitz,
+    q.weight_pairing,
+    q.weight_excess,
+    q.reporting_excess,
+    q.largest_staleness,
+    q.surrogate_initial_distance,
+    largest_chi_sq,
+    smallest_weight_sum,
+    q.small_step_bias,
+    q.mean_chi_sq,
+    q.mean_weight_sum,
+    gradient_bound,
+)
+NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
+"""Numbers that are the same for all clients and all rounds; none is negative."""
+OF_AN_UPDATE = (q.weight_sum, q.largest_share, q.chi_sq)
+"""Numbers that are the same for all clients and local steps of an update; none is negative."""
+_PER_SHARE = (
+    q.weight_share,
+    q.largest_share,
+    q.client_spread,
+    q.mean_square_gradient,
+    q.square_mean_gradient,
+    q.round_optimum_noise,
+    q.round_optimum_mixed_noise,
+    q.misrepresentation,
+    q.chi_sq,
+    q.square_mean_gradient_at_step,
+    q.past_mean_square_gradient,
+    q.mixed_gradient_change,
+    q.mixed_noise_at_virtual,
+    q.mean_gradient_at_virtual_sq,
+    q.gradient_deviation_sq,
+)
+"""Quantities of updates that are known only where somebody has a weight in each."""
+GAPS = (
+    q.interval_start_gap,
+    q.interval_end_gap,
+    q.next_interval_start_gap,
+    q.last_interval_gap,
+    q.final_suboptimality,
+    q.smallest_gap,
+)
+"""How far objective values are above the minimum: not negative, and positive where a claim divides by them."""
+_CLIENTS_MAY_VANISH = (
+    q.client_smoothness,
+    q.client_strong_convexity,
+    q.client_optimum_distance,
+    q.client_dissimilarity,
+    q.mean_square_smoothness,
+    q.relative_noise,
+    q.absolute_noise,
+    q.weight_share,
+)
+POSITIVE = (*_COUNTS, *_POSITIVE, q.client_local_steps, q.client_step_size)
+"""Numbers that are positive, but for the curvatures of flat objectives."""
+NONNEGATIVE = (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *_CLIENTS_MAY_VANISH)
+"""Numbers that may be zero, and are not negative."""
+CURVED = (q.smallest_curvature, q.objective_smoothness, q.client_strong_convexity, q.client_smoothness)
+"""Of these, the ones that are positive where every client's objective is strongly convex."""
+_OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
+"""Numbers that each client has one of; none is negative."""
+
+
+@cache
+def _letter_of(_name: str, latex: str) -> sp.Dummy:
+    return sp.Dummy(latex, real=True)
+
+
+class Letters:
+    """The symbol of each notion in a claim, which has to be one; a symbol of its own where the claim has none."""
+
+    def __init__(self, where: Mapping[sp.Symbol, Notion]) -> None:
+        self.known: dict[str, sp.Symbol] = {}
+        self._notions: dict[str, Notion] = {}
+        for symbol, notion in where.items():
+            if self._notions.setdefault(notion.name, notion) is not notion:
+                raise Rejected(f"two different notions are called {notion.name}")
+            if self.known.setdefault(notion.name, symbol) != symbol:
+                raise Rejected(f"{self.known[notion.name]} and {symbol} both stand for {notion.name}")
+
+    @property
+    def known_symbols(self) -> set[sp.Symbol]:
+        """The letters that stand for something."""
+        return set(self.known.values())
+
+    def __call__(self, notion: Notion) -> sp.Symbol:
+        if self._notions.get(notion.name, notion) is not notion:
+            raise Rejected(f"the claim calls something else {notion.name}")
+        return self.known.setdefault(notion.name, _letter_of(notion.name, notion.latex))
+
+    def notion(self, symbol: sp.Symbol) -> Notion | None:
+        """What a letter stands for; None for one that stands for nothing."""
+        return next((self._notions.get(name) for name, letter in self.known.items() if letter == symbol), None)
+
+    def has(self, notion: Notion) -> bool:
+        """Whether the claim has a symbol for a notion."""
+        return notion.name in self.known
+
+
+def letters_of(claim: Claim) -> Letters:
+    """The letters of a claim, with those of quantities that are its sides."""
+    both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
+    if both:
+        raise Rejected(f"{', '.join(map(str, both))} stands for something, and is under a quantifier as well")
+    for symbol, notion in claim.notation.items():
+        if claim.where.get(symbol, notion) is not notion:
+            raise Rejected(f"{symbol} stands for {claim.where[symbol].name} and for {notion.name}")
+    return Letters({**claim.where, **claim.notation})
+
+
+@lru_cache(maxsize=2**10)
+def numbers_of(claim: Claim) -> Numbers:
+    """The numbers of a claim: those of the setting, those of the clients, and those under a quantifier.
+
+    Flat objectives are smooth with every positive constant.  So where they are
+    the only reason for a constant to be zero, a statement about them is the
+    limit of those for small constants, unless it is strict or a condition
+    fails for all of these.
+    """
+    known = _numbers_of(claim, _FLAT)
+    is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
+    is_strict = any(relation.operator in ("<", ">") for relation in claim.relations)
+    if not is_smooth or is_strict or not _is_a_limit(claim, known):
+        return known
+    return _numbers_of(claim, ())
+
+
+_FLAT = (q.smoothness, q.sample_smoothness)
+"""Constants that are zero where all objectives are flat."""
+
+
+def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
+    """Whether every condition that holds where these constants are zero also holds where they are small."""
+    zero = {symbol: sp.S.Zero for symbol, notion in claim.notation.items() if notion in _FLAT}
+    about = [condition for condition in claim.conditions if condition.free_symbols & zero.keys()]
+    return all(
+        is_ordering(condition)
+        and (factors_below(condition.args) & zero.keys() or is_positive(slack(condition).xreplace(zero), numbers))
+        for condition in about
+    )
+
+
+def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
+    named = {s: notion for s, notion in claim.where.items() if notion in (*NUMBERS, *OF_AN_UPDATE, *GAPS)}
+    own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
+    for symbol, values in claim.for_all.items():
+        _require_declared(symbol, values)
+    for symbol in (*named, *own, *claim.for_all):
+        _require_plain(symbol)
+    for symbol, notion in (named | own).items():
+        if symbol.is_integer and notion not in (*_COUNTS, q.client_local_steps):
+            raise Rejected(f"{symbol} stands for {notion.name}, which need not be whole")
+    # The number of a local step is the same for all clients, at each of the steps that a claim is about.
+    index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
+    counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
+    counts |= {symbol: 1 for symbol in claim.for_all if symbol.is_integer and symbol.is_positive}
+    if a.several_clients in claim.assumptions:
+        counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
+    counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
+    curved = CURVED if a.strongly_convex_clients in claim.assumptions else ()
+    vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *flat, *_CLIENTS_MAY_VANISH) if n not in curved]
+    return Numbers(
+        letters=frozenset(named) | frozenset(claim.for_all) | index,
+        of_clients=frozenset(own),
+        at_least=counts,
+        may_vanish=frozenset(index.union(s for s, notion in (named | own).items() if notion in vanishing)),
+        whole=frozenset(index).union(symbol for symbol in counts if named.get(symbol) is not q.largest_weight_sum),
+        divisors=frozenset(
+            symbol
+            for symbol, notion in (named | own).items()
+            if notion in curved or (symbol in named and _is_divided_by(claim, symbol, notion))
+        ),
+        nonzero=factors_below([*_sides(claim), *_condition_sides(claim)]),
+        definitions=_means_of_numbers(letters_of(claim)),
+    )
+
+
+def _sides(claim: Claim) -> list[Expr]:
+    return [side for relation in claim.relations for side in (relation.left, relation.right)]
+
+
+def _condition_sides(claim: Claim) -> list[Expr]:
+    return [side for condition in claim.conditions for side in getattr(condition, "args", ())]
+
+
+def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
+    """Whether a claim says nothing where a number is zero."""
+    sides = _sides(claim)
+    if notion in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
+        return True
+    if notion is q.weight_sum and any(claim.where.get(s) in _PER_SHARE for side in sides for s in side.free_symbols):
+        return True
+    return notion in _DIVIDED_BY and symbol in divisors([*sides, *_condition_sides(claim)])
+
+
+_DIVIDED_BY = (
+    *GAPS,
+    q.initial_gap,
+    q.weight_sum,
+    smallest_weight_sum,
+    q.mean_weight_sum,
+    q.smoothness,
+    q.sample_smoothness,
+)
+
+
+def divisors(expressions: Sequence[Expr]) -> set[sp.Symbol]:
+    """The letters that expressions divide by: where they are zero, nothing is said."""
+    powers = set().union(*(sp.sympify(expression).atoms(sp.Pow) for expression in expressions))
+    return {power.base for power in powers if power.base.is_Symbol and power.exp.is_negative}
+
+
+def _means_of_numbers(letter: Letters) -> dict[sp.Symbol, Expr]:
+    """Numbers that are means of the clients' own, by what they stand for."""
+    both = letter.has(q.mean_divergence) and letter.has(q.client_dissimilarity)
+    return {letter(q.mean_divergence): Average(letter(q.client_dissimilarity))} if both else {}
+
+
+def known_conditions(claim: Claim) -> tuple[Expr, ...]:
+    """What holds of numbers by what they stand for: no more clients are drawn than there are, nor steps taken."""
+    letter = letters_of(claim)
+    both = letter.has(q.clients) and letter.has(q.participants) and a.uniform_sampling in claim.assumptions
+    drawn = (letter(q.participants) <= letter(q.clients),) if both else ()
+    # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.
+    used = claim.notation.values()
+    of_each = q.local_steps in used or not any(r.left.atoms(*MEANS) | r.right.atoms(*MEANS) for r in claim.relations)
+    # On the run as a whole and at points every number of a step meets every client.
+    of_each = of_each and (claim.place in _AT_STEPS or not letter.has(q.client_local_steps))
+    is_numbered = q.local_step_index in used
+    return (*drawn, *steps_taken(claim)) if is_numbered and of_each else drawn
+
+
+_AT_STEPS = ("step", "path", "round")
+ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
+"""What makes a round end where the average of its clients ends."""
+MEANS = (Average, Selected, ClientSum)
+
+
+def steps_taken(claim: Claim) -> tuple[Expr, ...]:
+    """That the present local step is one of those that a client takes."""
+    letter = letters_of(claim)
+    steps = letter(q.client_local_steps) if letter.has(q.client_local_steps) else letter(q.local_steps)
+    return (letter(q.local_step_index) + 1 <= steps,)
+
+
+_SPECIAL = (
+    "zero",
+    "negative",
+    "nonpositive",
+    "imaginary",
+    "even",
+    "odd",
+    "prime",
+    "composite",
+    "irrational",
+    "infinite",
+)
+
+
+def _require_plain(symbol: sp.Symbol) -> None:
+    """Raise `Rejected` where SymPy is told more of a number than that it is positive, not negative, or whole."""
+    if any(symbol.assumptions0.get(kind) for kind in _SPECIAL):
+        raise Rejected(f"more is declared of {symbol} than that it is real, positive, not negative or whole")
+
+
+def _require_declared(symbol: sp.Symbol, values: Sequence[Expr]) -> None:
+    """Raise `Rejected` where values under a quantifier contradict what SymPy is told of their symbol."""
+    for value in map(sp.sympify, values):
+        for kind in ("is_integer", "is_positive", "is_nonnegative"):
+            if getattr(symbol, kind) and not getattr(value, kind):
+                raise Rejected(f"{symbol} is declared otherwise than its value {value}")
