@@ -287,13 +287,11 @@ def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
     inside = [argument for side in (left, right) for argument in (side.args if isinstance(side, Selected) else (side,))]
     if any(part.atoms(Selected) for part in inside):
         raise Rejected("what depends on who is drawn is not independent of it")
-    if clients is None or drawn is None:
-        raise Rejected("clients are drawn, but the theory does not say how many there are")
     if not (isinstance(left, Selected) and isinstance(right, Selected)):
         chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
         mean = _over(Average, vector(chosen.args[0], theory), theory)
         return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
-    if theory.numbers.at_least.get(clients, 1) < 2:
+    if clients is None or drawn is None or theory.numbers.at_least.get(clients, 1) < 2:
         # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
         return {indices.sorted_inner(left, right): sp.S.One}
     each = [vector(side.args[0], theory) for side in (left, right)]

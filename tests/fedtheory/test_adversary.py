@@ -87,7 +87,7 @@ def clash() -> Attempt:
     """A letter that stands for a number, and for a quantity that is a side of the claim."""
     side = q.stochastic_gradient_sq
     chain, where = [side, "==", Average(side.symbol)], {side.symbol: q.noise_deviation}
-    return sums({"links": [[]]}, "", chain=chain, where=where, assumptions=(a.aggregation_scheme,))
+    return sums({"links": [[]]}, "stands for", chain=chain, where=where, assumptions=(a.aggregation_scheme,))
 
 
 def quiet(number: Any, because: str, rhs: Any = ONE) -> Attempt:

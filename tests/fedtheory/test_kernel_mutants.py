@@ -27,6 +27,9 @@ PATTERNS = (
 )
 """Tests that try false statements."""
 
+UNTRIED = ("what a local step changes is known for weights that are given",)
+"""Refusals behind which no false claim is known: what they hold back holds in all runs tried, but is not derived."""
+
 RECORDER = """
 import collections, json, os, sys
 import pytest
@@ -58,8 +61,8 @@ def _guards(path: Path) -> Iterator[ast.If]:
     """The conditions of a module under which it refuses."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
-            raised = node.body[0].exc
-            if isinstance(raised, ast.Call) and isinstance(raised.func, ast.Name) and raised.func.id == "Rejected":
+            raised = ast.unparse(node.body[0])
+            if raised.startswith("raise Rejected(") and not any(words in raised for words in UNTRIED):
                 yield node
 
 
