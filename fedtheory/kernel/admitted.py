@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import sympy as sp
@@ -21,7 +20,7 @@ from fedtheory.kernel.expressions import (
     Value,
 )
 from fedtheory.kernel.numbers import Numbers, Rejected
-from fedtheory.kernel.signs import is_nonnegative
+from fedtheory.kernel.signs import Known, is_nonnegative
 
 HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
 """What is made of vectors, objectives, and what differs between clients or steps."""
@@ -69,7 +68,7 @@ def require_finite(expressions: Iterable[Expr], numbers: Numbers, conditions: Se
 def require_nonzero(divisors: Iterable[Expr], numbers: Numbers, conditions: Sequence[Expr]) -> None:
     """Raise `Rejected` for a divisor that may be zero under the conditions."""
     for divisor in divisors:
-        if not _is_nonzero(divisor, _Known(numbers, numbers.key), tuple(conditions)):
+        if not _is_nonzero(divisor, Known(numbers, numbers.key), tuple(conditions)):
             raise Rejected(f"({divisor}) may be zero, and something is divided by it")
 
 
@@ -95,16 +94,8 @@ def _factors(divisor: Expr) -> tuple[Expr, ...]:
     return tuple(factor for factor in found if not factor.is_Rational)
 
 
-@dataclass(frozen=True)
-class _Known:
-    """Numbers that are compared by what is known of them."""
-
-    numbers: Numbers = field(compare=False)
-    key: Hashable
-
-
 @lru_cache(maxsize=2**12)
-def _is_nonzero(divisor: Expr, known: _Known, conditions: tuple[Expr, ...]) -> bool:
+def _is_nonzero(divisor: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     """Whether a divisor does not vanish: it has a sign, or each factor has or is one that the statement divides by."""
     numbers = known.numbers
     return _has_sign(divisor, numbers, conditions) or all(

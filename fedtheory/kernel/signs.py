@@ -26,7 +26,7 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     anything but numbers, of which SymPy may be told any sign.
     """
     number = sp.sympify(coefficient)
-    return _is_of_numbers(number, numbers) and _is_nonnegative(number, _Known(numbers, numbers.key), tuple(conditions))
+    return _is_of_numbers(number, numbers) and _is_nonnegative(number, Known(numbers, numbers.key), tuple(conditions))
 
 
 _FEW = 6
@@ -34,15 +34,15 @@ _FEW = 6
 
 
 @dataclass(frozen=True)
-class _Known:
-    """The numbers of a sign that has been asked for: it is not looked for twice."""
+class Known:
+    """Numbers that are the same where the same is known of them: what has been asked is not looked for twice."""
 
     numbers: Numbers = field(compare=False)
     key: Hashable
 
 
 @lru_cache(maxsize=2**14)
-def _is_nonnegative(coefficient: Expr, known: _Known, conditions: tuple[Expr, ...]) -> bool:
+def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...]) -> bool:
     numbers = known.numbers
     coefficient, orderings = _without_squares(numbers.written_out(coefficient)), _orderings(conditions, numbers)
     # From what is quick to what is slow.
