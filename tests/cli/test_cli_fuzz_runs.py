@@ -113,7 +113,7 @@ def test_starting_points_are_answered(name: str, run_file: Path) -> None:
     assert answer("simulate", written(run_file, document(VALID[name])), "--json").code == 0
 
 
-@fuzz(max_examples=7000)
+@fuzz(max_examples=2000)
 @given(run_files())
 def test_simulate(run_file: Path, text: str) -> None:
     """A JSON document without NaN, or one line that names the place."""
@@ -135,7 +135,7 @@ def test_simulate_in_rationals_for_people(run_file: Path, text: str) -> None:
 CLAIMS = ["renard2022:thm-2.1", "renard2022:lemma-2.3", "renard2022:property-2.4", "liu2022:thm-1", "fraboni2022:thm-1"]
 
 
-@fuzz(max_examples=2500)
+@fuzz(max_examples=1200)
 @given(run_files(), st.sampled_from(CLAIMS))
 def test_check_never_holds_wrongly(run_file: Path, text: str, claim: str) -> None:
     """What floats say holds, rationals do not find violated; what does not apply has no verdict."""
