@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, get_args
 
 from fedtheory.errors import InputError, MissingExtra
 from fedtheory.language.claim import Claim, Verdict
-from fedtheory.language.registry import all_sources, find
+from fedtheory.language.registry import all_sources, find, paper_with
 from fedtheory.language.targets import resolve
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
@@ -55,7 +55,7 @@ def write_site(
 
 def _of_a_paper(target: str) -> Claim:
     claim = resolve(target)
-    if claim.source not in all_sources():
+    if paper_with(claim.source) is None:
         raise InputError(target, "expected claims of a paper; `fedtheory new-source` makes a folder for one of yours")
     return claim
 

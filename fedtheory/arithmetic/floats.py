@@ -54,6 +54,10 @@ class FloatArithmetic(Arithmetic):
             return given.astype(float)
         return super().array(values)
 
+    def zeros(self, *shape: int) -> Array:
+        # The allocator hands out zeros for nothing.
+        return np.zeros(shape)
+
     def text(self, value: Number) -> float | None:
         number = plain_float(value)
         return number if math.isfinite(number) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -71,11 +70,13 @@ class Arithmetic(ABC):
 
     def zeros(self, *shape: int) -> Array:
         """An array of zeros."""
-        return self._filled([self.number(0, "zero")] * math.prod(shape), shape)
+        return np.full(shape, self.number(0, "zero"), dtype=self.dtype)
 
     def identity(self, size: int) -> Array:
         """The (size, size) identity matrix."""
-        return self.array(np.eye(size, dtype=int))
+        identity = self.zeros(size, size)
+        np.fill_diagonal(identity, self.number(1, "one"))
+        return identity
 
     def difference(self, left: Array, right: Array, _size: Array) -> Array:
         """``left - right``, sums of numbers up to `_size`; in floats what rounding alone explains is zero."""

@@ -54,7 +54,6 @@ def for_people(claim: Claim) -> None:
     """Print a claim for a terminal."""
     from rich.markup import escape
 
-    found = details(claim)
     about = filter(None, (claim.source, claim.locator, claim.kind, styled(claim.verdict)))
     lines = [f"[bold]{claim.id}[/bold]  {escape(claim.title)}", " · ".join(about)]
     lines += [
@@ -65,7 +64,7 @@ def for_people(claim: Claim) -> None:
     encoded = [f"{claim.in_words(r.left)} {r.operator} {claim.in_words(r.right)}" for r in claim.relations]
     encoded += [f"{claim.in_words(claim.rate.measured)} is O({claim.in_words(claim.rate.order)})"] if claim.rate else []
     lines += _section("as encoded", encoded)
-    lines += _section("assumptions", [f"{a['name']}: {a['statement']}" for a in found["assumptions"]])
+    lines += _section("assumptions", [f"{a.name}: {a.statement}" for a in claim.assumptions])
     lines += _section("conditions", [claim.in_words(condition) for condition in claim.conditions])
     lines += _section(
         "symbols", [f"{claim.in_words(symbol)}: {notion.meaning}" for symbol, notion in claim.notation.items()]

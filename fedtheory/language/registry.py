@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import pkgutil
-from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -29,10 +29,17 @@ def papers() -> dict[str, Paper]:
     return {**_lasting_papers(), **_OPENED}
 
 
+def paper_with(key: str) -> Paper | None:
+    """The paper of that key, None where there is none; one of the package is imported without the others."""
+    if key in _OPENED:
+        return _OPENED[key]
+    return paper_of(f"{GROUP}.{key}") if key in _folders_of_the_package() else papers().get(key)
+
+
 @cache
 def _lasting_papers() -> dict[str, Paper]:
     found: dict[str, Paper] = {}
-    for name in (*_names_of_the_package(), *_names_of_entry_points()):
+    for name in (*(f"{GROUP}.{key}" for key in _folders_of_the_package()), *_names_of_entry_points()):
         paper = paper_of(name)
         if paper.source.key in found:
             raise InputError(name, f"another paper already has the key {paper.source.key!r}")
@@ -40,13 +47,15 @@ def _lasting_papers() -> dict[str, Paper]:
     return found
 
 
-def _names_of_the_package() -> Iterator[str]:
+@cache
+def _folders_of_the_package() -> tuple[str, ...]:
+    """The papers of the package; a folder has the name of its paper's key."""
     folder = Path(fedtheory.__path__[0]) / "sources"
-    yield from sorted(f"{GROUP}.{module.name}" for module in pkgutil.iter_modules([str(folder)]))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules([str(folder)])))
 
 
-def _names_of_entry_points() -> Iterator[str]:
-    yield from sorted({point.value for point in importlib.metadata.entry_points(group=GROUP)})
+def _names_of_entry_points() -> list[str]:
+    return sorted({point.value for point in importlib.metadata.entry_points(group=GROUP)})
 
 
 def paper_of(package: str) -> Paper:
@@ -60,7 +69,7 @@ def paper_of(package: str) -> Paper:
 
 def add_paper(paper: Paper) -> None:
     """Let a paper's claims be found by their ids; `InputError` where another paper has its key."""
-    known = papers().get(paper.source.key)
+    known = paper_with(paper.source.key)
     if known is not None and known.folder != paper.folder:
         raise InputError("key", f"another paper already has the key {paper.source.key!r}")
     _OPENED[paper.source.key] = paper
@@ -84,18 +93,30 @@ def all_claims() -> dict[str, Claim]:
 
 def claims_of(source: str | None = None) -> list[Claim]:
     """The claims of a source, or all; `InputError` for an unknown source."""
-    if source is not None and source not in all_sources():
+    if source is None:
+        return list(all_claims().values())
+    paper = paper_with(source)
+    if paper is None:
         raise InputError("source", f"expected one of {', '.join(all_sources())}, got {source!r}")
-    return [claim for claim in all_claims().values() if source in (None, claim.source)]
+    return list(paper.source.claims)
+
+
+def claims_like(pattern: str) -> list[Claim]:
+    """The claims whose ids match a pattern such as ``liu2022:thm-*``, in the order of their sources."""
+    paper = paper_with(pattern.partition(":")[0])
+    claims = all_claims().values() if paper is None else paper.source.claims
+    return [claim for claim in claims if fnmatchcase(claim.id, pattern)]
 
 
 def find(claim_id: str) -> Claim:
     """The claim of that id; `InputError`, with near ids, where there is none."""
-    claims = all_claims()
-    if claim_id in claims:
-        return claims[claim_id]
+    paper = paper_with(claim_id.partition(":")[0])
+    for claim in () if paper is None else paper.source.claims:
+        if claim.id == claim_id:
+            return claim
     from difflib import get_close_matches
 
+    claims = all_claims()
     endings = [known for known in claims if known.endswith(f":{claim_id}")]
     near = endings or get_close_matches(claim_id, claims, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else "; `fedtheory claims` lists all"
@@ -103,10 +124,16 @@ def find(claim_id: str) -> Claim:
 
 
 def repairs_of(claim: Claim) -> tuple[Claim, ...]:
-    """The claims that correct a claim, in the order of their source."""
-    return tuple(other for other in all_claims().values() if other.corrects == claim.id)
+    """The claims that correct a claim, in the order of its source."""
+    return tuple(other for other in _claims_beside(claim) if other.corrects == claim.id)
 
 
 def sharper_claims(claim: Claim) -> tuple[Claim, ...]:
-    """The claims whose bounds improve that of a claim, in the order of their source."""
-    return tuple(other for other in all_claims().values() if other.sharpens == claim.id)
+    """The claims whose bounds improve that of a claim, in the order of its source."""
+    return tuple(other for other in _claims_beside(claim) if other.sharpens == claim.id)
+
+
+def _claims_beside(claim: Claim) -> tuple[Claim, ...]:
+    """The claims of the same paper: only these speak of a claim as one of their own."""
+    paper = paper_with(claim.source)
+    return () if paper is None else paper.source.claims

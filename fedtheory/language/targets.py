@@ -8,7 +8,6 @@ source, by a paper's folder, or by ``file.py`` alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.folder import open_paper
 from fedtheory.language.loading import load_file
-from fedtheory.language.registry import all_claims, all_sources, claims_of, find
+from fedtheory.language.registry import claims_like, claims_of, find, paper_with
 from fedtheory.language.wellformed import require_wellformed
 
 
@@ -50,21 +49,21 @@ def expand_or_all(targets: Sequence[str] | None, source: str | None) -> list[str
 
 def shown_as(target: str, claim: Claim) -> str:
     """What people call a target: the id of a paper's claim, or ``file.py:NAME``."""
-    return claim.id if claim.source in all_sources() else target
+    return target if paper_with(claim.source) is None else claim.id
 
 
 def _expanded(target: str) -> Iterator[str]:
     path = Path(target)
     if target.endswith(".py"):
         yield from (f"{target}:{name}" for name in _names_in(path))
-    elif target in all_sources():
+    elif paper_with(target) is not None:
         yield from (claim.id for claim in claims_of(target))
     elif target and path.is_dir():
         folder = path.resolve()
         claims = open_paper(folder).source.claims
         yield from (f"{folder}:{claim.id.partition(':')[2]}" for claim in claims)
     else:
-        yield from [name for name in all_claims() if fnmatchcase(name, target)] or [target]
+        yield from [claim.id for claim in claims_like(target)] or [target]
 
 
 def _names_in(path: Path) -> list[str]:

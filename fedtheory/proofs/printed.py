@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fedtheory.language.registry import all_sources
+from fedtheory.language.registry import all_sources, paper_with
 
 
 def printed_steps(claim_id: str) -> tuple[str, ...]:
     """Ids of the steps of the printed proof of a claim, in order; none where the source has no proof of it."""
     key, _, name = claim_id.partition(":")
-    source = all_sources().get(key)
-    steps = "" if source is None else source.printed_proofs.get(name, "")
+    paper = paper_with(key)
+    steps = "" if paper is None else paper.source.printed_proofs.get(name, "")
     return tuple(f"{key}:{step}" for step in steps.split())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from fedtheory.errors import InputError
-from fedtheory.language.registry import papers
+from fedtheory.language.registry import paper_with, papers
 from fedtheory.language.source import Paper
 from fedtheory.proofs.document.records import AnyCertificate
 
@@ -36,5 +36,5 @@ def certificates() -> dict[str, AnyCertificate]:
 
 def certificate_of(claim_id: str) -> AnyCertificate | None:
     """The certificate that goes by the id of a claim; None where its paper has none."""
-    paper = papers().get(claim_id.partition(":")[0])
+    paper = paper_with(claim_id.partition(":")[0])
     return None if paper is None else _certificates_in(paper).get(claim_id)

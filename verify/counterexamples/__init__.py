@@ -11,7 +11,7 @@ from typing import Any
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import papers
+from fedtheory.language.registry import paper_with, papers
 from fedtheory.runfile import parse_run, read_toml
 from verify.check import check
 
@@ -31,7 +31,7 @@ def refutes(claim: Claim, table: dict[str, Any]) -> bool:
 
 def counterexample_file(claim: Claim) -> Path | None:
     """Where the counterexample of a claim is, or would be; None for a claim of no paper."""
-    paper = papers().get(claim.source)
+    paper = paper_with(claim.source)
     return None if paper is None else paper.counterexample_file(claim)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from fedtheory.arithmetic import FLOAT, Arithmetic, named
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.registry import all_sources
+from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import expand, resolve, shown_as
 from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.table import Table
@@ -114,7 +114,7 @@ def _named(name: str, folder: Path) -> Iterator[tuple[str, str]]:
 
 def _beside(name: str, folder: Path) -> str:
     """A name as seen from the folder of the sweep, where claim files and papers may lie."""
-    is_own = ".py" in name or ((folder / name).is_dir() and name not in all_sources())
+    is_own = ".py" in name or ((folder / name).is_dir() and paper_with(name) is None)
     return str(folder / name) if is_own else name
 
 

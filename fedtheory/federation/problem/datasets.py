@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,12 +56,10 @@ def load(name: str) -> DataSet:
 
 def _digits(classes: str) -> DataSet:
     """Handwritten digits of two classes (UCI; 8 x 8 pixels of 0..16, scaled to 0..1/2: then L is about ten)."""
-    from sklearn.datasets import load_digits
-
     low, _, high = classes.partition("-")
     if not (low.isdecimal() and high.isdecimal() and low != high and max(int(low), int(high)) <= 9):
         raise InputError(KEY, f"expected two different digits as in 'digits:3-8', got 'digits:{classes}'")
-    pixels, labels = load_digits(return_X_y=True)
+    pixels, labels = _shipped("digits.csv.gz") or _loaded("load_digits")
     chosen = (labels == int(low)) | (labels == int(high))
     return DataSet(
         f"digits {low} against {high}",
@@ -71,19 +70,15 @@ def _digits(classes: str) -> DataSet:
 
 def _breast_cancer(classes: str) -> DataSet:
     """Wisconsin breast cancer, malignant (-1) against benign (1), standardised columns."""
-    from sklearn.datasets import load_breast_cancer
-
     _expect_no_classes("breast_cancer", classes)
-    measurements, labels = load_breast_cancer(return_X_y=True)
+    measurements, labels = _shipped("breast_cancer.csv", skiprows=1) or _loaded("load_breast_cancer")
     return DataSet("breast cancer", _with_constant(_standardised(measurements)), np.where(labels == 1, 1.0, -1.0))
 
 
 def _diabetes(classes: str) -> DataSet:
     """Diabetes progression (Efron et al., 2004), standardised columns and target."""
-    from sklearn.datasets import load_diabetes
-
     _expect_no_classes("diabetes", classes)
-    measurements, progression = load_diabetes(return_X_y=True)
+    measurements, progression = _loaded("load_diabetes")
     return DataSet("diabetes", _with_constant(_standardised(measurements)), _standardised(progression))
 
 
@@ -92,6 +87,29 @@ _LOADERS: dict[str, Callable[[str], DataSet]] = {
     "breast_cancer": _breast_cancer,
     "diabetes": _diabetes,
 }
+
+
+def _shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
+    """Columns and labels of a file that scikit-learn ships, without its import of seconds; None where it is not there.
+
+    Raises `ImportError` without scikit-learn.
+    """
+    package = importlib.util.find_spec("sklearn")
+    if package is None or package.origin is None:
+        raise ImportError("scikit-learn")
+    file = Path(package.origin).parent / "datasets" / "data" / name
+    if not file.is_file():
+        return None
+    table = np.loadtxt(file, delimiter=",", skiprows=skiprows)
+    return table[:, :-1], table[:, -1].astype(int)
+
+
+def _loaded(loader: str) -> tuple[Array, Array]:
+    """Columns and labels from one of scikit-learn's own loaders."""
+    from sklearn import datasets
+
+    columns, labels = getattr(datasets, loader)(return_X_y=True)
+    return columns, labels
 
 
 def _expect_no_classes(name: str, classes: str) -> None:
