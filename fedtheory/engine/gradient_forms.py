@@ -27,8 +27,7 @@ class GradientForms:
     @cached_property
     def maps(self) -> Array:
         """grad F_i as maps of (1, x), (M, d, d+1)."""
-        centred = self.problem.centred
-        return np.concatenate([-centred.linear[:, :, None], centred.hessians], axis=2)
+        return self.problem.centred.gradient_maps
 
     @cached_property
     def lengths(self) -> Array:
@@ -39,8 +38,13 @@ class GradientForms:
     def noise(self) -> Array:
         """E|g_i(x) - grad F_i(x)|^2."""
         problem = self.problem
-        forms = problem.centred.oracle.variance_forms(problem.arithmetic.zeros(problem.clients, problem.dimension))
-        if problem.arithmetic is not FLOAT or not problem.oracle.depends_on_model:
+        identities = np.stack([problem.arithmetic.identity(problem.dimension)] * problem.clients)
+        if not problem.oracle.depends_on_model:
+            # Gradients have no say in it, and those of losses are no linear maps.
+            size = problem.dimension + 1
+            return problem.oracle.pulled_back(identities, problem.arithmetic.zeros(problem.clients, size, size))
+        forms = problem.centred.oracle.pulled_back(identities, self.lengths)
+        if problem.arithmetic is not FLOAT:
             return forms
         # Where all samples give the same gradient, rounding leaves a little of E|g_i|^2.
         sizes = np.sqrt(np.maximum((self.lengths + forms).diagonal(axis1=1, axis2=2), 0))

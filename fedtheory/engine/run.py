@@ -280,10 +280,7 @@ class Run:
 
     def _at_virtual_iterates(self, forms: Array) -> Array:
         """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*), (T, K+1, C)."""
-        moments = self.trajectory.virtual_moments
-        size = forms.shape[-1] ** 2
-        found: Array = moments.reshape(*moments.shape[:2], size) @ forms.reshape(-1, size).T
-        return found
+        return self.trajectory.at_virtual_iterates(forms)
 
 
 _DISSIMILARITY = "gradient dissimilarity (the Hessians differ)"

@@ -188,7 +188,7 @@ def _displacement_covariance(run: Run) -> Array:
     counts = run.arithmetic.array(work.steps)
     at_optimum = run.arithmetic.zeros(problem.clients, problem.dimension + 1, problem.dimension + 1)
     at_optimum[:, 0, 0] = run.arithmetic.number(1, "one")
-    noise = problem.centred.oracle.covariances(at_optimum)
+    noise = problem.centred.noise_covariances(at_optimum)
     pushes = (work.step_sizes * counts)[:, None] * problem.centred.linear
     # The mean displacement vanishes at x*, so only the diagonal of E[w w'] is left of the participation's covariance.
     covariance: Array = weighted_sum(weights.squares * work.step_sizes * work.step_sizes * counts, noise)

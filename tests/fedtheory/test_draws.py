@@ -17,7 +17,7 @@ from tiny_runs import data, quadratics
 from fedtheory.arithmetic import RATIONAL, Array
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
-from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, Oracle
+from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, MiniBatch, Oracle
 from fedtheory.federation.oracles.base import Draws
 
 WIDE: tuple[Any, Any] = (
@@ -42,6 +42,30 @@ ORACLES: dict[str, Oracle] = {
     "two without": _batches(2, False),
 }
 LINEAR = RATIONAL.zeros(3, 2)
+WITH_BATCHES = data(*WIDE, ["3", "-2"], batch=1, replacement=True).engine.problem.centred
+
+
+def _gradient_maps(oracle: Oracle) -> Array:
+    """Full gradients as maps of (1, x), (3, 2, 3); of oracles that have no data, those of nothing."""
+    return WITH_BATCHES.gradient_maps if isinstance(oracle, MiniBatch) else RATIONAL.zeros(3, 2, 3)
+
+
+def _covariances(oracle: Oracle, moment: Array) -> Array:
+    maps = _gradient_maps(oracle)
+    return oracle.covariances(np.stack([moment] * 3), maps @ moment @ maps.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_pulled_back_forms(name: str) -> None:
+    """A form in the noise has the mean of its pulled-back form at the point, for any symmetric form."""
+    oracle = ORACLES[name]
+    form = RATIONAL.array([[3, "-1/2"], ["-1/2", "7/3"]])
+    maps = _gradient_maps(oracle)
+    pulled = oracle.pulled_back(np.stack([form] * 3), maps.transpose(0, 2, 1) @ form @ maps)
+    for at in POINTS:
+        homogeneous = RATIONAL.array([1, *at])
+        covariances = _covariances(oracle, np.outer(homogeneous, homogeneous))
+        assert (covariances * form).sum(axis=(1, 2)).tolist() == [homogeneous @ one @ homogeneous for one in pulled]
 
 
 def _noise(draws: Draws, at: brute.Point) -> Array:
@@ -54,7 +78,8 @@ def _noise(draws: Draws, at: brute.Point) -> Array:
 def test_moments_of_draws(name: str) -> None:
     """Probabilities are positive and sum to one; mean, covariance and variance at many points, as equal rationals."""
     oracle = ORACLES[name]
-    forms = oracle.variance_forms(LINEAR)
+    gradients, identities = _gradient_maps(oracle), np.stack([RATIONAL.identity(2)] * 3)
+    forms = oracle.pulled_back(identities, gradients.transpose(0, 2, 1) @ gradients)
     for client in range(3):
         draws = oracle.draws(client, LINEAR)
         assert draws.maps.shape == (len(draws.probabilities), 2, 3)
@@ -66,7 +91,7 @@ def test_moments_of_draws(name: str) -> None:
             assert (draws.probabilities @ noise).tolist() == [0, 0]
             covariance = np.tensordot(draws.probabilities, noise[:, :, None] * noise[:, None, :], axes=1)
             moment = np.outer(homogeneous, homogeneous)
-            assert covariance.tolist() == oracle.covariances(np.stack([moment] * 3))[client].tolist()
+            assert covariance.tolist() == _covariances(oracle, moment)[client].tolist()
             assert covariance.trace() == homogeneous @ forms[client] @ homogeneous
 
 
@@ -83,7 +108,7 @@ def test_averaged_over_points(name: str) -> None:
         for chance, at in zip(chances, POINTS, strict=True):
             noise = _noise(draws, at)
             total = total + chance * np.tensordot(draws.probabilities, noise[:, :, None] * noise[:, None, :], axes=1)
-        assert total.tolist() == oracle.covariances(np.stack([moment] * 3))[client].tolist()
+        assert total.tolist() == _covariances(oracle, moment)[client].tolist()
 
 
 @pytest.mark.parametrize(("batch", "replacement"), [(1, True), (2, True), (2, False), (1, False)])

@@ -246,14 +246,15 @@ def test_noise_of_a_step_is_fresh() -> None:
 def test_two_point_noise_has_its_moments() -> None:
     """Both outcomes have probability 1/2: mean zero, covariance s^2 in every entry, variance s^2 d."""
     oracle, like = TwoPointNoise(RATIONAL.array([3, 0])), RATIONAL.zeros(2, 2)
+    variances = oracle.pulled_back(np.stack([RATIONAL.identity(2)] * 2), RATIONAL.zeros(2, 3, 3))
     for client, size in enumerate((3, 0)):
         law = oracle.draws(client, like)
         drawn = law.maps[:, :, 0]
         assert law.probabilities.sum() == 1
         assert (law.probabilities @ drawn == 0).all()
         second = sum(p * np.outer(x, x) for p, x in zip(law.probabilities, drawn, strict=True))
-        assert (second == oracle.covariances(RATIONAL.zeros(2, 3, 3))[client]).all()
-        assert second.trace() == oracle.variance_forms(like)[client, 0, 0] == 2 * size**2
+        assert (second == oracle.covariances(RATIONAL.zeros(2, 3, 3), RATIONAL.zeros(2, 2, 2))[client]).all()
+        assert second.trace() == variances[client, 0, 0] == 2 * size**2
     assert oracle.of([1, 0]).sizes.tolist() == [0, 3]
     sampled = oracle.as_floats().sample(np.zeros((64, 2, 2)), np.random.default_rng(0))
     assert {tuple(noise) for noise in sampled[:, 0]} == {(3.0, 3.0), (-3.0, -3.0)}

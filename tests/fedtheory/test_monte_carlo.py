@@ -150,7 +150,7 @@ def test_outcomes_have_the_declared_moments(oracle: str) -> None:
     noise, point = run.problem.oracle, np.array([0.7, -0.4])
     generator = np.random.default_rng(0)
     homogeneous = np.concatenate([[1.0], point])
-    covariances = noise.covariances(np.tile(np.outer(homogeneous, homogeneous), (3, 1, 1)))
+    covariances = run.problem.noise_covariances(np.tile(np.outer(homogeneous, homogeneous), (3, 1, 1)))
     batch = noise.sample(np.tile(point, (20_000, 3, 1)), generator)
     for client in range(3):
         singles = np.stack([noise.outcome(client, point, generator) for _ in range(4_000)])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, singledispatch
+from functools import cached_property, reduce, singledispatch
 
 import numpy as np
 
@@ -15,35 +15,87 @@ from fedtheory.engine.moments.local import LocalStep, unroll
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 from fedtheory.federation.clock import Update
-from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 @dataclass(frozen=True, eq=False)
 class MomentVector(Vector):
-    """``base z + sum_j noise_j e_j``: z the live models (1, x), e_j the 2M noises of the step.
+    """``base z + own_i e_i + sum_j shared_j e_j``: z the live models (1, x), e_j the noises of the step.
 
-    `base` is (1 or M, d, V(d+1)), V the number of live models; `noise` is
-    (1 or M, 2M, d, d): first the noise that each client's iterate carries, then
-    each client's fresh gradient noise.  Vectors with the random weights of a
-    round have a further axis in front, over the outcomes of these weights.
+    There are two noises for each client: what its iterate carries, and its
+    fresh gradient's.  `base` is (1 or M, d, V(d+1)), V the number of live
+    models.  Vectors with the random weights of a round have a further axis in
+    front of `base` and `shared`, over the outcomes of these weights.
     """
 
     base: Array
-    noise: Array
+    own: Array | None = None
+    """What each client's vector has of its own two noises, (M, 2, d, d)."""
+    shared: Array | None = None
+    """What vectors have of the noises of all clients, (1 or M, 2, M, d, d)."""
 
     def __add__(self, other: Vector) -> MomentVector:
         assert isinstance(other, MomentVector)
-        return MomentVector(self.base + other.base, self.noise + other.noise)
+        return MomentVector(self.base + other.base, _total(self.own, other.own), _total(self.shared, other.shared))
 
     def scaled(self, factor: Array) -> MomentVector:
-        each = factor.reshape(-1)
-        return MomentVector(each[:, None, None] * self.base, each[:, None, None, None] * self.noise)
+        each = factor.reshape(-1, 1, 1)
+        own, shared = each[:, None], each[:, None, None]
+        return self._with(each * self.base, lambda noise: own * noise, lambda noise: shared * noise)
 
     def mapped(self, matrices: Array) -> MomentVector:
-        return MomentVector(matrices @ self.base, matrices[:, None] @ self.noise)
+        own, shared = matrices[:, None], matrices[:, None, None]
+        return self._with(matrices @ self.base, lambda noise: own @ noise, lambda noise: shared @ noise)
+
+    def _with(self, base: Array, own: Callable[[Array], Array], shared: Callable[[Array], Array]) -> MomentVector:
+        return MomentVector(
+            base,
+            None if self.own is None else own(self.own),
+            None if self.shared is None else shared(self.shared),
+        )
 
     def averaged(self, weights: Array) -> MomentVector:
-        return MomentVector(_mixed(weights, self.base, -3), _mixed(weights, self.noise, -4))
+        shared = None if self.shared is None else _mixed(weights, self.shared, -5)
+        own = None if self.own is None else (weights[:, None, None, None] * self.own).swapaxes(0, 1)[None]
+        return MomentVector(_mixed(weights, self.base, -3), shared=_total(shared, own))
+
+    def noise_with(self, other: MomentVector, covariances: Array) -> Array | None:
+        """The part of expected inner products that is noise of covariances (M, 2, d, d); None where there is none."""
+        parts = [
+            _own_products(self.own, covariances, other.own),
+            _own_products(self.own, covariances, _seen_by_each(other.shared)),
+            _own_products(other.own, covariances, _seen_by_each(self.shared)),
+            _shared_products(self.shared, covariances.swapaxes(0, 1), other.shared),
+        ]
+        return reduce(_total, parts)
+
+
+def _total(left: Array | None, right: Array | None) -> Array | None:
+    """Sum of what may be nothing."""
+    if left is None or right is None:
+        return right if left is None else left
+    both: Array = left + right
+    return both
+
+
+def _own_products(own: Array | None, covariances: Array, other: Array | None) -> Array | None:
+    if own is None or other is None:
+        return None
+    return np.asarray(((own @ covariances) * other).sum(axis=(-3, -2, -1)))
+
+
+def _shared_products(left: Array | None, covariances: Array, right: Array | None) -> Array | None:
+    if left is None or right is None:
+        return None
+    return np.asarray(((left @ covariances) * right).sum(axis=(-4, -3, -2, -1)))
+
+
+def _seen_by_each(shared: Array | None) -> Array | None:
+    """What each client's vector has, through `shared`, of the client's own noises: (..., M, 2, d, d)."""
+    if shared is None:
+        return None
+    if shared.shape[-5] == 1:
+        return np.moveaxis(shared[..., 0, :, :, :, :], -3, -4)
+    return np.moveaxis(np.diagonal(shared, axis1=-5, axis2=-3), -1, -4)
 
 
 def _mixed(weights: Array, values: Array, axis: int) -> Array:
@@ -59,19 +111,19 @@ class MomentFrame(Frame):
     def __init__(self, run: Run, index: Index, state: _State, step: LocalStep) -> None:
         super().__init__(run, index)
         self._state, self._step = state, step
-        self._covariances = np.concatenate([step.covariances, step.fresh])
+        self._covariances = np.stack([step.covariances, step.fresh], axis=1)
 
     def constant(self, vectors: Array) -> MomentVector:
         base = self.run.arithmetic.zeros(*vectors.shape, len(self._state.joint))
         base[..., 0] = vectors
-        return MomentVector(base, self._no_noise(len(vectors)))
+        return MomentVector(base)
 
     def inner(self, left: Vector, right: Vector) -> Array:
         assert isinstance(left, MomentVector)
         assert isinstance(right, MomentVector)
         carried = ((left.base @ self._state.joint) * right.base).sum(axis=(-2, -1))
-        noisy: Array = ((left.noise @ self._covariances) * right.noise).sum(axis=(-3, -2, -1))
-        expected: Array = carried + noisy
+        noise = left.noise_with(right, self._covariances)
+        expected: Array = carried if noise is None else carried + noise
         # Outcomes of the weights lead, then local steps, then clients.
         return expected[:, None, :] if expected.ndim == 2 else expected
 
@@ -86,36 +138,37 @@ class MomentFrame(Frame):
         mixed = [vector.averaged(weights) for weights in self._state.weights]
         if len(mixed) == 1:
             return mixed[0]
-        return MomentVector(np.stack([one.base for one in mixed]), np.stack([one.noise for one in mixed]))
+        shared = [one.shared for one in mixed if one.shared is not None]
+        return MomentVector(np.stack([one.base for one in mixed]), shared=np.stack(shared) if shared else None)
 
     @cached_property
     def local(self) -> MomentVector:
-        return MomentVector(self._placed(self._step.maps[:, 1:, :]), self._own_noise(0))
+        return MomentVector(self._placed(self._step.maps[:, 1:, :]), own=self._own_noise(0))
 
     @cached_property
     def noise(self) -> MomentVector:
         nothing = self.run.arithmetic.zeros(self.run.problem.clients, self.run.problem.dimension, 1)
-        return MomentVector(nothing + self._state.joint[:1] * 0, self._own_noise(self.run.problem.clients))
+        return MomentVector(nothing + self._state.joint[:1] * 0, own=self._own_noise(1))
 
     @cached_property
     def average(self) -> MomentVector:
+        mean = self.local.averaged(self.run.problem.weights)
         if len(self._state.joint) > self.run.problem.dimension + 1:
-            return self.local.averaged(self.run.problem.weights)
+            return mean
         # The engine's averaged maps are used, not the clients' one by one.
         maps = self.run.trajectory.recursion.average_maps[self._step.k]
-        noise = weighted_sum(self.run.problem.weights, self._own_noise(0))
-        return MomentVector(maps[None, 1:, :], noise[None])
+        return MomentVector(maps[None, 1:, :], shared=mean.shared)
 
     @cached_property
     def server(self) -> MomentVector:
         base = self.run.arithmetic.zeros(1, self.run.problem.dimension, len(self._state.joint))
         base[0, :, self._state.newest] = self._identity
-        return MomentVector(base, self._no_noise(1))
+        return MomentVector(base)
 
     @cached_property
     def received(self) -> MomentVector:
         own = np.broadcast_to(self._identity, (self.run.problem.clients, *self._identity.shape))
-        return MomentVector(self._placed(own), self._no_noise(1))
+        return MomentVector(self._placed(own))
 
     @property
     def _identity(self) -> Array:
@@ -131,15 +184,12 @@ class MomentFrame(Frame):
             placed[client, :, place] = maps[client]
         return placed
 
-    def _no_noise(self, leading: int) -> Array:
+    def _own_noise(self, kind: int) -> Array:
+        """Each client's own noise of a kind: 0 carried by its iterate, 1 of its fresh gradient."""
         size = self.run.problem.dimension
-        return self.run.arithmetic.zeros(leading, len(self._covariances), size, size)
-
-    def _own_noise(self, offset: int) -> Array:
-        clients, size = self.run.problem.clients, self.run.problem.dimension
-        blocks = self._no_noise(clients)
-        blocks[np.arange(clients), offset + np.arange(clients)] = self.run.arithmetic.identity(size)
-        return blocks
+        own = self.run.arithmetic.zeros(self.run.problem.clients, 2, size, size)
+        own[:, kind] = self.run.arithmetic.identity(size)
+        return own
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.federation import LocalWork
+from fedtheory.federation.oracles import Oracle
 from fedtheory.federation.problem import Problem
 
 Clients = list[int] | slice
@@ -64,18 +65,43 @@ def unroll(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _
     `bases` is the second moment of the model they start from, (d+1, d+1), or
     one for each of them, (C, d+1, d+1).
     """
-    oracle = problem.oracle if isinstance(clients, slice) else problem.oracle.of(clients)
+    oracle, gradients = _of(problem, clients)
     one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients]
     contraction = one_step[:, 1:, 1:]
     transposed = contraction.transpose(0, 2, 1)
     squared_sizes = (sizes * sizes)[:, None, None]
     maps = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
     covariances = problem.arithmetic.zeros(len(one_step), problem.dimension, problem.dimension)
-    constant = None if oracle.depends_on_model else oracle.covariances(one_step)
+    fresh = oracle.covariances(one_step, covariances)
     for k in range(int(np.array(work.steps)[clients].max()) + 1):
-        fresh = constant
-        if fresh is None:
-            fresh = oracle.covariances(maps @ bases @ maps.transpose(0, 2, 1) + homogeneous(covariances))
+        if oracle.depends_on_model:
+            moments = maps @ bases @ maps.transpose(0, 2, 1) + homogeneous(covariances)
+            fresh = oracle.covariances(moments, gradients @ moments @ gradients.transpose(0, 2, 1))
         yield LocalStep(k, maps, covariances, fresh)
         covariances = contraction @ covariances @ transposed + squared_sizes * fresh
         maps = one_step @ maps
+
+
+def after_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Array:
+    """Second moments (C, d+1, d+1) of some clients' models after all their steps, from `bases` as in `unroll`."""
+    oracle, gradients = _of(problem, clients)
+    transposed, sizes = gradients.transpose(0, 2, 1), work.step_sizes[clients][:, None, None]
+    steps = np.array(work.steps)[clients]
+    moments = np.broadcast_to(bases, (len(gradients), *bases.shape[-2:]))
+    for k in range(int(steps.max())):
+        # A step is z - eta (0, g): its second moment needs those of the gradient and of the gradient with z.
+        crossed = gradients @ moments
+        squares = crossed @ transposed
+        squares = (squares + squares.transpose(0, 2, 1)) / 2
+        following = moments.copy()
+        following[:, 1:, :] -= sizes * crossed
+        following[:, :, 1:] -= sizes * crossed.transpose(0, 2, 1)
+        following[:, 1:, 1:] += sizes * sizes * (squares + oracle.covariances(moments, squares))
+        moments = following if (steps > k).all() else np.where((steps > k)[:, None, None], following, moments)
+    return moments
+
+
+def _of(problem: Problem, clients: Clients) -> tuple[Oracle, Array]:
+    """Oracle and gradients, as maps of (1, x), of some clients."""
+    oracle = problem.oracle if isinstance(clients, slice) else problem.oracle.of(clients)
+    return oracle, problem.gradient_maps[clients]

@@ -21,7 +21,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import Clients, LocalStep, homogeneous, unroll
+from fedtheory.engine.moments.local import Clients, after_local_steps, homogeneous, unroll
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.participation import WeightMoments
@@ -30,25 +30,18 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseProfile:
-    """What the gradient noise of one update adds, for each local step index k = 0 .. K of the clients that report."""
+class RoundNoise:
+    """What the gradient noise of one update adds to the server's model."""
 
-    average: Array
-    """sum_i v_i^2 C_i^k, (K+1, d, d), v_i the weight of a client in the virtual iterate: its covariance."""
-    traces: Array
-    """E|noise of x_i^k|^2, (K+1, C)."""
     server: Array
     """sum_i E[w_i^2] C_i^{K_i}, (d, d): covariance that enters the server's model, per eta_g^2."""
+    largest: float = 0.0
+    """Largest entry, in floats, of what it is made of."""
 
     @cached_property
     def server_moment(self) -> Array:
         """`server` as a contribution (d+1, d+1) to a second moment."""
         return homogeneous(self.server)
-
-    @cached_property
-    def largest(self) -> float:
-        """Largest entry of the averaged covariances and the traces, as a float."""
-        return max((float(np.abs(part).max(initial=0)) for part in (self.average, self.traces)), default=0.0)
 
 
 class Recursion:
@@ -63,7 +56,7 @@ class Recursion:
         self.participation: WeightMoments = algorithm.aggregation.moments(problem.weights)
         self.is_synchronous = algorithm.clock.is_synchronous
         self._has_fixed_weights = self.participation.is_fixed
-        self._known_noise = lru_cache(maxsize=512)(lambda reports: self._noise_profile(reports, self.start))
+        self._known_noise = lru_cache(maxsize=512)(lambda reports: self._noise_of(reports, self.start))
         self._prepare()
 
     def _prepare(self) -> None:
@@ -106,15 +99,15 @@ class Recursion:
         weights = self.algorithm.aggregation.weights(self.problem.weights)
         return self.participation.squares if self.is_synchronous else weights * weights
 
-    def noise(self, live: LiveModels, update: Update) -> NoiseProfile:
+    def noise(self, live: LiveModels, update: Update) -> RoundNoise:
         """The noise of one update."""
         if self.problem.oracle.depends_on_model:
-            return self._noise_profile(update.reports, self._bases(live, update))
+            return self._noise_of(update.reports, self._bases(live, update))
         return self._noise_of_all if self.is_synchronous else self._known_noise(update.reports)
 
     @cached_property
-    def _noise_of_all(self) -> NoiseProfile:
-        return self._noise_profile(tuple(range(self.problem.clients)), self.start)
+    def _noise_of_all(self) -> RoundNoise:
+        return self._noise_of(tuple(range(self.problem.clients)), self.start)
 
     def _bases(self, live: LiveModels, update: Update) -> Array:
         """Second moments of the models that the reporting clients started from, (d+1, d+1) or (C, d+1, d+1)."""
@@ -122,23 +115,22 @@ class Recursion:
             return live.newest_moment
         return live.moments([live.newest - update.staleness[client] for client in update.reports])
 
-    def _noise_profile(self, reports: tuple[int, ...], bases: Array) -> NoiseProfile:
+    def _noise_of(self, reports: tuple[int, ...], bases: Array) -> RoundNoise:
         size = self.problem.dimension
-        server = self.problem.arithmetic.zeros(size, size)
         if not reports:
-            return NoiseProfile(server[None][:0], server[:0], server)
+            return RoundNoise(self.problem.arithmetic.zeros(size, size))
         clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
-        steps, squares = np.array(self.work.steps)[clients], self._squared_weights[clients]
-        weights, average, traces = self.iterate_weights[clients], [], []
-        for local in unroll(self.centred, self.work, bases, clients):
-            average.append(weighted_sum(weights * weights, local.covariances))
-            traces.append(local.covariances.trace(axis1=1, axis2=2))
-            finished = steps == local.k
-            if finished.any():
-                server = server + weighted_sum(squares[finished], local.covariances[finished])
-        return NoiseProfile(np.stack(average), np.stack(traces), server)
+        # Noise that is the same everywhere is that of models that start, for certain, at the optimum.
+        bases = bases if self.problem.oracle.depends_on_model else bases - bases
+        moments = after_local_steps(self.centred, self.work, bases, clients)
+        squares = self._squared_weights[clients]
+        server = weighted_sum(squares, moments)[1:, 1:]
+        if self.problem.oracle.depends_on_model:
+            maps = (self._displacements[clients] + self._identity)[:, 1:, :]
+            server = server - weighted_sum(squares, maps @ bases @ maps.transpose(0, 2, 1))
+        return RoundNoise(server, 0.0 if moments.dtype == object else float(np.abs(moments).max()))
 
-    def advance(self, live: LiveModels, update: Update, noise: NoiseProfile) -> None:
+    def advance(self, live: LiveModels, update: Update, noise: RoundNoise) -> None:
         """Make the server's next model."""
         squared = self.server_step_size * self.server_step_size
         added = squared * noise.server_moment
@@ -173,24 +165,15 @@ class Recursion:
         self.algorithm.require_synchronous("a round is the same for all rounds")
         return next(self.algorithm.updates())
 
-    def round_noise(self, moment: Array) -> NoiseProfile:
+    def round_noise(self, moment: Array) -> RoundNoise:
         """The noise of one round in which all start from a model with second moment `moment` (d+1, d+1)."""
         return self.noise(LiveModels(moment), self._round)
 
-    def after_round(self, moment: Array, noise: NoiseProfile) -> Array:
+    def after_round(self, moment: Array, noise: RoundNoise) -> Array:
         """Second moment (d+1, d+1) of the server's model after one round in which all start from the newest model."""
         live = LiveModels(moment)
         self.advance(live, self._round, noise)
         return live.newest_moment
-
-    def after_steps(self, moment: Array, local: LocalStep) -> Array:
-        """Second moment of what the server would make of a round after its first k local steps."""
-        displacements = local.maps - self._identity
-        carried = self._identity + self.server_step_size * weighted_sum(self.participation.mean, displacements)
-        squared = self.server_step_size * self.server_step_size
-        noise = homogeneous(weighted_sum(self.participation.squares, local.covariances))
-        after: Array = carried @ moment @ carried.T + squared * noise
-        return after if self._has_fixed_weights else after + squared * self._spread(displacements, moment)
 
     def _spread(self, displacements: Array, moment: Array) -> Array:
         """What random weights add, per eta_g^2: the displacements' spread around their mean."""

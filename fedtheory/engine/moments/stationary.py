@@ -32,6 +32,7 @@ from flint import fmpq_mat
 from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, unanswered
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.errors import NotApplicable, Unresolved
 
 LARGEST_EXACT = 16
@@ -68,10 +69,8 @@ def stationary_distance_sq(recursion: Recursion) -> Number:
 def stationary_round_suboptimality(recursion: Recursion) -> Number:
     """Limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
     moment = stationary_moment(recursion)
-    noise = recursion.round_noise(moment)
-    hessian, maps = recursion.problem.hessian, recursion.average_maps[1:, 1:, :]
-    spread = maps @ moment @ maps.transpose(0, 2, 1) + noise.average[1:]
-    return (hessian * spread).sum() / (2 * len(maps))
+    forms = RoundForms(recursion).of_average(recursion.problem.hessian)[1:]
+    return (forms * moment).sum() / (2 * len(forms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,21 +190,26 @@ class _Limit:
         from scipy.sparse.linalg import LinearOperator, gmres
 
         def preconditioned(flat: Array) -> Array:
-            second = flat.reshape(right.shape)
+            second = _symmetric(flat.reshape(right.shape))
             added = self._linear(second) - self.linear_map @ second @ self.linear_map.T
-            return np.asarray((second - self._lyapunov(added)).ravel())
+            # What is not symmetric stays as it is: it comes from rounding, and the operator is regular on it, too.
+            return np.asarray(flat - self._lyapunov(added).ravel())
 
         operator = LinearOperator((right.size, right.size), matvec=preconditioned, dtype=float)
         start = self._lyapunov(right).ravel()
         flat, _ = gmres(operator, start, rtol=_KRYLOV_ACCURACY, restart=_KRYLOV, maxiter=1)
-        second: Array = flat.reshape(right.shape)
-        return (second + second.T) / 2
+        return _symmetric(flat.reshape(right.shape))
 
     def _lyapunov(self, right: Array) -> Array:
         """K(right): the solution (d, d) of ``S - A S A' = right``."""
         from scipy.linalg import solve_discrete_lyapunov
 
         return np.asarray(solve_discrete_lyapunov(self.linear_map, right, method="bilinear"))
+
+
+def _symmetric(matrix: Array) -> Array:
+    symmetric: Array = (matrix + matrix.T) / 2
+    return symmetric
 
 
 def _spectral_radius(matrix: Array) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
-from fedtheory.engine.moments.recursion import NoiseProfile
 from fedtheory.engine.moments.steady import SteadyRounds
 from fedtheory.engine.moments.trajectory import Trajectory, functional
 
@@ -18,14 +17,13 @@ class SteadyTrajectory(Trajectory):
     """Second moments of the server's model, of which only those that are asked for are found."""
 
     def _run(self) -> None:
-        profile = self.recursion.round_noise(self.recursion.start)
+        noise = self.recursion.round_noise(self.recursion.start)
         step = self.recursion.server_step_size
-        self._round_noise: NoiseProfile = profile
-        self._added = step * step * profile.server_moment
+        self._added = step * step * noise.server_moment
         # Traces of second moments are not negative: none is larger than that of their sum.
-        largest = max(float((self._many.total + self._last).trace()), profile.largest)
-        completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._completed()
-        self.noise = [profile] * completed
+        largest = max(float((self._many.total + self._last).trace()), noise.largest)
+        completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._completed(noise.largest)
+        self.noise = [noise] * completed
 
     @cached_property
     def _many(self) -> ManyRounds:
@@ -35,11 +33,11 @@ class SteadyTrajectory(Trajectory):
     def _last(self) -> Array:
         return self._many.after(self.recursion.start)
 
-    def _completed(self) -> int:
+    def _completed(self, largest_noise: float) -> int:
         """How many rounds' numbers fit."""
         completed = 0
         for block in self._first_rounds(self.algorithm.rounds).blocks(self.recursion.start):
-            fits = self._fits(np.maximum(np.abs(block).max(axis=(1, 2)), self._round_noise.largest))
+            fits = self._fits(np.maximum(np.abs(block).max(axis=(1, 2)), largest_noise))
             if not fits.all():
                 return completed + int(fits.argmin())
             completed += len(block)
@@ -53,17 +51,6 @@ class SteadyTrajectory(Trajectory):
         """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
         completed = len(self.noise)
         return self._first_rounds(completed).moments(self.recursion.start)
-
-    @property
-    def _noise_averages(self) -> Array:
-        return self._of_all_rounds(self._round_noise.average)
-
-    @property
-    def _noise_traces(self) -> Array:
-        return self._of_all_rounds(self._round_noise.traces)
-
-    def _of_all_rounds(self, values: Array) -> Array:
-        return np.broadcast_to(values, (len(self.noise), *values.shape))
 
     @cached_property
     def _mean_moment(self) -> Array:
@@ -101,12 +88,11 @@ class SteadyTrajectory(Trajectory):
         return self._mean_of(self.problem.hessian @ self.problem.hessian)
 
     def _mean_of(self, form: Array) -> Array:
-        mean: Array = self._local_of(form, self._mean_moment, self._round_noise.average[None])[0]
+        mean: Array = self._local_of(form, self._mean_moment)[0]
         return mean
 
     @cached_property
     def mean_drift(self) -> Array:
         """(1/T) sum_n of `drift`, (K+1, M)."""
-        noise = self._round_noise
-        mean: Array = self._drift_of(self._mean_moment, noise.traces[None], noise.average[None])[0]
+        mean: Array = self._drift_of(self._mean_moment)[0]
         return mean

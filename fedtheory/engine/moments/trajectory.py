@@ -11,10 +11,9 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, plain_float, plain_floats
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import homogeneous, unroll
-from fedtheory.engine.moments.recursion import NoiseProfile, Recursion
+from fedtheory.engine.moments.recursion import Recursion, RoundNoise
+from fedtheory.engine.moments.round_forms import RoundForms
 from fedtheory.engine.moments.stale import StaleRounds
-from fedtheory.engine.moments.virtual import virtual_moments
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
@@ -40,7 +39,7 @@ class Trajectory:
 
     moments: Array
     """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
-    noise: list[NoiseProfile]
+    noise: list[RoundNoise]
     """What each update's noise adds."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
@@ -58,7 +57,7 @@ class Trajectory:
         """Find moments and noise of the updates whose numbers fit into the arithmetic."""
         live = LiveModels(self.recursion.start)
         moments: list[Array] = [live.newest_moment]
-        noise: list[NoiseProfile] = []
+        noise: list[RoundNoise] = []
         for update in self.algorithm.updates():
             profile = self.recursion.noise(live, update)
             self.recursion.advance(live, update, profile)
@@ -75,7 +74,7 @@ class Trajectory:
             yield update, live
             self.recursion.advance(live, update, profile)
 
-    def _overflows(self, moment: Array, noise: NoiseProfile) -> bool:
+    def _overflows(self, moment: Array, noise: RoundNoise) -> bool:
         """Whether the numbers of a round, or the functionals made of them, leave double precision."""
         if moment.dtype == object:
             return False
@@ -173,13 +172,15 @@ class Trajectory:
         """E (xbar^{n,k} - x*)' form (xbar^{n,k} - x*), (T, K+1)."""
         if not self.recursion.is_synchronous:
             return functional(form, self.stale.moments[:, :, 1:, 1:])
-        return self._local_of(form, self.moments[:-1], self._noise_averages)
+        return self._local_of(form, self.moments[:-1])
 
-    def _local_of(self, form: Array, moments: Array, averages: Array) -> Array:
-        """The same of rounds from models with moments (N, d+1, d+1), and noise (N, K+1, d, d) in their averages."""
-        maps = self.recursion.average_maps[:, 1:, :]
-        carried = maps.transpose(0, 2, 1) @ form @ maps
-        return np.stack([functional(c, moments) for c in carried], axis=1) + functional(form, averages)
+    def _local_of(self, form: Array, moments: Array) -> Array:
+        """The same of rounds from models with moments (N, d+1, d+1), (N, K+1)."""
+        return functionals(self._round_forms.of_average(form), moments)
+
+    @property
+    def _round_forms(self) -> RoundForms:
+        return RoundForms(self.recursion)
 
     @cached_property
     def stale(self) -> StaleRounds:
@@ -192,10 +193,13 @@ class Trajectory:
             raise Diverging("the run diverges: clients' iterates leave double precision")
         return found
 
-    @cached_property
-    def virtual_moments(self) -> Array:
-        """E (1, theta^{n,k} - x*)(1, theta^{n,k} - x*)' of fraboni2022, eq. (7), (T, K+1, d+1, d+1), for any clock."""
-        return virtual_moments(self.recursion, self.rounds())
+    def at_virtual_iterates(self, forms: Array) -> Array:
+        """Expectations of forms (C, d+1, d+1) in (1, theta^{n,k} - x*) of fraboni2022, eq. (7), (T, K+1, C)."""
+        if not self.recursion.is_synchronous:
+            return functionals(forms, self.stale.moments)
+        moments, round_forms = self.moments[:-1], self._round_forms
+        found = [functionals(np.stack([*round_forms.of_virtual_iterate(form)]), moments) for form in forms]
+        return np.stack(found, axis=2)
 
     @cached_property
     def local_gradient_sq(self) -> Array:
@@ -244,56 +248,40 @@ class Trajectory:
 
         In round n client i works on version rho_i(n), whether or not it reports.
         """
-        bases = [live.moments([live.newest - age for age in update.staleness]) for update, live in self.rounds()]
-        return np.stack([self._round_second_moments(forms, each) for each in bases])
+        by_step = np.stack(list(self._round_forms.of_clients(forms))[:-1])
+        # A client that has finished its steps asks for no more gradients.
+        for k, each in enumerate(by_step):
+            each[np.array(self.algorithm.work.steps) <= k] *= 0
+        bases = (self._bases(update, live) for update, live in self.rounds())
+        return np.stack([(by_step * base).sum(axis=(-2, -1)) for base in bases])
 
-    def _round_second_moments(self, forms: Array, bases: Array) -> Array:
-        values = []
-        for local in unroll(self.recursion.centred, self.algorithm.work, bases):
-            at = local.maps @ bases @ local.maps.transpose(0, 2, 1) + homogeneous(local.covariances)
-            moments = (forms * at).sum(axis=(1, 2))
-            # A client that has finished its steps asks for no more gradients.
-            moments[np.array(self.algorithm.work.steps) <= local.k] *= 0
-            values.append(moments)
-        return np.stack(values[:-1])
+    def _bases(self, update: Update, live: LiveModels) -> Array:
+        """Second moments of the models that the clients work on, (d+1, d+1) or (M, d+1, d+1)."""
+        if self.recursion.is_synchronous:
+            return live.newest_moment
+        return live.moments([live.newest - age for age in update.staleness])
 
     @cached_property
     def drift(self) -> Array:
         """E|x_i^{n,k} - xbar^{n,k}|^2, (T, K+1, M)."""
         if not self.recursion.is_synchronous:
             return self.stale.drift
-        return self._drift_of(self.moments[:-1], self._noise_traces, self._noise_averages)
+        return self._drift_of(self.moments[:-1])
 
-    @property
-    def _noise_averages(self) -> Array:
-        """Of all rounds, (T, K+1, d, d)."""
-        return np.stack([profile.average for profile in self.noise])
-
-    @property
-    def _noise_traces(self) -> Array:
-        """Of all rounds, (T, K+1, M)."""
-        return np.stack([profile.traces for profile in self.noise])
-
-    def _drift_of(self, moments: Array, traces: Array, averages: Array) -> Array:
-        """The same of rounds from models with moments (N, d+1, d+1), and noise of traces (N, K+1, M)."""
-        shared = averages.trace(axis1=2, axis2=3)
-        noise = traces * (1 - 2 * self.problem.weights) + shared[:, :, None]
-        steps = unroll(self.recursion.centred, self.algorithm.work, self.recursion.start)
-        by_step = [self._carried_drift(moments, local.maps, local.k) for local in steps]
-        drift: Array = np.stack(by_step, axis=1) + noise
-        return drift
-
-    def _carried_drift(self, moments: Array, maps: Array, k: int) -> Array:
-        """The part of the drift at local step k that the base models carry, (N, M)."""
-        apart = (maps - self.recursion.average_maps[k])[:, 1:, :]
-        forms = apart.transpose(0, 2, 1) @ apart
-        size = forms.shape[-1] ** 2
-        carried: Array = moments.reshape(-1, size) @ forms.reshape(-1, size).T
-        return carried
+    def _drift_of(self, moments: Array) -> Array:
+        """The same of rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
+        return np.stack([functionals(forms, moments) for forms in self._round_forms.of_drift()], axis=1)
 
 
 def _mean(values: Array) -> Any:
     return values.sum(axis=0) / len(values)
+
+
+def functionals(forms: Array, moments: Array) -> Array:
+    """``trace(forms[c]' moments[n])`` for each n and c: (N, C) from (N, a, a), or (N, K, C) from (N, K, a, a)."""
+    size = forms[0].size
+    values: Array = moments.reshape(*moments.shape[:-2], size) @ forms.reshape(-1, size).T
+    return values
 
 
 def functional(form: Array, moments: Array) -> Array:

@@ -20,10 +20,14 @@ class TwoPointNoise(Oracle):
     """s_i, (M,), not negative."""
     depends_on_model = False
 
-    def covariances(self, moments: Array) -> Array:
-        size = moments.shape[-1] - 1
-        covariances: Array = (self.sizes * self.sizes)[:, None, None] + arithmetic_of(moments).zeros(size, size)
+    def covariances(self, moments: Array, gradients: Array) -> Array:
+        covariances: Array = (self.sizes * self.sizes)[:, None, None] + arithmetic_of(moments).zeros(*gradients.shape)
         return covariances
+
+    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+        constant = gradients - gradients
+        constant[:, 0, 0] = forms.sum(axis=(1, 2)) * self.sizes * self.sizes
+        return constant
 
     def sample(self, points: Array, generator: np.random.Generator) -> Array:
         signs = generator.choice([-1.0, 1.0], size=(*points.shape[:-1], 1))
@@ -40,11 +44,6 @@ class TwoPointNoise(Oracle):
         maps = arithmetic.zeros(2, size, size + 1)
         maps[0, :, 0], maps[1, :, 0] = self.sizes[client], -self.sizes[client]
         return Draws(arithmetic.array([1, 1]) / 2, maps)
-
-    def variance_forms(self, linear: Array) -> Array:
-        forms = ExactOracle().variance_forms(linear)
-        forms[:, 0, 0] = self.sizes * self.sizes * linear.shape[1]
-        return forms
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         without = ExactOracle().step_bound(hessians, linear)

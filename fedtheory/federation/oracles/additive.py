@@ -17,9 +17,11 @@ class ExactOracle(Oracle):
 
     depends_on_model = False
 
-    def covariances(self, moments: Array) -> Array:
-        clients, size, _ = moments.shape
-        return arithmetic_of(moments).zeros(clients, size - 1, size - 1)
+    def covariances(self, moments: Array, gradients: Array) -> Array:
+        return arithmetic_of(moments).zeros(*gradients.shape)
+
+    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+        return gradients - gradients
 
     def sample(self, points: Array, generator: np.random.Generator) -> Array:
         return np.zeros_like(points)
@@ -30,10 +32,6 @@ class ExactOracle(Oracle):
     def draws(self, client: int, linear: Array) -> Draws:
         arithmetic, size = arithmetic_of(linear), linear.shape[1]
         return Draws(arithmetic.array([1]), arithmetic.zeros(1, size, size + 1))
-
-    def variance_forms(self, linear: Array) -> Array:
-        clients, size = linear.shape
-        return arithmetic_of(linear).zeros(clients, size + 1, size + 1)
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         arithmetic = arithmetic_of(hessians)
@@ -56,11 +54,16 @@ class AdditiveNoise(Oracle):
     variances: Array = field(repr=False)
     depends_on_model = False
 
-    def covariances(self, moments: Array) -> Array:
-        size = moments.shape[-1] - 1
+    def covariances(self, moments: Array, gradients: Array) -> Array:
+        size = gradients.shape[-1]
         isotropic = arithmetic_of(moments).identity(size)
         covariances: Array = self.variances[:, None, None] * isotropic / size
         return covariances
+
+    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+        constant = gradients - gradients
+        constant[:, 0, 0] = self.variances * (forms.trace(axis1=1, axis2=2) / forms.shape[-1])
+        return constant
 
     def sample(self, points: Array, generator: np.random.Generator) -> Array:
         deviations = np.sqrt(self.variances / points.shape[-1])
@@ -93,11 +96,6 @@ class AdditiveNoise(Oracle):
         probabilities = arithmetic.array([moved / (2 * size)] * (2 * size) + [1 - moved])
         possible = probabilities > 0
         return Draws(probabilities[possible], maps[possible])
-
-    def variance_forms(self, linear: Array) -> Array:
-        forms = ExactOracle().variance_forms(linear)
-        forms[:, 0, 0] = self.variances
-        return forms
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         without = ExactOracle().step_bound(hessians, linear)

@@ -48,8 +48,18 @@ class Oracle(ABC):
     """Whether the noise covariance changes with the point (multiplicative noise)."""
 
     @abstractmethod
-    def covariances(self, moments: Array) -> Array:
-        """Noise covariances (M, d, d), averaged over points with second moments `moments` (M, d+1, d+1)."""
+    def covariances(self, moments: Array, gradients: Array) -> Array:
+        """Noise covariances (M, d, d), averaged over points with second moments `moments` (M, d+1, d+1).
+
+        `gradients` (M, d, d) are the second moments of the full gradients there.
+        """
+
+    @abstractmethod
+    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+        """Forms in (1, x), (M, d+1, d+1), whose means at points are those of `forms` (M, d, d) in the noise there.
+
+        `gradients` (M, d+1, d+1) are the forms in (1, x) of `forms` in the full gradients.
+        """
 
     @abstractmethod
     def sample(self, points: Array, generator: np.random.Generator) -> Array:
@@ -62,10 +72,6 @@ class Oracle(ABC):
     @abstractmethod
     def draws(self, client: int, linear: Array) -> Draws:
         """A finite law of a client's noise with the oracle's moments; `linear` (M, d) gives the shape."""
-
-    @abstractmethod
-    def variance_forms(self, linear: Array) -> Array:
-        """Forms in (1, x) of ``E|g_i(x) - grad F_i(x)|^2``, (M, d+1, d+1); `linear` (M, d) gives the shape."""
 
     @abstractmethod
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:

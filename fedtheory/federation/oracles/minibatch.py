@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +17,12 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles.base import Draws, Oracle, StepBound
 
 _MOST_BATCHES = 1000
+
+
+def _weighted_squares(vectors: Array, weights: Array) -> Array:
+    """``4/n sum_j weights_j v_j v_j'`` of the vectors v_j (n, a), (a, a)."""
+    squares: Array = 4 * (vectors.T @ (weights[:, None] * vectors)) / len(vectors)
+    return squares
 
 
 @dataclass(frozen=True)
@@ -32,18 +39,30 @@ class MiniBatch(Oracle):
     replacement: bool
     depends_on_model = True
 
-    def covariances(self, moments: Array) -> Array:
-        return np.stack([self._covariance(client, moment) for client, moment in enumerate(moments)])
+    def covariances(self, moments: Array, gradients: Array) -> Array:
+        per_sample = np.empty_like(gradients)
+        for client, residuals in enumerate(self._residuals):
+            squares = ((residuals @ moments[client]) * residuals).sum(axis=1)
+            per_sample[client] = _weighted_squares(residuals[:, 1:], squares)
+        return (per_sample - gradients) * self._shrinkages(gradients)
 
-    def _covariance(self, client: int, moment: Array) -> Array:
-        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
-        homogeneous = np.column_stack([-outputs, inputs])
-        squared_residuals = ((homogeneous @ moment) * homogeneous).sum(axis=1)
-        per_sample = 4 * (inputs.T @ (squared_residuals[:, None] * inputs)) / len(inputs)
-        gradient = 2 * (inputs.T @ homogeneous) / len(inputs)
-        covariance = (per_sample - gradient @ moment @ gradient.T) * self.shrinkage(client, arithmetic_of(moment))
-        symmetric: Array = (covariance + covariance.T) / 2
-        return symmetric
+    def pulled_back(self, forms: Array, gradients: Array) -> Array:
+        per_sample = np.empty_like(gradients)
+        for client, residuals in enumerate(self._residuals):
+            inputs = residuals[:, 1:]
+            lengths = ((inputs @ forms[client]) * inputs).sum(axis=1)
+            per_sample[client] = _weighted_squares(residuals, lengths)
+        return (per_sample - gradients) * self._shrinkages(gradients)
+
+    @cached_property
+    def _residuals(self) -> list[Array]:
+        """Of each client's samples, as linear forms in (1, x), (n_i, d+1)."""
+        return [np.column_stack([-outputs, inputs]) for inputs, outputs in self.data]
+
+    def _shrinkages(self, like: Array) -> Array:
+        """Of all clients, (M, 1, 1)."""
+        arithmetic = arithmetic_of(like)
+        return arithmetic.array([self.shrinkage(client, arithmetic) for client in range(len(like))])[:, None, None]
 
     def shrinkage(self, client: int, arithmetic: Arithmetic) -> Number:
         """Variance of a client's batch mean over the variance of one sample."""
@@ -97,17 +116,6 @@ class MiniBatch(Oracle):
 
     def of(self, clients: Sequence[int]) -> MiniBatch:
         return replace(self, data=self.data.of(clients))
-
-    def variance_forms(self, linear: Array) -> Array:
-        return np.stack([self._variance_form(client, arithmetic_of(linear)) for client in range(len(linear))])
-
-    def _variance_form(self, client: int, arithmetic: Arithmetic) -> Array:
-        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
-        residuals = np.column_stack([-outputs, inputs])
-        lengths = 4 * (inputs * inputs).sum(axis=1)
-        gradient = 2 * (inputs.T @ residuals) / len(inputs)
-        per_sample = residuals.T @ (lengths[:, None] * residuals) / len(inputs)
-        return np.asarray((per_sample - gradient.T @ gradient) * self.shrinkage(client, arithmetic))
 
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j.

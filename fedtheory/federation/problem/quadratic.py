@@ -95,6 +95,16 @@ class Problem:
         return (self.hessians @ points[..., None])[..., 0] - self.linear
 
     @cached_property
+    def gradient_maps(self) -> Array:
+        """grad F_i as maps of (1, x), (M, d, d+1)."""
+        return np.concatenate([-self.linear[:, :, None], self.hessians], axis=2)
+
+    def noise_covariances(self, moments: Array) -> Array:
+        """Covariances (M, d, d) of the gradients' noise at points with second moments `moments` (M, d+1, d+1)."""
+        maps = self.gradient_maps
+        return self.oracle.covariances(moments, maps @ moments @ maps.transpose(0, 2, 1))
+
+    @cached_property
     def centred(self) -> Problem:
         """The same problem in coordinates whose zero is the optimum, where F* is well separated from rounding."""
         at = self.optimum

@@ -51,7 +51,7 @@ class ToyRun:
         centred = self.run.problem.centred
         at_optimum = np.zeros((centred.clients, centred.dimension + 1, centred.dimension + 1))
         at_optimum[:, 0, 0] = 1
-        return float(centred.oracle.covariances(at_optimum).trace(axis1=1, axis2=2).max())
+        return float(centred.noise_covariances(at_optimum).trace(axis1=1, axis2=2).max())
 
     @property
     def inside(self) -> int:

@@ -1,0 +1,110 @@
+"""Expectations inside a round as quadratic forms in the model that the round starts from.
+
+A local step maps the second moment P of (1, x_i) linearly to that of the next
+iterate, so a form in an iterate, Phi, has the mean of another form in its
+predecessor,
+
+    <Phi, P^{k+1}> = <A' Phi A + eta^2 N*(Phi), P^k>,
+
+A the mean step and N* the noise.  Pulled back to the start of the round, the
+forms are the same in every round: whatever is asked of the local steps of T
+rounds costs K steps, and not K T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.moments.local import homogeneous, step_maps, unroll
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.federation import LocalWork
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+
+@dataclass(frozen=True, eq=False)
+class PulledBack:
+    """A form in x_i^k, as forms in (1, x) at the start of the round, (M, d+1, d+1)."""
+
+    carried: Array
+    """What the mean of x_i^k makes of it."""
+    noise: Array
+    """What the noise of the first k steps adds."""
+
+
+def pulled_back(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
+    """Forms in (1, x_i), (d+1, d+1) for all clients or (M, d+1, d+1), after k = 0 .. max_i K_i local steps."""
+    maps, gradients = step_maps(problem, work), problem.gradient_maps
+    transposed, pushes = maps.transpose(0, 2, 1), gradients.transpose(0, 2, 1)
+    squared_sizes = (work.step_sizes * work.step_sizes)[:, None, None]
+    carried = np.broadcast_to(forms, maps.shape)
+    noise = carried - carried
+    for k in range(max(work.steps) + 1):
+        yield PulledBack(carried, noise)
+        if k == max(work.steps):
+            return
+        seen = (carried + noise)[:, 1:, 1:]
+        fresh = problem.oracle.pulled_back(seen, pushes @ seen @ gradients)
+        noise = transposed @ noise @ maps + squared_sizes * fresh
+        carried = transposed @ carried @ maps
+
+
+@dataclass(frozen=True, eq=False)
+class RoundForms:
+    """The forms of a round in which all start from the newest model."""
+
+    recursion: Recursion
+
+    def of_average(self, form: Array) -> Array:
+        """The form (d, d) in xbar^k - x*, for k = 0 .. K: (K+1, d+1, d+1)."""
+        squared_weights = self.recursion.problem.weights * self.recursion.problem.weights
+        each = self._pulled_back(homogeneous(form))
+        noise = np.stack([weighted_sum(squared_weights, one.noise) for one in each])
+        maps = self.recursion.average_maps[:, 1:, :]
+        forms: Array = maps.transpose(0, 2, 1) @ form @ maps + noise
+        return forms
+
+    def of_drift(self) -> Iterator[Array]:
+        """|x_i^k - xbar^k|^2 of each client, for k = 0 .. K: (M, d+1, d+1)."""
+        weights, identity = self.recursion.problem.weights, self.recursion.problem.arithmetic.identity
+        squares = self._pulled_back(homogeneous(identity(self.recursion.problem.dimension)))
+        steps = unroll(self.recursion.centred, self.recursion.work, self.recursion.start)
+        for one, local, average in zip(squares, steps, self.recursion.average_maps, strict=True):
+            apart = (local.maps - average)[:, 1:, :]
+            shared = weighted_sum(weights * weights, one.noise)
+            carried: Array = apart.transpose(0, 2, 1) @ apart
+            yield carried + (1 - 2 * weights)[:, None, None] * one.noise + shared
+
+    def of_clients(self, forms: Array) -> Iterator[Array]:
+        """Each client's form in (1, x_i^k - x*), (M, d+1, d+1), for k = 0 .. K."""
+        return (one.carried + one.noise for one in self._pulled_back(forms))
+
+    def of_virtual_iterate(self, form: Array) -> Iterator[Array]:
+        """The form (d+1, d+1) in (1, theta^k - x*) of fraboni2022, eq. (7), for k = 0 .. K."""
+        return (self._after_steps(form, maps, one) for maps, one in self._maps_with(form))
+
+    def _maps_with(self, form: Array) -> Iterator[tuple[Array, PulledBack]]:
+        steps = unroll(self.recursion.centred, self.recursion.work, self.recursion.start)
+        return ((local.maps, one) for local, one in zip(steps, self._pulled_back(form), strict=True))
+
+    def _after_steps(self, form: Array, maps: Array, one: PulledBack) -> Array:
+        """The form in what the server would make of the clients' iterates."""
+        participation, step = self.recursion.participation, self.recursion.server_step_size
+        identity = self.recursion.problem.arithmetic.identity(len(form))
+        displacements = maps - identity
+        mean = weighted_sum(participation.mean, displacements)
+        carried = identity + step * mean
+        added = weighted_sum(participation.squares, one.noise)
+        if not participation.is_fixed:
+            each = displacements.transpose(0, 2, 1) @ form @ displacements
+            added = added + weighted_sum(participation.diagonal, each)
+            added = added + (participation.pairing - 1) * (mean.T @ form @ mean)
+        after: Array = carried.T @ form @ carried + step * step * added
+        return after
+
+    def _pulled_back(self, forms: Array) -> Iterator[PulledBack]:
+        return pulled_back(self.recursion.centred, self.recursion.work, forms)
