@@ -33,15 +33,26 @@ def paper_with(key: str) -> Paper | None:
     """The paper of that key, None where there is none; one of the package is imported without the others."""
     if key in _OPENED:
         return _OPENED[key]
-    return paper_of(f"{GROUP}.{key}") if key in _folders_of_the_package() else papers().get(key)
+    return paper_of(f"{GROUP}.{key}") if key in _folders_of_the_package() else _installed_papers().get(key)
 
 
 @cache
 def _lasting_papers() -> dict[str, Paper]:
+    return _by_key([f"{GROUP}.{key}" for key in _folders_of_the_package()]) | _installed_papers()
+
+
+@cache
+def _installed_papers() -> dict[str, Paper]:
+    """Those of other distributions."""
+    return _by_key(sorted({point.value for point in importlib.metadata.entry_points(group=GROUP)}))
+
+
+def _by_key(packages: list[str]) -> dict[str, Paper]:
     found: dict[str, Paper] = {}
-    for name in (*(f"{GROUP}.{key}" for key in _folders_of_the_package()), *_names_of_entry_points()):
+    for name in packages:
         paper = paper_of(name)
-        if paper.source.key in found:
+        is_of_the_package = name.startswith(GROUP)
+        if paper.source.key in found or (not is_of_the_package and paper.source.key in _folders_of_the_package()):
             raise InputError(name, f"another paper already has the key {paper.source.key!r}")
         found[paper.source.key] = paper
     return found
@@ -52,10 +63,6 @@ def _folders_of_the_package() -> tuple[str, ...]:
     """The papers of the package; a folder has the name of its paper's key."""
     folder = Path(fedtheory.__path__[0]) / "sources"
     return tuple(sorted(module.name for module in pkgutil.iter_modules([str(folder)])))
-
-
-def _names_of_entry_points() -> list[str]:
-    return sorted({point.value for point in importlib.metadata.entry_points(group=GROUP)})
 
 
 def paper_of(package: str) -> Paper:

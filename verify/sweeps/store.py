@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 METADATA = "fedtheory.sweep"
 """Key of the metadata of the table: the sweep as JSON."""
-_MOST_PARTS = 1000
+_MOST_PARTS = 100
 _DIGEST = "digest"
 
 

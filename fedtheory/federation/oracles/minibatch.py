@@ -44,7 +44,7 @@ class MiniBatch(Oracle):
         for client, residuals in enumerate(self._residuals):
             squares = ((residuals @ moments[client]) * residuals).sum(axis=1)
             per_sample[client] = _weighted_squares(residuals[:, 1:], squares)
-        return (per_sample - gradients) * self._shrinkages(gradients)
+        return (per_sample - gradients) * self._shrinkages
 
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
@@ -52,17 +52,18 @@ class MiniBatch(Oracle):
             inputs = residuals[:, 1:]
             lengths = ((inputs @ forms[client]) * inputs).sum(axis=1)
             per_sample[client] = _weighted_squares(residuals, lengths)
-        return (per_sample - gradients) * self._shrinkages(gradients)
+        return (per_sample - gradients) * self._shrinkages
 
     @cached_property
     def _residuals(self) -> list[Array]:
         """Of each client's samples, as linear forms in (1, x), (n_i, d+1)."""
         return [np.column_stack([-outputs, inputs]) for inputs, outputs in self.data]
 
-    def _shrinkages(self, like: Array) -> Array:
+    @cached_property
+    def _shrinkages(self) -> Array:
         """Of all clients, (M, 1, 1)."""
-        arithmetic = arithmetic_of(like)
-        return arithmetic.array([self.shrinkage(client, arithmetic) for client in range(len(like))])[:, None, None]
+        arithmetic = arithmetic_of(self.data.inputs[0])
+        return arithmetic.array([self.shrinkage(n, arithmetic) for n in range(len(self.data.inputs))])[:, None, None]
 
     def shrinkage(self, client: int, arithmetic: Arithmetic) -> Number:
         """Variance of a client's batch mean over the variance of one sample."""

@@ -6,13 +6,14 @@ the points that the run itself visits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import singledispatch
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import largest
-from fedtheory.engine.frames import Frame, Vector, common_steps, frames_at
+from fedtheory.engine.frames import Frame, common_steps, frames_at
+from fedtheory.engine.losses.run import LossRun
 from fedtheory.engine.region import AlongRun
 from fedtheory.engine.run import Bound, Run
 from fedtheory.language.quantities.measuring.expectations import (
@@ -116,37 +117,36 @@ sum_without_last = per_round(
 )
 
 
-def _largest(run: Run, values: Callable[[Frame], list[Array]]) -> Bound:
-    found = [largest(found) for frame in frames_at("step", run) for found in values(frame)]
-    return Bound(largest(found), AlongRun())
-
-
-def _gradient_squares(frame: Frame, at: Vector) -> Array:
-    """E|grad L_i|^2, (M,)."""
-    return square(frame, frame.run.client_objectives.gradient(frame, at))
-
-
-def _full(frame: Frame) -> list[Array]:
+@singledispatch
+def _gradient_squares(run: Run) -> tuple[Number, Number]:
+    """The largest E|grad L_i|^2 at the theta^{n,k} and at the clients' iterates, and the largest E|g_i|^2 at these."""
     # Every theta^{n,k} is theta^0, which all clients start from, or the next iterate of a step.
-    return [_gradient_squares(frame, at) for at in (frame.next_virtual, frame.local)]
+    common_steps(run)
+    lengths = run.gradient_forms.lengths
+    at_clients = run.trajectory.local_second_moments(lengths)
+    full = largest([at_clients.max(), run.trajectory.at_virtual_iterates(lengths)[:, 1:].max()])
+    return full, run.visited_second_moment.value
+
+
+@_gradient_squares.register
+def _of_losses(run: LossRun) -> tuple[Number, Number]:
+    full, drawn = [], []
+    for frame in frames_at("step", run):
+        gradients = (run.client_objectives.gradient(frame, at) for at in (frame.next_virtual, frame.local))
+        full += [largest(square(frame, gradient)) for gradient in gradients]
+        drawn.append(largest(_gradient_lengths(frame)))
+    return largest(full), largest(drawn)
 
 
 full_gradient_bound = supremum(
     "full_gradient_bound",
     "B",
     "the largest E|grad L_i|^2 at the theta^{n,k} and at the clients' iterates of the run, its root",
-    lambda run: _largest(run, _full),
+    lambda run: Bound(_gradient_squares(run)[0], AlongRun()),
 )
-
-
-def _stochastic(run: Run) -> Bound:
-    drawn = _largest(run, lambda frame: [square(frame, frame.gradient)])
-    return Bound(largest([drawn.value, full_gradient_bound.on(run)]), drawn.region)
-
-
 gradient_bound = supremum(
     "gradient_bound",
     "B_g",
     "the largest E|g_i|^2 at the clients' iterates and E|grad L_i|^2 at the theta^{n,k} of the run, its root",
-    _stochastic,
+    lambda run: Bound(largest(_gradient_squares(run)), AlongRun()),
 )
