@@ -7,16 +7,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim, Verdict
+from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import prove
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import Check, check
 from verify.counterexamples import counterexample
+from verify.falsify import Glance, glance
 from verify.trials import Outcome, counts, try_claims
 
+_OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
+"""Verdicts that a violation would change."""
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
 
@@ -44,6 +48,8 @@ class ClaimVerdict:
     evidence: Check | None
     """The exact check of the witness."""
     seconds: float
+    searched: int = 0
+    """Runs that a search for a violation tried, beside the instances."""
 
     @property
     def agrees(self) -> bool:
@@ -62,16 +68,55 @@ class ClaimVerdict:
 
 
 def verify(
-    targets: Sequence[str], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+    targets: Sequence[str],
+    *,
+    jobs: int = 1,
+    search: float = 0,
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[ClaimVerdict]:
     """Try claims, named by id or ``file.py:NAME``, on their families of instances.
 
     A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
+    A claim of no paper that is only supported is searched for a violation, for at most `search` seconds.
     """
     outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
     for outcome in try_claims(list(outcomes), jobs=jobs, on_progress=on_progress):
         outcomes[outcome.target].append(outcome)
-    return [_verdict(target, found) for target, found in outcomes.items()]
+    return _searched([_verdict(target, found) for target, found in outcomes.items()], search, jobs)
+
+
+def _searched(verdicts: list[ClaimVerdict], seconds: float, jobs: int) -> list[ClaimVerdict]:
+    """The verdicts, those on claims of one's own after a search."""
+    from joblib import Parallel, delayed
+
+    open_ones = [v.target for v in verdicts if v.verdict in _OPEN and paper_with(v.claim.source) is None]
+    if not open_ones or seconds <= 0:
+        return verdicts
+    found = Parallel(n_jobs=jobs)(delayed(_glance)(target, seconds) for target in open_ones)
+    by_target = dict(zip(open_ones, found, strict=True))
+    return [_after(verdict, by_target[v]) if (v := verdict.target) in by_target else verdict for verdict in verdicts]
+
+
+def _glance(target: str, seconds: float) -> Glance:
+    return glance(resolve(target), seconds)
+
+
+def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
+    if glance.counterexample is None:
+        return replace(verdict, searched=glance.looked)
+    witness = parse_run(glance.counterexample, RATIONAL)
+    evidence = check(verdict.claim, witness)
+    return replace(
+        verdict,
+        verdict="refuted",
+        instances=verdict.instances + 1,
+        exact_instances=verdict.exact_instances + 1,
+        violations=verdict.violations + 1,
+        worst_ratio=verdict.worst_ratio if evidence.ratio is None else plain_float(evidence.ratio),
+        witness=witness,
+        evidence=evidence,
+        searched=glance.looked,
+    )
 
 
 def _verdict(target: str, outcomes: Sequence[Outcome]) -> ClaimVerdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 NAME = "verify"
 
 
-def run(targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, as_json: Json = False) -> None:
+Search = Annotated[
+    float, typer.Option("--search", min=0, help="Seconds to search for a violation of a claim of your own; 0 for none.")
+]
+
+
+def run(
+    targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, search: Search = 10, as_json: Json = False
+) -> None:
     """Try claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
     from time import perf_counter
 
@@ -36,7 +43,7 @@ def run(targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, as_j
     begin = perf_counter()
     chosen = expand_or_all(targets, source)
     with progress("instances") as report:
-        verdicts = verify(chosen, jobs=jobs, on_progress=report)
+        verdicts = verify(chosen, jobs=jobs, search=search, on_progress=report)
     seconds = perf_counter() - begin
     if as_json:
         print_json({"claims": [document(verdict) for verdict in verdicts], "seconds": round(seconds, 3)})
@@ -57,6 +64,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "instances": verdict.instances,
         "violations": verdict.violations,
         "undecided": verdict.undecided,
+        "searched": verdict.searched,
         "worst_ratio": verdict.worst_ratio,
         "lhs": None if worst is None else str(worst.lhs),
         "rhs": None if worst is None else str(worst.rhs),

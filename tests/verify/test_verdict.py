@@ -34,6 +34,8 @@ start = Claim(id="mine:start", lhs=q.average_suboptimality, rhs=D**2 / (2 * eta 
 fast = Claim(id="mine:fast", rate=Rate(q.average_suboptimality.symbol - q.limiting_suboptimality.symbol, 1 / T**3, T),
              where={T: q.rounds, q.average_suboptimality.symbol: q.average_suboptimality,
                     q.limiting_suboptimality.symbol: q.limiting_suboptimality})
+crowded = Claim(id="mine:crowded", lhs=q.average_suboptimality, where=where, conditions=[eta <= 1 / (4 * L)],
+                rhs=D**2 / (2 * eta * tau * T) + eta * sigma**2 / M**2 + L * drift_bound)
 nothing = Claim(id="mine:nothing", lhs=q.max_drift, rhs=1, where=where, conditions=[eta >= 10 / L])
 """
 
@@ -43,8 +45,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ClaimVerdict]
     """Verdicts on a user's file with one true and some false bounds."""
     file = Path(tmp_path_factory.mktemp("mine")) / "mine.py"
     file.write_text(PLANTED)
-    names = ("drift", "no_noise_term", "exponent", "start", "fast", "nothing")
-    return dict(zip(names, verify([f"{file}:{name}" for name in names], jobs=2), strict=True))
+    names = ("drift", "no_noise_term", "exponent", "start", "fast", "nothing", "crowded")
+    return dict(zip(names, verify([f"{file}:{name}" for name in names], jobs=2, search=10), strict=True))
 
 
 def test_a_true_bound_is_supported(planted: dict[str, ClaimVerdict]) -> None:
@@ -57,7 +59,14 @@ def test_a_true_bound_is_supported(planted: dict[str, ClaimVerdict]) -> None:
     assert found.witness is not None
 
 
-@pytest.mark.parametrize("name", ["no_noise_term", "exponent", "start"])
+def test_supported_means_that_a_search_found_nothing(planted: dict[str, ClaimVerdict]) -> None:
+    """No instance of the families is crowded enough; the search after them is. What is refuted is not searched."""
+    assert planted["drift"].searched > 50
+    assert planted["crowded"].searched > 0
+    assert planted["exponent"].searched == 0
+
+
+@pytest.mark.parametrize("name", ["no_noise_term", "exponent", "start", "crowded"])
 def test_a_planted_error_is_refuted_by_an_exact_instance(planted: dict[str, ClaimVerdict], name: str) -> None:
     """The counterexample is rational, satisfies the conditions, and violates the bound when checked anew."""
     found = planted[name]

@@ -13,12 +13,14 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from verify.check import Check, check
 from verify.falsify.hunt import Hunt
-from verify.falsify.search import search, simplest_violation
+from verify.falsify.search import search, short_search, simplest_violation
 from verify.falsify.shrink import burden, shrink, simplify
 from verify.falsify.tables import Table, written
 
 _LOOKING, _SHRINKING = 0.2, 0.6
 """Seconds for each second of the budget, at most: to look for simpler violations, and until the end of shrinking."""
+_LONGEST_LOOK, _LONGEST_SHRINKING = 1.0, 8.0
+"""Seconds, whatever the budget: who has a violation waits no longer for a simpler one."""
 _LEAST = 5.0
 """Seconds of budget that shrinking counts with in any case."""
 
@@ -69,13 +71,29 @@ def falsify(
 
     A claim is refuted by the exact check of the run that is reported, never otherwise.
     """
-    begin = perf_counter()
     hunt = search(claim, budget, seed, on_progress)
     table, found = _refutation(hunt, budget, seed) or _largest(hunt, budget)
     verdict: Literal["refuted", "not refuted"] = (
         "refuted" if found is not None and found.arithmetic.is_rigorous and found.holds is False else "not refuted"
     )
-    return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, perf_counter() - begin)
+    return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, hunt.seconds)
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What a short search ends with."""
+
+    looked: int
+    """Runs that were tried."""
+    counterexample: Table | None
+    """The run file of a counterexample, as a table."""
+
+
+def glance(claim: Claim, budget: float) -> Glance:
+    """Search for a violation where bounds usually fail, for at most `budget` seconds, and shrink what is found."""
+    hunt = short_search(claim, budget)
+    refutation = _refutation(hunt, budget, seed=0)
+    return Glance(hunt.looked, None if refutation is None else refutation[0])
 
 
 def _refutation(hunt: Hunt, budget: float, seed: int) -> tuple[Table, Check] | None:
@@ -83,9 +101,9 @@ def _refutation(hunt: Hunt, budget: float, seed: int) -> tuple[Table, Check] | N
     if hunt.violation is None:
         return None
     begin, budget = perf_counter(), max(budget, _LEAST)
-    simplest = simplest_violation(hunt.claim, seed, begin + _LOOKING * budget)
+    simplest = simplest_violation(hunt.claim, seed, begin + min(_LOOKING * budget, _LONGEST_LOOK))
     starts = [hunt.violation.table] if simplest is None else [simplest, hunt.violation.table]
-    shrunk = [shrink(hunt.claim, start, begin + _SHRINKING * budget) for start in starts]
+    shrunk = [shrink(hunt.claim, start, begin + min(_SHRINKING * budget, _LONGEST_SHRINKING)) for start in starts]
     table = min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
     return table, check(hunt.claim, parse_run(table, RATIONAL))
 

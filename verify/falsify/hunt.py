@@ -22,6 +22,7 @@ from verify.falsify.tables import (
     examine,
     features,
     get,
+    most_steps,
     quick,
     rows,
     working_table,
@@ -29,7 +30,11 @@ from verify.falsify.tables import (
 )
 
 _CONFIRMED = 400_000
-"""Multiplications up to which a violation that floats see is repeated exactly."""
+"""Multiplications of short numbers up to which a violation that floats see is repeated exactly."""
+_MOST_ITERATES = 2**16
+"""Local steps of all clients in all rounds: a claim may ask for something at each of them."""
+_LENGTH = 64
+"""Steps after which a multiplication takes as long again."""
 _POOL = 24
 """How many runs are kept as starting points."""
 
@@ -141,6 +146,8 @@ class Hunt:
             self.reached = _best_of([*self.reached, place])
 
     def _is_within_reach(self, table: Table) -> bool:
+        if all_steps(table) * clients(table) > _MOST_ITERATES:
+            return False
         return all_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
 
     def _tick(self) -> None:
@@ -153,7 +160,7 @@ class Hunt:
         self.applicable += 1
         if found.arithmetic is FLOAT and found.holds is not False and score(found) > self._best_score:
             # The best run is an exact one wherever that can be afforded.
-            exact = examine(self.claim, table) if cost(table) <= _CONFIRMED else None
+            exact = examine(self.claim, table) if _is_confirmable(table) else None
             found = found if exact is None else exact
         if found.holds is False:
             self._confirm(table)
@@ -169,7 +176,7 @@ class Hunt:
 
     def _confirm(self, table: Table) -> None:
         """A violation counts once the run file that is printed violates the claim in exact arithmetic."""
-        if self.claim.rate is None and cost(table) > _CONFIRMED:
+        if self.claim.rate is None and not _is_confirmable(table):
             return
         try:
             printed = written(table)
@@ -186,7 +193,20 @@ def _best_of(places: list[Place]) -> list[Place]:
     return sorted(places, key=lambda place: -place.score)[:_POOL]
 
 
+def _is_confirmable(table: Table) -> bool:
+    """Whether an exact run takes seconds: its numbers get longer with every step."""
+    return cost(table) * (1 + all_steps(table) // _LENGTH) <= _CONFIRMED
+
+
 def cost(table: Table) -> int:
-    """About how many rational multiplications a run takes; models of several ages are carried along."""
-    models = clients(table) + 1 if get(table, "algorithm.clock.policy") not in (None, "sync") else 1
-    return int((all_steps(table) * clients(table) * models + rows(table)) * (dimension(table) + 1) ** 3)
+    """About how many multiplications a run takes.
+
+    Models of several ages are carried along.  Where all start from the newest
+    one and noise is the same everywhere, clients are averaged once.
+    """
+    waits = get(table, "algorithm.clock.policy") in (None, "sync")
+    if waits and get(table, "problem.batch") is None:
+        steps = most_steps(table) * clients(table) + all_steps(table)
+    else:
+        steps = all_steps(table) * clients(table) * (1 if waits else clients(table) + 1)
+    return int((steps + rows(table)) * (dimension(table) + 1) ** 3)

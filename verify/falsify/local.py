@@ -72,7 +72,7 @@ class Climb:
         """Every knob in both directions, in random order, with ever smaller factors; a success is repeated."""
         for exponent in exponents:
             names = [knob.name for knob in knobs_of(self.at.table)]
-            for place in generator.permutation(len(names)):
+            for place in generator.permutation(len(names)) if self.left > 0 else ():
                 for signed in (exponent, -exponent):
                     while self._turn(names[place], factor_of(signed, _PRECISION)):
                         pass

@@ -17,12 +17,15 @@ from verify.check.links import condition_links, links_of
 from verify.falsify.hunt import FAR, NEAR, Hunt, Over, Place
 from verify.falsify.local import Climb, without
 from verify.falsify.polish import polish
+from verify.falsify.rays import along_rays
 from verify.falsify.score import NOTHING
 from verify.falsify.starts import own_size, setting, starts
 from verify.falsify.structure import other_shapes, variants
-from verify.falsify.tables import Table
+from verify.falsify.tables import Table, get
 from verify.instances import FAMILIES, Instance, complexity
 
+_FIRST, _FOLLOWED = 12, 2
+"""Instances at the beginning, and local searches where there are no rays."""
 _BATCH = 32
 """Instances between two local searches."""
 _ASPECTS = (
@@ -47,12 +50,22 @@ def search(
 
     The order of everything that is tried depends on `seed` only.
     """
+    return _hunted(_go, Hunt(claim, budget, on_progress), seed)
+
+
+def short_search(claim: Claim, budget: float, seed: int = 0) -> Hunt:
+    """The beginning of a search, which ends by itself: a few runs, and what is far from them along rays."""
+    return _hunted(_begin, Hunt(claim, budget, lambda _done, _all: None), seed)
+
+
+def _hunted(way: Callable[[Hunt, Iterator[Instance], np.random.Generator], None], hunt: Hunt, seed: int) -> Hunt:
+    claim, generator = hunt.claim, np.random.default_rng(seed)
     if not claim.is_testable:
         raise InputError(claim.id, "there is no relation to violate: the claim says what something is")
     links_of(claim), condition_links(claim)
-    hunt = Hunt(claim, budget, on_progress)
     with suppress(Over):
-        _go(hunt, np.random.default_rng(seed))
+        hunt.setting = setting(claim)
+        way(hunt, starts(claim, generator), generator)
     return hunt
 
 
@@ -72,11 +85,24 @@ def simplest_violation(claim: Claim, seed: int, deadline: float) -> Table | None
     return None if simplest is None else run_table(simplest[1].run())
 
 
-def _go(hunt: Hunt, generator: np.random.Generator) -> None:
-    hunt.setting = setting(hunt.claim)
-    instances = starts(hunt.claim, generator)
+def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generator) -> None:
+    """A few instances, and rays from the best of them; where those are no use, local searches."""
+    _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
+    if _may_go_far(hunt) and hunt.fresh:
+        along_rays(hunt, min(hunt.fresh, key=_waiting))
+        return
+    for _ in hunt.fresh[:_FOLLOWED]:
+        _climb(hunt, generator, _SHORT)
+
+
+def _waiting(place: Place) -> tuple[bool, float]:
+    """Long horizons take no time where noise is the same everywhere; among these runs the best one."""
+    return get(place.table, "problem.batch") is not None, -place.score
+
+
+def _go(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generator) -> None:
+    _begin(hunt, instances, generator)
     if hunt.claim.rate is not None:
-        _try(hunt, instances)
         return
     for _ in range(0, own_size(hunt.claim), _BATCH):
         _try(hunt, islice(instances, _BATCH))

@@ -45,6 +45,8 @@ _OPTIONAL = (
     *(f"problem.{name}" for name in ("noise", "weights", "constants", "batch", "replacement")),
     *(f"algorithm.{name}" for name in ("server_step_size", "clock", "aggregation", "participation")),
 )
+_MANY = 16
+"""Parts from which on not each of them is tried on its own."""
 _KEY = 24
 """What an optional key weighs, beside its numbers."""
 
@@ -143,7 +145,8 @@ class _Shrinking:
         for key in number_keys():
             for value in dict.fromkeys(leaves(get(self.table, key))):
                 helped |= any(self._tries(_replaced(self.table, key, value, other)) for other in simpler(value))
-            for place in range(len(list(leaves(get(self.table, key))))):
+            places = len(list(leaves(get(self.table, key))))
+            for place in range(places if places <= 4 * _MANY else 0):
                 helped |= self._simpler_at(key, place)
         return helped
 
@@ -199,6 +202,9 @@ def _replaced_at(table: Table, key: str, place: int, new: fmpq) -> Table:
 def _with_fewer_parts(table: Table) -> Iterator[Table]:
     everyone, coordinates = list(range(clients(table))), list(range(dimension(table)))
     rounds = table["algorithm"]["rounds"]
+    if len(everyone) > _MANY:
+        # What is decided at a client's price comes first.
+        yield from (with_coordinates(table, kept) for kept in _subsets(coordinates))
     for count in _fewer(rounds):
         yield changed(table, {"algorithm.rounds": count})
     for kept in _subsets(everyone):
@@ -222,7 +228,11 @@ def _fewer(count: int) -> list[int]:
 
 
 def _subsets(parts: list[int]) -> Iterator[list[int]]:
-    """One part, two of them, half of them, all but one."""
+    """One part, two of them, half of them, all but one; of many the first ones."""
+    if len(parts) > _MANY:
+        counts = {1, 2, *(len(parts) - len(parts) // share for share in (2, 4, 8, 16)), len(parts) - 1}
+        yield from (parts[:count] for count in sorted(counts))
+        return
     if len(parts) > 2:
         yield from ([part] for part in parts)
         yield from ([one, other] for one in parts[:6] for other in parts[:6] if one < other)
