@@ -29,7 +29,7 @@ from verify.falsify.tables import (
     written,
 )
 
-_CONFIRMED = 400_000
+_CONFIRMED = 4_000_000
 """Multiplications of short numbers up to which a violation that floats see is repeated exactly."""
 _MOST_ITERATES = 2**16
 """Local steps of all clients in all rounds: a claim may ask for something at each of them."""

@@ -45,8 +45,11 @@ def without(table: Table, names: Sequence[str]) -> Table:
 class Climb:
     """Moves that are kept where the score rises, with a bounded number of looks."""
 
-    def __init__(self, claim: Claim, look: Look, at: Place, looks: int, structure: Structure) -> None:
+    def __init__(
+        self, claim: Claim, look: Look, at: Place, looks: int, structure: Structure, gain: float = 1e-9
+    ) -> None:
         self._claim, self._look, self.at, self.left, self._structure = claim, look, at, looks, structure
+        self._gain = gain
 
     def tries(self, table: Table | None) -> bool:
         """Whether a table is better than the present one, which it then replaces."""
@@ -57,7 +60,7 @@ class Climb:
         if reached == NOTHING and self._claim.conditions:
             repaired = within_conditions(self._claim, table)
             reached, table = (NOTHING, table) if repaired is None else (self._look(repaired), repaired)
-        if reached <= self.at.score + 1e-9:
+        if reached <= self.at.score + self._gain:
             return False
         self.at = Place(table, reached)
         return True

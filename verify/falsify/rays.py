@@ -31,8 +31,8 @@ _LEFT_OUT = (
     (),
 )
 """What vanishes, by the names of the knobs: first all but one of noise, dissimilarity and distance."""
-_LOOKS, _GAIN = 60, 0.01
-"""Of one start at most, and how much better a round of changes has to be for another one."""
+_LOOKS, _GAIN = 80, 0.03
+"""Of one start at most, and the least rise of the score that is worth a step: limits are approached for ever."""
 _LONGEST = 3.0
 """Seconds for all of them."""
 _FEW_CLIENTS, _MOST_CLIENTS = 8, 1024
@@ -47,7 +47,7 @@ def along_rays(hunt: Hunt, start: Place) -> None:
         for steps in (changed(table, {"algorithm.local_steps": 1}), table):
             reached = hunt.look(steps) if hunt.seconds < until else NOTHING
             if reached > NOTHING:
-                climb = Climb(hunt.claim, hunt.look, Place(steps, reached), _LOOKS, other_shapes)
+                climb = Climb(hunt.claim, hunt.look, Place(steps, reached), _LOOKS, other_shapes, _GAIN)
                 end = _followed(climb, lambda: hunt.seconds < until)
                 if clients(end.table) <= _FEW_CLIENTS:
                     hunt.keep(end)
@@ -58,7 +58,7 @@ def _followed(climb: Climb, in_time: Callable[[], bool]) -> Place:
     """Where the rays lead: each is followed for as long as the score rises."""
     climb.to_the_edge()
     before = NOTHING
-    while climb.left > 0 and climb.at.score > before + _GAIN:
+    while climb.left > 0 and climb.at.score > before:
         before = climb.at.score
         for change in _CHANGES:
             while climb.left > 0 and in_time() and climb.tries(change(climb.at.table)):
