@@ -49,8 +49,8 @@ class Evidence:
     command: str
 
 
-def evidence(verdict: ClaimVerdict) -> Evidence | None:
-    """The evidence of a verdict, where it rests on an instance."""
+def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
+    """The evidence of a verdict on a claim that people call so, where it rests on an instance."""
     check, witness, run_file = verdict.evidence, verdict.witness, verdict.run_file
     if check is None or witness is None or run_file is None:
         return None
@@ -63,7 +63,7 @@ def evidence(verdict: ClaimVerdict) -> Evidence | None:
         constants=_constants(verdict.claim, witness),
         regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in check.regions.items()],
         run_file=run_file,
-        command=f"fedtheory check {verdict.claim.id} {RUN_FILE} --arithmetic rational",
+        command=f"fedtheory check {called} {RUN_FILE} --arithmetic rational",
     )
 
 

@@ -86,8 +86,8 @@ def _bound_figures(claim: Claim) -> list[Figure]:
         return []
     curve, words = bound_curve(claim, showcase(local_steps=5)), _words(5)
     return [
-        over_rounds(claim, curve, words),
-        by_terms(claim, curve, words),
+        over_rounds(claim.slug, curve, words),
+        by_terms(claim.slug, curve, words),
         tightness_map(claim, map_problems(), _step_limit(claim)),
     ]
 
@@ -143,7 +143,7 @@ def _stale_bound_figures(claim: Claim) -> list[Figure]:
         return []
     curve = bound_curve(claim, stale(), horizons)
     words = "Asynchronous, three clients in the plane with update times 1, 2 and 4, whole cycles of 7 updates."
-    return [over_rounds(claim, curve, words), by_terms(claim, curve, words)]
+    return [over_rounds(claim.slug, curve, words), by_terms(claim.slug, curve, words)]
 
 
 def _path_figures(claim: Claim) -> list[Figure]:

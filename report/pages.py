@@ -10,7 +10,8 @@ from markupsafe import Markup
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.numbers import decimal
-from fedtheory.language.registry import repairs_of, sharper_claims
+from fedtheory.language.registry import paper_with, repairs_of, sharper_claims
+from fedtheory.language.targets import shown_as
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
 from report.evidence import Evidence, evidence
@@ -18,6 +19,7 @@ from report.exhibits import Shown, shown_for
 from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
+from report.own_runs import OwnRun, RunSection, run_section
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
 from verify.printed import PrintedStep, printed_proof
@@ -29,6 +31,11 @@ class ClaimPage:
     """Everything on a claim's page."""
 
     claim: Claim
+    called: str
+    """The id of a paper's claim, or ``file.py:NAME``."""
+    title: str
+    origin: Markup
+    """Where the claim is from."""
     file: str
     verdict: str
     summary: Markup
@@ -51,8 +58,8 @@ class ClaimPage:
     explorer: ExplorerSection | None
     no_explorer: str
     """What in an inequality is no function of numbers, where there is no explorer for that reason."""
-    instances: int
-    ratio: str
+    runs: Sequence[RunSection]
+    """The claim on runs of the reader's own."""
 
 
 @dataclass(frozen=True)
@@ -69,17 +76,27 @@ def _sharper(claim: Claim) -> Sharper:
     return Sharper(claim.id, claim.title, displayed(claim.encoded), claim.verdict or "")
 
 
+def tightest(verdict: ClaimVerdict) -> str:
+    """The largest ratio of the two sides in a few digits; empty for refuted claims, and where no ratio makes sense."""
+    if verdict.worst_ratio is None or verdict.verdict == "refuted":
+        return ""
+    return decimal(verdict.worst_ratio, 3)
+
+
 def page_name(claim: Claim) -> str:
     """File name of a claim's page."""
     return f"{claim.slug}.html"
 
 
-def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure]) -> ClaimPage:
-    """The page of a claim with its verdict and the figures that follow from what it states."""
+def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], runs: Sequence[OwnRun] = ()) -> ClaimPage:
+    """The page of a claim with its verdict, the figures that follow from what it states, and the reader's own runs."""
     claim = verdict.claim
-    shown = shown_for(claim)
+    shown, called = shown_for(claim), shown_as(verdict.target, claim)
     return ClaimPage(
         claim=claim,
+        called=called,
+        title=claim.title or called,
+        origin=_origin(claim, called),
         file=page_name(claim),
         verdict=verdict.verdict,
         summary=prose(_summary(verdict)),
@@ -89,7 +106,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure]) -> ClaimPage:
         conditions=[formula(latex(condition)) for condition in claim.conditions],
         symbols=[(formula(latex(symbol)), notion.meaning) for symbol, notion in claim.notation.items()],
         families=[f"{name}: {FAMILIES[name].description} ({FAMILIES[name].size})" for name in families_for(claim)],
-        evidence=evidence(verdict),
+        evidence=evidence(verdict, called),
         figures=[*(figure for each in shown if not each.heading for figure in each.figures), *figures],
         exhibits=[each for each in shown if each.heading],
         corrected_by=[repair.id for repair in repairs_of(claim)],
@@ -99,9 +116,16 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure]) -> ClaimPage:
         worst_case=worst_case_section(verdict),
         explorer=explorer_section(claim),
         no_explorer=no_explorer(claim),
-        instances=verdict.instances,
-        ratio="" if verdict.worst_ratio is None or verdict.verdict == "refuted" else decimal(verdict.worst_ratio, 3),
+        runs=[run_section(claim, own) for own in runs],
     )
+
+
+def _origin(claim: Claim, called: str) -> Markup:
+    paper = paper_with(claim.source)
+    if paper is None:
+        return Markup("from <code>{}</code>").format(called.rpartition(":")[0])
+    source = paper.source
+    return Markup("{}, <em>{}</em>, {}").format(source.authors, source.title, claim.locator)
 
 
 def _summary(verdict: ClaimVerdict) -> str:

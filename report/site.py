@@ -1,72 +1,72 @@
 """The site: an index, a page for each claim, papers' own pages, the errata, a script, and the verdicts as JSON.
 
-Pages carry no dates and no timings: the same claims give the same bytes.
+The index is there first, and every page as soon as it is drawn.  Pages carry
+no dates and no timings: the same claims give the same bytes.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from fedtheory.errors import InputError, MissingExtra
-from fedtheory.language.claim import Claim, Verdict
-from fedtheory.language.registry import all_sources, find, paper_with
-from fedtheory.language.targets import resolve
-from report.errata import ERRATA_PAGE, ledgers
-from report.gallery import figures_for
-from report.pages import ClaimPage, claim_page
-from report.paper_pages import PaperPage, paper_pages
-from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
+from markupsafe import Markup
+
+from fedtheory.errors import InputError
+from fedtheory.language.claim import Verdict
+from fedtheory.language.registry import all_sources, paper_with
+from fedtheory.language.source import Source
+from fedtheory.language.targets import shown_as
+from report.drawing import (
+    ClaimTask,
+    Drawn,
+    ErrataTask,
+    Neighbour,
+    OnRun,
+    OwnPage,
+    PaperTask,
+    PlainVerdict,
+    PlanTask,
+    Task,
+    drawn,
+    environment_for,
+)
+from report.errata import ERRATA_PAGE
+from report.own_runs import OwnRun, own_runs, together
+from report.pages import page_name, tightest
+from report.planning import PLAN_PAGE, comparable
 from verify.verdict import ClaimVerdict, verify
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 SCRIPT = "explorer.js"
+_SEARCH = 10.0
+"""Seconds for each claim of one's own, as `fedtheory verify` has it."""
 
 
 def write_site(
     folder: Path,
     targets: Sequence[str],
     *,
+    runs: Sequence[str] = (),
     jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Path]:
-    """Verify claims of papers, named as on the command line, and write their pages; the files written."""
-    claims = [_of_a_paper(target) for target in targets]
-    verdicts = verify(targets, jobs=jobs, on_progress=on_progress)
-    pages = [claim_page(v, figures_for(v)) for v in verdicts]
-    environment = _environment()
+    """Verify claims, named as on the command line, and write their pages, also on some run files; the files written."""
+    own = own_runs(runs)
+    verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=on_progress)
     folder.mkdir(parents=True, exist_ok=True)
-    others = paper_pages({claim.source for claim in claims})
-    errata = _errata_page(environment, claims)
-    plan = _plan_page(environment, claims)
-    index = _index(environment, pages, others, has_errata=bool(errata), has_plan=bool(plan))
-    first = {"index.html": index, "verdicts.json": _verdicts_json(verdicts)}
-    own = _paper_pages(environment, others)
-    proofs = {page.certificate.file: page.certificate.content for page in pages if page.certificate}
-    contents = _together(first, _claim_pages(environment, pages), proofs, errata, own, plan, _scripts(pages))
-    return [_write(folder / name, text) for name, text in contents.items()]
-
-
-def _of_a_paper(target: str) -> Claim:
-    claim = resolve(target)
-    if paper_with(claim.source) is None:
-        raise InputError(target, "expected claims of a paper; `fedtheory new-source` makes a folder for one of yours")
-    return claim
-
-
-def _together(*parts: dict[str, str]) -> dict[str, str]:
-    """All files by their names; `InputError` where two go by the same one."""
-    counted = Counter(name for part in parts for name in part)
-    twice = [name for name, count in counted.items() if count > 1]
-    if twice:
-        raise InputError(twice[0], "expected another name for a paper's page, the site has a file of this one")
-    return {name: text for part in parts for name, text in part.items()}
+    site = _Site(folder, [Row.of(verdict) for verdict in verdicts], own)
+    site.write("verdicts.json", _verdicts_json(verdicts))
+    site.write_index()
+    tasks = _tasks(verdicts, site.rows, own)
+    for done, found in enumerate(drawn(tasks, site.linked, jobs), start=1):
+        site.add(found)
+        on_progress(done, len(tasks))
+    site.finish()
+    return [folder / name for name in site.names]
 
 
 def write_sweep(folder: Path, file: Path) -> Path:
@@ -75,7 +75,7 @@ def write_sweep(folder: Path, file: Path) -> Path:
 
     page = sweep_page(file)
     folder.mkdir(parents=True, exist_ok=True)
-    return _write(folder / f"{page.name}.html", _environment().get_template("sweep.html").render(page=page))
+    return _write(folder / f"{page.name}.html", environment_for({}).get_template("sweep.html").render(page=page))
 
 
 def _write(path: Path, text: str) -> Path:
@@ -83,81 +83,160 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+@dataclass(frozen=True)
+class Row:
+    """A claim on the index."""
 
-    from report.mathml import formula, prose
-    from report.pages import page_name
+    target: str
+    id: str
+    called: str
+    title: str
+    locator: str
+    is_repair: bool
+    file: str
+    source: str
+    verdict: Verdict
+    instances: int
+    ratio: str
 
-    environment = Environment(
-        loader=PackageLoader("report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"page_name": lambda claim_id: page_name(find(claim_id)), "prose": prose, "formula": formula}
-    return environment
+    @classmethod
+    def of(cls, found: ClaimVerdict) -> Row:
+        """What the index says of a verdict."""
+        claim, called = found.claim, shown_as(found.target, found.claim)
+        return cls(
+            target=found.target,
+            id=claim.id,
+            called=called,
+            title=claim.title or called,
+            locator=claim.locator,
+            is_repair=bool(claim.corrects),
+            file=page_name(claim),
+            source=claim.source,
+            verdict=found.verdict,
+            instances=found.instances,
+            ratio=tightest(found),
+        )
 
-
-def _index(
-    environment: Environment, pages: Sequence[ClaimPage], others: Sequence[PaperPage], has_errata: bool, has_plan: bool
-) -> str:
-    by_source = {
-        source: [page for page in pages if page.claim.source == source.key] for source in all_sources().values()
-    }
-    shown = {source: found for source, found in by_source.items() if found}
-    counts = {source.key: _counts(found) for source, found in shown.items()}
-    return environment.get_template("index.html").render(
-        sources=shown,
-        counts=counts,
-        others=others,
-        errata=ERRATA_PAGE if has_errata else None,
-        plan=PLAN_PAGE if has_plan else None,
-    )
-
-
-def _counts(pages: Sequence[ClaimPage]) -> list[tuple[str, int]]:
-    counted = Counter(page.verdict for page in pages)
-    return [(verdict, counted[verdict]) for verdict in get_args(Verdict) if counted[verdict]]
-
-
-def _claim_pages(environment: Environment, pages: Sequence[ClaimPage]) -> dict[str, str]:
-    template, sources = environment.get_template("claim.html"), all_sources()
-    neighbours = zip([None, *pages[:-1]], pages, [*pages[1:], None], strict=True)
-    return {
-        page.file: template.render(page=page, source=sources[page.claim.source], before=before, after=after)
-        for before, page, after in neighbours
-    }
+    @property
+    def own_file(self) -> str | None:
+        """The file of a claim of one's own; None for that of a paper."""
+        return self.called.rpartition(":")[0] if paper_with(self.source) is None else None
 
 
-def _scripts(pages: Sequence[ClaimPage]) -> dict[str, str]:
-    """The script of the explorers, once for all pages that have one."""
-    if not any(page.explorer for page in pages):
-        return {}
-    return {SCRIPT: files("report").joinpath("templates", SCRIPT).read_text(encoding="utf-8")}
+@dataclass(frozen=True)
+class Group:
+    """Claims of one paper, or of one file, on the index."""
+
+    key: str
+    heading: Markup
+    rows: Sequence[Row]
+
+    @property
+    def counts(self) -> list[tuple[str, int]]:
+        """How many there are of each verdict."""
+        counted = Counter(row.verdict for row in self.rows)
+        return [(verdict, counted[verdict]) for verdict in get_args(Verdict) if counted[verdict]]
 
 
-def _errata_page(environment: Environment, claims: Sequence[Claim]) -> dict[str, str]:
-    """The errata of these claims; none where none of them is refuted."""
-    found = ledgers(claims)
-    return {ERRATA_PAGE: environment.get_template("errata.html").render(ledgers=found)} if found else {}
+def _groups(rows: Sequence[Row]) -> list[Group]:
+    """The claims of each file of one's own, then those of each paper."""
+    own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
+    by_file = [_of_file(file, [row for row in rows if row.own_file == file]) for file in own]
+    by_paper = [_of_source(s, [row for row in rows if row.source == s.key]) for s in all_sources().values()]
+    return [group for group in (*by_file, *by_paper) if group.rows]
 
 
-def _paper_pages(environment: Environment, others: Sequence[PaperPage]) -> dict[str, str]:
-    template = environment.get_template("page.html")
-    return {
-        other.file: template.render(page=other.page, source=other.source, drawn=other.figures, coverage=other.coverage)
-        for other in others
-    }
+def _of_source(source: Source, rows: Sequence[Row]) -> Group:
+    return Group(source.key, Markup("{}, <em>{}</em> ({})").format(source.authors, source.title, source.year), rows)
 
 
-def _plan_page(environment: Environment, claims: Sequence[Claim]) -> dict[str, str]:
-    """The page of plans, which compares claims of several sources; none without them or scikit-learn's data."""
-    if not set(claims) >= set(comparable()):
-        return {}
-    try:
-        page = plan_page()
-    except MissingExtra:
-        return {}
-    template = environment.get_template("plan.html")
-    return {PLAN_PAGE: template.render(plan=page, columns=COLUMNS, family_columns=FAMILY_COLUMNS)}
+def _of_file(file: str, rows: Sequence[Row]) -> Group:
+    return Group(Path(file).stem, Markup("Your claims in <code>{}</code>").format(file), rows)
+
+
+def _tasks(verdicts: Sequence[ClaimVerdict], rows: Sequence[Row], runs: Sequence[OwnRun]) -> list[Task]:
+    """All pages to draw, those that take longest first."""
+    claims = [verdict.claim for verdict in verdicts]
+    compares = set(claims) >= set(comparable())
+    papers = [PaperTask(key) for key in _whole_papers(rows)]
+    at = [Neighbour(row.file, row.title) for row in rows]
+    pages = [
+        ClaimTask(PlainVerdict.of(verdict), before, after, runs)
+        for verdict, before, after in zip(verdicts, [None, *at[:-1]], [*at[1:], None], strict=True)
+    ]
+    return [*([PlanTask()] if compares else []), *papers, ErrataTask([row.target for row in rows]), *pages]
+
+
+def _whole_papers(rows: Sequence[Row]) -> list[str]:
+    """The papers of which all claims are here: their own pages belong to them as a whole."""
+    counted = Counter(row.source for row in rows)
+    papers = {key: paper for key in counted if (paper := paper_with(key)) is not None}
+    return [key for key, paper in papers.items() if counted[key] >= len(paper.source.claims)]
+
+
+@dataclass
+class _Site:
+    """A folder that fills with pages."""
+
+    folder: Path
+    rows: Sequence[Row]
+    runs: Sequence[OwnRun]
+    names: list[str] = field(default_factory=lambda: ["index.html"])
+    """Of the files, the index first."""
+    own_pages: list[OwnPage] = field(default_factory=list)
+    on_runs: dict[str, Sequence[OnRun]] = field(default_factory=dict)
+    has_explorer: bool = False
+
+    @property
+    def linked(self) -> Mapping[str, str]:
+        """The pages of the claims by their ids."""
+        return {row.id: row.file for row in self.rows}
+
+    def write(self, name: str, text: str) -> None:
+        """A file of its own name; `InputError` where two go by the same one."""
+        if name in self.names:
+            raise InputError(name, "expected another name for a paper's page, the site has a file of this one")
+        self.names.append(name)
+        _write(self.folder / name, text)
+
+    def write_index(self) -> None:
+        """The index, with what there is so far."""
+        text = (
+            environment_for(self.linked)
+            .get_template("index.html")
+            .render(
+                groups=_groups(self.rows),
+                others=sorted(self.own_pages, key=lambda page: (page.source, page.file)),
+                runs=self.runs,
+                errata=ERRATA_PAGE if ERRATA_PAGE in self.names else None,
+                plan=PLAN_PAGE if PLAN_PAGE in self.names else None,
+            )
+        )
+        _write(self.folder / "index.html", text)
+
+    def add(self, found: Drawn) -> None:
+        """Pages that are drawn."""
+        for name, text in found.files.items():
+            self.write(name, text)
+        self.has_explorer |= found.has_explorer
+        self.own_pages += found.own
+        if found.target is not None:
+            self.on_runs[found.target] = found.runs
+
+    def finish(self) -> None:
+        """What is known once all pages are drawn."""
+        if self.has_explorer:
+            self.write(SCRIPT, files("report").joinpath("templates", SCRIPT).read_text(encoding="utf-8"))
+        for name, text in self._run_pages():
+            self.write(name, text)
+        self.write_index()
+
+    def _run_pages(self) -> Iterator[tuple[str, str]]:
+        template = environment_for(self.linked).get_template("run.html")
+        for number, own in enumerate(self.runs):
+            found = [(row, self.on_runs[row.target][number]) for row in self.rows]
+            curves = {row.called: section.curve for row, section in found if section.curve is not None}
+            yield own.page, template.render(own=own, rows=found, together=together(own, curves))
 
 
 def _verdicts_json(verdicts: Sequence[ClaimVerdict]) -> str:

@@ -17,16 +17,25 @@ Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Wher
 Sweep = Annotated[str | None, typer.Option("--sweep", metavar="FILE", help="The table of a sweep, for its page.")]
 
 
+Runs = Annotated[
+    list[str] | None,
+    typer.Option("--run", metavar="RUN", help="A run file of your own, for all claims; may come again."),
+]
+
+
 def run(
     targets: Targets = None,
     output: Folder = "site",
     source: SourceKey = None,
     *,
+    runs: Runs = None,
     sweep: Sweep = None,
     jobs: Jobs = -1,
     as_json: Json = False,
 ) -> None:
     """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples.
+
+    Claims may be your own, as file.py:NAME; with --run each page also shows the claim on your run.
 
     With --sweep the page of a sweep's table is written instead: ratios over the swept keys, and the worst runs.
     """
@@ -36,7 +45,7 @@ def run(
     from fedtheory.errors import InputError, MissingExtra
     from fedtheory.language.targets import expand_or_all
 
-    if sweep is not None and (source is not None or targets):
+    if sweep is not None and (source is not None or targets or runs):
         raise InputError("--sweep", "expected without claims or a source: the page is about the claims of the sweep")
     if not all(find_spec(module) for module in _NEEDED):
         raise MissingExtra("report", "writing the report")
@@ -48,7 +57,9 @@ def run(
 
     if sweep is None:
         with progress("report") as tell:
-            files = write_site(Path(output), expand_or_all(targets, source), jobs=jobs, on_progress=tell)
+            files = write_site(
+                Path(output), expand_or_all(targets, source), runs=runs or [], jobs=jobs, on_progress=tell
+            )
     else:
         files = [write_sweep(Path(output), Path(sweep))]
     if as_json:

@@ -58,7 +58,7 @@ def bound_curve(claim: Claim, run: Run, horizons: Sequence[int] = HORIZONS) -> B
     return BoundCurve(horizons, [check(claim, run.with_rounds(horizon)) for horizon in horizons])
 
 
-def over_rounds(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
+def over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
     """Bound against exact error over rounds, log-log."""
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
@@ -68,26 +68,26 @@ def over_rounds(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
         axes.legend()
         worst = max(a / b for a, b in zip(curve.left, curve.right, strict=True))
         caption = f"Exact left side and bound over the number of rounds. {setting} Largest ratio here: {worst:.3g}."
-        return finish(canvas, f"{claim.slug}-over-rounds", caption)
+        return finish(canvas, f"{name}-over-rounds", caption)
 
 
-def by_terms(claim: Claim, curve: BoundCurve, setting: str) -> Figure:
+def by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
     """The bound split into its terms over rounds, log-log."""
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linewidth=2.4, label="bound")
         left_out = []
-        for number, (name, values) in enumerate(curve.terms.items()):
+        for number, (term, values) in enumerate(curve.terms.items()):
             style = {"color": colour(number), "linestyle": dash(number)}
             if max(values) > _NOTHING * max(curve.right):
-                axes.loglog(curve.horizons, values, label=_label(name, number), **style)
+                axes.loglog(curve.horizons, values, label=_label(term, number), **style)
             else:
-                left_out.append(_label(name, number))
+                left_out.append(_label(term, number))
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("terms of the bound")
         axes.legend(loc="best")
         caption = f"The bound, split into its terms. {setting} Where a flat term dominates, more rounds do not help."
         caption += f" Zero here, and not drawn: {', '.join(left_out)}." if left_out else ""
-        return finish(canvas, f"{claim.slug}-terms", caption)
+        return finish(canvas, f"{name}-terms", caption)
 
 
 _NOTHING = 1e-12

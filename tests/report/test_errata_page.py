@@ -11,7 +11,7 @@ import pytest
 from test_site import ALL_PAGES, Page
 
 from fedtheory.language.registry import claims_of, find
-from report import site
+from report.drawing import ErrataTask, environment_for
 from report.errata import ERRATA_PAGE, ledgers
 from report.site import write_site
 from verify.counterexamples import counterexample
@@ -28,8 +28,8 @@ def write_small_site(folder: Path, ids: tuple[str, ...]) -> None:
 @pytest.fixture(scope="module")
 def text() -> str:
     """The page of three sources."""
-    claims = [claim for source in SOURCES for claim in claims_of(source)]
-    return site._errata_page(site._environment(), claims)[ERRATA_PAGE]
+    ids = [claim.id for source in SOURCES for claim in claims_of(source)]
+    return ErrataTask(ids).draw(environment_for({})).files[ERRATA_PAGE]
 
 
 def test_every_refuted_claim_is_on_the_page(text: str) -> None:

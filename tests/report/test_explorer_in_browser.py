@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import sympy as sp
 
 from fedtheory.language.registry import all_claims, find
 from report import pages, site
+from report.drawing import environment_for
 from report.explorer.subject import subject_of
 from report.pages import claim_page, page_name
 from verify.verdict import ClaimVerdict
@@ -76,13 +78,14 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """The address of the page of a claim, without figures and worst cases, beside the script."""
-    folder, environment = Path(tmp_path_factory.mktemp("pages")), site._environment()
+    folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for({})
 
     def write(claim_id: str) -> str:
         verdict = ClaimVerdict(claim_id, find(claim_id), "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
         page = claim_page(verdict, [])
-        for name, text in (site._claim_pages(environment, [page]) | site._scripts([page])).items():
-            (folder / name).write_text(text, encoding="utf-8")
+        text = environment.get_template("claim.html").render(page=page, before=None, after=None)
+        (folder / page.file).write_text(text, encoding="utf-8")
+        shutil.copy(Path(str(files("report"))) / "templates" / site.SCRIPT, folder)
         return (folder / page_name(find(claim_id))).as_uri()
 
     with pytest.MonkeyPatch.context() as patch:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 
-from fedtheory.language.registry import all_claims, find
+from fedtheory.language.registry import all_claims, all_sources, find
 from fedtheory.planner import bound_of_numbers, regime_map
-from report import planning, site
+from report import drawing, planning, site
 from report.pages import page_name
 from verify.check import check
+from verify.verdict import ClaimVerdict
 
 CLAIMS = (
     "renard2022:thm-2.1",
@@ -67,15 +69,28 @@ def test_claims_hold_at_their_best_step_sizes(claim_id: str) -> None:
 
 
 def test_rendered(page: planning.PlanPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page stands on its own and links to the claims; a site without those claims has none."""
-    monkeypatch.setattr(site, "plan_page", lambda: page)
-    environment = site._environment()
-    text = site._plan_page(environment, list(all_claims().values()))[planning.PLAN_PAGE]
+    """The page stands on its own and links to the claims; without scikit-learn there is none."""
+    monkeypatch.setattr(drawing, "plan_page", lambda: page)
+    text = drawing.PlanTask().draw(drawing.environment_for({})).files[planning.PLAN_PAGE]
     assert set(re.findall(r'href="([^"#]+\.html)"', text)) >= {page_name(find(claim)) for claim in CLAIMS}
     assert text.count("<svg") == len(page.figures) == 3
     assert "src=" not in text
     assert "$" not in re.sub(r"<svg.*?</svg>|<pre>.*?</pre>", "", text, flags=re.DOTALL)
-    assert site._plan_page(environment, [find(CLAIMS[0])]) == {}
+
+
+def test_what_belongs_to_the_whole() -> None:
+    """The page of plans compares claims of several papers, a paper's own pages belong to all of its claims."""
+    everything = [_untried(claim.id) for claim in all_claims().values()]
+    kinds = Counter(type(task) for task in site._tasks(everything, [site.Row.of(v) for v in everything], ()))
+    assert kinds[drawing.PlanTask] == 1
+    assert kinds[drawing.PaperTask] == len(all_sources())
+    one = [_untried(CLAIMS[0])]
+    kinds = Counter(type(task) for task in site._tasks(one, [site.Row.of(v) for v in one], ()))
+    assert kinds == {drawing.ErrataTask: 1, drawing.ClaimTask: 1}
+
+
+def _untried(claim_id: str) -> ClaimVerdict:
+    return ClaimVerdict(claim_id, find(claim_id), "supported", 0, 0, 0, 0, None, None, None, 0.0)
 
 
 def test_map_names_the_terms_it_shows() -> None:

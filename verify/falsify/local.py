@@ -46,7 +46,7 @@ class Climb:
     """Moves that are kept where the score rises, with a bounded number of looks."""
 
     def __init__(
-        self, claim: Claim, look: Look, at: Place, looks: int, structure: Structure, gain: float = 1e-9
+        self, claim: Claim, look: Look, at: Place, looks: int, structure: Structure, *, gain: float = 1e-9
     ) -> None:
         self._claim, self._look, self.at, self.left, self._structure = claim, look, at, looks, structure
         self._gain = gain

@@ -47,7 +47,7 @@ def along_rays(hunt: Hunt, start: Place) -> None:
         for steps in (changed(table, {"algorithm.local_steps": 1}), table):
             reached = hunt.look(steps) if hunt.seconds < until else NOTHING
             if reached > NOTHING:
-                climb = Climb(hunt.claim, hunt.look, Place(steps, reached), _LOOKS, other_shapes, _GAIN)
+                climb = Climb(hunt.claim, hunt.look, Place(steps, reached), _LOOKS, other_shapes, gain=_GAIN)
                 end = _followed(climb, lambda: hunt.seconds < until)
                 if clients(end.table) <= _FEW_CLIENTS:
                     hunt.keep(end)

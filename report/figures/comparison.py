@@ -1,0 +1,29 @@
+"""Several bounds on one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from report.figures.style import Figure, colour, dash, drawing, finish
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A bound over rounds, in numbers."""
+
+    horizons: Sequence[int]
+    left: Sequence[float]
+    right: Sequence[float]
+
+
+def bounds_together(name: str, curves: Mapping[str, Curve], words: str) -> Figure:
+    """Bounds, dashed, and their exact left sides, with dots, over rounds, log-log; one colour for each claim."""
+    with drawing() as (canvas, axes):
+        for number, (label, curve) in enumerate(curves.items()):
+            axes.loglog(curve.horizons, curve.right, color=colour(number), linestyle=dash(number + 1), label=label)
+            axes.loglog(curve.horizons, curve.left, color=colour(number), linestyle="", marker="o", markersize=3.5)
+        axes.set_xlabel("number of server updates")
+        axes.set_ylabel("bounds (lines), exact left sides (dots)")
+        axes.legend()
+        return finish(canvas, name, words)

@@ -1,0 +1,124 @@
+"""A claim of one's own and a run of one's own have pages like all others."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from fedtheory.errors import InputError
+from fedtheory.runfile import read_run
+from report.own_runs import own_runs
+from report.site import write_site
+from verify.check import check
+
+MINE = """
+import sympy as sp
+from fedtheory import Claim, quantities as q
+
+eta, tau, T, M, zeta, sigma, L, D = sp.symbols("eta tau T M zeta sigma L D", positive=True)
+where = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds, M: q.clients, zeta: q.gradient_dissimilarity,
+         sigma: q.noise_deviation, L: q.smoothness, D: q.initial_distance}
+drift = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
+loose = Claim(id="mine:loose", title="A loose bound", lhs=q.average_suboptimality, where=where,
+              rhs=D**2 / (2 * eta * tau * T) + eta * sigma**2 + L * drift, conditions=[eta <= 1 / (4 * L)])
+small = Claim(id="mine:small", lhs=q.max_drift, rhs=eta**2 * zeta**2, where=where, conditions=[eta <= 1 / (4 * L)])
+"""
+RUN = """
+[problem]
+kind = "quadratic"
+hessians = [[["1"]], [["1"]]]
+linear = [["1"], ["-1"]]
+start = ["2"]
+noise = "1/4"
+
+[algorithm]
+local_step_size = {step}
+local_steps = 4
+rounds = 20
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of two claims of one's own on two runs, one of them with too large steps."""
+    folder = Path(tmp_path_factory.mktemp("own"))
+    (folder / "mine.py").write_text(MINE)
+    (folder / "planned.toml").write_text(RUN.format(step='"1/8"'))
+    (folder / "bold.toml").write_text(RUN.format(step='"1/2"'))
+    targets = [f"{folder / 'mine.py'}:loose", f"{folder / 'mine.py'}:small"]
+    write_site(folder / "pages", targets, runs=[str(folder / "planned.toml"), str(folder / "bold.toml")], jobs=2)
+    return folder
+
+
+def page(site: Path, name: str) -> str:
+    """The text of a page."""
+    return (site / "pages" / f"{name}.html").read_text()
+
+
+def test_the_files(site: Path) -> None:
+    """A page for each claim and each run, the index, the verdicts and the script; every link leads to one of them."""
+    files = {file.name for file in (site / "pages").iterdir()}
+    pages = {"index.html", "mine-loose.html", "mine-small.html", "run-planned.html", "run-bold.html"}
+    assert files == pages | {"verdicts.json", "explorer.js"}
+    for name in pages:
+        links = re.findall(r'<a[^>]* href="([^"#]+)"', (site / "pages" / name).read_text())
+        assert set(links) <= files, name
+
+
+def test_a_claim_of_ones_own(site: Path) -> None:
+    """The page has the verdict, the statement, the explorer, the instance, and says where the claim is from."""
+    text = page(site, "mine-loose")
+    assert "A loose bound" in text
+    assert "from <code>" in text
+    assert "Explore the bound" in text
+    assert "The instance with the largest ratio" in text
+    assert f"fedtheory check {site / 'mine.py'}:loose run.toml" in text
+    assert "Counterexample" in page(site, "mine-small")
+    entries = json.loads((site / "pages" / "verdicts.json").read_text())["claims"]
+    assert [entry["verdict"] for entry in entries] == ["supported", "refuted"]
+
+
+def test_the_numbers_are_those_of_the_check(site: Path) -> None:
+    """Both sides on the run, its condition with the margin, and curves over rounds, step size and local steps."""
+    from fedtheory.language.targets import resolve
+
+    file = str(site / "planned.toml")
+    from fedtheory.arithmetic import FLOAT
+
+    worst = check(resolve(f"{site / 'mine.py'}:loose"), read_run(file, FLOAT)).worst
+    assert worst is not None
+    section = page(site, "mine-loose").split('<h2>On <a href="run-planned.html">')[1].split("<h2>")[0]
+    assert f"{float(worst.lhs):.4g}" in section
+    assert f"{float(worst.rhs):.4g}" in section
+    assert "<td>yes</td>" in section
+    assert section.count("<figure") == 4
+    assert "local step size" in section
+
+
+def test_a_run_outside_the_assumptions(site: Path) -> None:
+    """Nothing is drawn where a condition fails: the page says which one, and by how much."""
+    section = page(site, "mine-loose").split('<h2>On <a href="run-bold.html">')[1].split("<h2>")[0]
+    assert "not applicable" in section
+    assert "<td>no</td>" in section
+    assert "<figure" not in section
+
+
+def test_the_page_of_a_run(site: Path) -> None:
+    """All claims on the run in one table, with the reason where one does not apply, and the bounds in one figure."""
+    text = page(site, "run-planned")
+    assert text.count("<tr><td><a") == 2
+    assert "holds" in text
+    assert "not applicable" in page(site, "run-bold")
+    assert "run-planned.html" in page(site, "index")
+
+
+def test_runs_of_one_name(tmp_path: Path) -> None:
+    """Pages are named after run files, so two of one name are refused."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "run.toml").write_text(RUN.format(step="0.1"))
+    with pytest.raises(InputError, match="twice"):
+        own_runs([str(tmp_path / folder / "run.toml") for folder in ("a", "b")])
