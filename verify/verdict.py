@@ -82,7 +82,27 @@ def verify(
     outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
     for outcome in try_claims(list(outcomes), jobs=jobs, on_progress=on_progress):
         outcomes[outcome.target].append(outcome)
-    return _searched([_verdict(target, found) for target, found in outcomes.items()], search, jobs)
+    proved = _proved([target for target, found in outcomes.items() if _may_be_proved(target, found)], jobs)
+    return _searched([_verdict(t, found, t in proved) for t, found in outcomes.items()], search, jobs)
+
+
+def _may_be_proved(target: str, outcomes: Sequence[Outcome]) -> bool:
+    """Whether a proof would say more than that a claim is supported."""
+    claim = resolve(target)
+    is_tried = any(outcome.applicable for outcome in outcomes)
+    return is_tried and claim.rate is None and claim.kind not in POINTERS and counterexample(claim) is None
+
+
+def _proved(targets: Sequence[str], jobs: int) -> set[str]:
+    """Which of these claims the kernel accepts a recorded certificate for."""
+    from joblib import Parallel, delayed
+
+    found = Parallel(n_jobs=jobs)(delayed(_is_proved)(target) for target in targets)
+    return {target for target, is_proved in zip(targets, found, strict=True) if is_proved}
+
+
+def _is_proved(target: str) -> bool:
+    return prove(resolve(target)).verdict == "proved"
 
 
 def _searched(verdicts: list[ClaimVerdict], seconds: float, jobs: int) -> list[ClaimVerdict]:
@@ -119,7 +139,7 @@ def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
     )
 
 
-def _verdict(target: str, outcomes: Sequence[Outcome]) -> ClaimVerdict:
+def _verdict(target: str, outcomes: Sequence[Outcome], is_proved: bool) -> ClaimVerdict:
     claim = resolve(target)
     applicable = [outcome for outcome in outcomes if outcome.applicable]
     witness, evidence = _counterexample(claim, applicable)
@@ -132,7 +152,7 @@ def _verdict(target: str, outcomes: Sequence[Outcome]) -> ClaimVerdict:
     return ClaimVerdict(
         target,
         claim,
-        "refuted" if refuted else _positive_verdict(claim, applicable),
+        "refuted" if refuted else _positive_verdict(claim, applicable, is_proved),
         len(applicable),
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
@@ -154,7 +174,7 @@ def _settled(claim: Claim, outcome: Outcome) -> Outcome:
     return replace(outcome, applicable=counts(exact), holds=exact.holds, ratio=exact.ratio, exact=True)
 
 
-def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
+def _positive_verdict(claim: Claim, applicable: Sequence[Outcome], is_proved: bool) -> Verdict:
     if any(outcome.holds is None for outcome in applicable):
         return "undecided"
     if claim.kind in POINTERS:
@@ -163,7 +183,7 @@ def _positive_verdict(claim: Claim, applicable: Sequence[Outcome]) -> Verdict:
         return "not applicable"
     if claim.rate is not None:
         return "asymptotic"
-    return "proved" if prove(claim).verdict == "proved" else "supported"
+    return "proved" if is_proved else "supported"
 
 
 def _counterexample(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
