@@ -15,7 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
-from fedtheory.federation.problem import least_squares
+from fedtheory.federation.problem import datasets, least_squares
 from fedtheory.federation.problem.datasets import load
 from fedtheory.federation.problem.generators import (
     cayley_rotation,
@@ -267,3 +267,16 @@ def test_data_that_does_not_fit_is_an_error() -> None:
         with pytest.raises(InputError, match=r"problem\."):
             least_squares(data, start, batch=batch, replacement=replacement)
     assert least_squares(table((3, 3), (2, 2)), start, batch=3, replacement=True).clients == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "skiprows", "loader"),
+    [("digits.csv.gz", 0, "load_digits"), ("breast_cancer.csv", 1, "load_breast_cancer")],
+)
+def test_shipped_files_are_what_the_library_loads(name: str, skiprows: int, loader: str) -> None:
+    """Reading a file of scikit-learn's gives the numbers of its loader; one that is not there gives nothing."""
+    shipped = datasets._shipped(name, skiprows)
+    assert shipped is not None
+    for own, loaded in zip(shipped, datasets._loaded(loader), strict=True):
+        assert (own == loaded).all()
+    assert datasets._shipped("no_such_file.csv") is None

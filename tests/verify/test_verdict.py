@@ -108,7 +108,7 @@ def test_a_violation_that_rationals_do_not_confirm_refutes_nothing() -> None:
     """An outcome of floats alone is not a refutation."""
     claim = find("renard2022:lemma-2.3")
     spurious = Outcome(claim.id, Instance("small quadratics", 0), True, True, False, False, 2.0, (1, 1, 1), 0.0)
-    assert verdicts._verdict(claim.id, [spurious]).verdict != "refuted"
+    assert verdicts._verdict(claim.id, [spurious], is_proved=False).verdict != "refuted"
 
 
 def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
@@ -117,7 +117,7 @@ def test_a_rate_is_shown_on_an_instance_that_says_something() -> None:
     instances = [Instance("steady sampled clients", number) for number in range(3)]
     outcomes = list(trials._check_chunk([claim_id], instances))
     shown, trivial = (next(o for o in outcomes if o.applicable and o.is_trivial is zero) for zero in (False, True))
-    witness = verdicts._verdict(claim_id, [replace(trivial, complexity=(0, 0, 0)), shown]).witness
+    witness = verdicts._verdict(claim_id, [replace(trivial, complexity=(0, 0, 0)), shown], is_proved=False).witness
     assert witness is not None
     assert run_table(witness) == run_table(shown.instance.run())
 

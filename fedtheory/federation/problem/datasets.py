@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -106,9 +107,7 @@ def _shipped(name: str, skiprows: int = 0) -> tuple[Array, Array] | None:
 
 def _loaded(loader: str) -> tuple[Array, Array]:
     """Columns and labels from one of scikit-learn's own loaders."""
-    from sklearn import datasets
-
-    columns, labels = getattr(datasets, loader)(return_X_y=True)
+    columns, labels = getattr(importlib.import_module("sklearn.datasets"), loader)(return_X_y=True)
     return columns, labels
 
 
