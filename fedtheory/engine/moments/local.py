@@ -72,9 +72,10 @@ def unroll(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _
     squared_sizes = (sizes * sizes)[:, None, None]
     maps = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
     covariances = problem.arithmetic.zeros(len(one_step), problem.dimension, problem.dimension)
-    fresh = oracle.covariances(one_step, covariances)
+    constant = None if oracle.depends_on_model else oracle.covariances(one_step, covariances)
     for k in range(int(np.array(work.steps)[clients].max()) + 1):
-        if oracle.depends_on_model:
+        fresh = constant
+        if fresh is None:
             moments = maps @ bases @ maps.transpose(0, 2, 1) + homogeneous(covariances)
             fresh = oracle.covariances(moments, gradients @ moments @ gradients.transpose(0, 2, 1))
         yield LocalStep(k, maps, covariances, fresh)
