@@ -44,15 +44,16 @@ def _lasting_papers() -> dict[str, Paper]:
 @cache
 def _installed_papers() -> dict[str, Paper]:
     """Those of other distributions."""
-    return _by_key(sorted({point.value for point in importlib.metadata.entry_points(group=GROUP)}))
+    names = sorted({point.value for point in importlib.metadata.entry_points(group=GROUP)})
+    return _by_key(names, taken=_folders_of_the_package())
 
 
-def _by_key(packages: list[str]) -> dict[str, Paper]:
+def _by_key(packages: list[str], taken: tuple[str, ...] = ()) -> dict[str, Paper]:
+    """Papers by their keys; `InputError` where one is there twice, or `taken`."""
     found: dict[str, Paper] = {}
     for name in packages:
         paper = paper_of(name)
-        is_of_the_package = name.startswith(GROUP)
-        if paper.source.key in found or (not is_of_the_package and paper.source.key in _folders_of_the_package()):
+        if paper.source.key in (*found, *taken):
             raise InputError(name, f"another paper already has the key {paper.source.key!r}")
         found[paper.source.key] = paper
     return found
