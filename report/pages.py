@@ -137,12 +137,15 @@ def _summary(verdict: ClaimVerdict) -> str:
 
 def _refuted(verdict: ClaimVerdict) -> str:
     failures = f"the statement fails on {verdict.violations} of {_tried(verdict)}."
+    if verdict.searched:
+        failures += f" A search found what they do not show, after {verdict.searched} further runs."
     return f"Refuted: {failures} {_refutation(verdict)}"
 
 
 def _supported(verdict: ClaimVerdict) -> str:
     ratio = f" The largest ratio of the two sides is {decimal(verdict.worst_ratio)}." if verdict.worst_ratio else ""
-    return f"Supported on {_tried(verdict)}; no violation was found.{ratio}"
+    searched = f" A search along {verdict.searched} further runs found none either." if verdict.searched else ""
+    return f"Supported on {_tried(verdict)}; no violation was found.{searched}{ratio}"
 
 
 def _definition(verdict: ClaimVerdict) -> str:

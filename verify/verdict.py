@@ -129,9 +129,6 @@ def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
     return replace(
         verdict,
         verdict="refuted",
-        instances=verdict.instances + 1,
-        exact_instances=verdict.exact_instances + 1,
-        violations=verdict.violations + 1,
         worst_ratio=verdict.worst_ratio if evidence.ratio is None else plain_float(evidence.ratio),
         witness=witness,
         evidence=evidence,

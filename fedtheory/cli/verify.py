@@ -83,6 +83,11 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     print_table("verdicts", columns, rows, whole=("verdict", "instances", "largest ratio"))
     if len(verdicts) == 1:
         _print_witness(verdicts[0])
+    searched = [verdict for verdict in verdicts if verdict.searched]
+    if searched:
+        runs = sum(verdict.searched for verdict in searched)
+        found = sum(verdict.verdict == "refuted" for verdict in searched)
+        print_lines(f"searched beyond the instances: {runs} runs, {found} of {len(searched)} claims refuted by that")
     differing = sum(not verdict.agrees for verdict in verdicts)
     count = "1 claim" if len(verdicts) == 1 else f"{len(verdicts)} claims"
     print_lines(f"{count} in {seconds:.1f} s, {differing} with another verdict than recorded")
