@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import RATIONAL
@@ -16,9 +17,8 @@ from fedtheory.language.claim import Verdict
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from report.errata import ERRATA_PAGE, ledgers
-from report.figures.comparison import Curve
 from report.gallery import figures_for
-from report.own_runs import OwnRun, RunSection
+from report.own_runs import OnRun, OwnRun
 from report.pages import claim_page
 from report.paper_pages import paper_pages
 from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, plan_page
@@ -77,25 +77,6 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class OnRun:
-    """What the page of a run says of a claim."""
-
-    outcome: str
-    remark: str
-    left: str
-    right: str
-    ratio: str
-    curve: Curve | None
-
-    @classmethod
-    def of(cls, section: RunSection) -> OnRun:
-        """What travels of a section."""
-        known = section.curve
-        curve = None if known is None else Curve(known.horizons, known.left, known.right)
-        return cls(section.outcome, section.remark, section.left, section.right, section.ratio, curve)
-
-
-@dataclass(frozen=True)
 class Drawn:
     """Finished files, and what other pages say of them."""
 
@@ -132,7 +113,7 @@ class ClaimTask:
         page = claim_page(verdict, figures_for(verdict), self.runs)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
         certificate = {} if page.certificate is None else {page.certificate.file: page.certificate.content}
-        runs = [OnRun.of(section) for section in page.runs]
+        runs = [section.summary for section in page.runs]
         return Drawn({page.file: text, **certificate}, page.explorer is not None, self.verdict.target, runs)
 
 
@@ -184,8 +165,12 @@ class PlanTask:
 Task = ClaimTask | PaperTask | ErrataTask | PlanTask
 
 
-def drawn(tasks: Sequence[Task], written: Mapping[str, str], jobs: int) -> Iterator[Drawn]:
-    """The pages of all tasks, as they are finished; links go to the pages that are `written`, files by claims' ids."""
+Written = tuple[tuple[str, str], ...]
+"""Ids of claims, and the files of their pages."""
+
+
+def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:
+    """The pages of all tasks, as they are finished; links go to the pages that are `written`."""
     from joblib import Parallel, delayed
 
     results: Iterator[Drawn] = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
@@ -194,12 +179,13 @@ def drawn(tasks: Sequence[Task], written: Mapping[str, str], jobs: int) -> Itera
     return results
 
 
-def _draw(task: Task, written: Mapping[str, str]) -> Drawn:
+def _draw(task: Task, written: Written) -> Drawn:
     return task.draw(environment_for(written))
 
 
-def environment_for(written: Mapping[str, str]) -> Environment:
-    """The templates."""
+@lru_cache(maxsize=1)
+def environment_for(written: Written) -> Environment:
+    """The templates, compiled once in each process."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from fedtheory.language.registry import find
@@ -209,9 +195,10 @@ def environment_for(written: Mapping[str, str]) -> Environment:
     environment = Environment(
         loader=PackageLoader("report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals["written"] = written
+    pages = dict(written)
+    environment.globals["written"] = pages
     environment.filters |= {
-        "page_name": lambda claim_id: written.get(claim_id) or page_name(find(claim_id)),
+        "page_name": lambda claim_id: pages.get(claim_id) or page_name(find(claim_id)),
         "prose": prose,
         "formula": formula,
     }

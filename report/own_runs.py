@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 
 from markupsafe import Markup
@@ -52,10 +52,14 @@ class OwnRun:
         """File name of its own page."""
         return f"{self.slug}.html"
 
-    @cached_property
+    @property
     def run(self) -> Run:
         """The run in floats; `InputError` where the file has none."""
-        return read_run(self.file, FLOAT)
+        return _read(self.file)
+
+    def at(self, *, rounds: int | None = None, factor: float = 1, steps: int | None = None) -> Run:
+        """The run with other rounds, a multiple of its step size, or a common number of local steps."""
+        return _changed(self.file, rounds, factor, steps)
 
     def exactly(self) -> Run:
         """The run in rationals."""
@@ -80,23 +84,45 @@ class Side:
 
 
 @dataclass(frozen=True)
+class OnRun:
+    """What the page of a run says of a claim."""
+
+    outcome: str
+    """In a word: holds, violated, undecided, not applicable."""
+    remark: Markup
+    left: str
+    right: str
+    ratio: str
+    curve: Curve | None
+    """Both sides over rounds, where the claim is a bound that applies."""
+
+
+@dataclass(frozen=True)
 class RunSection:
     """A claim on a run."""
 
     own: OwnRun
-    claim: Claim
-    outcome: str
-    """In a word: holds, violated, undecided, not applicable."""
-    remark: Markup
+    summary: OnRun
     conditions: Sequence[Condition]
     sides: Sequence[Side]
     regions: Sequence[str]
     figures: Sequence[Figure]
-    curve: BoundCurve | None
-    """Both sides over rounds, where the claim is a bound that applies."""
-    left: str
-    right: str
-    ratio: str
+
+
+@cache
+def _read(file: str) -> Run:
+    return read_run(file, FLOAT)
+
+
+@cache
+def _changed(file: str, rounds: int | None, factor: float, steps: int | None) -> Run:
+    """What claims share: in each process a run is computed once."""
+    run = _read(file)
+    run = run if rounds is None else run.with_rounds(rounds)
+    run = run if factor == 1 else run.with_step_factor(FLOAT.number(factor, "step"))
+    if steps is None:
+        return run
+    return run.with_work((steps,) * run.problem.clients, run.algorithm.work.common_step_size)
 
 
 def own_runs(files: Sequence[str]) -> list[OwnRun]:
@@ -112,21 +138,23 @@ def own_runs(files: Sequence[str]) -> list[OwnRun]:
 def run_section(claim: Claim, own: OwnRun) -> RunSection:
     """What there is to say of a claim on a run."""
     found = settle(check(claim, own.run, nearby_runs(own.run)), own.exactly)
-    curve = _curve(claim, own.run) if found.applicable and _is_bound(found) else None
+    curve = _curve(claim, own) if found.applicable and _is_bound(found) else None
     worst = found.worst
-    return RunSection(
-        own=own,
-        claim=claim,
+    summary = OnRun(
         outcome=_outcome(found),
         remark=prose(_remark(found)),
+        left="" if worst is None else decimal(worst.lhs),
+        right="" if worst is None else decimal(worst.rhs),
+        ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
+        curve=None if curve is None else Curve(curve.horizons, curve.left, curve.right),
+    )
+    return RunSection(
+        own=own,
+        summary=summary,
         conditions=[_condition(found, n) for n in range(len(found.conditions))],
         sides=[] if worst is None else list(_sides(found)),
         regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in found.regions.items()],
         figures=[] if curve is None else _figures(claim, own, curve),
-        curve=curve,
-        left="" if worst is None else decimal(worst.lhs),
-        right="" if worst is None else decimal(worst.rhs),
-        ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
     )
 
 
@@ -174,11 +202,11 @@ def _sides(found: Check) -> Iterator[Side]:
         yield Side(prose("ratio"), decimal(worst.ratio))
 
 
-def _curve(claim: Claim, run: Run) -> BoundCurve | None:
+def _curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
     """Both sides over rounds 1, 2, 4, .. T, wherever the claim applies."""
-    last = run.algorithm.rounds
+    last = own.run.algorithm.rounds
     horizons = [*(2**power for power in range(last.bit_length()) if 2**power < last), last]
-    known = {horizon: _on(claim, partial(run.with_rounds, horizon)) for horizon in horizons}
+    known = {horizon: _on(claim, partial(own.at, rounds=horizon)) for horizon in horizons}
     shown = {horizon: found for horizon, found in known.items() if found is not None and _is_positive(found)}
     return BoundCurve(list(shown), list(shown.values())) if shown else None
 
@@ -208,18 +236,18 @@ def _figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
 
 def _over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
-    found = {f * planned: _on(claim, partial(own.run.with_step_factor, FLOAT.number(f, "step"))) for f in _FACTORS}
+    found = {f * planned: _on(claim, partial(own.at, factor=f)) for f in _FACTORS}
     words = f"How tight the bound is over the local step size, all else as in {own.name}."
     return _ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
 
 
 def _over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
-    work, clients = own.run.algorithm.work, own.run.problem.clients
-    steps, size = work.common_steps, work.common_step_size
-    if steps is None or size is None:
+    work = own.run.algorithm.work
+    steps = work.common_steps
+    if steps is None or work.common_step_size is None:
         return []
     counts = sorted({1, 2, 4, 8, steps, 2 * steps})
-    found = {float(k): _on(claim, partial(own.run.with_work, (k,) * clients, size)) for k in counts}
+    found = {float(k): _on(claim, partial(own.at, steps=k)) for k in counts}
     words = f"How tight the bound is over the number of local steps, all else as in {own.name}."
     return _ratios(f"{name}-local-steps", found, float(steps), r"local steps $\tau$", words)
 

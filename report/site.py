@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -26,17 +26,17 @@ from report.drawing import (
     Drawn,
     ErrataTask,
     Neighbour,
-    OnRun,
     OwnPage,
     PaperTask,
     PlainVerdict,
     PlanTask,
     Task,
+    Written,
     drawn,
     environment_for,
 )
 from report.errata import ERRATA_PAGE
-from report.own_runs import OwnRun, own_runs, together
+from report.own_runs import OnRun, OwnRun, own_runs, together
 from report.pages import page_name, tightest
 from report.planning import PLAN_PAGE, comparable
 from verify.verdict import ClaimVerdict, verify
@@ -75,7 +75,7 @@ def write_sweep(folder: Path, file: Path) -> Path:
 
     page = sweep_page(file)
     folder.mkdir(parents=True, exist_ok=True)
-    return _write(folder / f"{page.name}.html", environment_for({}).get_template("sweep.html").render(page=page))
+    return _write(folder / f"{page.name}.html", environment_for(()).get_template("sweep.html").render(page=page))
 
 
 def _write(path: Path, text: str) -> Path:
@@ -188,9 +188,9 @@ class _Site:
     has_explorer: bool = False
 
     @property
-    def linked(self) -> Mapping[str, str]:
-        """The pages of the claims by their ids."""
-        return {row.id: row.file for row in self.rows}
+    def linked(self) -> Written:
+        """The pages of the claims."""
+        return tuple((row.id, row.file) for row in self.rows)
 
     def write(self, name: str, text: str) -> None:
         """A file of its own name; `InputError` where two go by the same one."""

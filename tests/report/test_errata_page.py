@@ -29,7 +29,7 @@ def write_small_site(folder: Path, ids: tuple[str, ...]) -> None:
 def text() -> str:
     """The page of three sources."""
     ids = [claim.id for source in SOURCES for claim in claims_of(source)]
-    return ErrataTask(ids).draw(environment_for({})).files[ERRATA_PAGE]
+    return ErrataTask(ids).draw(environment_for(())).files[ERRATA_PAGE]
 
 
 def test_every_refuted_claim_is_on_the_page(text: str) -> None:

@@ -78,7 +78,7 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """The address of the page of a claim, without figures and worst cases, beside the script."""
-    folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for({})
+    folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for(())
 
     def write(claim_id: str) -> str:
         verdict = ClaimVerdict(claim_id, find(claim_id), "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)

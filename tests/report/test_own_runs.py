@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from fedtheory.arithmetic import FLOAT
 from fedtheory.errors import InputError
+from fedtheory.language.targets import resolve
 from fedtheory.runfile import read_run
 from report.own_runs import own_runs
 from report.site import write_site
@@ -83,11 +85,7 @@ def test_a_claim_of_ones_own(site: Path) -> None:
 
 def test_the_numbers_are_those_of_the_check(site: Path) -> None:
     """Both sides on the run, its condition with the margin, and curves over rounds, step size and local steps."""
-    from fedtheory.language.targets import resolve
-
     file = str(site / "planned.toml")
-    from fedtheory.arithmetic import FLOAT
-
     worst = check(resolve(f"{site / 'mine.py'}:loose"), read_run(file, FLOAT)).worst
     assert worst is not None
     section = page(site, "mine-loose").split('<h2>On <a href="run-planned.html">')[1].split("<h2>")[0]

@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site of a few claims of every kind, with the toy problem."""
     target = Path(tmp_path_factory.mktemp("site"))
     write_site(target, CLAIMS, jobs=2)
-    for name, text in PaperTask("renard2022").draw(environment_for({})).files.items():
+    for name, text in PaperTask("renard2022").draw(environment_for(())).files.items():
         (target / name).write_text(text, encoding="utf-8")
     return target
 
