@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.output import ArithmeticName, Json, RunFile, about, print_json
-from fedtheory.cli.simulation_tables import MEASURED, print_drawn, print_run
+from fedtheory.cli.simulation_tables import MEASURED, notes, print_drawn, print_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +71,7 @@ def _facts(simulated: Run) -> dict[str, Any]:
         "constants": constants(simulated),
         "optimum": _texts(simulated, simulated.problem.optimum),
         "optimal_value": _texts(simulated, simulated.problem.optimal_value),
+        "notes": notes(simulated),
     }
 
 

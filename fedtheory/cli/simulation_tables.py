@@ -14,6 +14,14 @@ MEASURED = ("suboptimality", "distance_sq", "gradient_sq")
 """What is shown of the server's model."""
 
 
+def notes(simulated: Run) -> list[str]:
+    """What a reader of the numbers should know."""
+    from fedtheory.federation.problem.least_squares import note_on_shares
+
+    note = note_on_shares(simulated.problem)
+    return [] if note is None else [note]
+
+
 def print_run(simulated: Run, constants: dict[str, Any]) -> None:
     """Print an exact run."""
     from rich.markup import escape
@@ -53,6 +61,7 @@ def _print_constants(simulated: Run, constants: dict[str, Any]) -> None:
         f"[bold]{kind}[/bold], {simulated.algorithm.name}, {simulated.arithmetic.kind} arithmetic",
         *(f"  {name}: {_shortened(value)}" for name, value in known.items()),
         *(f"  {name}: {escape(region)}" for name, region in constants["regions"].items()),
+        *(f"[bold]note[/bold]: {escape(note)}" for note in notes(simulated)),
     )
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from fedtheory.arithmetic import FLOAT, Array, arithmetic_of
+from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
 
 
 @dataclass(frozen=True, eq=False)
 class ClientData:
-    """For each of M clients its inputs, (n_i, d), and its outputs, (n_i,)."""
+    """For each of M clients its inputs, (n_i, d), and its outputs, (n_i,).
+
+    Every client's objective is ``(1/n_i) sum_j (w'x_ij - y_ij)^2 + ridge/2 |w|^2``.
+    """
 
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
+    ridge: Number = 0
 
     def __iter__(self) -> Iterator[tuple[Array, Array]]:
         """Inputs and outputs, client by client."""
@@ -21,14 +25,17 @@ class ClientData:
 
     def as_floats(self) -> ClientData:
         """The same data in double precision."""
-        return ClientData(tuple(map(FLOAT.array, self.inputs)), tuple(map(FLOAT.array, self.outputs)))
+        inputs, outputs = (tuple(map(FLOAT.array, given)) for given in (self.inputs, self.outputs))
+        return ClientData(inputs, outputs, FLOAT.number(self.ridge, "problem.ridge"))
 
     def translated(self, origin: Array) -> ClientData:
-        """The data with the same residuals in coordinates whose zero is `origin` (d,)."""
+        """The data with the same residuals in coordinates whose zero is `origin` (d,); a ridge keeps its curvature."""
         difference = arithmetic_of(origin).difference
         residuals = (difference(y, x @ origin, abs(y) + abs(x) @ abs(origin)) for x, y in self)
-        return ClientData(self.inputs, tuple(residuals))
+        return replace(self, outputs=tuple(residuals))
 
     def of(self, clients: Sequence[int]) -> ClientData:
         """The data of some of the clients, in that order; a client may be named repeatedly."""
-        return ClientData(tuple(self.inputs[i] for i in clients), tuple(self.outputs[i] for i in clients))
+        return replace(
+            self, inputs=tuple(self.inputs[i] for i in clients), outputs=tuple(self.outputs[i] for i in clients)
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.problem import Problem, least_squares, quadratic
 from fedtheory.federation.problem.datasets import DataSet, load
+from fedtheory.federation.problem.least_squares import shares_of_rows
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.runfile.limits import MOST_ENTRIES
 from fedtheory.runfile.losses import read_losses
@@ -48,12 +50,23 @@ def _least_squares(table: Table, folder: Path) -> Problem:
     data, description = _inline_data(table) if table.has("inputs") else _named_data(table, folder)
     _require_fitting(data)
     return least_squares(
-        data,
+        replace(data, ridge=table.number("ridge", 0)),
         read_start(table, data.inputs[0].shape[1]),
         **_batches(table),
-        weights=table.optional_array("weights", 1),
+        weights=_shares(table, data),
         description=f"least squares on {description}",
     )
+
+
+def _shares(table: Table, data: ClientData) -> Array | None:
+    """The clients' importance, (M,): as given, or in proportion to their rows; None where all count alike."""
+    given = table.optional_array("weights", 1)
+    if not table.has("shares"):
+        return given
+    if given is not None:
+        raise InputError(table.path("shares"), "expected either shares or weights, got both")
+    equal = table.choice("shares", ("equal", "samples")) == "equal"
+    return None if equal else shares_of_rows(data, table.arithmetic)
 
 
 def _require_fitting(data: ClientData) -> None:

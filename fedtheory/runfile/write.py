@@ -51,6 +51,8 @@ def _least_squares(problem: Problem) -> dict[str, Any]:
         "outputs": [_numbers(rows, problem) for rows in problem.data.outputs],
         "start": _numbers(problem.start, problem),
     }
+    if problem.data.ridge != 0:
+        table["ridge"] = problem.arithmetic.text(problem.data.ridge)
     if isinstance(problem.oracle, MiniBatch):
         table |= {"batch": problem.oracle.batch, "replacement": problem.oracle.replacement}
     return table | _weights(problem)

@@ -80,6 +80,7 @@ VARIANTS: dict[str, tuple[dict[str, str], Changes]] = {
     "decimals": (QUADRATIC, {"problem.start": "[0.1, 1e-7]", "algorithm.local_step_size": "0.1"}),
     "times": (QUADRATIC, {"algorithm.clock": '{ policy = "sync", times = [2, "7/2"] }'}),
     "npz": (ROWS, {"problem.batch": "2"}),
+    "ridge": (ROWS, {"problem.batch": "2", "problem.ridge": '"1/3"', "problem.shares": '"samples"'}),
     "npz without replacement": (ROWS, {"problem.batch": "2", "problem.replacement": "false"}),
 }
 

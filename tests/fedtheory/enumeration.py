@@ -269,8 +269,14 @@ def quadratic_client(
     return Client(value, gradient, stochastic)
 
 
-def data_client(inputs: Sequence[Point], outputs: Point, batch: int | None, replacement: bool) -> Client:
-    """Mean of squared residuals over the data; gradients over all batches of the given size."""
+def data_client(
+    inputs: Sequence[Point],
+    outputs: Point,
+    batch: int | None,
+    replacement: bool,
+    ridge: fmpq = fmpq(0),  # noqa: B008
+) -> Client:
+    """Mean of squared residuals over the data and a ridge; gradients over all batches of the given size."""
     count = len(outputs)
     rows = range(count)
     drawn: list[tuple[int, ...]] = [tuple(rows)]
@@ -282,13 +288,13 @@ def data_client(inputs: Sequence[Point], outputs: Point, batch: int | None, repl
         return dot(inputs[row], at) - outputs[row]
 
     def value(at: Point) -> fmpq:
-        return sum((residual(row, at) ** 2 for row in rows), fmpq(0)) / count
+        return sum((residual(row, at) ** 2 for row in rows), fmpq(0)) / count + ridge * dot(at, at) / 2
 
     def over(chosen: Sequence[int], at: Point) -> Point:
         total = tuple(fmpq(0) for _ in at)
         for row in chosen:
             total = plus(total, inputs[row], 2 * residual(row, at))
-        return tuple(entry / len(chosen) for entry in total)
+        return plus(tuple(entry / len(chosen) for entry in total), at, ridge)
 
     def stochastic(at: Point) -> Law:
         return merged([(chance, over(chosen, at)) for chance, chosen in batches])

@@ -149,6 +149,7 @@ INSIDE: dict[str, Run] = {
     "server": quadratics(**PLANE, deviation=[1, 2], eta="1/4", steps=2, server="1/2", rounds=8).engine,
     "fixed clients": quadratics(**PLANE, deviation=1, eta="1/4", steps=2, law=Fixed((1,)), rounds=8).engine,
     "batches": data(*ROWS, ["1", "1"], batch=1, eta="1/4", steps=3, rounds=8).engine,
+    "batches with a ridge": data(*ROWS, ["1", "1"], batch=1, ridge="1/2", eta="1/5", steps=3, rounds=8).engine,
     "batches of two": data(*ROWS, ["-2", "1"], batch=2, replacement=False, eta="1/8", steps=3, rounds=8).engine,
 }
 
@@ -220,6 +221,16 @@ def test_the_ball_of_a_contracting_run_does_not_grow() -> None:
     growing = [quadratics(**FLAT, deviation=1, eta="1/4", rounds=t).engine.ball for t in (50, 500)]
     assert growing[0].radius < growing[1].radius
     assert growing[1].grows
+
+
+def test_a_ridge_makes_the_steps_of_mini_batches_contract() -> None:
+    """Without it a single sample's objective is flat but for one direction, and the ball grows with the horizon."""
+    with_ridge = [data(*ROWS, ["1", "1"], batch=1, ridge="1/2", eta="1/5", rounds=t).engine for t in (100, 500)]
+    assert with_ridge[0].ball.radius == with_ridge[1].ball.radius
+    assert not with_ridge[0].ball.grows
+    # The longest row is (-1, 1) or (1, 1).
+    assert with_ridge[0].sample_smoothness == 2 * 2 + fmpq(1, 2)
+    assert data(*ROWS, ["1", "1"], batch=1, eta="1/5", rounds=5).engine.ball.grows
 
 
 UNEQUAL = {"law": Uniform(1), "importance": ["1/3", "2/3"]}

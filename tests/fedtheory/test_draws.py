@@ -19,6 +19,7 @@ from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, MiniBatch, Oracle
 from fedtheory.federation.oracles.base import Draws
+from fedtheory.federation.problem import Problem
 
 WIDE: tuple[Any, Any] = (
     [[["1/2", 1], [1, 0], [-1, 2]], [[1, 1], ["1/3", 0], [0, 2], [1, 1]], [[2, 1], [0, 1]]],
@@ -27,8 +28,12 @@ WIDE: tuple[Any, Any] = (
 POINTS = [brute.point(*at) for at in ((0, 0), (1, -2), ("2/7", 5), (-3, "1/11"))]
 
 
-def _batches(batch: int, replacement: bool) -> Oracle:
-    return data(*WIDE, ["3", "-2"], batch=batch, replacement=replacement).engine.problem.centred.oracle
+def _problem(batch: int, replacement: bool, ridge: Any = 0) -> Problem:
+    return data(*WIDE, ["3", "-2"], batch=batch, replacement=replacement, ridge=ridge).engine.problem.centred
+
+
+def _batches(batch: int, replacement: bool, ridge: Any = 0) -> Oracle:
+    return _problem(batch, replacement, ridge).oracle
 
 
 ORACLES: dict[str, Oracle] = {
@@ -40,14 +45,16 @@ ORACLES: dict[str, Oracle] = {
     "one without": _batches(1, False),
     "two with replacement": _batches(2, True),
     "two without": _batches(2, False),
+    "with a ridge": _batches(2, False, ridge="3/5"),
 }
 LINEAR = RATIONAL.zeros(3, 2)
-WITH_BATCHES = data(*WIDE, ["3", "-2"], batch=1, replacement=True).engine.problem.centred
 
 
 def _gradient_maps(oracle: Oracle) -> Array:
     """Full gradients as maps of (1, x), (3, 2, 3); of oracles that have no data, those of nothing."""
-    return WITH_BATCHES.gradient_maps if isinstance(oracle, MiniBatch) else RATIONAL.zeros(3, 2, 3)
+    if not isinstance(oracle, MiniBatch):
+        return RATIONAL.zeros(3, 2, 3)
+    return _problem(1, True, oracle.data.ridge).gradient_maps
 
 
 def _covariances(oracle: Oracle, moment: Array) -> Array:

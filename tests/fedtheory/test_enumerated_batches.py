@@ -44,6 +44,17 @@ def test_two_clients(tables: Any, batch: int, replacement: bool) -> None:
         assert_local_agrees(pair)
 
 
+@pytest.mark.parametrize("replacement", [True, False], ids=["with replacement", "without"])
+@pytest.mark.parametrize("tables", [(LINE, OTHER_LINE), (PLANE, OTHER_PLANE)], ids=["line", "plane"])
+def test_a_ridge(tables: Any, replacement: bool) -> None:
+    """A ridge adds its gradient to every step and no noise; its optimum is not the data's."""
+    common = {"replacement": replacement, "eta": ["1/10", "1/7"], "importance": ["1/4", "3/4"], "ridge": "2/3"}
+    for batch, steps, rounds in [(1, 1, 2), (1, 2, 1), (2, 1, 1), (None, 2, 2)]:
+        pair = _run(*tables, **common, batch=batch, steps=steps, rounds=rounds)
+        assert_server_agrees(pair)
+        assert_local_agrees(pair)
+
+
 def test_clients_of_different_sizes() -> None:
     """Clients with four, two and one rows, and different numbers of local steps."""
     small: Any = ([[1], [-2]], [1, 1])

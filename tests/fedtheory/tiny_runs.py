@@ -107,6 +107,7 @@ def data(
     *,
     batch: int | None,
     replacement: bool = True,
+    ridge: Any = 0,
     importance: Numbers | None = None,
     **algorithm: Any,
 ) -> Pair:
@@ -115,6 +116,7 @@ def data(
     tables = ClientData(
         tuple(RATIONAL.array([list(row) for row in rows]) for rows in inputs),
         tuple(RATIONAL.array(list(column)) for column in outputs),
+        brute.number(ridge),
     )
     problem = least_squares(
         tables,
@@ -124,7 +126,9 @@ def data(
         weights=RATIONAL.array(list(shares)),
     )
     drawn = [
-        brute.data_client([brute.point(*row) for row in rows], brute.point(*column), batch, replacement)
+        brute.data_client(
+            [brute.point(*row) for row in rows], brute.point(*column), batch, replacement, brute.number(ridge)
+        )
         for rows, column in zip(inputs, outputs, strict=True)
     ]
     return _pair(problem, drawn, shares, start, **algorithm)

@@ -31,7 +31,8 @@ class MiniBatch(Oracle):
 
     The gradient of one sample is ``2 x_j (w'x_j - y_j)``.  A batch of B samples
     has the covariance of one sample divided by B, times ``(n-B)/(n-1)`` when
-    drawn without replacement.
+    drawn without replacement.  The gradient of a ridge is the same for all
+    samples, and no noise.
     """
 
     data: ClientData = field(repr=False)
@@ -44,7 +45,7 @@ class MiniBatch(Oracle):
         for client, residuals in enumerate(self._residuals):
             squares = ((residuals @ moments[client]) * residuals).sum(axis=1)
             per_sample[client] = _weighted_squares(residuals[:, 1:], squares)
-        return (per_sample - gradients) * self._shrinkages
+        return (per_sample - self._of_samples(moments, gradients, self._mean_maps)) * self._shrinkages
 
     def pulled_back(self, forms: Array, gradients: Array) -> Array:
         per_sample = np.empty_like(gradients)
@@ -52,7 +53,17 @@ class MiniBatch(Oracle):
             inputs = residuals[:, 1:]
             lengths = ((inputs @ forms[client]) * inputs).sum(axis=1)
             per_sample[client] = _weighted_squares(residuals, lengths)
-        return (per_sample - gradients) * self._shrinkages
+        pushes = self._mean_maps.transpose(0, 2, 1)
+        return (per_sample - self._of_samples(forms, gradients, pushes)) * self._shrinkages
+
+    def _of_samples(self, moments: Array, gradients: Array, maps: Array) -> Array:
+        """What of the squared full gradients belongs to the mean over samples: without a ridge all of it."""
+        return gradients if self.data.ridge == 0 else maps @ moments @ maps.transpose(0, 2, 1)
+
+    @cached_property
+    def _mean_maps(self) -> Array:
+        """Of each client's samples, the mean gradient as a map of (1, x), (M, d, d+1)."""
+        return np.stack([2 * (residuals[:, 1:].T @ residuals) / len(residuals) for residuals in self._residuals])
 
     @cached_property
     def _residuals(self) -> list[Array]:
@@ -121,13 +132,21 @@ class MiniBatch(Oracle):
     def step_bound(self, hessians: Array, linear: Array) -> StepBound:
         # A batch's step is an average of single samples' steps, each with curvature 2|x_j|^2 along x_j.
         arithmetic = arithmetic_of(hessians)
-        lengths = [(inputs * inputs).sum(axis=1) for inputs, _ in self.data]
-        gradients = [4 * n * y * y for n, (_, y) in zip(lengths, self.data, strict=True)]
+        # A ridge adds its curvature to every step.
+        arithmetic, ridge = arithmetic_of(hessians), self.data.ridge
+        steepest = max((inputs * inputs).sum(axis=1).max() for inputs, _ in self.data)
+        gradients = [self._gradients_at_zero(client, linear[client]) for client in range(len(linear))]
         return StepBound(
-            curvature=max(2 * n.max() for n in lengths),
-            push=arithmetic.upper_sqrt(max(g.max() for g in gradients)),
-            contraction=arithmetic.number(0, "zero"),
+            curvature=2 * steepest + ridge,
+            push=arithmetic.upper_sqrt(max((g * g).sum(axis=1).max() for g in gradients)),
+            contraction=arithmetic.number(0, "zero") + ridge,
         )
+
+    def _gradients_at_zero(self, client: int, linear: Array) -> Array:
+        """Of each sample of a client with b_i = `linear` (d,), the gradient at zero with the ridge's part, (n_i, d)."""
+        inputs, outputs = self.data.inputs[client], self.data.outputs[client]
+        gradients: Array = -2 * outputs[:, None] * inputs
+        return gradients if self.data.ridge == 0 else gradients - gradients.sum(axis=0) / len(outputs) - linear
 
     def as_floats(self) -> MiniBatch:
         return replace(self, data=self.data.as_floats())

@@ -1,4 +1,7 @@
-"""Least squares split over clients: ``F_i(w) = (1/n_i) sum_j (w'x_ij - y_ij)^2`` (renard2022, section 3.1)."""
+"""Least squares split over clients: ``F_i(w) = (1/n_i) sum_j (w'x_ij - y_ij)^2`` (renard2022, section 3.1).
+
+A ridge adds ``ridge/2 |w|^2`` to the objective of every client.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.arithmetic import Arithmetic, Array, arithmetic_of
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import MiniBatch
@@ -29,12 +32,30 @@ def least_squares(
     """
     _check_data(data, batch, replacement)
     hessians = np.stack([2 * (x.T @ x) / len(x) for x, _ in data])
-    hessians = (hessians + hessians.transpose(0, 2, 1)) / 2
+    hessians = (hessians + hessians.transpose(0, 2, 1)) / 2 + data.ridge * arithmetic_of(start).identity(len(start))
     linear = np.stack([2 * (y @ x) / len(x) for x, y in data])
     constants = arithmetic_of(start).array([(y @ y) / len(y) for _, y in data])
     problem = quadratic(hessians, linear, start, constants=constants, weights=weights)
     oracle = problem.oracle if batch is None else MiniBatch(data, batch, replacement)
     return replace(problem, oracle=oracle, data=data, description=description)
+
+
+def shares_of_rows(data: ClientData, arithmetic: Arithmetic) -> Array:
+    """p_i = n_i / n, (M,): every row counts alike, whichever client has it."""
+    counts = arithmetic.array([len(outputs) for outputs in data.outputs])
+    shares: Array = counts / counts.sum()
+    return shares
+
+
+def note_on_shares(problem: Problem) -> str | None:
+    """That clients with different numbers of rows count alike, in words; None where they do not or have no rows."""
+    counts = [] if problem.data is None else [len(outputs) for outputs in problem.data.outputs]
+    if len(set(counts)) < 2 or (problem.weights != problem.weights[0]).any():
+        return None
+    return (
+        f"clients have {min(counts)} to {max(counts)} rows and count alike; "
+        'shares = "samples" weighs them by their rows, as FedAvg is mostly run'
+    )
 
 
 def _check_data(data: ClientData, batch: int | None, replacement: bool) -> None:
@@ -45,8 +66,13 @@ def _check_data(data: ClientData, batch: int | None, replacement: bool) -> None:
             raise InputError("problem.clients", f"client {client} has no data: use fewer clients")
         if len(inputs) != len(outputs):
             raise InputError("problem.data", f"client {client} has {len(inputs)} inputs and {len(outputs)} outputs")
-    if batch is None:
-        return
+    if data.ridge < 0:
+        raise InputError("problem.ridge", f"expected a number that is not negative, got {data.ridge}")
+    if batch is not None:
+        _check_batch(data, batch, replacement)
+
+
+def _check_batch(data: ClientData, batch: int, replacement: bool) -> None:
     smallest = min(len(outputs) for outputs in data.outputs)
     if batch < 1:
         raise InputError("problem.batch", f"expected a positive whole number, got {batch}")

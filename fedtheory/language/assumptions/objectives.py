@@ -15,7 +15,8 @@ def _one_dimension(run: Run) -> None:
 
 
 def _least_squares_loss(run: Run) -> None:
-    expect(run.problem.data is not None, "the objective is not a least-squares loss on data")
+    data = run.problem.data
+    expect(data is not None and data.ridge == 0, "the objective is not a least-squares loss on data alone")
 
 
 smooth = Assumption("smooth", r"each $f_i$ is $L$-smooth", lambda run: run.smoothness)
