@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fedtheory.federation.client_data import ClientData
     from fedtheory.federation.problem import Problem, least_squares, quadratic
     from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
-    from fedtheory.language import assumptions, quantities
+    from fedtheory.language import assumptions, exercises, quantities
     from fedtheory.language.assumptions import Assumption
     from fedtheory.language.claim import Claim, Rate, Relation
     from fedtheory.language.registry import all_claims, all_sources
@@ -40,7 +40,7 @@ _HOMES = {
     "language.source": ("Source",),
     "runfile": ("parse_run", "read_run"),
 }
-_MODULES = ("assumptions", "quantities")
+_MODULES = ("assumptions", "exercises", "quantities")
 """Modules of the language that are public as they are."""
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -66,6 +66,7 @@ __all__ = [
     "all_claims",
     "all_sources",
     "assumptions",
+    "exercises",
     "fedavg",
     "inner",
     "least_squares",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,14 @@ def test_the_list(command) -> None:
 def test_new_writes_for_both_sides(command, tmp_path: Path) -> None:
     """A notebook and a Python file for the student, a notebook with solutions and a rubric for the instructor."""
     document = command("course", "new", ASSIGNMENT, "-o", tmp_path, "--student", "ana", "--json").document
-    names = {Path(file).relative_to(tmp_path / ASSIGNMENT / "ana").as_posix() for file in document["files"]}
-    assert names == {"ana.ipynb", "ana.py", f"instructor/{ASSIGNMENT}.ipynb", "instructor/rubric.md"}
+    names = {Path(file).relative_to(tmp_path).as_posix() for file in document["files"]}
+    of_student, of_instructor = f"{ASSIGNMENT}/ana", f"instructor/{ASSIGNMENT}/ana"
+    assert names == {
+        f"{of_student}/ana.ipynb",
+        f"{of_student}/ana.py",
+        f"{of_instructor}/{ASSIGNMENT}.ipynb",
+        f"{of_instructor}/rubric.md",
+    }
     for file in document["files"]:
         if file.endswith(".ipynb"):
             assert json.loads(Path(file).read_text(encoding="utf-8"))["nbformat"] == 4
@@ -34,9 +41,9 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
     folder.mkdir()
     for student in ("ana", "bob"):
         assert command("course", "new", ASSIGNMENT, "-o", tmp_path / "new", "--student", student).code == 0
-    written = tmp_path / "new" / ASSIGNMENT
-    (written / "ana" / "instructor" / f"{ASSIGNMENT}.ipynb").rename(folder / "ana.ipynb")
-    (written / "bob" / "bob.ipynb").rename(folder / "bob.ipynb")
+    written = tmp_path / "new"
+    (written / "instructor" / ASSIGNMENT / "ana" / f"{ASSIGNMENT}.ipynb").rename(folder / "ana.ipynb")
+    (written / ASSIGNMENT / "bob" / "bob.ipynb").rename(folder / "bob.ipynb")
     document = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1", "--json").document
     assert [(r["student"], r["points"], r["pending"], r["of"]) for r in document["results"]] == [
         ("ana", 10, 4, 14),
@@ -45,6 +52,30 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
     assert Path(document["points"]).is_file()
     printed = command("course", "grade", folder, "-o", tmp_path / "out", "--jobs", "1").out
     assert "points.csv" in "".join(printed.split())
+
+
+def test_an_exercise_of_ones_own(command, tmp_path: Path) -> None:
+    """The README's exercise takes the way of the others; a file that answers nothing is named, and left-overs too."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    exercise = tmp_path / "my_exercise.py"
+    exercise.write_text(next(b for b in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "# my_exercise" in b))
+    written = command("course", "new", exercise, "-o", tmp_path / "o", "--student", "Fritz Müller", "--json").document
+    assert written["assignment"] == "my-drift"
+    handed_in = tmp_path / "o" / "my-drift" / "Fritz Müller"
+    assert {path.name for path in handed_in.iterdir()} == {"Fritz Müller.ipynb", "Fritz Müller.py"}
+    (handed_in / "Fritz Müller.ipynb").unlink()
+    (handed_in / "essay.txt").write_text("")
+    solution = tmp_path / "o" / "instructor" / "my-drift" / "Fritz Müller" / "my-drift.ipynb"
+    (handed_in / "drift (2).ipynb").write_text(solution.read_text(encoding="utf-8").replace("Fritz Müller", "ana"))
+    grade = ("course", "grade", handed_in, "-o", tmp_path / "g", "--jobs", "1", "--assignment")
+    found = command(*grade, exercise, "--json").document
+    assert found["left_out"] == ["essay.txt"]
+    points = {r["student"]: r["points"] for r in found["results"]}
+    assert points["Fritz Müller"] == 0
+    assert points["ana"] == next(r["of"] - r["pending"] for r in found["results"])
+    (handed_in / "Fritz Müller.py").write_text("x = 1")
+    printed = command("course", "grade", handed_in, "-o", tmp_path / "g", "--jobs", "1").out
+    assert "not graded: Fritz Müller.py, drift (2).ipynb" in " ".join(printed.split())
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_the_solution_earns_all_points(assignment: Assignment, student: str, tmp
     """The instructor's notebook, handed in, has all points that no person gives."""
     copy = assignment.copy(student)
     path = write(tmp_path, n.notebook_text(n.instructor_notebook(assignment, copy)))
-    result = mark_submission(assignment.id, copy, read_submission(path, student))
+    result = mark_submission(assignment, copy, read_submission(path, student))
     assert result.troubles == ()
     assert [row.points for row in result.rows if row.points is not None] == [
         question.points for question in copy.questions if not isinstance(question, ManualQuestion)
@@ -56,7 +56,7 @@ def test_an_empty_copy_earns_nothing(assignment: Assignment, tmp_path: Path) -> 
         "ana.py": n.python_template(assignment, copy),
     }
     for name, text in files.items():
-        result = mark_submission(assignment.id, copy, read_submission(write(tmp_path, text, name), "ana"))
+        result = mark_submission(assignment, copy, read_submission(write(tmp_path, text, name), "ana"))
         assert (result.points, result.troubles) == (0, ())
 
 
@@ -110,6 +110,31 @@ def test_the_students_notebook_has_no_solution(assignment: Assignment) -> None:
     assert "SOLUTION" not in text
     for question in copy.questions:
         assert json.dumps(question.solution_cell, ensure_ascii=False)[1:-1] not in text
+
+
+@ALL
+def test_the_python_file_is_the_whole_assignment(assignment: Assignment) -> None:
+    """Title, introduction, worked start, statements and options stand in its comments; each answer has its line."""
+    copy = assignment.copy("ana")
+    text = n.python_template(assignment, copy)
+    told = " ".join(line.removeprefix("#").strip() for line in text.splitlines() if line.startswith("#")).split()
+    asked = [part for q in copy.questions for part in (q.title, q.text, q.listed, q.how)]
+    for part in (assignment.title, copy.introduction, copy.worked, *asked):
+        words = part.split()
+        assert any(told[at : at + len(words)] == words for at in range(len(told) - len(words) + 1)), part
+    starts = [question.start for question in copy.questions if not isinstance(question, ManualQuestion)]
+    assert all(f"\n{start}\n" in text for start in starts)
+
+
+@ALL
+def test_cells_name_the_variable_that_they_want(assignment: Assignment) -> None:
+    """A cell to fill shows the name that is read, also in the version that nbgrader makes of the instructor's."""
+    copy = assignment.copy("ana")
+    wanted = {question.name: question.start.splitlines()[0] for question in copy.questions}
+    for notebook in (n.student_notebook(assignment, copy), n.instructor_notebook(assignment, copy)):
+        cells = {cell["id"]: cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"}
+        for name in wanted.keys() & cells.keys():
+            assert wanted[name] in cells[name].partition("### BEGIN SOLUTION")[0]
 
 
 @ALL
@@ -193,7 +218,7 @@ def test_a_copied_file_is_told() -> None:
     """A file that says it is another student's copy is marked, and this is told."""
     assignment = find_assignment("polarization")
     handed_in = Submission("bob", "polarization", (), copy_of="ana")
-    assert "copy of ana" in mark_submission("polarization", assignment.copy("bob"), handed_in).troubles[0]
+    assert "copy of ana" in mark_submission(assignment, assignment.copy("bob"), handed_in).troubles[0]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +237,7 @@ def test_cells_that_name_the_grader(source: str, expected: bool) -> None:
     assert names_the_grader(source) is expected
 
 
-@pytest.mark.parametrize("student", ["", "a/b", "..\\x", "a b", "<b>"])
+@pytest.mark.parametrize("student", ["", "a/b", "..\\x", " a", "a\nb", "..", "a" * 200, "<b>"])
 def test_ids_name_files(student: str) -> None:
     """An id that could not name a file is refused."""
     with pytest.raises(InputError, match="student"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.registry import find
 from fedtheory.runfile import read_run
 from verify.check import check
-from verify.grade import assignments, grade_folder
+from verify.grade import Result, assignments, grade_folder, left_out
 from verify.grade import notebooks as n
 from verify.grade.submission import header
 
@@ -154,10 +155,100 @@ def test_mistakes_of_the_instructor(folder: Path, tmp_path: Path) -> None:
         grade_folder(folder, output, jobs=0)
     with pytest.raises(InputError, match="expected one of"):
         grade_folder(folder, output, assignment="nothing")
-    (folder / "ana.ipynb").write_text("{}")
-    with pytest.raises(InputError, match="one file for ana"):
-        grade_folder(folder, output)
-    (folder / "ana.ipynb").unlink()
-    (folder / "ana.py").write_text("x = 1\n")
-    with pytest.raises(InputError, match="fedtheory assignment"):
-        grade_folder(folder, output)
+    with pytest.raises(InputError, match="copy"):
+        grade_folder(folder, output, copy="../x")
+
+
+def graded(folder: Path, output: Path, **how: str) -> dict[str, Result]:
+    """The results by student."""
+    return {result.student: result for result in grade_folder(folder, output, **how)}
+
+
+def test_names_of_every_kind(tmp_path: Path) -> None:
+    """Blanks, umlauts composed or not, bytes that are no text, and what platforms add: all are graded."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    decomposed = "Fritz Mu\u0308ller"
+    (folder / f"{decomposed}.py").write_text(solution("Fritz M\u00fcller"))
+    (folder / "drift-recursion_hugo_12345.py").write_text(solution("hugo"))
+    (folder / "kim (1).PY").write_text(solution("kim").replace("\n", "\r\n"), encoding="utf-8-sig")
+    (folder / os.fsdecode(b"J\xf6rg.py")).write_bytes(solution("joerg").encode() + b"# Gr\xfc\xdfe\n")
+    found = graded(folder, tmp_path / "out")
+    assert {student: result.points for student, result in found.items()} == dict.fromkeys(
+        ("Fritz M\u00fcller", "hugo", "kim", "joerg"), 15
+    )
+    assert all(result.troubles == () for result in found.values())
+    assert found["hugo"].file == "drift-recursion_hugo_12345.py"
+    assert (tmp_path / "out" / "feedback" / "hugo.html").is_file()
+    assert {row["student"] for row in table(tmp_path / "out").values()} == set(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1\n",
+        "# fedtheory assignment: nothing (copy of zoe)\n",
+        "# fedtheory assignment: ../../x (copy of ../../x)\n",
+        "# fedtheory assignment: my_exercise.py (copy of zoe)\n",
+    ],
+)
+def test_a_file_that_does_not_say_what_it_answers(folder: Path, tmp_path: Path, text: str) -> None:
+    """It is named with the reason, the others are graded, and nothing is written outside the output."""
+    (folder / "zoe.py").write_text(text)
+    before = set(tmp_path.iterdir())
+    found = graded(folder, tmp_path / "out")
+    assert set(tmp_path.iterdir()) - before == {tmp_path / "out"}
+    assert (found["zoe"].points, found["zoe"].of, found["ana"].points) == (0, 0, 15)
+    assert "not graded" in found["zoe"].troubles[0]
+    assert "not graded" in (tmp_path / "out" / "feedback" / "zoe.html").read_text()
+
+
+def test_a_header_cannot_name_a_file_to_execute(folder: Path, tmp_path: Path) -> None:
+    """A student's header names an assignment by its id only: a file of theirs would run with the grader's rights."""
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'was-here')!r}, 'w')")
+    (folder / "zoe.py").write_text(f"# fedtheory assignment: {tmp_path / 'evil.py'} (copy of zoe)\n")
+    notebook = n.student_notebook(DRIFT, DRIFT.copy("ida"))
+    notebook["metadata"]["fedtheory"]["assignment"] = str(tmp_path / "evil.py")
+    (folder / "ida.ipynb").write_text(n.notebook_text(notebook))
+    found = graded(folder, tmp_path / "out")
+    assert not (tmp_path / "was-here").exists()
+    assert "not graded" in found["zoe"].troubles[0]
+    assert "not graded" in found["ida"].troubles[0]
+
+
+def test_a_file_without_whose_copy_it_is(folder: Path, tmp_path: Path) -> None:
+    """Without its header a file is marked as the copy of its name, where the assignment is given, and this is told."""
+    (folder / "zoe.py").write_text(solution("zoe").partition("\n")[2])
+    found = graded(folder, tmp_path / "out", assignment=DRIFT.id)
+    assert found["zoe"].points == 15
+    assert "does not say whose copy" in found["zoe"].troubles[0]
+
+
+def test_two_files_of_one_copy(folder: Path, tmp_path: Path) -> None:
+    """Both are graded; the one with the name keeps it, and both are told."""
+    (folder / "zoe.py").write_text(solution("ana"))
+    (folder / "bob.ipynb").write_text(n.notebook_text(n.instructor_notebook(DRIFT, DRIFT.copy("bob"))))
+    found = graded(folder, tmp_path / "out")
+    assert {"ana", "zoe", "bob", "bob.py"} <= found.keys()
+    assert "zoe.py is handed in as the copy of ana too" in found["ana"].troubles
+    assert "ana.py is handed in as the copy of ana too" in found["zoe"].troubles
+    assert (found["bob"].points, found["bob.py"].points) == (15, 7)
+
+
+def test_one_student_with_two_assignments(folder: Path, tmp_path: Path) -> None:
+    """Several assignments may lie in one folder, each with its own result and page."""
+    other = assignments()["polarization"]
+    (folder / "ana-2.ipynb").write_text(n.notebook_text(n.instructor_notebook(other, other.copy("ana"))))
+    grade_folder(folder, tmp_path / "out")
+    rows = list(csv.DictReader((tmp_path / "out" / "points.csv").read_text(encoding="utf-8").splitlines()))
+    assert sorted(row["assignment"] for row in rows if row["student"] == "ana") == [DRIFT.id, other.id]
+    assert len(list((tmp_path / "out" / "feedback").glob("ana*.html"))) == 2
+
+
+def test_what_machines_leave_is_no_submission(folder: Path, tmp_path: Path) -> None:
+    """Checkpoints of notebooks and folders of archives are passed over; other files of people are named."""
+    for place in (".ipynb_checkpoints", "__MACOSX", "kim/.ipynb_checkpoints"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "ana.ipynb").write_text("{}")
+    assert len(grade_folder(folder, tmp_path / "out")) == 5
+    assert left_out(folder) == ["notes.txt"]

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from fedtheory.language.exercises import CLASS
 from verify.grade import find_assignment
 from verify.grade import notebooks as n
 
@@ -49,7 +50,7 @@ def submit(course: Path, student: str, answers: dict[str, str]) -> None:
 def test_generate_and_autograde(tmp_path: Path) -> None:
     """The right submission has all points, the wrong and the looping one what their other answers are worth."""
     assignment = find_assignment(NAME)
-    copy = assignment.copy(n.CLASS)
+    copy = assignment.copy(CLASS)
     (tmp_path / "source" / NAME).mkdir(parents=True)
     source = n.notebook_text(n.instructor_notebook(assignment, copy))
     (tmp_path / "source" / NAME / f"{NAME}.ipynb").write_text(source, encoding="utf-8")

@@ -11,8 +11,10 @@ from verify.grade.assignments import assignments, find_assignment
 from verify.grade.bound import BoundFinding, grade_bound
 from verify.grade.folder import grade_folder
 from verify.grade.guarded import Unreadable
+from verify.grade.handed_in import left_out
 from verify.grade.in_notebook import points
 from verify.grade.marking import Result, mark_submission
+from verify.grade.own import require_sound
 from verify.grade.sandbox import Limits, run_code
 from verify.grade.submission import Submission, read_submission
 
@@ -28,9 +30,11 @@ __all__ = [
     "find_assignment",
     "grade_bound",
     "grade_folder",
+    "left_out",
     "mark_submission",
     "points",
     "read_answer",
     "read_submission",
+    "require_sound",
     "run_code",
 ]

@@ -13,9 +13,9 @@ h2 { font-size: 1.1rem; margin: 1.6rem 0 .2rem; } pre { background: #f4f4f4; pad
 """
 
 
-def feedback_page(result: Result, title: str) -> str:
+def feedback_page(result: Result) -> str:
     """A self-contained HTML page with points, comments and counterexamples; everything of the student's is escaped."""
-    who, what = escape(result.student), escape(title)
+    who, what = escape(result.student), escape(result.title or result.assignment or result.file)
     pending = f", and {result.pending} that a person gives" if result.pending else ""
     troubles = "".join(f'<p class="trouble">{escape(trouble)}</p>\n' for trouble in result.troubles)
     return (

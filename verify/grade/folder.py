@@ -5,28 +5,37 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fedtheory.errors import InputError
-from verify.grade.assignments import find_assignment
+from fedtheory.language.exercises import CLASS, is_student
+from verify.grade.assignments import assignment_with_id, edition_of, find_assignment
 from verify.grade.feedback import feedback_page
+from verify.grade.handed_in import HandedIn, handed_in, labels
 from verify.grade.marking import Result, Row, mark_submission, result_of
-from verify.grade.submission import KINDS, Submission, digest, read_submission
+from verify.grade.submission import digest
 
-_EDITION = "1"
+_EDITION = "2"
 """Raised when grades change for the same files, so that stored results count no more."""
+_NO_HEADER = (
+    "not graded: the file does not say what it answers; "
+    "expected a line `# fedtheory assignment: ID (copy of STUDENT)`, or a notebook of `fedtheory course new`; "
+    "or say --assignment ID"
+)
 
 
 @dataclass(frozen=True)
 class Task:
     """One submission to grade."""
 
-    student: str
-    path: Path
-    assignment: str
+    handed_in: HandedIn
+    given: str | None
+    """What the instructor says that it answers, an id or the file of an exercise; None where its header says it."""
     copy: str
     """The student whose copy counts: the one of the file, or one for the whole class."""
+    label: str
+    """The name of its result files."""
     results: Path
 
 
@@ -39,35 +48,44 @@ def grade_folder(
     jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Result]:
-    """Grade all ``ID.py`` and ``ID.ipynb`` of a folder; write points, results and feedback into `output`.
+    """Grade all ``.py`` and ``.ipynb`` files of a folder; write points, results and feedback into `output`.
 
-    A folder ``ID`` with one such file inside counts as well, as nbgrader has it.
-    A submission names its assignment, unless `assignment` does; `copy` is the id whose
-    copy all students have, else each has their own.  A result that is stored for the
-    same file is not computed again.  `InputError` for folders that make no sense.
+    A file in a folder of its own counts as well, as nbgrader has it.  A submission names
+    its assignment, unless `assignment` does, an id or the file of an exercise of one's own;
+    `copy` is the id whose copy all students have, else the file says whose copy it is.
+    One that cannot be graded is in the results with the reason.  A result that is stored for
+    the same file is not computed again.  `InputError` for folders that make no sense.
     """
     from joblib import Parallel, delayed
 
     if jobs == 0:
         raise InputError("--jobs", "expected a number of processes, or -1 for all cores, got 0")
-    tasks = [_task(student, path, output, assignment, copy) for student, path in _files(folder).items()]
+    if assignment is not None:
+        find_assignment(assignment).copy(copy or CLASS)
+    elif copy is not None and not is_student(copy):
+        raise InputError("--copy", f"expected the id of a copy, got {copy!r}")
+    files = handed_in(folder)
+    tasks = [
+        Task(file, assignment, copy or file.copy, label, output / "results")
+        for file, label in zip(files, labels(files), strict=True)
+    ]
     (output / "results").mkdir(parents=True, exist_ok=True)
     (output / "feedback").mkdir(exist_ok=True)
     results: list[Result] = []
-    for result in Parallel(n_jobs=jobs, return_as="generator")(delayed(grade_task)(task) for task in tasks):
+    graded = Parallel(n_jobs=jobs, return_as="generator")(delayed(grade_task)(task) for task in tasks)
+    for task, result in zip(tasks, graded, strict=True):
         results.append(result)
-        _write_feedback(result, output / "feedback")
+        _write_feedback(task.label, result, output / "feedback")
         on_progress(len(results), len(tasks))
     write_points(results, output / "points.csv")
     return results
 
 
-def _write_feedback(result: Result, folder: Path) -> None:
+def _write_feedback(label: str, result: Result, folder: Path) -> None:
     """The page, and the run files that refute answers beside it."""
-    page = feedback_page(result, find_assignment(result.assignment).title)
-    (folder / f"{result.student}.html").write_text(page, encoding="utf-8")
+    (folder / f"{label}.html").write_text(feedback_page(result), encoding="utf-8")
     for row in result.rows:
-        run_file = folder / f"{result.student}-{row.name}.toml"
+        run_file = folder / f"{label}-{row.name}.toml"
         run_file.unlink(missing_ok=True)
         if row.run_file is not None:
             run_file.write_text(row.run_file, encoding="utf-8")
@@ -75,13 +93,17 @@ def _write_feedback(result: Result, folder: Path) -> None:
 
 def grade_task(task: Task) -> Result:
     """Grade one submission, or read its stored result; the result is stored before it is returned."""
-    print_ = digest(task.path, task.assignment, task.copy, _EDITION)
-    stored = task.results / f"{task.student}.json"
+    file = task.handed_in
+    answers = task.given or file.submission.assignment or ""
+    edition = edition_of(task.given) if task.given else ""
+    told = (file.student, answers, edition, task.copy, *file.troubles, _EDITION)
+    print_ = digest(file.path, *told)
+    stored = task.results / f"{task.label}.json"
     known = _stored(stored, print_)
     if known is not None:
         return known
-    submission = read_submission(task.path, task.student)
-    result = _graded(task, submission)
+    found = _graded(task)
+    result = replace(found, student=file.student, file=file.file, troubles=(*file.troubles, *found.troubles))
     text = json.dumps({"digest": print_, **result.document()}, indent=2, ensure_ascii=False)
     half_written = stored.with_suffix(".part")
     half_written.write_text(text + "\n", encoding="utf-8")
@@ -89,14 +111,22 @@ def grade_task(task: Task) -> Result:
     return result
 
 
-def _graded(task: Task, submission: Submission) -> Result:
-    copy = find_assignment(task.assignment).copy(task.copy)
+def _graded(task: Task) -> Result:
+    submission, student = task.handed_in.submission, task.handed_in.student
+    if task.given is None and submission.assignment is None:
+        return Result(student, "", (), (submission.trouble or _NO_HEADER,))
     try:
-        return mark_submission(task.assignment, copy, submission)
+        assignment = find_assignment(task.given) if task.given else assignment_with_id(submission.assignment or "")
+        copy = assignment.copy(task.copy)
+    except InputError as error:
+        return Result(student, task.given or submission.assignment or "", (), (f"not graded: {error}",))
+    try:
+        return mark_submission(assignment, copy, submission)
     except Exception as error:
         # Whatever it is, it must not cost the others their grades.
         rows = (Row(q.name, q.title, None, q.points, "a person has to look at this answer") for q in copy.questions)
-        return Result(task.student, task.assignment, tuple(rows), (f"marking failed: {type(error).__name__}",))
+        troubles = (f"marking failed: {type(error).__name__}",)
+        return Result(student, assignment.id, tuple(rows), troubles, assignment.title)
 
 
 def _stored(path: Path, print_: str) -> Result | None:
@@ -107,46 +137,16 @@ def _stored(path: Path, print_: str) -> Result | None:
         return None
 
 
-def _files(folder: Path) -> dict[str, Path]:
-    """The submissions of a folder by the student's id."""
-    if not folder.is_dir():
-        raise InputError("DIR", f"expected a folder with submissions, got {folder}")
-    found: dict[str, Path] = {}
-    for entry in sorted(folder.iterdir()):
-        inside = sorted(entry.rglob("*")) if entry.is_dir() else [entry]
-        for path in (path for path in inside if path.suffix in KINDS and path.is_file()):
-            student = entry.name if entry.is_dir() else entry.stem
-            other = found.setdefault(student, path)
-            if other != path:
-                raise InputError(str(folder), f"expected one file for {student}, got {other.name} and {path.name}")
-    if not found:
-        raise InputError("DIR", f"expected submissions ID.py or ID.ipynb in {folder}, found none")
-    return found
-
-
-def _task(student: str, path: Path, output: Path, assignment: str | None, copy: str | None) -> Task:
-    named = assignment or read_submission(path, student).assignment
-    if named is None:
-        expected = "expected a line `# fedtheory assignment: ID`, or a notebook of `fedtheory course new`"
-        raise InputError("", f"{expected}; or say --assignment ID", str(path))
-    try:
-        of = copy or student
-        find_assignment(named).copy(of)
-    except InputError as error:
-        raise error.in_file(str(path)) from None
-    return Task(student, path, named, of, output / "results")
-
-
 def write_points(results: Sequence[Result], path: Path) -> None:
     """One line for each student: the points of each question, their sum, and what a person has still to read."""
     names = list(dict.fromkeys(row.name for result in results for row in result.rows))
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["student", "assignment", *names, "points", "pending", "of", "troubles"])
+        table.writerow(["student", "assignment", *names, "points", "pending", "of", "troubles", "file"])
         for result in results:
             points = {row.name: row.points for row in result.rows}
             cells = ["" if points.get(name) is None else f"{points[name]:g}" for name in names]
-            sums = [f"{result.points:g}", result.pending, result.of, " | ".join(result.troubles)]
+            sums = [f"{result.points:g}", result.pending, result.of, " | ".join(result.troubles), result.file]
             table.writerow([_plain(cell) for cell in (result.student, result.assignment, *cells, *sums)])
 
 

@@ -16,6 +16,7 @@ _FRACTIONS = {r"\frac", r"\tfrac", r"\dfrac"}
 _FUNCTIONS = {r"\exp": "exp", r"\log": "log", r"\ln": "log", r"\max": "Max", r"\min": "Min"}
 _GREEK = {rf"\var{letter}": rf"\{letter}" for letter in ("epsilon", "rho", "phi", "theta", "sigma")}
 _END = ""
+_QUOTED = 30
 
 
 def read_latex(text: str, names: Mapping[str, Expr]) -> Expr:
@@ -41,10 +42,16 @@ class _Reader:
         self._at += 1
         return token
 
+    def _unexpected(self, expected: str) -> Unreadable:
+        """What stands where something else should, and behind what."""
+        read = " ".join(self._tokens[: self._at])[-_QUOTED:]
+        place = f"behind `{read}`" if read else "at the beginning"
+        return Unreadable(f"expected {expected}, got {self._next or 'the end'} in the formula, {place}")
+
     def expect(self, token: str) -> None:
         """Take a token; `Unreadable` for another one."""
         if self._next != token:
-            raise Unreadable(f"expected {token or 'the end'}, got {self._next or 'the end'} in the formula")
+            raise self._unexpected(token or "the end")
         self._at += 1
 
     def total(self) -> Expr:
@@ -130,7 +137,7 @@ class _Reader:
             return self._build.number(self._take())
         if token[:1].isalpha() or _is_command(token):
             return self._build.name(self._name())
-        raise Unreadable(f"expected a number or a symbol, got {token or 'the end'} in the formula")
+        raise self._unexpected("a number or a symbol")
 
     def _root(self) -> Expr:
         self._take()

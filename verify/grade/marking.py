@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from types import FrameType
 from typing import Any
 
-from fedtheory.language.exercises import Copy, ManualQuestion, Question
+from fedtheory.language.exercises import Assignment, Copy, ManualQuestion, Question
 from verify.grade.questions import Given, Mark, mark_answer
 from verify.grade.sandbox import Answers, run_code
 from verify.grade.submission import Submission
@@ -41,6 +41,10 @@ class Result:
     rows: tuple[Row, ...]
     troubles: tuple[str, ...]
     """What went wrong when the submission was read and run."""
+    title: str = ""
+    """The title of the assignment; empty where there is none."""
+    file: str = ""
+    """The file that was handed in, as people read its name."""
 
     @property
     def points(self) -> float:
@@ -65,10 +69,11 @@ class Result:
 def result_of(document: Mapping[str, Any]) -> Result:
     """The result that a JSON document holds."""
     rows = tuple(Row(**row) for row in document["rows"])
-    return Result(document["student"], document["assignment"], rows, tuple(document["troubles"]))
+    told = (str(document[name]) for name in ("title", "file"))
+    return Result(document["student"], document["assignment"], rows, tuple(document["troubles"]), *told)
 
 
-def mark_submission(assignment: str, copy: Copy, submission: Submission) -> Result:
+def mark_submission(assignment: Assignment, copy: Copy, submission: Submission) -> Result:
     """Run the code of a submission apart, and mark its answers one by one.
 
     Whatever goes wrong with one answer costs no other one its points.
@@ -77,11 +82,19 @@ def mark_submission(assignment: str, copy: Copy, submission: Submission) -> Resu
         found = Answers({}, {}, (submission.trouble,))
     else:
         found = _run(copy.questions, submission)
-    troubles = found.troubles
-    if submission.copy_of not in (None, copy.student):
-        troubles = (f"the file is the copy of {submission.copy_of}, marked as that of {copy.student}", *troubles)
+    troubles = (*_of_the_header(assignment, copy, submission), *found.troubles)
     rows = tuple(_row(question, _given(question, submission, found)) for question in copy.questions)
-    return Result(submission.student, assignment, rows, troubles)
+    return Result(submission.student, assignment.id, rows, troubles, assignment.title)
+
+
+def _of_the_header(assignment: Assignment, copy: Copy, submission: Submission) -> Iterator[str]:
+    """Where a file says something else than it is marked as."""
+    if submission.copy_of not in (None, copy.student):
+        yield f"the file is the copy of {submission.copy_of}, marked as that of {copy.student}"
+    if submission.copy_of is None and submission.trouble is None:
+        yield f"the file does not say whose copy it is, and is marked as that of {copy.student}"
+    if submission.assignment not in (None, assignment.id):
+        yield f"the file says that it answers {submission.assignment}, and is marked as {assignment.id}"
 
 
 def _run(questions: Sequence[Question], submission: Submission) -> Answers:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import textwrap
+from functools import partial
 from typing import Any
 
 from fedtheory.language.exercises import Assignment, CodeQuestion, Copy, ManualQuestion, Question
 from verify.grade.questions import rule_of
 from verify.grade.submission import METADATA, header
 
-CLASS = "class"
-"""The id of the copy that a whole class shares."""
 _EMPTY_CODE = "# YOUR CODE HERE\nraise NotImplementedError()"
 _EMPTY_TEXT = "YOUR ANSWER HERE"
 _BEGIN, _END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -43,17 +43,38 @@ def rubric(assignment: Assignment, copy: Copy) -> str:
 
 
 def python_template(assignment: Assignment, copy: Copy) -> str:
-    """The assignment as a plain Python file to fill; texts for people are handed in apart."""
-    parts = [header(assignment.id, copy.student)]
+    """The whole assignment as a plain Python file to fill: what is asked stands in comments."""
+    start = f"A start. {copy.worked}" if copy.worked else ""
+    about = _comment(assignment.title, copy.introduction, start)
+    parts = [header(assignment.id, copy.student), about]
     for question in copy.questions:
-        if not isinstance(question, ManualQuestion):
-            parts.append(f"# {question.title} ({question.points} points). {question.how}\n{question.start}")
+        asked = _comment(_heading(question), question.text, question.listed, question.how)
+        parts.append(f"{asked}\n{_python_start(question)}")
     return "\n\n".join(parts) + "\n"
 
 
+def _heading(question: Question) -> str:
+    return f"{question.title} ({question.points} points)"
+
+
+def _python_start(question: Question) -> str:
+    return "# Write your text here, as comments." if isinstance(question, ManualQuestion) else question.start
+
+
+def _comment(*paragraphs: str) -> str:
+    """Paragraphs as comments, their lines as long as they can well be read."""
+    lines = [line for text in paragraphs if text for line in ("", *text.splitlines())][1:]
+    wrapped = [part for line in lines for part in _wrap(line) or [""]]
+    return "\n".join(f"# {line}".rstrip() for line in wrapped)
+
+
+_wrap = partial(textwrap.wrap, width=96, break_long_words=False, break_on_hyphens=False)
+
+
 def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[str, Any]:
+    start = [f"**A start.** {copy.worked}"] if copy.worked else []
     cells = [
-        _read_only("title", f"# {assignment.title}\n\n{copy.introduction}\n\n**A start.** {copy.worked}"),
+        _read_only("title", "\n\n".join((f"# {assignment.title}", copy.introduction, *start))),
         _cell("code", "student", f'STUDENT = "{copy.student}"', locked=True),
     ]
     for question in copy.questions:
@@ -71,8 +92,7 @@ def _notebook(assignment: Assignment, copy: Copy, with_solutions: bool) -> dict[
 
 
 def _cells_of(assignment: Assignment, question: Question, with_solutions: bool) -> list[dict[str, Any]]:
-    heading = f"## {question.title} ({question.points} points)"
-    statement = f"{heading}\n\n{question.text}\n\n{question.listed}\n\n*{question.how}*"
+    statement = f"## {_heading(question)}\n\n{question.text}\n\n{question.listed}\n\n*{question.how}*"
     asked = _read_only(f"{question.name}-statement", statement)
     if isinstance(question, ManualQuestion):
         source = question.solution if with_solutions else _EMPTY_TEXT
@@ -91,14 +111,15 @@ def _answer_source(question: Question, with_solutions: bool) -> str:
         head, _, body = question.solution_cell.partition("\n")
         empty = _EMPTY_CODE.replace("\n", "\n    ")
         return f"{head}\n    {_BEGIN}\n{body}\n    {_END}" if with_solutions else f"{head}\n    {empty}"
-    return f"{_BEGIN}\n{question.solution_cell}\n{_END}" if with_solutions else _EMPTY_CODE
+    asked = f"# Your answer goes here: {question.start}"
+    return f"{asked}\n{_BEGIN}\n{question.solution_cell}\n{_END}" if with_solutions else f"{asked}\n{_EMPTY_CODE}"
 
 
 def _test_source(assignment: Assignment, question: Question, with_solutions: bool) -> str:
     told = f"# The points of `{question.name}` are counted here."
     if not with_solutions:
         return told
-    call = f'points("{assignment.id}", STUDENT, "{question.name}", {question.name})'
+    call = f'points("{assignment.target}", STUDENT, "{question.name}", {question.name})'
     return f"{told}\n{_BEGIN_TESTS}\nfrom verify.grade import points\n\n{call}\n{_END_TESTS}"
 
 

@@ -23,9 +23,23 @@ def read_python(text: str, names: Mapping[str, Expr]) -> Expr:
     """The expression of a text such as ``4*tau*eta**2``; `Unreadable` for anything else."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except SyntaxError as error:
+        raise Unreadable(_where(text.strip(), error)) from None
+    except (ValueError, RecursionError, MemoryError):
         raise Unreadable("this is not an expression in Python's notation") from None
     return _Reader(text.strip(), names).read(tree.body)
+
+
+_QUOTED = 30
+_UNFINISHED = "+-*/(["
+
+
+def _where(text: str, error: SyntaxError) -> str:
+    """What is not Python, and at which letter."""
+    line = text.splitlines()[min(error.lineno or 1, len(text.splitlines())) - 1]
+    at = len(line) if text[-1] in _UNFINISHED else min(max((error.offset or 1) - 1, 0), len(line))
+    behind = f"at `{line[at : at + _QUOTED]}`" if line[at:].strip() else f"at the end, behind `{line[-_QUOTED:]}`"
+    return f"this is not an expression in Python's notation {behind}, letter {at + 1}: {error.msg}"
 
 
 class _Reader:

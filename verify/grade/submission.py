@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from fedtheory.language.exercises import is_student
+
 KINDS = (".py", ".ipynb")
 _LARGEST = 5_000_000
-_HEADER = re.compile(r"^# fedtheory assignment: (\S+) \(copy of (\S+)\)", re.MULTILINE)
+_HEADER = re.compile(r"^#[ \t]*fedtheory assignment:[ \t]*(\S+)(?:[ \t]*\(copy of ([^()\r\n]+)\))?", re.MULTILINE)
 METADATA = "fedtheory"
 """The key of a notebook's metadata under which its assignment is named."""
 
@@ -41,7 +44,7 @@ def read_submission(path: Path, student: str) -> Submission:
         text = _text_of(path)
         return (_read_notebook if path.suffix == ".ipynb" else _read_python)(student, text)
     except (ValueError, OSError, LookupError, RecursionError, AttributeError, TypeError) as error:
-        return Submission(student, None, (), trouble=f"the file cannot be read: {error}"[:300])
+        return Submission(student, None, (), trouble=f"the file cannot be read: {_reason(error)}"[:300])
 
 
 def header(assignment: str, student: str) -> str:
@@ -50,14 +53,32 @@ def header(assignment: str, student: str) -> str:
 
 
 def digest(path: Path, *further: str) -> str:
-    """A fingerprint of a file and of what else its grade depends on."""
-    return sha256(b"\n".join([path.read_bytes(), *(part.encode() for part in further)])).hexdigest()
+    """A fingerprint of a file, as far as it can be read, and of what else its grade depends on."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        content = b""
+    return sha256(b"\n".join([content, *(part.encode("utf-8", "replace") for part in further)])).hexdigest()
+
+
+def _reason(error: Exception) -> str:
+    """Why a file cannot be read, for somebody who knows no Python."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is no notebook (line {error.lineno}: {error.msg})"
+    if isinstance(error, LookupError | AttributeError | TypeError | RecursionError):
+        return "it is no notebook, for it lacks the parts that one has"
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def _text_of(path: Path) -> str:
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"it is larger than {_LARGEST // 1_000_000} MB")
-    return path.read_text(encoding="utf-8")
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Editors of older systems; what counts is ASCII in all of them.
+        return content.decode("cp1252", "replace")
 
 
 def _read_python(student: str, text: str) -> Submission:
@@ -70,7 +91,13 @@ def _read_python(student: str, text: str) -> Submission:
     except (SyntaxError, RecursionError, MemoryError):
         units = (text,)
     assignment, copy_of = named.groups() if named else (None, None)
-    return Submission(student, assignment, units, copy_of=copy_of)
+    return Submission(student, assignment, units, copy_of=_student_of(copy_of))
+
+
+def _student_of(name: object) -> str | None:
+    """The student of a header; None for what cannot be one, for headers can be written by anyone."""
+    text = unicodedata.normalize("NFC", name).strip() if isinstance(name, str) else ""
+    return text if is_student(text) else None
 
 
 def _first_line(statement: ast.stmt) -> int:
@@ -91,7 +118,8 @@ def _read_notebook(student: str, text: str) -> Submission:
         if cell["cell_type"] == "code" and not marked.get("locked"):
             units.append(_without_magics(source))
     assignment, copy_of = (about.get(key) for key in ("assignment", "student"))
-    return Submission(student, assignment and str(assignment), tuple(units), texts, copy_of and str(copy_of))
+    named = assignment if isinstance(assignment, str) else None
+    return Submission(student, named, tuple(units), texts, _student_of(copy_of))
 
 
 def _source(cell: Mapping[str, Any]) -> str:

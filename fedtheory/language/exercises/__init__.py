@@ -4,9 +4,10 @@ Everything here is data, and what a student is shown of it; who marks an answer
 decides by the kind of its question.
 """
 
-from fedtheory.language.exercises.assignment import Assignment, Copy
+from fedtheory.language.exercises.assignment import CLASS, Assignment, Copy, is_student
 from fedtheory.language.exercises.draw import Draw
 from fedtheory.language.exercises.letters import Names, tex
+from fedtheory.language.exercises.own import exercise_of, letters_of, same_for_all
 from fedtheory.language.exercises.questions import (
     BoundQuestion,
     ChoiceQuestion,
@@ -18,6 +19,7 @@ from fedtheory.language.exercises.questions import (
 )
 
 __all__ = [
+    "CLASS",
     "Assignment",
     "BoundQuestion",
     "ChoiceQuestion",
@@ -29,5 +31,9 @@ __all__ = [
     "Names",
     "NumberQuestion",
     "Question",
+    "exercise_of",
+    "is_student",
+    "letters_of",
+    "same_for_all",
     "tex",
 ]

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from fedtheory.errors import InputError
 from fedtheory.language.exercises.draw import Draw
 from fedtheory.language.exercises.questions import Question
+
+CLASS = "class"
+"""The id of the copy that a whole class shares."""
+_LONGEST_ID = 80
+
+
+def is_student(name: str) -> bool:
+    """Whether a text can name a student, a file and a copy: letters, digits, - _ . @ and blanks between them."""
+    fits = all(letter.isalnum() or letter in "-_.@ " for letter in unicodedata.normalize("NFC", name))
+    return fits and 0 < len(name) <= _LONGEST_ID and name == name.strip() and any(map(str.isalnum, name))
 
 
 @dataclass(frozen=True)
@@ -37,9 +48,17 @@ class Assignment:
     """Ids of the claims that it is about."""
     draw: Callable[[Draw], tuple[str, str, tuple[Question, ...]]]
     """From a student's draws to introduction, worked start and questions."""
+    file: str | None = None
+    """The file of an instructor's own exercise; None for those of the papers."""
+
+    @property
+    def target(self) -> str:
+        """What finds the assignment again: its file, or its id."""
+        return self.file or self.id
 
     def copy(self, student: str) -> Copy:
         """The copy of a student; `InputError` for an id that cannot name a file."""
-        if not student or not all(letter.isalnum() or letter in "-_.@" for letter in student):
-            raise InputError("student", f"expected letters, digits, - _ . and @, got {student!r}")
-        return Copy(student, *self.draw(Draw(self.id, student)))
+        if not is_student(student):
+            raise InputError("student", f"expected letters, digits, - _ . @ and blanks inside, got {student[:80]!r}")
+        composed = unicodedata.normalize("NFC", student)
+        return Copy(composed, *self.draw(Draw(self.id, composed)))

@@ -30,7 +30,7 @@ def _mark(question: CodeQuestion, given: Given) -> Mark:
     if wrong is None:
         return Mark(share, f"{told}; {given.trouble}")
     call = f"{question.name}({', '.join(question.tried[wrong])})"
-    return Mark(share, f"{told}; {call} is {question.expected[wrong]}, not {given.outputs[wrong][:40]}")
+    return Mark(share, f"{told}; {call} should be {question.expected[wrong]}, yours is {given.outputs[wrong][:40]}")
 
 
 def _is_number(text: str, value: str) -> bool:

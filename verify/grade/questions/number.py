@@ -18,4 +18,5 @@ def _mark(question: NumberQuestion, text: str) -> Mark:
     allowed = abs(right) * sp.Rational(question.tolerance) + sp.Float(10) ** -30
     if yours is not None and abs(yours - right) <= allowed:
         return Mark(RIGHT, "right")
-    return Mark(WRONG, f"not right: the answer is {text.strip()[:60]}")
+    allowance = f" (a relative error of {float(question.tolerance):g} is allowed)" if question.tolerance else ""
+    return Mark(WRONG, f"your {text.strip()[:60]} is not right{allowance}")

@@ -1,0 +1,145 @@
+"""An instructor's own exercise: a Python file with an `Assignment`, read and checked before a student sees it.
+
+The file is executed with all rights of the instructor; what students hand in is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.exercises.assignment import Assignment
+from fedtheory.language.exercises.draw import Draw
+from fedtheory.language.exercises.letters import Names
+from fedtheory.language.exercises.questions import (
+    BoundQuestion,
+    ChoiceQuestion,
+    CodeQuestion,
+    ExpressionQuestion,
+    NumberQuestion,
+    Question,
+)
+from fedtheory.language.loading import load_file, one_line
+from fedtheory.language.wellformed import require_wellformed
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
+Drawn = tuple[str, str, tuple[Question, ...]]
+
+
+def same_for_all(introduction: str, questions: Sequence[Question], worked: str = "") -> Callable[[Draw], Drawn]:
+    """The `draw` of an assignment whose copies are all alike."""
+    return lambda _draw: (introduction, worked, tuple(questions))
+
+
+def letters_of(*symbols: sp.Symbol) -> Names:
+    """The letters of a question whose names are those of its symbols."""
+    return {str(symbol): symbol for symbol in symbols}
+
+
+def exercise_of(path: Path) -> Assignment:
+    """The assignment that a file defines; `InputError` names the file, the question and what was expected."""
+    found = [value for value in vars(load_file(path)).values() if isinstance(value, Assignment)]
+    if len(found) != 1:
+        expected = "expected one Assignment, of fedtheory.exercises"
+        raise InputError("", f"{expected}; the file defines {len(found) or 'none'}", str(path))
+    try:
+        _expect(
+            "id", found[0].id, isinstance(found[0].id, str) and bool(_ID.fullmatch(found[0].id)), "letters, - and _"
+        )
+        _expect("title", found[0].title, isinstance(found[0].title, str), "a text")
+        _expect("draw", found[0].draw, callable(found[0].draw), "a function, such as same_for_all(...)")
+    except InputError as error:
+        raise error.in_file(str(path)) from None
+    return replace(found[0], draw=_checked(found[0].draw, path), file=str(path.resolve()))
+
+
+def _checked(draw: Callable[[Draw], Any], path: Path) -> Callable[[Draw], Drawn]:
+    def checked(of: Draw) -> Drawn:
+        with one_line(path):
+            drawn = draw(of)
+            _require_drawn(drawn)
+            introduction, worked, questions = drawn
+            return introduction, worked, tuple(questions)
+
+    return checked
+
+
+def _require_drawn(drawn: Any) -> None:
+    expected = "an introduction, a worked start and questions"
+    _expect("draw", drawn, isinstance(drawn, tuple) and len(drawn) == 3, expected)
+    introduction, worked, questions = drawn
+    _expect("introduction", introduction, isinstance(introduction, str), "a text")
+    _expect("worked", worked, isinstance(worked, str), "a text")
+    _expect("questions", questions, isinstance(questions, Sequence) and len(questions) > 0, "a list of questions")
+    for question in questions:
+        _expect("questions", question, isinstance(question, Question), "questions of fedtheory.exercises")
+        for name, value, holds, wanted in chain(_common(question), _of_its_kind(question)):
+            _expect(f"{question.name}.{name}", value, holds, wanted)
+    names = [question.name for question in questions]
+    _expect("questions", names, len(set(names)) == len(names), "a name of its own for each")
+
+
+_Checks = Iterator[tuple[str, object, bool, str]]
+
+
+def _common(question: Question) -> _Checks:
+    name, points = question.name, question.points
+    yield "name", name, isinstance(name, str) and name.isidentifier(), "the name of a Python variable"
+    yield "title", question.title, isinstance(question.title, str), "a text"
+    yield "text", question.text, isinstance(question.text, str), "a text"
+    yield "points", points, isinstance(points, int) and points >= 0, "a whole number"
+
+
+def _of_its_kind(question: Question) -> _Checks:
+    if isinstance(question, BoundQuestion):
+        yield from _of_a_bound(question)
+    if isinstance(question, ExpressionQuestion):
+        yield "solution", question.solution, _is_number(question.solution), "a SymPy expression"
+        yield "names", question.names, _are_letters(question.names, question.solution), _LETTERS
+    if isinstance(question, NumberQuestion):
+        solution = question.solution
+        is_value = _is_number(solution) and bool(sp.sympify(solution).is_number)
+        yield "solution", solution, is_value, "a number"
+    if isinstance(question, ChoiceQuestion):
+        yield "options", question.options, 2 <= len(question.options) <= 8, "two to eight options"
+        yield "solution", question.solution, question.solution in question.options, "one of the options"
+    if isinstance(question, CodeQuestion):
+        fits = len(question.tried) == len(question.expected) > 0
+        yield "expected", question.expected, fits, "one value for each case that is tried"
+
+
+_LETTERS = "a dictionary from the letters of the solution to their symbols, such as letters_of(eta, tau)"
+
+
+def _of_a_bound(question: BoundQuestion) -> _Checks:
+    claim = question.claim
+    yield "claim", claim, isinstance(claim, Claim), "a Claim"
+    require_wellformed(claim)
+    is_bound = len(claim.relations) == 1 and claim.relation == "<=" and claim.lhs is not None
+    yield "claim", claim.id, is_bound, "a Claim of the form lhs <= rhs"
+    yield "names", question.names, _are_letters(question.names, claim.relations[0].right), _LETTERS
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | sp.Expr) and not isinstance(value, bool)
+
+
+def _are_letters(names: object, solution: Expr) -> bool:
+    if not isinstance(names, Mapping):
+        return False
+    are_symbols = all(isinstance(n, str) and isinstance(s, sp.Symbol) for n, s in names.items())
+    return are_symbols and sp.sympify(solution).free_symbols <= set(names.values())
+
+
+def _expect(field: str, given: object, holds: bool, expected: str) -> None:
+    if not holds:
+        raise InputError(field, f"expected {expected}, got {str(given)[:60]!r}")

@@ -1,0 +1,85 @@
+"""An exercise of the instructor's own: given out, handed in and graded as those of the papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from own_exercise import OWN
+
+from fedtheory.errors import InputError
+from verify.grade import find_assignment, grade_folder, points, require_sound
+from verify.grade import notebooks as n
+from verify.grade.submission import header
+
+
+@pytest.fixture
+def exercise(tmp_path: Path) -> Path:
+    """The file of an exercise."""
+    path = tmp_path / "my_exercise.py"
+    path.write_text(OWN)
+    return path
+
+
+def test_from_the_file_to_points(exercise: Path, tmp_path: Path) -> None:
+    """Its solution has all points, another valid bound too, a false one gets a run; hostile code changes nothing."""
+    assignment = find_assignment(str(exercise))
+    copy = assignment.copy("ana")
+    require_sound(assignment, copy)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    notebook = n.notebook_text(n.instructor_notebook(assignment, copy))
+    (folder / "ana.ipynb").write_text(notebook)
+    tighter = "18*tau**2*eta**2*zeta**2 + 3*tau*eta**2*sigma**2"
+    answers = {"bob": tighter, "eve": "tau*eta**2*(zeta**2 + sigma**2)", "zoe": "0"}
+    for student, answer in answers.items():
+        (folder / f"{student}.py").write_text(f"{header('my-drift', student)}\nbound = {answer!r}\nhalf = '1.5'\n")
+    (folder / "max.py").write_text(f"{header('my-drift', 'max')}\nopen({str(exercise)!r}).read()\nhalf = '3/2'\n")
+    found = {r.student: r for r in grade_folder(folder, tmp_path / "out", assignment=str(exercise))}
+    assert {s: r.points for s, r in found.items()} == {"ana": 8, "bob": 8, "eve": 3.5, "zoe": 2, "max": 2}
+    assert all(r.pending == 4 for r in found.values())
+    assert "opens a file" in found["max"].troubles[0]
+    assert (tmp_path / "out" / "feedback" / "eve-bound.toml").is_file()
+    assert points(str(exercise), "ana", "half", "3/2") == 2
+
+
+def test_a_changed_exercise_is_graded_again(exercise: Path, tmp_path: Path) -> None:
+    """Stored results count while the exercise is the same."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "ana.py").write_text(f"{header('my-drift', 'ana')}\nhalf = '2'\n")
+    assert grade_folder(folder, tmp_path / "out", assignment=str(exercise))[0].points == 0
+    exercise.write_text(OWN.replace("sp.Rational(3, 2)", "sp.Integer(2)"))
+    assert grade_folder(folder, tmp_path / "out", assignment=str(exercise))[0].points == 2
+
+
+def give_out(exercise: Path) -> None:
+    """What happens before an exercise is written."""
+    assignment = find_assignment(str(exercise))
+    require_sound(assignment, assignment.copy("class"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("rhs=18 * tau**2", "rhs=tau", "bound: the claim is false"),
+        ('exercise = ex.Assignment(\n    id="my-drift"', 'exercise = ex.Assignment(\n    id="../x"', "id"),
+        ("names=ex.letters_of(eta, tau, zeta, sigma)", "names=ex.letters_of(eta)", "bound.names"),
+        ("solution=sp.Rational(3, 2)", 'solution="1/0"', "half.solution"),
+        ('name="half"', 'name="bound"', "a name of its own"),
+        ('name="half"', 'name="a half"', "name of a Python variable"),
+        ("claim=drift", "claim=None", "bound.claim"),
+        ("points=2", "points=0.5", "half.points"),
+        ("lhs=q.max_drift", "lhs='max_drift'", "lhs"),
+        ("conditions=[eta <= 1 / (4 * L)]", "conditions=[L >= 10**9]", "none of the small runs"),
+        ("exercise = ex.Assignment(", "exercise = ex.Missing(", "line 14"),
+        ("exercise = ex.Assignment(", "exercise = dict(", "expected one Assignment"),
+    ],
+)
+def test_mistakes_of_an_exercise_are_named(exercise: Path, old: str, new: str, complaint: str) -> None:
+    """Before a student sees it: the file, the question and what was expected, in one line."""
+    exercise.write_text(OWN.replace(old, new))
+    with pytest.raises(InputError, match=complaint) as found:
+        give_out(exercise)
+    assert "my_exercise.py" in str(found.value)
+    assert "\n" not in str(found.value)

@@ -1,0 +1,128 @@
+"""What stands in a folder of submissions: which files they are, whose they are, and what each of them answers."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fedtheory.errors import InputError
+from fedtheory.language.exercises import CLASS, is_student
+from verify.grade.submission import KINDS, Submission, read_submission
+
+_LONGEST_NAME = 100
+_OF_MACHINES = ("__MACOSX", "__pycache__")
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """One file of a folder of submissions."""
+
+    path: Path
+    student: str
+    """Whose it is: the copy that its header names, else what the file or its folder is called."""
+    file: str
+    """The path inside the folder, as people read it."""
+    called: str
+    """What the file, or the student's folder around it, is called."""
+    submission: Submission
+    troubles: tuple[str, ...] = ()
+    """What an instructor should know of it."""
+
+    @property
+    def copy(self) -> str:
+        """The copy that the file is: the one that its header names, else the one of its name."""
+        return self.submission.copy_of or self.student
+
+
+def handed_in(folder: Path) -> list[HandedIn]:
+    """All ``.py`` and ``.ipynb`` files of a folder, and of the folders in it; `InputError` where there is none.
+
+    A file says in its header which copy it is; that counts, whatever a learning
+    platform has called the file.  A copy that several files claim to be stays with
+    the one that has its name, the others go by their own names, and are told.
+    """
+    found = [_read(path, entry, folder) for entry, path in _files(folder)]
+    if not found:
+        raise InputError("DIR", f"expected submissions ID.py or ID.ipynb in {folder}, found none")
+    return _told_apart(found)
+
+
+def left_out(folder: Path) -> list[str]:
+    """The files of a folder that are no submissions, as people read them."""
+    kept = {path for _, path in _files(folder)}
+    return sorted(shown(entry.name) for entry in _entries(folder) if entry.is_file() and entry not in kept)
+
+
+def labels(files: Sequence[HandedIn]) -> list[str]:
+    """A name for the result files of each submission: the student where that names one, else its path."""
+    count = Counter(file.student for file in files)
+    wanted = [file.student if count[file.student] == 1 else file.file.replace("/", "-") for file in files]
+    names: list[str] = []
+    for label in (_without_separators(label)[:_LONGEST_NAME] for label in wanted):
+        names.append(label if label not in names else f"{label}-{len(names)}")
+    return names
+
+
+def shown(name: str) -> str:
+    """A file name as text: letters composed, bytes that are no text replaced."""
+    return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
+
+
+def _entries(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise InputError("DIR", f"expected a folder with submissions, got {folder}")
+    try:
+        return sorted(entry for entry in folder.iterdir() if not _is_of_a_machine(entry))
+    except OSError as error:
+        raise InputError("DIR", f"cannot read {folder}: {error.strerror}") from None
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Each entry of the folder with a submission in it."""
+    for entry in _entries(folder):
+        for path in sorted(entry.rglob("*")) if entry.is_dir() else [entry]:
+            around = path.relative_to(folder).parents
+            hidden = _is_of_a_machine(path) or any(_is_of_a_machine(Path(part.name)) for part in around if part.name)
+            if path.suffix.lower() in KINDS and path.is_file() and not hidden:
+                yield entry, path
+
+
+def _is_of_a_machine(path: Path) -> bool:
+    return path.name.startswith(".") or path.name in _OF_MACHINES
+
+
+def _read(path: Path, entry: Path, folder: Path) -> HandedIn:
+    called = shown(entry.name if entry.is_dir() else entry.stem)
+    submission = read_submission(path, called)
+    named = submission.copy_of
+    student = named if named is not None and named != CLASS else called
+    return HandedIn(path, student, shown(str(path.relative_to(folder))), called, submission)
+
+
+def _told_apart(files: Sequence[HandedIn]) -> list[HandedIn]:
+    """The files, with no student and assignment twice."""
+    groups: dict[tuple[str, str | None], list[HandedIn]] = {}
+    for file in files:
+        groups.setdefault((file.student, file.submission.assignment), []).append(file)
+    return [_named(file, groups[file.student, file.submission.assignment]) for file in files]
+
+
+def _named(file: HandedIn, group: Sequence[HandedIn]) -> HandedIn:
+    if len(group) == 1:
+        return file
+    others = ", ".join(other.file for other in group if other is not file)
+    told = (*file.troubles, f"{others} is handed in as the copy of {file.student} too")
+    owner = next((other for other in group if other.called == file.student), group[0])
+    if file is owner:
+        return replace(file, troubles=told)
+    taken = [other.called for other in group if other is not file]
+    own_name = file.called if file.called not in taken and is_student(file.called) else file.file
+    return replace(file, student=own_name, troubles=told)
+
+
+def _without_separators(label: str) -> str:
+    return "".join(letter if letter.isprintable() and letter not in '/\\:*?"<>|' else "_" for letter in label)

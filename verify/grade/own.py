@@ -1,0 +1,40 @@
+"""An instructor's own exercise is marked before it is given out: its solutions have to earn all their points."""
+
+from __future__ import annotations
+
+from fedtheory.errors import InputError
+from fedtheory.language.exercises import Assignment, BoundQuestion, Copy, ManualQuestion
+from verify.falsify import falsify
+from verify.grade.bound import battery
+from verify.grade.marking import mark_submission
+from verify.grade.submission import Submission
+
+_SEARCHING = 3.0
+"""Seconds of search for a run that refutes the reference of a bound."""
+
+
+def require_sound(assignment: Assignment, copy: Copy) -> None:
+    """Raise `InputError`, naming the question, where a solution earns less than all points, or its bound is false.
+
+    The solutions take the way of a submission, through the sandbox.
+    """
+    asked = [question for question in copy.questions if not isinstance(question, ManualQuestion)]
+    cells = tuple(question.solution_cell for question in asked)
+    result = mark_submission(assignment, copy, Submission(copy.student, assignment.id, cells, copy_of=copy.student))
+    for row in result.rows:
+        if row.points is not None and row.points < row.of:
+            reason = f"the solution earns {row.points:g} of {row.of} points: {row.comment}"
+            raise InputError(row.name, reason, assignment.file)
+    for question in asked:
+        if isinstance(question, BoundQuestion):
+            _require_standing(assignment, question)
+
+
+def _require_standing(assignment: Assignment, question: BoundQuestion) -> None:
+    if not battery(question.claim):
+        reason = "none of the small runs on which answers are tried satisfies the claim's assumptions and conditions"
+        raise InputError(question.name, reason, assignment.file)
+    found = falsify(question.claim, _SEARCHING)
+    if found.verdict == "refuted":
+        reason = "the claim is false, a run of exact numbers violates it; `fedtheory falsify` shows one"
+        raise InputError(question.name, reason, assignment.file)
