@@ -105,7 +105,8 @@ def _planned(files: list[str], numbers: dict[str, float], accuracy: float | None
     from fedtheory import planner
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
-    from fedtheory.planner.data import SUFFIXES, run_of_data
+    from fedtheory.federation.problem.datasets import FILES
+    from fedtheory.planner.data import run_of_data
     from fedtheory.runfile import read_run
 
     if len(files) > 1:
@@ -114,7 +115,7 @@ def _planned(files: list[str], numbers: dict[str, float], accuracy: float | None
         if not numbers:
             raise InputError("RUN", "expected a run file, a data file or constants, such as --set L=1")
         return planner.plan_numbers(numbers, accuracy, claims)
-    if files[0].endswith(SUFFIXES):
+    if files[0].endswith(FILES):
         given = run_of_data(files[0], numbers)
     elif numbers:
         raise InputError(next(iter(numbers)), "expected either a run file or constants, got both")

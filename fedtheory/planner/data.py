@@ -11,7 +11,6 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.runfile import parse_run
 
-SUFFIXES = (".npz", ".csv")
 _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size": None, "server_step_size": 1}
 _PROBLEM = ("batch",)
 _WHOLE = ("rounds", "local_steps", "batch")

@@ -13,7 +13,8 @@ from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.losses import KINDS
 from fedtheory.federation.problem import Problem, least_squares, quadratic
-from fedtheory.federation.problem.datasets import DataSet, load
+from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.datasets import FILES, DataSet, load
 from fedtheory.federation.problem.least_squares import shares_of_rows
 from fedtheory.federation.problem.split import dirichlet_split, iid_split
 from fedtheory.runfile.limits import MOST_ENTRIES
@@ -105,8 +106,29 @@ def _inline_data(table: Table) -> tuple[ClientData, str]:
 def _named_data(table: Table, folder: Path) -> tuple[ClientData, str]:
     """A data set by its name, or a file of the user's, split over clients."""
     name = table.text("data")
-    data = load(str(folder / name) if name.endswith((".npz", ".csv")) else name)
+    choice = _columns(table)
+    data = load(str(folder / name) if name.endswith(FILES) else name, choice)
+    if table.flag("standardize", False):
+        data = data.standardised()
+    data = replace(data, intercept=table.flag("intercept", data.intercept))
     return split_data(data, _rows_of_clients(table, data), table.arithmetic), data.name
+
+
+def _columns(table: Table) -> Choice:
+    """The columns that are named as target, client and features."""
+    if table.has("client") and (split := [key for key in _SPLIT if table.has(key)]):
+        raise InputError(
+            table.path(split[0]), "expected either client, a column with the client of each row, or a split"
+        )
+    features = table.take("features", None)
+    if features is not None and not _are_texts(features):
+        raise InputError(table.path("features"), f"expected a list of column names, got {features!r}")
+    target, client = (table.text(key) if table.has(key) else None for key in ("target", "client"))
+    return Choice(target, client, None if features is None else tuple(features))
+
+
+def _are_texts(given: object) -> bool:
+    return isinstance(given, list) and all(isinstance(name, str) for name in given)
 
 
 def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> ClientData:
@@ -117,10 +139,13 @@ def split_data(data: DataSet, rows: list[Array], arithmetic: Arithmetic) -> Clie
     )
 
 
+_SPLIT = ("clients", "split", "concentration", "seed")
+"""Keys that deal the rows out, whatever the file says of clients."""
+
+
 def _rows_of_clients(table: Table, data: DataSet) -> list[Array]:
     """Row numbers for each client: by the file's client column, or by a split."""
-    keys = ("clients", "split", "concentration", "seed")
-    given = [key for key in keys if table.has(key)]
+    given = [key for key in _SPLIT if table.has(key)]
     if data.client is not None and not given:
         return [np.flatnonzero(data.client == client) for client in np.unique(data.client)]
     clients, seed = table.integer("clients"), table.integer("seed", 0, least=0)

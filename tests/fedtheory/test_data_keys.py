@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from flint import fmpq
+from pyarrow import parquet
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.engine.run import Run
@@ -86,3 +89,167 @@ def test_a_ridge_is_a_number_that_is_not_negative(ridge: object) -> None:
     """Anything else is refused with its key."""
     with pytest.raises(InputError, match=r"problem\.ridge"):
         _given(ridge=ridge)
+
+
+HOMES = """age,hospital,price,rooms,note
+30,B,1.5,2,new
+40,A,2.5,3,old
+
+50,B,3.5,4,old
+20,10,0.5,1,new
+"""
+
+
+@pytest.fixture
+def homes(tmp_path: Path) -> Path:
+    """A csv and a Parquet file with the same rows: the columns are in no particular order, one holds words."""
+    (tmp_path / "homes.csv").write_text(HOMES)
+    table = {
+        "age": [30, 40, 50, 20],
+        "hospital": ["B", "A", "B", "10"],
+        "price": [1.5, 2.5, 3.5, 0.5],
+        "rooms": [2.0, 3.0, 4.0, 1.0],
+        "note": ["new", "old", "old", "new"],
+    }
+    parquet.write_table(pa.table(table), tmp_path / "homes.parquet")
+    return tmp_path
+
+
+NAMED = {"target": "price", "client": "hospital", "features": ["rooms", "age"]}
+
+
+def _read(folder: Path, file: str, arithmetic: Arithmetic = FLOAT, **problem: Any) -> Run:
+    table = {"kind": "least-squares", "data": file, **problem}
+    return parse_run({"problem": table, "algorithm": ALGORITHM}, arithmetic, folder)
+
+
+@pytest.mark.parametrize("file", ["homes.csv", "homes.parquet"])
+def test_columns_by_name(file: str, homes: Path) -> None:
+    """Features in the order in which they are named, clients sorted by their labels."""
+    data = _read(homes, file, RATIONAL, **NAMED).problem.data
+    assert data is not None
+    assert [rows.tolist() for rows in data.inputs] == [[[1, 20]], [[3, 40]], [[2, 30], [4, 50]]]
+    assert [column.tolist() for column in data.outputs] == [[fmpq(1, 2)], [fmpq(5, 2)], [fmpq(3, 2), fmpq(7, 2)]]
+
+
+@pytest.mark.parametrize("file", ["homes.csv", "homes.parquet"])
+def test_all_other_columns_are_features(file: str, homes: Path) -> None:
+    """Without `features`; a column of words among them is named, with what to do."""
+    with pytest.raises(InputError, match=r"column 'note': expected a number, got 'new', as in all rows: leave"):
+        _read(homes, file, target="price", client="hospital")
+    (homes / "homes.csv").write_text(HOMES.replace("note", "client"))
+    data = _read(homes, "homes.csv", target="price", features=["age"]).problem.data
+    assert data is not None
+    assert [len(rows) for rows in data.inputs] == [2, 2]
+
+
+def test_rows_without_a_client_column_are_dealt_out(homes: Path) -> None:
+    """By `clients`, as those of an npz file; a column that is named goes before, and not together with it."""
+    rows = {"target": "price", "features": ["age", "rooms"]}
+    data = _read(homes, "homes.csv", **rows, clients=2).problem.data
+    assert data is not None
+    assert [len(column) for column in data.outputs] == [2, 2]
+    with pytest.raises(InputError, match=r"problem\.clients: is missing"):
+        _read(homes, "homes.csv", **rows)
+    with pytest.raises(InputError, match=r"problem\.clients: expected either client"):
+        _read(homes, "homes.csv", **rows, client="hospital", clients=2)
+
+
+def test_without_names_the_last_two_columns_are_y_and_client(homes: Path) -> None:
+    """Whatever they are called; features may still be named."""
+    (homes / "old.csv").write_text("a,b,price,site\n1,2,3,x\n4,5,6,y\n")
+    for chosen in ({}, {"features": ["a", "b"]}):
+        data = _read(homes, "old.csv", **chosen).problem.data
+        assert data is not None
+        assert [rows.tolist() for rows in data.inputs] == [[[1, 2]], [[4, 5]]]
+        assert [column.tolist() for column in data.outputs] == [[3], [6]]
+
+
+BAD_NAMES: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown target": ({"target": "prize"}, r"problem\.target: .*homes.csv has no column 'prize'; is 'price' meant\?"),
+    "unknown client": ({"client": "zzz"}, r"problem\.client: .*it has age, hospital, price, rooms, note"),
+    "unknown feature": ({"features": ["age", "room"]}, r"problem\.features: .*'room'; is 'rooms' meant\?"),
+    "target as a feature": ({"features": ["age", "price"]}, "problem.features: .*'price' as target or client"),
+    "a feature twice": ({"features": ["age", "age"]}, r"problem\.features: .*'age' twice"),
+    "target as client": ({"client": "price"}, r"problem\.client: expected another column than the target"),
+    "no features": ({"features": []}, r"problem\.features: .*at least one column"),
+    "features in a word": ({"features": "age"}, r"problem\.features: expected a list of column names"),
+    "a number as target": ({"target": 3}, r"problem\.target: expected a string"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD_NAMES.values(), ids=[name.replace(" ", "-") for name in BAD_NAMES])
+def test_names_that_do_not_fit(changes: dict[str, Any], message: str, homes: Path) -> None:
+    """The key, the file, and what it has instead."""
+    with pytest.raises(InputError, match=message):
+        _read(homes, "homes.csv", **(NAMED | changes))
+
+
+def test_names_need_columns_with_names(homes: Path) -> None:
+    """Data sets by name and npz files have none."""
+    np.savez(homes / "homes.npz", X=np.ones((2, 1)), y=np.ones(2), client=np.arange(2))
+    for data in ("homes.npz", "diabetes"):
+        with pytest.raises(InputError, match=r"problem\.data: columns have names in files"):
+            _read(homes, data, target="price")
+
+
+CELLS: dict[str, tuple[str, str]] = {
+    "empty": ("", r"row 5, column 'age': missing value \(''\): fill it in, leave out the row"),
+    "nan": ("NaN", r"row 5, column 'age': missing value \('NaN'\)"),
+    "not available": ("n/a", r"row 5, column 'age': missing value \('n/a'\)"),
+    "a word": ("fifty", r"row 5, column 'age': expected a number, got 'fifty': correct it, leave out the row"),
+    "infinity": ("inf", r"row 5, column 'age': expected a finite number, got 'inf'"),
+}
+
+
+@pytest.mark.parametrize(("cell", "message"), CELLS.values(), ids=CELLS)
+def test_what_stands_in_a_numbers_place(cell: str, message: str, homes: Path) -> None:
+    """The row as an editor counts it, the column's name, and what to do."""
+    (homes / "homes.csv").write_text(HOMES.replace("50,", f"{cell},"))
+    with pytest.raises(InputError, match=message):
+        _read(homes, "homes.csv", **NAMED)
+
+
+def test_missing_cells_of_parquet(homes: Path) -> None:
+    """Nulls are missing values; rows count from one."""
+    parquet.write_table(pa.table({"a": [1.0, None], "y": [1, 2], "client": ["u", None]}), homes / "null.parquet")
+    with pytest.raises(InputError, match=r"row 2, column 'a': missing value \('None'\)"):
+        _read(homes, "null.parquet")
+    parquet.write_table(pa.table({"a": [1.0, 2.0], "y": [1, 2], "client": ["u", None]}), homes / "null.parquet")
+    with pytest.raises(InputError, match="row 2, column 'client': missing client"):
+        _read(homes, "null.parquet")
+    (homes / "broken.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"is not a readable Parquet file"):
+        _read(homes, "broken.parquet")
+
+
+def test_a_name_for_two_columns(homes: Path) -> None:
+    """Which one is meant, nobody knows."""
+    (homes / "twice.csv").write_text("a,a,y,client\n1,2,3,4\n")
+    with pytest.raises(InputError, match="got 'a' twice"):
+        _read(homes, "twice.csv")
+
+
+def test_standardised_columns_and_an_intercept(homes: Path) -> None:
+    """Over all rows, not those of a client; the column of ones is the last one, and stays as it is."""
+    data = _read(homes, "homes.csv", **NAMED, standardize=True, intercept=True).problem.data
+    assert data is not None
+    rows = np.concatenate(data.inputs)
+    assert rows.mean(axis=0) == pytest.approx([0, 0, 1])
+    assert rows[:, :2].std(axis=0) == pytest.approx([1, 1])
+    assert (rows[:, 2] == 1).all()
+    (homes / "flat.csv").write_text("a,b,y,client\n1,7,3,4\n2,7,3,4\n")
+    flat = _read(homes, "flat.csv", standardize=True).problem.data
+    assert flat is not None
+    assert flat.inputs[0].tolist() == [[-1, 0], [1, 0]]
+
+
+def test_data_sets_by_name_have_their_intercept() -> None:
+    """It is not added twice, may be left out, and is not standardised away."""
+    cases: list[tuple[dict[str, bool], int]] = [({}, 11), ({"intercept": True}, 11), ({"standardize": True}, 11)]
+    for changes, columns in [*cases, ({"intercept": False}, 10)]:
+        data = _read(Path(), "diabetes", clients=3, **changes).problem.data
+        assert data is not None
+        assert data.inputs[0].shape[1] == columns
+        if columns == 11:
+            assert (data.inputs[0][:, -1] == 1).all()

@@ -11,6 +11,7 @@ from typing import Any
 
 from fedtheory.arithmetic import FLOAT, Arithmetic, named
 from fedtheory.errors import InputError
+from fedtheory.federation.problem.datasets import FILES
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import expand, resolve, shown_as
@@ -156,4 +157,4 @@ def _data_files(design: Design, folder: Path) -> Iterator[Path]:
     problem = design.base.get("problem")
     named_data = [problem.get("data")] if isinstance(problem, dict) else []
     named_data += [value for axis in design.axes if axis.key.text == "problem.data" for value in axis.values]
-    yield from (folder / name for name in named_data if isinstance(name, str) and name.endswith((".npz", ".csv")))
+    yield from (folder / name for name in named_data if isinstance(name, str) and name.endswith(FILES))

@@ -1,12 +1,12 @@
-"""Real data for least squares: scikit-learn's data sets, and the user's own npz or csv files."""
+"""Real data for least squares: scikit-learn's data sets, and the user's own csv, Parquet or npz files."""
 
 from __future__ import annotations
 
-import csv
 import importlib
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,11 @@ from numpy.lib.npyio import NpzFile
 
 from fedtheory.arithmetic import Array
 from fedtheory.errors import InputError, MissingExtra
+from fedtheory.federation.problem.columns import KEY, Choice, read_columns
+from fedtheory.federation.problem.columns import SUFFIXES as WITH_NAMES
 
-KEY = "problem.data"
+FILES = (*WITH_NAMES, ".npz")
+"""How the names of data files end."""
 LARGEST = 1e30
 """Largest number in a data file: curvatures are squares."""
 NAMES = ("digits:A-B", "breast_cancer", "diabetes")
@@ -23,32 +26,48 @@ NAMES = ("digits:A-B", "breast_cancer", "diabetes")
 
 @dataclass(frozen=True, eq=False)
 class DataSet:
-    """Inputs scaled and with a constant column, and outputs, ready for least squares."""
+    """Features and outputs, ready for least squares."""
 
     name: str
-    inputs: Array
-    """(n, d): columns scaled as the loader says, the last column is constant one."""
+    features: Array
+    """(n, d), in the units of the file, or scaled as the loader says."""
     outputs: Array
-    """(n,): -1 and 1 for two classes, standardised for a regression."""
+    """(n,): of the data sets by name -1 and 1 for two classes, standardised for a regression."""
     client: Array | None = None
     """(n,): the client of each row where the file says so."""
+    columns: tuple[str, ...] = ()
+    """The names of the features where the file has some."""
+    intercept: bool = False
+    """Whether a column of ones follows the features."""
+
+    @cached_property
+    def inputs(self) -> Array:
+        """(n, d), or (n, d+1) with the column of ones."""
+        return np.column_stack([self.features, np.ones(len(self.features))]) if self.intercept else self.features
 
     @property
     def two_classes(self) -> bool:
         """Whether the outputs are the labels -1 and 1."""
         return set(np.unique(self.outputs)) == {-1.0, 1.0}
 
+    def standardised(self) -> DataSet:
+        """Every feature with mean zero and deviation one over all rows; one that never changes becomes zero."""
+        return replace(self, features=_standardised(self.features))
 
-def load(name: str) -> DataSet:
-    """The data set of that name, or of that file; `InputError` where there is none."""
-    if name.endswith((".npz", ".csv")):
+
+def load(name: str, choice: Choice | None = None) -> DataSet:
+    """The data set of that name, or of that file with the columns of a choice; `InputError` where there is none."""
+    chosen = choice or Choice()
+    if chosen.is_made and not name.endswith(WITH_NAMES):
+        raise InputError(KEY, f"columns have names in files that end in {' or '.join(WITH_NAMES)}, got {name!r}")
+    if name.endswith(FILES):
         path = Path(name)
         if not path.is_file():
             raise InputError(KEY, f"no such file: {name}")
-        return _read_npz(path) if name.endswith(".npz") else _read_csv(path)
+        return _read_npz(path) if name.endswith(".npz") else _read_columns(path, chosen)
     loader, _, classes = name.partition(":")
     if loader not in _LOADERS:
-        raise InputError(KEY, f"expected one of {', '.join(NAMES)}, or a .npz or .csv file, got {name!r}")
+        raise InputError(KEY, f"expected one of {', '.join(NAMES)}, or a file ({', '.join(FILES)}), got {name!r}")
     try:
         return _LOADERS[loader](classes)
     except ImportError:
@@ -64,8 +83,9 @@ def _digits(classes: str) -> DataSet:
     chosen = (labels == int(low)) | (labels == int(high))
     return DataSet(
         f"digits {low} against {high}",
-        _with_constant(pixels[chosen] / 32),
+        pixels[chosen] / 32,
         np.where(labels[chosen] == int(high), 1.0, -1.0),
+        intercept=True,
     )
 
 
@@ -73,14 +93,15 @@ def _breast_cancer(classes: str) -> DataSet:
     """Wisconsin breast cancer, malignant (-1) against benign (1), standardised columns."""
     _expect_no_classes("breast_cancer", classes)
     measurements, labels = _shipped("breast_cancer.csv", skiprows=1) or _loaded("load_breast_cancer")
-    return DataSet("breast cancer", _with_constant(_standardised(measurements)), np.where(labels == 1, 1.0, -1.0))
+    outputs = np.where(labels == 1, 1.0, -1.0)
+    return DataSet("breast cancer", _standardised(measurements), outputs, intercept=True)
 
 
 def _diabetes(classes: str) -> DataSet:
     """Diabetes progression (Efron et al., 2004), standardised columns and target."""
     _expect_no_classes("diabetes", classes)
     measurements, progression = _loaded("load_diabetes")
-    return DataSet("diabetes", _with_constant(_standardised(measurements)), _standardised(progression))
+    return DataSet("diabetes", _standardised(measurements), _standardised(progression), intercept=True)
 
 
 _LOADERS: dict[str, Callable[[str], DataSet]] = {
@@ -122,10 +143,6 @@ def _standardised(columns: Array) -> Array:
     return centred / np.where(spread == 0, 1, spread)
 
 
-def _with_constant(columns: Array) -> Array:
-    return np.column_stack([columns, np.ones(len(columns))])
-
-
 def _read_npz(path: Path) -> DataSet:
     """Arrays X (n, d), y (n,) and optionally client (n,), taken as they are."""
     try:
@@ -141,38 +158,15 @@ def _read_npz(path: Path) -> DataSet:
     return _checked(path, arrays["X"], arrays["y"], arrays.get("client"))
 
 
-def _read_csv(path: Path) -> DataSet:
-    """Comma-separated rows below a header line; the last two columns are y and client, a client is any label."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            header, *rows = [row for row in csv.reader(file) if row] or [[]]
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(KEY, f"{path} is not a readable csv file ({error})") from None
-    if len(header) < 3:
-        raise InputError(KEY, f"{path}: expected at least three columns (inputs, y, client), got {len(header)}")
-    if all(_is_number(cell) for cell in header):
-        raise InputError(KEY, f"{path}: expected a header line with names, got numbers in the first line")
-    named = {"y", "client"} & {cell.strip() for cell in header}
-    if len(named) == 2 and [cell.strip() for cell in header[-2:]] != ["y", "client"]:
-        raise InputError(KEY, f"{path}: expected y and client as the last two columns, in this order")
-    for line, row in enumerate(rows, start=2):
-        if len(row) != len(header) or not all(_is_number(cell) for cell in row[:-1]) or not row[-1].strip():
-            raise InputError(KEY, f"{path}, row {line}: expected {len(header) - 1} numbers and a client, got {row}")
-    numbers = np.array([[float(cell) for cell in row[:-1]] for row in rows]).reshape(len(rows), len(header) - 1)
-    return _checked(path, numbers[:, :-1], numbers[:, -1], _labels([row[-1].strip() for row in rows]))
-
-
-def _labels(cells: list[str]) -> Array:
-    """Client labels: as numbers where all are, so that 2 comes before 10."""
-    return np.array([float(cell) for cell in cells] if all(_is_number(cell) for cell in cells) else cells)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _read_columns(path: Path, choice: Choice) -> DataSet:
+    """A file with named columns."""
+    table = read_columns(path)
+    roles = table.roles(choice)
+    rows = len(table.rows)
+    features = np.array([table.numbers(name) for name in roles.features]).reshape(len(roles.features), rows).T
+    client = None if roles.client is None else table.labels(roles.client)
+    found = _checked(path, features, table.numbers(roles.target), client)
+    return replace(found, columns=roles.features)
 
 
 def _checked(path: Path, features: Array, targets: Array, client: Array | None) -> DataSet:
