@@ -1,1 +1,8 @@
-"""Show it."""
+"""Show it.
+
+`error_figure`, `bound_figure` and `save_figure` are public: pictures of runs and claims for papers and notebooks.
+"""
+
+from report.pictures import bound_figure, error_figure, save_figure
+
+__all__ = ["bound_figure", "error_figure", "save_figure"]

@@ -11,7 +11,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import sharper_claims
-from report.figures.bounds import bound_curve, by_terms, over_rounds, tightness_map
+from report.curves import bound_curve
+from report.figures.bounds import by_terms, over_rounds, tightness_map
 from report.figures.clock import over_clock_time
 from report.figures.communication import over_workers
 from report.figures.drift import over_local_steps
@@ -49,6 +50,10 @@ def _sharper_figures(claim: Claim) -> list[Figure]:
     return [beside_sharper(claim, applicable, showcase, words)] if applicable else []
 
 
+_HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
+"""Rounds T from 1 to about 2000, evenly on a log scale."""
+
+
 def _is_bound_on(*measured: Quantity) -> Callable[[Claim], bool]:
     """Whether a claim bounds one of these quantities of a run."""
     return lambda claim: (
@@ -84,7 +89,7 @@ def _words(local_steps: int) -> str:
 def _bound_figures(claim: Claim) -> list[Figure]:
     if not check(claim, showcase(local_steps=5)).applicable:
         return []
-    curve, words = bound_curve(claim, showcase(local_steps=5)), _words(5)
+    curve, words = bound_curve(claim, showcase(local_steps=5), _HORIZONS), _words(5)
     return [
         over_rounds(claim.slug, curve, words),
         by_terms(claim.slug, curve, words),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -12,12 +12,13 @@ from markupsafe import Markup
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.engine.run import Run
-from fedtheory.errors import FedtheoryError, InputError
+from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.numbers import decimal
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import read_run
-from report.figures.bounds import BoundCurve, by_terms, over_rounds
+from report.curves import BoundCurve, applied, curve_up_to
+from report.figures.bounds import by_terms, over_rounds
 from report.figures.clock import over_clock_time
 from report.figures.comparison import Curve, bounds_together
 from report.figures.ratios import ratio_over
@@ -203,26 +204,7 @@ def _sides(found: Check) -> Iterator[Side]:
 
 
 def _curve(claim: Claim, own: OwnRun) -> BoundCurve | None:
-    """Both sides over rounds 1, 2, 4, .. T, wherever the claim applies."""
-    last = own.run.algorithm.rounds
-    horizons = [*(2**power for power in range(last.bit_length()) if 2**power < last), last]
-    known = {horizon: _on(claim, partial(own.at, rounds=horizon)) for horizon in horizons}
-    shown = {horizon: found for horizon, found in known.items() if found is not None and _is_positive(found)}
-    return BoundCurve(list(shown), list(shown.values())) if shown else None
-
-
-def _is_positive(found: Check) -> bool:
-    worst = found.worst
-    return worst is not None and plain_float(worst.lhs) > 0 and plain_float(worst.rhs) > 0
-
-
-def _on(claim: Claim, run: Callable[[], Run]) -> Check | None:
-    """The check on a run with other settings; None where the claim does not apply or there is no such run."""
-    try:
-        found = check(claim, run())
-    except FedtheoryError:
-        return None
-    return found if found.applicable and found.worst is not None else None
+    return curve_up_to(claim, own.run.algorithm.rounds, lambda rounds: own.at(rounds=rounds))
 
 
 def _figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
@@ -236,7 +218,7 @@ def _figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
 
 def _over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     planned = plain_float(max(own.run.algorithm.work.step_sizes))
-    found = {f * planned: _on(claim, partial(own.at, factor=f)) for f in _FACTORS}
+    found = {f * planned: applied(claim, partial(own.at, factor=f)) for f in _FACTORS}
     words = f"How tight the bound is over the local step size, all else as in {own.name}."
     return _ratios(f"{name}-step", found, planned, r"local step size $\eta$", words)
 
@@ -247,7 +229,7 @@ def _over_local_steps(claim: Claim, own: OwnRun, name: str) -> list[Figure]:
     if steps is None or work.common_step_size is None:
         return []
     counts = sorted({1, 2, 4, 8, steps, 2 * steps})
-    found = {float(k): _on(claim, partial(own.at, steps=k)) for k in counts}
+    found = {float(k): applied(claim, partial(own.at, steps=k)) for k in counts}
     words = f"How tight the bound is over the number of local steps, all else as in {own.name}."
     return _ratios(f"{name}-local-steps", found, float(steps), r"local steps $\tau$", words)
 

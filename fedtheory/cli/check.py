@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fedtheory.cli.output import ArithmeticName, Json, RunFile, Target, print_json, print_lines, print_table, short
+from fedtheory.cli.figure import require_figure, write_figure
+from fedtheory.cli.output import (
+    ArithmeticName,
+    FigureFile,
+    Json,
+    RunFile,
+    Target,
+    about,
+    print_json,
+    print_lines,
+    print_table,
+    short,
+)
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fedtheory.engine.run import Run
+    from fedtheory.language.claim import Claim
     from verify.check import Check
     from verify.check.comparison import Comparison
     from verify.check.rates import Rung
@@ -14,7 +30,14 @@ if TYPE_CHECKING:
 NAME = "check"
 
 
-def run(target: Target, run_file: RunFile, arithmetic: ArithmeticName = "float", as_json: Json = False) -> None:
+def run(
+    target: Target,
+    run_file: RunFile,
+    arithmetic: ArithmeticName = "float",
+    *,
+    figure: FigureFile = None,
+    as_json: Json = False,
+) -> None:
     """Check one claim on one run: its conditions with their slack, both sides, each term, the verdict."""
     from fedtheory.arithmetic import RATIONAL, named
     from fedtheory.language.targets import resolve
@@ -23,13 +46,23 @@ def run(target: Target, run_file: RunFile, arithmetic: ArithmeticName = "float",
     from verify.check.nearby import nearby_runs
     from verify.check.settle import settle
 
+    require_figure(figure)
     claim = resolve(target)
     given = read_run(run_file, named(arithmetic))
     found = settle(check(claim, given, nearby_runs(given)), lambda: read_run(run_file, RATIONAL))
+    with about(run_file):
+        write_figure(figure, lambda: bound_figure_of(claim, given))
     if as_json:
         print_json(document(found))
-        return
-    for_people(found)
+    else:
+        for_people(found)
+
+
+def bound_figure_of(claim: Claim, given: Run) -> Figure:
+    """The picture of a claim on a run."""
+    from report.pictures import bound_figure
+
+    return bound_figure(claim, given)
 
 
 def document(found: Check) -> dict[str, Any]:

@@ -25,6 +25,10 @@ Targets = Annotated[
     ),
 ]
 SourceKey = Annotated[str | None, typer.Option("--source", help="Only the claims of this source.")]
+FigureFile = Annotated[
+    str | None,
+    typer.Option("--figure", metavar="FILE", help="Draw it too: .svg, .png or .pdf, as wide as a column of a paper."),
+]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]
 
 _ROOMY = 110

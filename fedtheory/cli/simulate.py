@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fedtheory.cli.output import ArithmeticName, Json, RunFile, about, print_json
+from fedtheory.cli.figure import require_figure, write_figure
+from fedtheory.cli.output import ArithmeticName, FigureFile, Json, RunFile, about, print_json
 from fedtheory.cli.simulation_tables import MEASURED, notes, print_drawn, print_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from matplotlib.figure import Figure
 
     from fedtheory.engine.random_clocks import DrawnRuns
     from fedtheory.engine.run import Bound, Run
@@ -23,6 +26,8 @@ def run(
     arithmetic: ArithmeticName = "float",
     schedules: Annotated[int, typer.Option(help="Sampled schedules, where update times are random.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampled schedules.")] = 0,
+    *,
+    figure: FigureFile = None,
     as_json: Json = False,
 ) -> None:
     """Run an algorithm exactly: expectations in closed form, no sampling error."""
@@ -31,11 +36,13 @@ def run(
     from fedtheory.engine.random_clocks import drawn_runs
     from fedtheory.runfile import read_run
 
+    require_figure(figure)
     given = read_run(run_file, named(arithmetic))
     bits = ENCLOSURE_BITS + given.lost_bits
     with about(run_file), precise_enclosures(bits):
         simulated = given.refined(bits)
         _require_listable(simulated)
+        write_figure(figure, lambda: error_figure_of(simulated, schedules, seed))
         if simulated.algorithm.clock.is_random:
             found = drawn_runs(simulated, schedules, seed)
             if as_json:
@@ -46,6 +53,13 @@ def run(
             print_json(document(simulated))
         else:
             print_run(simulated, constants(simulated))
+
+
+def error_figure_of(simulated: Run, schedules: int, seed: int) -> Figure:
+    """The picture of a run."""
+    from report.pictures import error_figure
+
+    return error_figure(simulated, schedules=schedules, seed=seed)
 
 
 _MOST_NUMBERS = 3 * 10**7

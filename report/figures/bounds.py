@@ -2,67 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
+from report.curves import BoundCurve
+from report.figures.formulas import in_legend
 from report.figures.heat_map import heat_map
-from report.figures.style import BLACK, BLUE, Figure, colour, dash, drawing, finish
-from verify.check import Check, check
-from verify.check.comparison import Comparison
+from report.figures.style import BLACK, BLUE, Figure, colour, dash, drawing, finish, legend_below
+from verify.check import check
 
-_LONGEST_LABEL = 75
-"""Characters of LaTeX in a legend."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 HORIZONS = tuple(round(10 ** (power / 8)) for power in range(0, 27, 2))
 """Rounds T from 1 to about 2000, evenly on a log scale."""
-
-
-@dataclass(frozen=True)
-class BoundCurve:
-    """A claim evaluated along growing horizons."""
-
-    horizons: Sequence[int]
-    checks: Sequence[Check]
-
-    @property
-    def left(self) -> list[float]:
-        """Exact left sides."""
-        return [plain_float(_worst(c).lhs) for c in self.checks]
-
-    @property
-    def right(self) -> list[float]:
-        """Right sides."""
-        return [plain_float(_worst(c).rhs) for c in self.checks]
-
-    @property
-    def terms(self) -> dict[str, list[float]]:
-        """Each term of the right side, by its LaTeX."""
-        names = [term.latex for term in _worst(self.checks[0]).terms]
-        return {n: [plain_float(_worst(c).terms[k].value) for c in self.checks] for k, n in enumerate(names)}
-
-
-def _worst(found: Check) -> Comparison:
-    if found.worst is None:
-        raise ValueError(f"{found.claim.id}: {found.reason}")
-    return found.worst
-
-
-def bound_curve(claim: Claim, run: Run, horizons: Sequence[int] = HORIZONS) -> BoundCurve:
-    """The claim at growing horizons of a float run, 1 .. 2000 by default."""
-    return BoundCurve(horizons, [check(claim, run.with_rounds(horizon)) for horizon in horizons])
 
 
 def over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
     """Bound against exact error over rounds, log-log."""
     with drawing() as (canvas, axes):
         axes.loglog(curve.horizons, curve.right, color=BLACK, linestyle="--", label="bound")
-        axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", markersize=3.5, label="exact left side")
+        draw_left(axes, curve)
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("error")
         axes.legend()
@@ -74,20 +40,31 @@ def over_rounds(name: str, curve: BoundCurve, setting: str) -> Figure:
 def by_terms(name: str, curve: BoundCurve, setting: str) -> Figure:
     """The bound split into its terms over rounds, log-log."""
     with drawing() as (canvas, axes):
-        axes.loglog(curve.horizons, curve.right, color=BLACK, linewidth=2.4, label="bound")
-        left_out = []
-        for number, (term, values) in enumerate(curve.terms.items()):
-            style = {"color": colour(number), "linestyle": dash(number)}
-            if max(values) > _NOTHING * max(curve.right):
-                axes.loglog(curve.horizons, values, label=_label(term, number), **style)
-            else:
-                left_out.append(_label(term, number))
+        left_out = draw_terms(axes, curve)
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("terms of the bound")
-        axes.legend(loc="best")
+        legend_below(canvas, axes)
         caption = f"The bound, split into its terms. {setting} Where a flat term dominates, more rounds do not help."
         caption += f" Zero here, and not drawn: {', '.join(left_out)}." if left_out else ""
         return finish(canvas, f"{name}-terms", caption)
+
+
+def draw_left(axes: Axes, curve: BoundCurve) -> None:
+    """The exact left sides, log-log."""
+    axes.loglog(curve.horizons, curve.left, color=BLUE, marker="o", label="exact left side")
+
+
+def draw_terms(axes: Axes, curve: BoundCurve) -> list[str]:
+    """A bound and those of its terms that count, log-log; the others, by their formulas."""
+    axes.loglog(curve.horizons, curve.right, color=BLACK, linewidth=2, label="bound")
+    left_out = []
+    for number, (term, values) in enumerate(curve.terms.items()):
+        if max(values) > _NOTHING * max(curve.right):
+            style = {"color": colour(number + 1), "linestyle": dash(number + 1)}
+            axes.loglog(curve.horizons, values, label=in_legend(term), **style)
+        else:
+            left_out.append(f"${term}$")
+    return left_out
 
 
 _NOTHING = 1e-12
@@ -139,14 +116,3 @@ def _fraction_label(fraction: Fraction) -> str:
 
 def _limit_label(limit: Fraction) -> str:
     return f"{limit.numerator}/({limit.denominator}L)" if limit.denominator != 1 else f"{limit.numerator}/L"
-
-
-def _label(latex: str, number: int) -> str:
-    """A term in a legend: its formula, or its place in the table of terms where the formula is too long."""
-    return f"${_legible(latex)}$" if len(latex) <= _LONGEST_LABEL else f"term {number + 1}"
-
-
-def _legible(latex: str) -> str:
-    """Fractions at full size, which a legend needs, and braces where Matplotlib asks for them."""
-    braced = re.sub(r"(\\(?:mathcal|mathbb|mathrm|bar|tilde)) (\w)", r"\1{\2}", latex)
-    return re.sub(r"\\frac(\w)(\w)", r"\\frac{\1}{\2}", braced).replace(r"\frac", r"\dfrac")

@@ -16,23 +16,29 @@ if TYPE_CHECKING:
 
 def ladder(claim: Claim, found: RateCheck) -> Figure:
     """Exact values over the ladder, log-log, the claimed order through the first that is not zero, and the limit."""
-    assert claim.rate is not None
-    notion = claim.notation[claim.rate.variable]
-    name = notion.name.replace("_", " ")
-    shown = [rung for rung in found.rungs if rung.measured != 0]
     with drawing() as (canvas, axes):
-        if shown:
-            _values_and_order(axes, shown)
-        else:
-            axes.semilogx([plain_float(rung.variable) for rung in found.rungs], [0.0] * len(found.rungs), **_EXACT)
-        if found.limit is not None and plain_float(found.limit) > 0:
-            axes.axhline(plain_float(found.limit), color=RED, linestyle=":", label="exact limit")
-        axes.set_xlabel(f"{name} ${notion.latex}$")
-        axes.set_ylabel("quantity of the claim, absolute value")
+        name = draw_ladder(axes, claim, found)
         axes.legend()
     slope = "" if found.slope is None else f" Fitted slope on the last half: {found.slope:.3f}."
     caption = f"Exact values over a ladder of {name}, on the instance named on this page.{_zeros(found)}{slope}"
     return finish(canvas, f"{claim.slug}-ladder", caption)
+
+
+def draw_ladder(axes: Axes, claim: Claim, found: RateCheck) -> str:
+    """The ladder on some axes; the name of what varies along it."""
+    assert claim.rate is not None
+    notion = claim.notation[claim.rate.variable]
+    name = notion.name.replace("_", " ")
+    shown = [rung for rung in found.rungs if rung.measured != 0]
+    if shown:
+        _values_and_order(axes, shown)
+    else:
+        axes.semilogx([plain_float(rung.variable) for rung in found.rungs], [0.0] * len(found.rungs), **_EXACT)
+    if found.limit is not None and plain_float(found.limit) > 0:
+        axes.axhline(plain_float(found.limit), color=RED, linestyle=":", label="exact limit")
+    axes.set_xlabel(f"{name} ${notion.latex}$")
+    axes.set_ylabel("quantity of the claim, absolute value")
+    return name
 
 
 _EXACT: Any = {"color": BLUE, "marker": "o", "label": "exact"}

@@ -38,7 +38,7 @@ def dash(number: int) -> Any:
     return DASHES[number % len(DASHES)]
 
 
-_SETTINGS: Any = {
+PAGE: Any = {
     "figure.figsize": (4.8, 3.5),
     "font.size": 11,
     "axes.titlesize": 11,
@@ -49,9 +49,21 @@ _SETTINGS: Any = {
     "legend.fontsize": 9,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
+    "lines.markersize": 3.5,
     "svg.fonttype": "path",
     "mathtext.fontset": "cm",
 }
+"""For pages."""
+PAPER: Any = PAGE | {
+    "figure.figsize": (3.4, 2.5),
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 7,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 3,
+    "pdf.fonttype": 42,
+}
+"""For a column of a paper, 3.4 inches wide, with fonts that a PDF embeds whole."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +77,29 @@ class Figure:
 
 
 @contextmanager
-def drawing() -> Iterator[tuple[Canvas, Axes]]:
-    """A canvas with one pair of axes in the project's style."""
+def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
+    """A canvas with one pair of axes in the project's style, for pages or for papers."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(settings):
         canvas = Canvas(layout="constrained")
         yield canvas, canvas.subplots()
+
+
+def legend_below(canvas: Canvas, axes: Axes) -> None:
+    """A legend under the axes, in as many columns as fit; the canvas grows, the axes keep their height."""
+    legend = None
+    for columns in (3, 2, 1):
+        if legend is not None:
+            legend.remove()
+        legend = canvas.legend(*axes.get_legend_handles_labels(), loc="outside lower left", ncols=columns)
+        canvas.draw_without_rendering()
+        box = legend.get_window_extent()
+        if box.width <= canvas.bbox.width:
+            break
+    width, height = canvas.get_size_inches()
+    canvas.set_size_inches(width, height + box.height / canvas.dpi)
 
 
 def finish(canvas: Canvas, name: str, caption: str) -> Figure:
@@ -80,7 +107,7 @@ def finish(canvas: Canvas, name: str, caption: str) -> Figure:
     import matplotlib as mpl
 
     buffer = io.StringIO()
-    with mpl.rc_context(_SETTINGS | {"svg.hashsalt": name}):
+    with mpl.rc_context(PAGE | {"svg.hashsalt": name}):
         canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
     return Figure(name, caption, _for_a_page(svg[svg.index("<svg") :], name))

@@ -1,0 +1,35 @@
+"""`--figure FILE`: a picture beside the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def require_figure(file: str | None) -> None:
+    """Refuse a name that no picture can have, before anything is computed."""
+    from importlib.util import find_spec
+
+    from fedtheory.errors import MissingExtra
+
+    if file is None:
+        return
+    if not find_spec("matplotlib"):
+        raise MissingExtra("report", "drawing figures")
+    from report.pictures import picture_file
+
+    picture_file(file)
+
+
+def write_figure(file: str | None, draw: Callable[[], Figure]) -> None:
+    """Draw a figure into a file, where one is asked for, and say so on standard error."""
+    import sys
+
+    if file is None:
+        return
+    from report.pictures import save_figure
+
+    print(f"wrote {save_figure(draw(), file)}", file=sys.stderr)

@@ -1,0 +1,60 @@
+"""Formulas in pictures: as Matplotlib reads LaTeX, and no wider than a legend."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+_WIDEST = 27.0
+"""Width of a formula in a legend, in units of its font size."""
+_DOTS = r"\cdots"
+_OPEN = re.compile(r"\\left\(|\\frac\{|\\sqrt\{|(?<=\})\{")
+"""Where a part begins that may be left out: brackets, fractions and roots."""
+_STEP = re.compile(r"\\left\(|\\right\)|\\.|[{}]")
+
+
+def in_legend(latex: str) -> str:
+    """A formula between dollar signs; where it is too wide, dots stand for what its brackets hold."""
+    while not _fits(latex):
+        shorter = [latex[:start] + _DOTS + latex[end:] for start, end in _parts(latex)]
+        if not shorter:
+            break
+        fitting = [text for text in shorter if _fits(text)]
+        latex = max(fitting, key=len) if fitting else min(shorter, key=len)
+    return f"${legible(latex)}$"
+
+
+def legible(latex: str) -> str:
+    """Fractions at full size, which a legend needs, and braces where Matplotlib asks for them."""
+    braced = re.sub(r"(\\(?:mathcal|mathbb|mathrm|bar|tilde|hat)) (\w)", r"\1{\2}", latex)
+    return re.sub(r"\\frac(\w)(\w)", r"\\frac{\1}{\2}", braced).replace(r"\frac", r"\dfrac")
+
+
+@cache
+def _fits(latex: str) -> bool:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.mathtext import MathTextParser
+
+    size = 10.0
+    font = FontProperties(size=size, math_fontfamily="cm")
+    width = MathTextParser("path").parse(f"${legible(latex)}$", dpi=72, prop=font)[0]
+    return bool(width <= _WIDEST * size)
+
+
+def _parts(latex: str) -> Iterator[tuple[int, int]]:
+    """What stands in brackets, in a fraction or under a root: first character, and the first one after it."""
+    for opening in _OPEN.finditer(latex):
+        end = _closing(latex, opening.end())
+        if end - opening.end() > len(_DOTS):
+            yield opening.end(), end
+
+
+def _closing(latex: str, start: int) -> int:
+    """Where the bracket closes that is open at a place."""
+    depth = 1
+    for token in _STEP.finditer(latex, start):
+        depth += (token[0] in ("{", r"\left(")) - (token[0] in ("}", r"\right)"))
+        if depth == 0:
+            return token.start()
+    raise ValueError(f"expected brackets in pairs, got {latex}")

@@ -1,0 +1,50 @@
+"""`--figure FILE` of simulate and check: a picture beside the numbers, and one line where there can be none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ASYNCHRONOUS = {"algorithm.clock": '{ policy = "async", times = [1, 3] }'}
+RANDOM = {"algorithm.clock": '{ policy = "async", times = [1, 3], law = "exponential" }'}
+CLAIM = "renard2022:thm-2.1"
+
+
+@pytest.mark.parametrize("changes", [{}, ASYNCHRONOUS, RANDOM], ids=["rounds", "clock time", "random clock"])
+def test_simulate(command, write_run, tmp_path: Path, changes: dict[str, str]) -> None:
+    """The picture is written, and the document is the same as without it."""
+    run, picture = write_run(changes), tmp_path / "error.svg"
+    drawn = command("simulate", run, "--figure", picture, "--json")
+    assert drawn.err == f"wrote {picture}\n"
+    assert "<svg" in picture.read_text()
+    assert drawn.document == command("simulate", run, "--json").document
+
+
+def test_check(command, write_run, tmp_path: Path) -> None:
+    """The same for a claim on a run."""
+    run, picture = write_run(), tmp_path / "bound.pdf"
+    drawn = command("check", CLAIM, run, "--figure", picture, "--json")
+    assert picture.read_bytes().startswith(b"%PDF")
+    assert drawn.document == command("check", CLAIM, run, "--json").document
+
+
+@pytest.mark.parametrize("arguments", [("simulate",), ("check", CLAIM)], ids=["simulate", "check"])
+def test_no_such_picture(command, write_run, arguments: tuple[str, ...]) -> None:
+    """An unknown format, and a folder that does not exist."""
+    run = write_run()
+    assert "ends in .svg, .png or .pdf, got a.gif" in command(*arguments, run, "--figure", "a.gif").complaint()
+    assert "cannot be written" in command(*arguments, run, "--figure", run / "a.svg").complaint()
+
+
+def test_a_claim_that_does_not_apply(command, write_run, tmp_path: Path) -> None:
+    """The reason is the one line, and there is no picture."""
+    line = command("check", CLAIM, write_run(ASYNCHRONOUS), "--figure", tmp_path / "a.svg").complaint()
+    assert "does not apply: full participation" in line
+    assert not (tmp_path / "a.svg").exists()
+
+
+def test_without_matplotlib(command, write_run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The extra is named."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    assert "fedtheory[report]" in command("simulate", write_run(), "--figure", "a.svg").complaint()

@@ -1,0 +1,118 @@
+"""Pictures for papers: what their lines show is what check and the engine say, and a file is written as asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.engine.run import Run
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.clock import Asynchronous, Clock
+from fedtheory.language.registry import find
+from fedtheory.language.typesetting import latex
+from fedtheory.runfile import parse_run
+from report import bound_figure, error_figure, save_figure
+from report.figures.formulas import in_legend
+from report.showcases import showcase
+from verify.check import check
+
+COLUMN = 3.5
+"""Inches."""
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    """A synchronous run of ten rounds."""
+    return showcase(local_steps=5)
+
+
+def test_the_exact_error_over_rounds(run: Run) -> None:
+    """The line is the engine's E F(theta^n) - F*, one point for each n = 0 .. T, on a canvas as wide as a column."""
+    figure = error_figure(run)
+    (line,) = figure.axes[0].lines
+    assert np.array_equal(np.asarray(line.get_ydata()), run.trajectory.server_suboptimality)
+    assert len(np.asarray(line.get_xdata())) == run.algorithm.rounds + 1
+    assert figure.get_size_inches()[0] <= COLUMN
+
+
+def test_an_asynchronous_run_is_drawn_over_clock_time(run: Run) -> None:
+    """The places are the exact times of the server's updates."""
+    times = tuple(fmpq(n, 3) for n in range(1, 11))
+    stale = replace(run, algorithm=replace(run.algorithm, clock=Clock(Asynchronous(), times)))
+    (line,) = error_figure(stale).axes[0].lines
+    assert np.asarray(line.get_xdata())[1] == pytest.approx(1 / 3)
+
+
+def test_a_run_at_its_optimum_has_a_picture() -> None:
+    """An error that is zero throughout is drawn on a linear axis."""
+    at_optimum = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["1"]], "start": ["1"]}
+    quiet = parse_run({"problem": at_optimum, "algorithm": {"local_step_size": "1/2", "rounds": 3}}, RATIONAL)
+    assert error_figure(quiet).axes[0].get_yscale() == "linear"
+
+
+def test_a_bound_with_its_terms(run: Run) -> None:
+    """At the run's own horizon the lines are the right side, its terms and the left side of the check."""
+    claim = find("renard2022:thm-2.1")
+    figure, worst = bound_figure(claim, run), check(claim, run).worst
+    assert worst is not None
+    last = {str(line.get_label()): np.asarray(line.get_ydata())[-1] for line in figure.axes[0].lines}
+    assert last["bound"] == pytest.approx(float(worst.rhs))
+    assert last["exact left side"] == pytest.approx(float(worst.lhs))
+    for term in worst.terms:
+        assert last[in_legend(term.latex)] == pytest.approx(float(term.value))
+
+
+def test_a_rate_has_its_ladder(run: Run) -> None:
+    """The measured values stand beside the claimed order."""
+    labels = [line.get_label() for line in bound_figure(find("renard2022:goal-rate"), run).axes[0].lines]
+    assert "exact" in labels
+
+
+def test_a_claim_that_does_not_apply_has_no_picture(run: Run) -> None:
+    """The reason is said instead."""
+    with pytest.raises(NotApplicable, match="does not apply"):
+        bound_figure(find("renard2022:thm-2.1"), run.with_step_factor(FLOAT.number(100, "factor")))
+
+
+def test_a_definition_has_no_picture(run: Run) -> None:
+    """There is nothing to compare."""
+    with pytest.raises(NotApplicable, match="no two sides"):
+        bound_figure(find("renard2022:algorithm-1"), run)
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_formats(run: Run, tmp_path: Path, ending: str) -> None:
+    """Each format is what its name says, and the same run gives the same bytes."""
+    first, second = (save_figure(error_figure(run), str(tmp_path / f"a.{ending}")).read_bytes() for _ in range(2))
+    assert {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[ending] in first[:2000]
+    assert first == second
+
+
+def test_files_that_cannot_be(run: Run, tmp_path: Path) -> None:
+    """An unknown format and a folder that is not there get a sentence."""
+    with pytest.raises(InputError, match=r"ends in \.svg, \.png or \.pdf"):
+        save_figure(error_figure(run), "picture.gif")
+    with pytest.raises(InputError, match="cannot be written"):
+        save_figure(error_figure(run), str(tmp_path / "nowhere" / "a.svg"))
+
+
+LONG = (
+    "fraboni2022:thm-2",
+    "fraboni2022:thm-3.loss.given-weights",
+    "lecture27:thm-2.explicit",
+    "renard2022:thm-2.1.sharp",
+)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_legends_show_formulas(name: str) -> None:
+    """The terms of a bound have labels that differ, with dots where a formula is too wide for a legend."""
+    terms = [latex(term) for term in find(name).relations[0].right.as_ordered_terms()]
+    labels = [in_legend(term) for term in terms]
+    assert len(set(labels)) == len(terms)
+    assert any(r"\cdots" in label for label in labels) == (max(map(len, terms)) > 250)
