@@ -76,7 +76,8 @@ def test_other_figures_name_what_is_zero() -> None:
     )
     assert "Zero" not in gallery._sharper_figures(find("renard2022:lemma-2.3"))[0].caption
     _, terms = gallery._stale_bound_figures(find("fraboni2022:thm-2"))
-    assert terms.caption.endswith("Zero here, and not drawn: term 1.")
+    assert r"Zero here, and not drawn: $8 L \frac1N" in terms.caption
+    assert terms.caption.endswith(r"(\bar\theta^n)-F_j(\theta_j^*)]$.")
 
 
 def test_the_map_ends_at_the_limit_of_the_claim() -> None:
