@@ -11,8 +11,6 @@ ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
 
 SHOWN_ONLY = frozenset({"fedtheory.proofs.outline", "fedtheory.proofs.printed"})
 """What people are shown of a proof: no verdict depends on it."""
-QUICK_NO = frozenset({"fedtheory.kernel.samples"})
-"""Numbers at random: they only ever say no sooner."""
 PROOF_CHAPTERS = ("kernel", "proofs")
 RUN_CHAPTERS = ("language", "runfile", "engine", "federation", "arithmetic")
 
@@ -30,7 +28,7 @@ def proved() -> dict[str, int]:
     """Lines of each module of the kernel and of what brings claims before it, certificates themselves left out."""
     wanted = [f"fedtheory.{chapter}" for chapter in PROOF_CHAPTERS]
     found = {name for name in modules() for chapter in wanted if name == chapter or name.startswith(f"{chapter}.")}
-    return {_short(name): lines(name) for name in sorted(found - SHOWN_ONLY - QUICK_NO)}
+    return {_short(name): lines(name) for name in sorted(found - SHOWN_ONLY)}
 
 
 def refuted() -> dict[str, int]:

@@ -10,6 +10,7 @@ the residual must vanish, and decides the sign of each coefficient.
 
     expressions  the language in which statements are written
 
+    quotients  numbers as quotients of polynomials over Q
     numbers    which letters are numbers
     theory     what a proof may use
     indices    what differs from client to client, or from step to step
@@ -18,7 +19,6 @@ the residual must vanish, and decides the sign of each coefficient.
     reasons    what is not negative, and why
     conditions orderings of two numbers
     signs      signs of coefficients under conditions
-    samples    where a sign cannot be shown, numbers that say so at once
     check      all of it together
 
 Uses no other chapter.
@@ -27,7 +27,8 @@ Uses no other chapter.
 from fedtheory.kernel.check import Step, Term, check, remainder
 from fedtheory.kernel.conditions import is_ordering, slack
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled, vector
-from fedtheory.kernel.numbers import Numbers, Rejected
+from fedtheory.kernel.numbers import Numbers
+from fedtheory.kernel.quotients import Rejected
 from fedtheory.kernel.reasons import (
     Because,
     Reason,
@@ -50,7 +51,6 @@ from fedtheory.kernel.reasons import (
     unweighted,
     weighted,
 )
-from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative, is_positive
 from fedtheory.kernel.theory import Theory
 
@@ -70,7 +70,6 @@ __all__ = [
     "composed",
     "convexity",
     "is_nonnegative",
-    "is_nonzero_somewhere",
     "is_ordering",
     "is_positive",
     "length_of_mean",

@@ -19,7 +19,8 @@ from fedtheory.kernel.expressions import (
     Selected,
     Value,
 )
-from fedtheory.kernel.numbers import Numbers, Rejected
+from fedtheory.kernel.numbers import Numbers
+from fedtheory.kernel.quotients import Rejected, quotient
 from fedtheory.kernel.signs import Known, is_nonnegative
 
 HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
@@ -90,7 +91,12 @@ def _powers(expressions: Iterable[Expr]) -> Iterator[Expr]:
 
 @lru_cache(maxsize=2**12)
 def _factors(divisor: Expr) -> tuple[Expr, ...]:
-    found = (factor.as_base_exp()[0] for factor in sp.Mul.make_args(sp.factor(divisor)))
+    """The irreducible factors of a number; what is none, such as a gap of an objective, is its own factor."""
+    try:
+        below = quotient(1 / divisor).factored_below()
+    except Rejected:
+        return (divisor,)
+    found = (factor.as_base_exp()[0] for factor in below)
     return tuple(factor for factor in found if not factor.is_Rational)
 
 

@@ -11,8 +11,8 @@ from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
 from fedtheory.kernel.numbers import Numbers
+from fedtheory.kernel.quotients import is_zero
 from fedtheory.kernel.reasons import Because, Reason
-from fedtheory.kernel.samples import is_nonzero_somewhere
 from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.kernel.theory import Theory
 
@@ -70,8 +70,4 @@ def _shown(left: Form, theory: Theory) -> str:
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:
     """What does not cancel in a normal form, not even because of what letters are the square roots of."""
-    return {monomial: c for monomial, c in form.items() if _is_left(c) and not numbers.vanishes(c)}
-
-
-def _is_left(coefficient: Expr) -> bool:
-    return bool(is_nonzero_somewhere(coefficient) or sp.cancel(coefficient) != 0)
+    return {monomial: c for monomial, c in form.items() if not is_zero(c, numbers.roots)}

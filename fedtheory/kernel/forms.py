@@ -26,7 +26,7 @@ from fedtheory.kernel.expressions import (
     is_length,
 )
 from fedtheory.kernel.noise import inner_of_random, is_noise
-from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel.quotients import Rejected, quotient
 from fedtheory.kernel.theory import Theory
 
 Form = dict[Expr, Expr]
@@ -49,7 +49,7 @@ def scaled(form: Form, factor: Expr) -> Form:
 
 def composed(form: Form) -> Expr:
     """A vector's normal form as an expression: points of gradients and values are compared as such."""
-    return sp.Add(*(sp.cancel(coefficient) * basis for basis, coefficient in form.items()))
+    return sp.Add(*(quotient(coefficient).expression * basis for basis, coefficient in form.items()))
 
 
 def vector(expression: Expr, theory: Theory) -> Form:
@@ -254,7 +254,7 @@ def _length(form: Form, theory: Theory) -> Form:
         raise Rejected("lengths are known where nothing is random")
     if not form:
         return {}
-    first = sp.cancel(form[min(form, key=sp.default_sort_key)])
+    first = quotient(form[min(form, key=sp.default_sort_key)]).expression
     is_signed = first.is_extended_nonzero and not first.free_symbols & theory.numbers.may_vanish
     factor = first if is_signed and (first.is_positive or first.is_negative) else sp.S.One
     return {length(composed(scaled(form, 1 / factor))): sp.Abs(factor)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.indices import sorted_inner, taken_apart
-from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel.quotients import Rejected
 from fedtheory.kernel.theory import Theory
 
 

@@ -15,7 +15,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected, Value
 from fedtheory.kernel.forms import length, vector
-from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel.quotients import Rejected, is_zero
 from fedtheory.kernel.theory import Theory
 
 
@@ -191,7 +191,7 @@ def lipschitz(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> R
 def root(theory: Theory, name: str, bound: Expr, of: Expr) -> Reason:
     """``c - |v|`` for a number c that is not negative, where ``c^2 - |v|^2`` is the slack of an assumption."""
     slack = _assumed(name, theory)
-    if sp.expand(theory.numbers.known(sp.expand(slack + Inner(of, of))) - theory.numbers.known(bound) ** 2) != 0:
+    if not is_zero(theory.numbers.known(sp.expand(slack + Inner(of, of))) - theory.numbers.known(bound) ** 2):
         raise Rejected(f"{name!r} does not bound the length of {of} by {bound}")
     return Reason(f"the root of: {name}", bound - length(of), requires=bound)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cache, lru_cache
 
 import sympy as sp
@@ -11,7 +12,7 @@ import sympy as sp
 from fedtheory.kernel.conditions import ends, is_ordering, slack
 from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.kernel.numbers import Numbers
-from fedtheory.kernel.samples import is_negative_somewhere
+from fedtheory.kernel.quotients import Polynomial, Quotient, Rejected, quotient
 
 
 def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
@@ -27,10 +28,6 @@ def is_nonnegative(coefficient: Expr, numbers: Numbers, conditions: Sequence[Exp
     """
     number = sp.sympify(coefficient)
     return _is_of_numbers(number, numbers) and _is_nonnegative(number, Known(numbers, numbers.key), tuple(conditions))
-
-
-_FEW = 6
-"""Numbers at random that come before a sign is worked out; what they miss costs time, nothing else."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,6 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
         return True
     if _is_plainly_nonnegative(coefficient, numbers):
         return True
-    if is_negative_somewhere(coefficient, numbers, orderings):
-        return False
     if all(_is_factor(factor, orderings, numbers) for factor in sp.Mul.make_args(coefficient)):
         return True
     if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):
@@ -69,7 +64,8 @@ def _is_square(factor: Expr) -> bool:
     is_even_power = factor.is_Pow and factor.exp.is_Integer and factor.exp.is_positive and factor.exp.is_even
     if not is_even_power or not all(letter.is_real for letter in factor.base.free_symbols):
         return False
-    return not factor.base.atoms(Average) and _coefficients(factor.base) is not None
+    base = _quotient(factor.base)
+    return base is not None and bool(base.below.is_constant()) and not factor.base.atoms(Average)
 
 
 def is_positive(number: Expr, numbers: Numbers, conditions: Sequence[Expr] = ()) -> bool:
@@ -89,17 +85,6 @@ def _is_of_numbers(expression: Expr, numbers: Numbers) -> bool:
     return bool(expression.free_symbols <= numbers.letters | numbers.of_clients | numbers.definitions.keys())
 
 
-def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:
-    """Whether no coefficient is negative, and one of letters that are positive is not zero."""
-    if not _is_plainly_nonnegative(number, numbers) or number.atoms(Average):
-        return False
-    bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}
-    above, below = (_coefficients(part) or {} for part in _fraction(number.xreplace(bounds)))
-    if any(c < 0 for c in below.values()):
-        above = {monomial: -c for monomial, c in above.items()}
-    return any(c > 0 and all(_is_positive(s, numbers) for s in monomial.free_symbols) for monomial, c in above.items())
-
-
 def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
     """Whether a coefficient is a multiple, not negative, of how far a condition is from failing.
 
@@ -109,7 +94,7 @@ def _is_multiple(coefficient: Expr, condition: Expr, numbers: Numbers) -> bool:
     if gap == 0:
         return False
     is_strict = isinstance(condition, sp.Lt | sp.Gt)
-    factors = (sp.cancel(coefficient / gap), *((sp.cancel(coefficient * gap),) if is_strict else ()))
+    factors = (coefficient / gap, *((coefficient * gap,) if is_strict else ()))
     return any(_is_plainly_nonnegative(factor, numbers) for factor in factors)
 
 
@@ -124,7 +109,7 @@ def _is_factor(factor: Expr, conditions: Sequence[Expr], numbers: Numbers) -> bo
 def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator[Expr]:
     """The coefficient with conditions built in, one after the other, in any order; each covers the whole domain."""
     found, todo = {coefficient}, [(coefficient, frozenset(range(len(known))))]
-    while todo:
+    while todo and len(found) < _MOST_REWRITTEN:
         expression, unused = todo.pop(0)
         yield expression
         for number in sorted(unused):
@@ -135,6 +120,10 @@ def _rewritten(coefficient: Expr, known: Sequence[dict[Expr, Expr]]) -> Iterator
                     todo.append((rewritten, unused - {number}))
 
 
+_MOST_REWRITTEN = 200
+"""So many forms of a number are looked at, and no more: orders of many conditions have no end."""
+
+
 def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr]]:
     smaller, larger = ends(condition)
     if larger.is_Symbol and larger not in smaller.free_symbols:
@@ -143,41 +132,80 @@ def _parametrised(condition: Expr, numbers: Numbers) -> Iterator[dict[Expr, Expr
         yield {smaller: larger / (1 + sp.Dummy("s", nonnegative=True))}
 
 
-def _is_plainly_nonnegative(coefficient: Expr, numbers: Numbers) -> bool:
-    # A few numbers cost less than to bring over one denominator what is negative.
-    if is_negative_somewhere(coefficient, numbers, trials=_FEW):
-        return False
-    for mean in sorted(coefficient.atoms(Average), key=sp.default_sort_key):
-        if not _is_plainly_nonnegative(mean.args[0], numbers):
-            return False
-        coefficient = coefficient.xreplace({mean: sp.Dummy("mean", nonnegative=True)})
-    coefficient = _with_squares(coefficient)
-    if not all(symbol.is_nonnegative for symbol in coefficient.free_symbols):
-        return False
-    bounds = {s: bound + sp.Dummy("more", nonnegative=True) for s, bound in numbers.at_least.items()}
-    coefficient = _with_powers_from_one(coefficient, numbers)
-    for letter in _under_square_roots(coefficient):
-        # A root is zero only where its square is.
-        positive = numbers.at_least.get(letter, 0) > 0 or _is_positive(letter, numbers)
-        root = sp.Dummy("root", positive=True) if positive else sp.Dummy("root", nonnegative=True)
-        coefficient = coefficient.xreplace({letter: root**2})
-    numerator, denominator = _fraction(coefficient.xreplace(bounds))
-    parts = [_coefficients(part) for part in (numerator, denominator)]
-    if None in parts:
-        return False
-    above, below = (part or {} for part in parts)
-    if below and all(c < 0 for c in below.values()):
-        above, below = ({m: -c for m, c in part.items()} for part in (above, below))
-    positive = any(all(_is_positive(s, numbers) for s in monomial.free_symbols) for monomial in below)
-    return positive and all(c >= 0 for c in (*above.values(), *below.values()))
+def _is_plainly_nonnegative(number: Expr, numbers: Numbers) -> bool:
+    """Whether no coefficient is negative, and the denominator does not vanish."""
+    signed = _in_signed_letters(number, numbers)
+    return signed is not None and signed.is_nonnegative
 
 
-def _with_squares(coefficient: Expr) -> Expr:
-    """A coefficient with the even powers of letters of either sign as powers of others that are not negative."""
-    signless = (letter for letter in coefficient.free_symbols if letter.is_real and not letter.is_nonnegative)
-    squares = {letter: sp.Dummy("square", nonnegative=True) for letter in sorted(signless, key=sp.default_sort_key)}
-    even = [p for p in coefficient.atoms(sp.Pow) if p.base in squares and p.exp.is_Integer and p.exp.is_even]
-    return coefficient.xreplace({power: squares[power.base] ** (power.exp / 2) for power in even})
+def _is_plainly_positive(number: Expr, numbers: Numbers) -> bool:
+    """Whether, besides, the numerator does not vanish."""
+    signed = _in_signed_letters(number, numbers)
+    return signed is not None and signed.is_nonnegative and signed.has_positive_part(signed.above)
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """A quotient of polynomials in generators none of which is negative, and which of them are positive."""
+
+    above: Polynomial
+    below: Polynomial
+    positive: Sequence[bool]
+
+    @property
+    def is_nonnegative(self) -> bool:
+        """Whether no coefficient is negative, and the denominator does not vanish."""
+        coefficients = (*self.above.coeffs(), *self.below.coeffs())
+        return all(c >= 0 for c in coefficients) and self.has_positive_part(self.below)
+
+    def has_positive_part(self, polynomial: Polynomial) -> bool:
+        """Whether a polynomial has a monomial of generators that are positive, of whatever degree."""
+        return any(
+            all(sure or not power for sure, power in zip(self.positive, powers, strict=True))
+            for powers in polynomial.monoms()
+        )
+
+
+def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
+    """A number with letters from their lower bounds on, and letters of either sign as squares; None where it is none.
+
+    The denominator is made positive where all of its coefficients are negative.
+    """
+    found = _quotient(_with_powers_from_one(number, numbers))
+    if found is None:
+        return None
+    parts, signs = (found.above, found.below), [_sign(letter, numbers) for letter in found.letters]
+    odd = [any(powers[place] % 2 for part in parts for powers in part.monoms()) for place in range(len(signs))]
+    if any(sign is _Sign.UNKNOWN and is_odd for sign, is_odd in zip(signs, odd, strict=True)):
+        return None
+    bounds = [numbers.at_least.get(letter, 0) for letter in found.letters]
+    if any(bounds):
+        generators = found.above.context().gens()
+        moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
+        parts = tuple(part.compose(*moved) for part in parts)
+    if all(c < 0 for c in parts[1].coeffs()):
+        parts = tuple(-part for part in parts)
+    # What is above its bound may be nothing.
+    positive = [sign is _Sign.POSITIVE and not bound for sign, bound in zip(signs, bounds, strict=True)]
+    return _Signed(*parts, positive)
+
+
+class _Sign(Enum):
+    UNKNOWN = 0
+    NONNEGATIVE = 1
+    POSITIVE = 2
+
+
+def _sign(letter: Expr, numbers: Numbers) -> _Sign:
+    """The sign of a generator: of a symbol, of a root, which is zero only where its square is, or of a mean."""
+    if isinstance(letter, Average):
+        return _Sign.NONNEGATIVE if _is_plainly_nonnegative(letter.args[0], numbers) else _Sign.UNKNOWN
+    if letter.is_Pow and not letter.exp.is_Rational:
+        return _Sign.UNKNOWN
+    of = letter.base if letter.is_Pow else letter
+    if of.is_Rational or numbers.at_least.get(of, 0) > 0 or _is_positive(of, numbers):
+        return _Sign.POSITIVE
+    return _Sign.NONNEGATIVE if of.is_nonnegative else _Sign.UNKNOWN
 
 
 def _with_powers_from_one(coefficient: Expr, numbers: Numbers) -> Expr:
@@ -197,34 +225,15 @@ def _excess(base: Expr, exponent: sp.Symbol) -> sp.Dummy:
     return sp.Dummy(f"{base}^{exponent}", nonnegative=True)
 
 
-def _under_square_roots(expression: Expr) -> list[sp.Symbol]:
-    powers = expression.atoms(sp.Pow)
-    found = {p.base for p in powers if p.base.is_Symbol and p.exp.is_Rational and p.exp.q == 2}
-    return sorted(found, key=sp.default_sort_key)
-
-
 def _is_positive(symbol: sp.Symbol, numbers: Numbers) -> bool:
     if symbol in numbers.divisors:
         return bool(symbol.is_nonnegative)
     return bool(symbol.is_positive) and symbol not in numbers.may_vanish
 
 
-def _fraction(expression: Expr) -> tuple[Expr, Expr]:
+def _quotient(number: Expr) -> Quotient | None:
+    """A number as a quotient of polynomials; None where it has minima, or is none."""
     try:
-        numerator, denominator = sp.fraction(sp.cancel(expression))
-    except sp.PolynomialError:
-        return sp.nan, sp.nan
-    return numerator, denominator
-
-
-def _coefficients(part: Expr) -> dict[Expr, sp.Rational] | None:
-    """The rational coefficients of a polynomial by their monomials; None for anything else."""
-    symbols = sorted(part.free_symbols, key=sp.default_sort_key)
-    if not symbols:
-        return {sp.S.One: part} if part.is_Rational else None
-    if not part.is_polynomial(*symbols):
+        return quotient(number)
+    except Rejected:
         return None
-    polynomial = sp.Poly(part, *symbols)
-    if not all(c.is_Rational for c in polynomial.coeffs()):
-        return None
-    return {sp.Poly({powers: 1}, *symbols).as_expr(): c for powers, c in polynomial.terms()}

@@ -9,7 +9,8 @@ from itertools import combinations
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
-from fedtheory.kernel.numbers import Numbers, Rejected
+from fedtheory.kernel.numbers import Numbers
+from fedtheory.kernel.quotients import Rejected
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,12 @@ from fedtheory.kernel import (
     Rejected,
     Step,
     is_nonnegative,
-    is_nonzero_somewhere,
     is_positive,
     slack,
 )
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import is_zero, quotient
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import RUN_FACTS, Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
@@ -116,8 +116,8 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
     require_finite(coefficients, numbers, conditions)
     # The sum comes first: that it is wrong is seen sooner than that a sign is.
     yield _sum_of(numbers, relation, [c * factor for c, (_, factor, _) in zip(coefficients, premises, strict=True)])
-    for coefficient, (part, _, is_zero) in zip(coefficients, premises, strict=True):
-        if is_zero:
+    for coefficient, (part, _, vanishes) in zip(coefficients, premises, strict=True):
+        if vanishes:
             signed = _is_finite(coefficient, numbers, conditions)
         else:
             signed = relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions)
@@ -128,34 +128,15 @@ def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> 
     rest = sp.Add(
         *(numbers.with_plain_means(numbers.written_out(e)) for e in (relation.slack, *(-m for m in multiples)))
     )
-    left = sp.S.Zero if numbers.vanishes(rest) else rest
-    left = left if is_nonzero_somewhere(left) else _over_one_denominator(left)
-    left = sp.cancel(_with_root_letters(left, numbers)) if left != 0 and _has_roots(left) else left
-    return Step("the sum" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
-
-
-def _over_one_denominator(rest: Expr) -> Expr:
-    """A sum of fractions in lowest terms; zero is seen before common factors are looked for, which takes long."""
-    above, _below = sp.fraction(sp.together(rest))
-    return sp.S.Zero if sp.expand(above) == 0 else sp.cancel(rest)
-
-
-def _with_root_letters(expression: Expr, numbers: Numbers) -> Expr:
-    """Roots of numbers of the theory, none of which is negative, as letters, and the numbers as their squares."""
-    halves = (p.base for p in expression.atoms(sp.Pow) if p.exp.is_Rational and p.exp.q == 2)
-    under = {base for base in halves if base in numbers.letters}
-    return expression.xreplace({letter: sp.Dummy("root", nonnegative=True) ** 2 for letter in under})
-
-
-def _has_roots(expression: Expr) -> bool:
-    return any(not power.exp.is_integer for power in expression.atoms(sp.Pow))
+    holds = is_zero(rest, numbers.roots)
+    return Step("the sum" + ("" if holds else f"; what is left over is {quotient(rest).expression}"), holds)
 
 
 def _is_finite(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
     """Whether no denominator in a coefficient vanishes, as is shown for each of its factors."""
     for factor in sp.Mul.make_args(coefficient):
         is_divisor = factor.is_Pow and factor.exp.is_negative
-        below = factor.base if is_divisor else sp.fraction(sp.together(factor))[1]
+        below = factor.base if is_divisor else sp.Mul(*quotient(factor).factored_below())
         if not any(is_nonnegative(sign / below, numbers, conditions) for sign in (1, -1)):
             return False
     return True

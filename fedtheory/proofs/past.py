@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import sympy as sp
-
 from fedtheory.kernel import Rejected, Step, Theory
 from fedtheory.kernel.expressions import Average, Expr, LocalSum, PastSum, norm_sq
+from fedtheory.kernel.quotients import is_zero, quotient
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -79,7 +78,7 @@ def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
     if len(sums) != 1:
         raise Rejected("a total is a multiple of one sum over the past")
     (past,) = sums
-    factor = sp.cancel(relation.left / past)
+    factor = relation.left / past
     if factor.has(PastSum) or relation.right.has(PastSum):
         raise Rejected("a total is a multiple of one sum over the past, and nothing else has one")
     factor = numbers.plain(factor)
@@ -92,5 +91,5 @@ def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
 
 
 def _vanishes(what: str, difference: Expr) -> Step:
-    left = sp.simplify(sp.expand(difference))
-    return Step(what + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
+    holds = is_zero(difference)
+    return Step(what + ("" if holds else f"; what is left over is {quotient(difference).expression}"), holds)

@@ -21,6 +21,7 @@ from fedtheory.kernel import (
     scaled,
 )
 from fedtheory.kernel.expressions import Expr, Inner
+from fedtheory.kernel.quotients import is_zero, quotient
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.proof import named, require_ordering
 
@@ -79,10 +80,10 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
         yield from named(f"{name}: ", _fact(fact, why, theory, conditions))
     slacks = {name: fact.slack for name, fact in why.facts.items()}
     letters = {expression: letter for letter, expression in why.scalars.items()}
-    slack = sp.cancel(relation.slack.xreplace(letters))
+    slack = relation.slack.xreplace(letters)
     # What else stands in the relation has to be a number.
     replace(theory.numbers, letters=theory.numbers.letters | why.scalars.keys()).plain(slack)
-    below = sp.fraction(sp.together(slack))[1]
+    below = sp.Mul(*quotient(slack).factored_below())
     for name in why.divided_by:
         yield Step(f"the relation divides by {name}", _divides(slacks[name], below))
     whole = slack * sp.Mul(*(slacks[name] for name in why.divided_by))
@@ -90,14 +91,13 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
         coefficient = theory.numbers.plain(part.coefficient)
         yield Step(f"({coefficient}) >= 0", is_nonnegative(coefficient, theory.numbers, conditions))
         whole -= coefficient * sp.Mul(*(slacks[name] for name in part.facts))
-    left = sp.cancel(whole)
-    yield Step("the identity" + ("" if left == 0 else f"; what is left over is {left}"), left == 0)
+    holds = is_zero(whole)
+    yield Step("the identity" + ("" if holds else f"; what is left over is {quotient(whole).expression}"), holds)
 
 
 def _divides(divisor: Expr, polynomial: Expr) -> bool:
     """Whether a polynomial in all of its letters, numbers among them, is a multiple of another that is no number."""
-    letters = sorted(divisor.free_symbols | polynomial.free_symbols, key=sp.default_sort_key)
-    return bool(divisor.free_symbols) and sp.reduced(polynomial, [divisor], *letters)[1] == 0
+    return bool(divisor.free_symbols) and bool(quotient(polynomial / divisor).below.is_constant())
 
 
 def _require_own_letters(why: Products, theory: Theory) -> None:

@@ -17,6 +17,7 @@ import sympy as sp
 
 from fedtheory.kernel import Numbers, Rejected, Step, Term, Theory, check, is_nonnegative
 from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -137,7 +138,7 @@ def _mean(at: Setting, right: Expr) -> Iterator[Step]:
         yield _at_every_step(at, share, right)
         return
     difference = total.subs(k, k + 1) - total - at.certificate.bound
-    yield Step(f"{total} sums the bounds", total.subs(k, 0) == 0 and sp.simplify(difference) == 0)
+    yield Step(f"{total} sums the bounds", total.subs(k, 0) == 0 and is_zero(difference))
     drift = share * total.subs(k, at.steps) / at.steps
     yield Step(f"{drift} is at most the right side", at.is_nonnegative(right - drift, 0))
 

@@ -86,7 +86,7 @@ CASES: dict[str, Attempt] = {
     ),
     "a sign that a quantity does not have": sums(
         {"links": [[]]},
-        "the sum",
+        "a root of what may be negative",
         {"hessians": [[["1"]], [["9"]]]},
         {"local_step_size": "1", "local_steps": 3},
         lhs=sp.sqrt(omega**2 * tau + omega**2),

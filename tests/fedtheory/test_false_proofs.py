@@ -220,7 +220,7 @@ def test_zeros_are_not_divided_by() -> None:
     assert proof.verdict == "proved"
     gap = equation.relations[0].right - equation.relations[0].left
     hidden = {"links": [[Part(-M / gap, equation.id)]]}
-    assert verdict(Combination, hidden, lambda _id: proof, "may multiply", lhs=M, rhs=sp.S.Zero) == "broken"
+    assert verdict(Combination, hidden, lambda _id: proof, "divided by zero", lhs=M, rhs=sp.S.Zero) == "broken"
     step = eta - sp.sqrt(M) / sp.sqrt(T)
     tuned = {"links": [[Part(-M / step, facts.PLAIN_SPEEDUP_STEP)]]}
     plain = {"assumptions": (a.plain_speedup_step,), "because": "may be zero"}

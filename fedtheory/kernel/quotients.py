@@ -1,0 +1,214 @@
+"""Numbers as a closed type: rational functions over Q in letters, held as polynomials in lowest terms.
+
+SymPy is the notation.  What is asked of a number (whether it vanishes, which
+sign it has, what it is divided by) is asked of the two polynomials that it is
+compiled to; anything else than a rational, a letter, a sum, a product or a
+power is refused.  A letter is a symbol, the square root of one, the root of a
+rational, a power with a letter as its exponent, or a scalar that is known by
+name only: a mean or sum over clients, an inner product, a length, a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import sympy as sp
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
+
+from fedtheory.kernel.expressions import Average, ClientSum, Expr, Inner, Value, is_length
+
+Polynomial = Any
+"""A polynomial of python-flint over the rationals (it ships no complete types)."""
+_HALF = sp.Rational(1, 2)
+_LETTERS = (sp.Symbol, sp.Dummy, Average, ClientSum, Inner, Value)
+
+
+class Rejected(Exception):
+    """An expression outside the kernel's language, or a reason outside the theory."""
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """A numerator and a denominator without a common factor, and what the generators of both stand for."""
+
+    letters: tuple[Expr, ...]
+    above: Polynomial
+    below: Polynomial
+
+    @property
+    def expression(self) -> Expr:
+        """The number in SymPy's notation: the same for equal numbers."""
+        return self.written(self.above) / self.written(self.below)
+
+    def written(self, polynomial: Polynomial) -> Expr:
+        """A polynomial in the letters as a sum in SymPy's notation."""
+        return sp.Add(*(self.monomial(powers, factor) for powers, factor in polynomial.terms()))
+
+    def monomial(self, powers: Sequence[int], factor: fmpq) -> Expr:
+        """A rational times powers of the letters."""
+        product = (letter**power for letter, power in zip(self.letters, powers, strict=True) if power)
+        return sp.Mul(sp.Rational(int(factor.p), int(factor.q)), *product)
+
+    def factored_below(self) -> tuple[Expr, ...]:
+        """The denominator as a product: a rational, and powers of irreducible polynomials."""
+        rational, factors = self.below.factor()
+        powers = (self.written(factor) ** power for factor, power in factors)
+        return (sp.Rational(int(rational.p), int(rational.q)), *powers)
+
+
+@lru_cache(maxsize=2**14)
+def quotient(expression: Expr) -> Quotient:
+    """A number as a quotient of polynomials; `Rejected` where it is none, or divides by zero."""
+    return quotients(expression)[0]
+
+
+def quotients(*expressions: Expr) -> list[Quotient]:
+    """Numbers as quotients of polynomials in the same letters."""
+    parts = {part for one in expressions for part in _parts(sp.sympify(one)) if not part.is_Rational}
+    # A symbol whose root occurs is the square of that.
+    letters = tuple(sorted(parts - {part.base for part in parts if _is_root(part)}, key=sp.default_sort_key))
+    ring = fmpq_mpoly_ctx.get([f"x{place}" for place in range(len(letters))], Ordering.lex)
+    compiler = _Compiler(ring, dict(zip(letters, ring.gens(), strict=True)))
+    return [Quotient(letters, *_monic(*compiler.compiled(sp.sympify(one)))) for one in expressions]
+
+
+def _is_root(part: Expr) -> bool:
+    return bool(part.is_Pow and part.exp == _HALF)
+
+
+def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
+    """Whether a number is zero, where some of its letters are the square roots of others.
+
+    Even powers of a root are powers of what it is the root of, above and below;
+    where the denominator vanishes as well, there is no number.
+    """
+    number = quotient(expression)
+    if not number.above:
+        return True
+    used = {letter: of for letter, of in (roots or {}).items() if letter in number.letters}
+    used |= {letter: letter.base for letter in number.letters if _is_root(letter) and letter.base.is_Rational}
+    if not used:
+        return False
+    number, *squares = quotients(expression, *used.values())
+    above, below = number.above, number.below
+    for letter, square in zip(used, squares, strict=True):
+        place = number.letters.index(letter)
+        above, below = (_without_squares(part, place, square) for part in (above, below))
+    return bool(not above and below)
+
+
+def _without_squares(polynomial: Polynomial, place: int, square: Quotient) -> Polynomial:
+    """A polynomial, times a power of a denominator, with a number for the square of the generator at a place."""
+    half, found = polynomial.degrees()[place] // 2, polynomial.context().constant(0)
+    for powers, factor in polynomial.terms():
+        pairs, odd = divmod(powers[place], 2)
+        rest = polynomial.context().from_dict({(*powers[:place], odd, *powers[place + 1 :]): factor})
+        found += rest * square.above**pairs * square.below ** (half - pairs)
+    return found
+
+
+def _parts(number: Expr) -> Iterator[Expr]:
+    """The letters, rationals and roots that a number is made of; `Rejected` for anything else."""
+    if isinstance(number, sp.Rational) or type(number) in _LETTERS:
+        yield number
+    elif type(number) in (sp.Add, sp.Mul):
+        for argument in number.args:
+            yield from _parts(argument)
+    elif type(number) is sp.Pow:
+        yield from _parts_of_power(number)
+    else:
+        raise Rejected(f"{number} is no exact number, or not finite")
+
+
+def _parts_of_power(power: Expr) -> Iterator[Expr]:
+    if power.exp.is_Integer:
+        yield from _parts(power.base)
+    elif power.exp.is_Rational:
+        if power.exp.q != 2 or not _has_root(power.base):
+            raise Rejected(f"{power} is a root of what may be negative")
+        yield power.base**_HALF
+    else:
+        yield power.base ** _taken_apart(power)[2]
+        yield from _parts(power.base)
+
+
+def _taken_apart(power: Expr) -> tuple[int, int, Expr]:
+    """The whole number, the factor and the letter in an exponent such as 2 n + 1."""
+    whole, rest = power.exp.as_coeff_Add()
+    factor, letter = rest.as_coeff_Mul()
+    if not (whole.is_Integer and factor.is_Integer and letter.is_Symbol):
+        raise Rejected(f"{power} has an exponent that is no whole number, half of one, or a letter plus a whole one")
+    return int(whole), int(factor), letter
+
+
+def _has_root(base: Expr) -> bool:
+    return bool((base.is_Symbol or base.is_Rational) and base.is_nonnegative) or is_length(base**_HALF)
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    """From expressions to polynomials, numerators and denominators, in one ring."""
+
+    ring: Any
+    generators: Mapping[Expr, Polynomial]
+
+    def compiled(self, number: Expr) -> tuple[Polynomial, Polynomial]:
+        """Numerator and denominator in lowest terms."""
+        if number.is_Rational:
+            return self.ring.constant(int(number.p)), self.ring.constant(int(number.q))
+        if number in self.generators:
+            return self.generators[number], self.ring.constant(1)
+        if isinstance(number, sp.Symbol | Inner):
+            return self.generators[number**_HALF] ** 2, self.ring.constant(1)
+        if number.is_Pow:
+            return self._power(number)
+        above, below = self.compiled(number.args[0])
+        for argument in number.args[1:]:
+            above, below = (_sum if number.is_Add else _product)((above, below), self.compiled(argument))
+        return above, below
+
+    def _power(self, power: Expr) -> tuple[Polynomial, Polynomial]:
+        """The base to a whole power, the root to an odd one, or a letter for the symbolic part and a whole power."""
+        base, exponent = power.base, power.exp
+        if exponent.is_Integer:
+            return _raised(self.compiled(base), int(exponent))
+        if exponent.is_Rational:
+            return _raised((self.generators[base**_HALF], self.ring.constant(1)), int(2 * exponent))
+        whole, factor, letter = _taken_apart(power)
+        symbolic = (self.generators[base**letter], self.ring.constant(1))
+        return _product(_raised(symbolic, factor), _raised(self.compiled(base), whole))
+
+
+Fraction = tuple[Polynomial, Polynomial]
+
+
+def _sum(one: Fraction, other: Fraction) -> Fraction:
+    if one[1] == other[1]:
+        return _lowest(one[0] + other[0], one[1])
+    return _lowest(one[0] * other[1] + other[0] * one[1], one[1] * other[1])
+
+
+def _product(one: Fraction, other: Fraction) -> Fraction:
+    (above, last), (first, below) = _lowest(one[0], other[1]), _lowest(other[0], one[1])
+    return above * first, last * below
+
+
+def _raised(number: Fraction, power: int) -> Fraction:
+    above, below = number if power >= 0 else number[::-1]
+    if not below:
+        raise Rejected("something is divided by zero")
+    return above ** abs(power), below ** abs(power)
+
+
+def _lowest(above: Polynomial, below: Polynomial) -> Fraction:
+    common = above.gcd(below)
+    return (above, below) if common.is_one() else (divmod(above, common)[0], divmod(below, common)[0])
+
+
+def _monic(above: Polynomial, below: Polynomial) -> Fraction:
+    """The same quotient with one as the leading coefficient of its denominator."""
+    leading = below.leading_coefficient()
+    return above / leading, below / leading

@@ -1,0 +1,142 @@
+"""Numbers as quotients of polynomials: what they are equal to, what vanishes, and what is no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory.kernel import Numbers, is_nonnegative, is_positive
+from fedtheory.kernel.expressions import Average, Gradient, Inner
+from fedtheory.kernel.quotients import Quotient, Rejected, is_zero, quotient, quotients
+
+a, b, c = sp.symbols("a b c", positive=True)
+d = sp.Symbol("d", real=True)
+r, s = sp.symbols("r s", nonnegative=True)
+n = sp.Symbol("n", integer=True, nonnegative=True)
+x, F = sp.symbols("x F", real=True)
+POINTS = [dict(zip((a, b, c, d), map(sp.Integer, values), strict=True)) for values in ((2, 3, 5, -7), (11, 1, 4, 6))]
+
+
+@st.composite
+def numbers(draw: st.DrawFn, depth: int = 3) -> Any:
+    """Sums, products and quotients of letters and rationals."""
+    if depth == 0 or draw(st.booleans()):
+        rational = st.fractions(-3, 3, max_denominator=4).map(lambda q: sp.Rational(q.numerator, q.denominator))
+        return draw(st.sampled_from([a, b, c, d]) | rational)
+    one, other = draw(numbers(depth - 1)), draw(numbers(depth - 1))
+    return draw(st.sampled_from([one + other, one * other, one - other, one / (other**2 + 1), one**2]))
+
+
+@settings(deadline=None)
+@given(numbers(), numbers())
+def test_a_quotient_has_the_values_of_what_it_was_made_of(one: Any, other: Any) -> None:
+    """At points; it is zero where it is zero everywhere, and equal numbers are written the same."""
+    whole = quotient(one).expression
+    for point in POINTS:
+        assert whole.xreplace(point) == sp.nsimplify(one.xreplace(point))
+    assert is_zero(one - other) is (sp.cancel(one - other) == 0)
+    assert quotient(sp.expand(one + other) - other).expression == whole
+    assert quotient(one * (other**2 + 1) / (other**2 + 1)).expression == whole
+
+
+@settings(deadline=None)
+@given(numbers())
+def test_the_factors_of_a_denominator_multiply_to_it(one: Any) -> None:
+    """And numerator and denominator have no factor in common."""
+    found = quotient(one)
+    assert is_zero(sp.Mul(*found.factored_below()) - found.written(found.below))
+    assert found.above.gcd(found.below).is_one()
+
+
+@settings(deadline=None)
+@given(numbers())
+def test_what_is_shown_to_have_a_sign_has_it(one: Any) -> None:
+    """At points, where the denominator does not vanish."""
+    known = Numbers(letters=frozenset({a, b, c, d}))
+    if is_nonnegative(one, known):
+        assert all(one.xreplace(point) >= 0 for point in POINTS)
+    if is_positive(one, known):
+        assert all(one.xreplace(point) > 0 for point in POINTS)
+
+
+EQUAL: dict[str, tuple[Any, Any]] = {
+    "a root of a letter": (sp.sqrt(a) * sp.sqrt(a) ** 3, a**2),
+    "a quotient of roots": ((a - b) / (sp.sqrt(a) - sp.sqrt(b)), sp.sqrt(a) + sp.sqrt(b)),
+    "the root of a rational": ((sp.sqrt(2) - 1) * (sp.sqrt(2) + 1), sp.S.One),
+    "a symbolic power": ((1 + a) ** (n + 2), (1 + a) ** n * (1 + 2 * a + a**2)),
+    "one over a symbolic power": ((1 + a) ** (n + 1) / (1 + a) ** n, 1 + a),
+    "a mean": ((Average(a * b) ** 2 - 1) / (Average(a * b) - 1), Average(a * b) + 1),
+    "a length": (sp.sqrt(Inner(x, x)) ** 2 * a, a * Inner(x, x)),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_letters_with_rules(name: str) -> None:
+    """Roots are letters with their squares, symbolic powers letters beside whole ones."""
+    left, right = EQUAL[name]
+    assert is_zero(left - right)
+    assert not is_zero(left - right + 1)
+    assert not is_zero(left + right)
+
+
+ROOTS = {r: a + b, s: 1 / a}
+BY_ROOTS: dict[str, tuple[Any, bool]] = {
+    "a square": (r**2 - a - b, True),
+    "a cube": (r**3 - (a + b) * r, True),
+    "the root of a quotient": (s**2 * a - 1, True),
+    "both": (r**2 * s**4 - (a + b) / a**2, True),
+    "over a denominator": ((r**2 - a) / (r + 1) - b / (1 + r), True),
+    "another number": (r**2 - a, False),
+    "the root itself": (r - a, False),
+    "with a pole": ((r**2 - a - b) / (r**4 - (a + b) ** 2), False),
+    "with the pole of another root": ((r**2 - a - b) / (s**2 - 1 / a), False),
+}
+
+
+@pytest.mark.parametrize("name", BY_ROOTS)
+def test_squares_of_roots(name: str) -> None:
+    """They are replaced above and below: what is nothing over nothing is no zero."""
+    number, expected = BY_ROOTS[name]
+    assert is_zero(number, ROOTS) is expected
+    assert not is_zero(number)
+
+
+NONE: dict[str, Any] = {
+    "an imaginary number": sp.I * a,
+    "infinity": sp.oo,
+    "nothing": sp.nan,
+    "a float": sp.Float("0.5") * a,
+    "pi": sp.pi,
+    "a logarithm": sp.log(a),
+    "a maximum": sp.Max(a, b),
+    "cases": sp.Piecewise((a, a > b), (b, True)),
+    "the root of a sum": sp.sqrt(a + b),
+    "the root of a letter of either sign": sp.sqrt(d),
+    "the root of a negative number": sp.sqrt(-2, evaluate=False),
+    "a third root": a ** sp.Rational(1, 3),
+    "an exponent with two letters": a ** (n + sp.Symbol("m", integer=True)),
+    "half a letter": a ** (n / 2),
+    "a gradient": Gradient(F, x),
+    "one over zero": 1 / sp.Add(a, -a, evaluate=False),
+    "one over what vanishes": 1 / ((a + b) ** 2 - a**2 - b**2 - 2 * a * b),
+}
+
+
+@pytest.mark.parametrize("name", NONE)
+def test_what_is_no_number(name: str) -> None:
+    """It is refused with one line, alone and inside of others."""
+    for number in (NONE[name], 1 + a * NONE[name]):
+        with pytest.raises(Rejected) as refused:
+            quotient(number)
+        assert "\n" not in str(refused.value)
+
+
+def test_numbers_in_the_same_letters() -> None:
+    """Their polynomials can be added, though one of them has fewer letters."""
+    one, other = quotients(sp.sqrt(a), a + b)
+    assert one.letters == other.letters == (sp.sqrt(a), b)
+    assert Quotient(one.letters, one.above**2 - other.above, one.below).expression == -b
