@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fedtheory.api import check, falsify, plan, problem_from, prove, run_on, simulate, verify
     from fedtheory.arithmetic import FLOAT, RATIONAL
     from fedtheory.engine.run import Run
     from fedtheory.errors import FedtheoryError, InputError, NotApplicable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fedtheory.runfile import parse_run, read_run
 
 _HOMES = {
+    "api": ("check", "falsify", "plan", "problem_from", "prove", "run_on", "simulate", "verify"),
     "arithmetic": ("FLOAT", "RATIONAL"),
     "engine.run": ("Run",),
     "errors": ("FedtheoryError", "InputError", "NotApplicable"),
@@ -66,15 +68,23 @@ __all__ = [
     "all_claims",
     "all_sources",
     "assumptions",
+    "check",
     "exercises",
+    "falsify",
     "fedavg",
     "inner",
     "least_squares",
     "norm_sq",
     "parse_run",
+    "plan",
+    "problem_from",
+    "prove",
     "quadratic",
     "quantities",
     "read_run",
+    "run_on",
+    "simulate",
+    "verify",
 ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.errors import InputError
-from fedtheory.language.targets import resolve
+from fedtheory.language.targets import Target, resolve
 from verify.check import Check
 from verify.check.settle import check_settled
 from verify.instances import FAMILIES, Instance, complexity, families_for
@@ -20,7 +20,7 @@ _CHUNK = 12
 class Outcome:
     """What one claim says of one instance, small enough to travel between processes."""
 
-    target: str
+    target: Target
     instance: Instance
     applicable: bool
     everywhere: bool
@@ -36,7 +36,7 @@ class Outcome:
 
 
 def try_claims(
-    targets: Sequence[str], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
+    targets: Sequence[Target], *, jobs: int = 1, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> list[Outcome]:
     """Check claims, named as on the command line, on the instances of their families.
 
@@ -59,7 +59,7 @@ def try_claims(
     return outcomes
 
 
-def _chunks(targets: Sequence[str]) -> Iterator[tuple[list[str], list[Instance]]]:
+def _chunks(targets: Sequence[Target]) -> Iterator[tuple[list[Target], list[Instance]]]:
     """Some instances of one family at a time, with the claims that are tried on it."""
     tried = {name: [target for target in targets if name in families_for(resolve(target))] for name in FAMILIES}
     for name, family in FAMILIES.items():
@@ -67,11 +67,11 @@ def _chunks(targets: Sequence[str]) -> Iterator[tuple[list[str], list[Instance]]
             yield tried[name], family.instances[first : first + _CHUNK]
 
 
-def _check_chunk(targets: Sequence[str], instances: Sequence[Instance]) -> list[Outcome]:
+def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
     return [outcome for instance in instances for outcome in _check_instance(targets, instance)]
 
 
-def _check_instance(targets: Sequence[str], instance: Instance) -> Iterator[Outcome]:
+def _check_instance(targets: Sequence[Target], instance: Instance) -> Iterator[Outcome]:
     from time import perf_counter
 
     exact = instance.run()

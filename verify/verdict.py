@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,10 @@ from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import paper_with
-from fedtheory.language.targets import resolve
+from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
 from fedtheory.runfile import parse_run, run_table, run_toml
+from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
 from verify.counterexamples import counterexample
 from verify.falsify import Glance, glance
@@ -25,12 +26,12 @@ POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
 
 
-@dataclass(frozen=True, eq=False)
-class ClaimVerdict:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClaimVerdict(Shown):
     """The verdict on one claim, with its evidence."""
 
     target: str
-    """What the user named: an id, or ``file.py:NAME``."""
+    """What the user named: an id, or ``file.py:NAME``; the id of a claim that was given itself."""
     claim: Claim
     verdict: Verdict
     instances: int
@@ -51,6 +52,18 @@ class ClaimVerdict:
     searched: int = 0
     """Runs that a search for a violation tried, beside the instances."""
 
+    def summary(self) -> str:
+        """The claim, the verdict, and on how many instances."""
+        return f"{self.claim.id}: {self.verdict} on {self.instances} instances"
+
+    def card(self) -> Card:
+        """The statement, the evidence, and the run that decides."""
+        worst = None if self.evidence is None else self.evidence.worst
+        facts = {"violations": str(self.violations), "largest ratio": number(self.worst_ratio)}
+        if worst is not None:
+            facts |= {"left side there": number(worst.lhs), "right side there": number(worst.rhs)}
+        return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
+
     @property
     def agrees(self) -> bool:
         """Whether the verdict is the recorded one."""
@@ -68,7 +81,7 @@ class ClaimVerdict:
 
 
 def verify(
-    targets: Sequence[str],
+    targets: Sequence[Target],
     *,
     jobs: int = 1,
     search: float = 0,
@@ -76,24 +89,27 @@ def verify(
 ) -> list[ClaimVerdict]:
     """Try claims, named by id or ``file.py:NAME``, on their families of instances.
 
+    Claims can be given themselves as well; they do not travel, so that all is then done in this process.
+
     A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
     A claim of no paper that is only supported is searched for a violation, for at most `search` seconds.
     """
-    outcomes: dict[str, list[Outcome]] = {target: [] for target in targets}
+    jobs = jobs if all(isinstance(target, str) for target in targets) else 1
+    outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
     for outcome in try_claims(list(outcomes), jobs=jobs, on_progress=on_progress):
         outcomes[outcome.target].append(outcome)
     proved = _proved([target for target, found in outcomes.items() if _may_be_proved(target, found)], jobs)
-    return _searched([_verdict(t, found, t in proved) for t, found in outcomes.items()], search, jobs)
+    return _searched({t: _verdict(t, found, t in proved) for t, found in outcomes.items()}, search, jobs)
 
 
-def _may_be_proved(target: str, outcomes: Sequence[Outcome]) -> bool:
+def _may_be_proved(target: Target, outcomes: Sequence[Outcome]) -> bool:
     """Whether a proof would say more than that a claim is supported."""
     claim = resolve(target)
     is_tried = any(outcome.applicable for outcome in outcomes)
     return is_tried and claim.rate is None and claim.kind not in POINTERS and counterexample(claim) is None
 
 
-def _proved(targets: Sequence[str], jobs: int) -> set[str]:
+def _proved(targets: Sequence[Target], jobs: int) -> set[Target]:
     """Which of these claims the kernel accepts a recorded certificate for."""
     from joblib import Parallel, delayed
 
@@ -101,23 +117,23 @@ def _proved(targets: Sequence[str], jobs: int) -> set[str]:
     return {target for target, is_proved in zip(targets, found, strict=True) if is_proved}
 
 
-def _is_proved(target: str) -> bool:
+def _is_proved(target: Target) -> bool:
     return prove(resolve(target)).verdict == "proved"
 
 
-def _searched(verdicts: list[ClaimVerdict], seconds: float, jobs: int) -> list[ClaimVerdict]:
+def _searched(verdicts: Mapping[Target, ClaimVerdict], seconds: float, jobs: int) -> list[ClaimVerdict]:
     """The verdicts, those on claims of one's own after a search."""
     from joblib import Parallel, delayed
 
-    open_ones = [v.target for v in verdicts if v.verdict in _OPEN and paper_with(v.claim.source) is None]
+    open_ones = [t for t, v in verdicts.items() if v.verdict in _OPEN and paper_with(v.claim.source) is None]
     if not open_ones or seconds <= 0:
-        return verdicts
+        return list(verdicts.values())
     found = Parallel(n_jobs=jobs)(delayed(_glance)(target, seconds) for target in open_ones)
     by_target = dict(zip(open_ones, found, strict=True))
-    return [_after(verdict, by_target[v]) if (v := verdict.target) in by_target else verdict for verdict in verdicts]
+    return [_after(v, by_target[t]) if t in by_target else v for t, v in verdicts.items()]
 
 
-def _glance(target: str, seconds: float) -> Glance:
+def _glance(target: Target, seconds: float) -> Glance:
     return glance(resolve(target), seconds)
 
 
@@ -136,7 +152,7 @@ def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
     )
 
 
-def _verdict(target: str, outcomes: Sequence[Outcome], is_proved: bool) -> ClaimVerdict:
+def _verdict(target: Target, outcomes: Sequence[Outcome], is_proved: bool) -> ClaimVerdict:
     claim = resolve(target)
     applicable = [outcome for outcome in outcomes if outcome.applicable]
     witness, evidence = _counterexample(claim, applicable)
@@ -147,7 +163,7 @@ def _verdict(target: str, outcomes: Sequence[Outcome], is_proved: bool) -> Claim
         applicable = [outcome for outcome in settled if outcome.applicable]
         witness, evidence = _tightest(claim, applicable)
     return ClaimVerdict(
-        target,
+        target if isinstance(target, str) else claim.id,
         claim,
         "refuted" if refuted else _positive_verdict(claim, applicable, is_proved),
         len(applicable),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
+
+from fedtheory.api.progress import progress as progress  # noqa: PLC0414 - all commands print and tell through this module
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 ArithmeticName = Annotated[
@@ -110,39 +112,3 @@ def about(file: str) -> Iterator[None]:
         raise error.in_file(file) from None
     except (NotApplicable, Diverging) as reason:
         raise InputError("", str(reason), file) from None
-
-
-@contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, or a line now and then where that is no terminal; a function of (done, all)."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _lines(label)
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, whole: bar.update(task, completed=done, total=whole)
-
-
-_PATIENCE = 10.0
-"""Seconds between two lines of progress."""
-
-
-def _lines(label: str) -> Callable[[int, int], None]:
-    """Tell (done, all) as a line on standard error, every few seconds."""
-    import sys
-    from time import perf_counter
-
-    told = perf_counter()
-
-    def tell(done: int, whole: int) -> None:
-        nonlocal told
-        if perf_counter() - told >= _PATIENCE:
-            told = perf_counter()
-            print(f"{label}: {done} of {whole}", file=sys.stderr, flush=True)
-
-    return tell

@@ -19,6 +19,7 @@ from fedtheory.federation import Algorithm, LocalWork
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.federation.rule import same_for_all
+from fedtheory.shown import Card, Shown, number
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,29 @@ class Bound:
     region: Region
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Shown):
     """One algorithm on one problem; results are computed on first use, in the problem's arithmetic."""
 
     problem: Problem
     algorithm: Algorithm
+
+    def summary(self) -> str:
+        """The algorithm, its rounds and its problem."""
+        return f"{self.algorithm.name}, {self.algorithm.rounds} rounds, on {self.problem.summary()}"
+
+    def card(self) -> Card:
+        """What is run on what."""
+        work, server = self.algorithm.work, self.algorithm.aggregation
+        facts = {
+            "rounds": str(self.algorithm.rounds),
+            "local steps": ", ".join(sorted({str(steps) for steps in work.steps})),
+            "local step size": ", ".join(sorted({number(size) for size in work.step_sizes})),
+            "server step size": number(server.server_step_size),
+            "participation": type(server.participation).__name__.lower(),
+            "clock": type(self.algorithm.clock.policy).__name__.lower(),
+        }
+        return Card(f"{self.algorithm.name} on {self.problem.summary()}", facts=facts)
 
     @cached_property
     def known(self) -> dict[object, Any]:

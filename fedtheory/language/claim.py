@@ -20,6 +20,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities.notion import Notion, Quantity
 from fedtheory.language.typesetting import latex, plain
+from fedtheory.shown import Card, Shown, inline
 
 Kind = Literal[
     "algorithm",
@@ -107,8 +108,8 @@ class Rate:
         return r"\quad\text{with }".join([rate, *settings])
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Claim:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Claim(Shown):
     """One statement of a source, or of a user.
 
     Give `lhs` and `rhs` (with `relation`) for a plain statement, `chain` for
@@ -151,6 +152,20 @@ class Claim:
     """Id of the printed claim whose bound this one improves, under its assumptions or others that are stated."""
     verdict: Verdict | None = None
     """The recorded verdict; `fedtheory verify` compares."""
+
+    def summary(self) -> str:
+        """The id and the recorded verdict."""
+        return self.id if self.verdict is None else f"{self.id}, recorded as {self.verdict}"
+
+    def card(self) -> Card:
+        """The typeset statement with what it asks for, and what its symbols stand for."""
+        facts = {"conditions": ", ".join(inline(latex(condition)) for condition in self.conditions)}
+        facts["assumptions"] = ", ".join(assumption.name for assumption in self.assumptions)
+        facts["recorded verdict"] = self.verdict or ""
+        symbols = [[inline(latex(symbol)), notion.name, notion.meaning] for symbol, notion in self.notation.items()]
+        title = f"{self.id} \u00b7 {self.title}" if self.title else self.id
+        stated = {name: text for name, text in facts.items() if text}
+        return Card(title, self.statement or None, stated, ("symbol", "stands for", "formula"), symbols)
 
     @property
     def slug(self) -> str:

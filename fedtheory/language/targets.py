@@ -18,13 +18,19 @@ from fedtheory.language.loading import load_file
 from fedtheory.language.registry import claims_like, claims_of, find, paper_with
 from fedtheory.language.wellformed import require_wellformed
 
+Target = str | Claim
+"""A claim by its name, or itself."""
+
 
 @cache
-def resolve(target: str) -> Claim:
-    """The claim of an id, of ``file.py:NAME`` or of ``FOLDER:NAME``; `InputError` where there is none.
+def resolve(target: Target) -> Claim:
+    """The claim of an id, of ``file.py:NAME`` or ``FOLDER:NAME``, or the given one; `InputError` where there is none.
 
     A file or folder is executed as Python, with all its rights: only name what you trust.
     """
+    if isinstance(target, Claim):
+        require_wellformed(target)
+        return target
     if target.endswith(".py"):
         raise InputError("id", f"expected {target}:NAME, with the name of a claim in that file")
     home, _, name = target.rpartition(":")

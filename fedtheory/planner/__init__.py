@@ -1,8 +1,9 @@
 """What the theory recommends for a run: step sizes, local steps, rounds, clients, and how far from the exact optimum.
 
     >>> from fedtheory import planner
-    >>> found = planner.plan(run, accuracy=0.1)
-    >>> found.recommended.optimum.step_size
+    >>> found = planner.plan_numbers({"L": 1, "M": 10, "tau": 5, "T": 100, "D": 2, "sigma": 1, "zeta": 0.5})
+    >>> found.recommended.optimum.step_size < 1 / 4
+    True
 
 All numbers are floats: a plan is advice.  Formulas are SymPy expressions.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
@@ -12,6 +13,7 @@ from fedtheory.planner.exact import ExactOptimum
 from fedtheory.planner.extent import LocalSteps
 from fedtheory.planner.optimum import Optimum
 from fedtheory.planner.target import RoundCost, Target
+from fedtheory.shown import Card, Shown, frame, number
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,32 @@ class ClaimPlan:
     paying_local_steps: LocalSteps | None = None
     exact: Comparison | None = None
 
+    def entry(self) -> dict[str, Any]:
+        """The bound and its best step size."""
+        return {
+            "verdict": self.claim.verdict,
+            "error": self.error.name,
+            "applicable": self.applicable,
+            "reason": self.reason,
+            "bound": None if self.bound is None else self.bound.value(),
+            "best_step_size": None if self.optimum is None else self.optimum.step_size,
+            "bound_at_best": None if self.optimum is None else self.optimum.value,
+        }
+
+    def row(self) -> list[str]:
+        """The same for a table of those that apply."""
+        entry = self.entry()
+        texts = (entry[name] for name in ("verdict", "error", "bound", "best_step_size", "bound_at_best"))
+        return [self.claim.id, *map(number, texts)]
+
+    def advice(self) -> dict[str, str]:
+        """The best step size of the bound, beside the one that is best for the exact error."""
+        found = {} if self.optimum is None else {"step size of the bound": number(self.optimum.step_size)}
+        if self.exact is not None:
+            found["step size of the exact error"] = number(self.exact.exact.step_size)
+            found["error at one over error at the other"] = number(self.exact.error_ratio)
+        return found
+
     @property
     def self_contained(self) -> bool:
         """Whether all numbers of the bound but constants are the same at its best step size.
@@ -93,8 +121,8 @@ class ClaimPlan:
         return all(slack.holds for slack in self.bound.slacks({STEP: self.optimum.step_size}))
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
     """What the theory recommends."""
 
     claims: tuple[ClaimPlan, ...]
@@ -104,3 +132,24 @@ class Plan:
     """Bounds that are not used because they are refuted."""
     cost: RoundCost | None
     """What a round costs; None for constants alone."""
+
+    def summary(self) -> str:
+        """The claim whose step size to take, and how many bounds cover the run."""
+        covering = sum(claim.applicable for claim in self.claims)
+        chosen = "no recommendation" if self.recommended is None else f"recommends {self.recommended.claim.id}"
+        return f"{chosen}; {covering} of {len(self.claims)} bounds cover the run"
+
+    def card(self) -> Card:
+        """The bounds that cover the run, the recommended one first."""
+        columns = ("bound", "verdict", "bounds", "value", "best step size", "value there")
+        covering = [plan for plan in self.claims if plan.applicable]
+        rows = [plan.row() for plan in sorted(covering, key=lambda plan: plan is not self.recommended)]
+        facts = {} if self.recommended is None else self.recommended.advice()
+        return Card(self.summary(), facts=facts, columns=columns, rows=rows)
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each claim; `MissingExtra` without pandas."""
+        columns = ("verdict", "error", "applicable", "reason", "bound", "best_step_size", "bound_at_best")
+        rows = [plan.entry() for plan in self.claims]
+        table = {name: [row[name] for row in rows] for name in columns}
+        return frame({"id": [plan.claim.id for plan in self.claims]} | table, "id")

@@ -13,8 +13,10 @@ from fedtheory.kernel.admitted import factors_below, require_finite, require_non
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.typesetting import latex
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.shown import Card, Shown, inline
 
 Document = dict[str, Any]
 
@@ -28,8 +30,8 @@ def digest(document: Document) -> str:
 ProofVerdict = Literal["proved", "broken", "no certificate"]
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(Shown):
     """What the kernel says of a certificate."""
 
     claim: Claim
@@ -45,6 +47,18 @@ class Proof:
         if self.certificate is None:
             return "no certificate"
         return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
+
+    def summary(self) -> str:
+        """The claim and the verdict."""
+        return f"{self.claim.id}: {self.verdict}"
+
+    def card(self) -> Card:
+        """The statement, the certificate's name, and what the kernel says of each step."""
+        facts = {"certificate": self.digest or "none"}
+        if self.relaxed is not None:
+            facts["conditions that suffice"] = ", ".join(inline(latex(weaker)) for weaker in self.relaxed) or "none"
+        steps = [["holds" if step.holds else "fails", step.text] for step in self.steps]
+        return Card(self.summary(), self.claim.statement or None, facts, ("", "step"), steps)
 
     @property
     def statement(self) -> Claim:

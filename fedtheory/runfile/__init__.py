@@ -13,14 +13,16 @@ from fedtheory.arithmetic import Arithmetic
 from fedtheory.engine.losses import LossRun
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
+from fedtheory.federation import Algorithm
 from fedtheory.federation.losses import LossProblem
+from fedtheory.federation.problem import Problem
 from fedtheory.runfile.algorithms import read_algorithm
 from fedtheory.runfile.limits import require_affordable
 from fedtheory.runfile.problems import read_problem
 from fedtheory.runfile.table import Table
 from fedtheory.runfile.write import run_table, run_toml
 
-__all__ = ["parse_run", "read_run", "read_toml", "run_table", "run_toml"]
+__all__ = ["parse_run", "read_run", "read_toml", "run_table", "run_toml", "run_with"]
 
 
 def read_run(file: str | Path, arithmetic: Arithmetic) -> Run:
@@ -50,5 +52,14 @@ def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Pa
     problem = read_problem(document.table("problem"), folder)
     algorithm = read_algorithm(document.table("algorithm"), problem)
     document.finish()
+    return _affordable(problem, algorithm)
+
+
+def run_with(problem: Problem, keys: dict[str, Any]) -> Run:
+    """The run of a problem and the keys of an `[algorithm]` table."""
+    return _affordable(problem, read_algorithm(Table(keys, "algorithm", problem.arithmetic), problem))
+
+
+def _affordable(problem: Problem, algorithm: Algorithm) -> Run:
     require_affordable(problem, algorithm)
     return LossRun(problem, algorithm) if isinstance(problem, LossProblem) else Run(problem, algorithm)

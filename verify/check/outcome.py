@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fedtheory.arithmetic import Arithmetic, plain_float
 from fedtheory.engine.region import Everywhere
 from fedtheory.language.claim import Claim
+from fedtheory.shown import Card, Shown, inline, number
 from verify.check.applicability import ConditionCheck
 from verify.check.comparison import Comparison
 from verify.check.rates import RateCheck
@@ -22,8 +23,8 @@ class Settlement:
     reason: str
 
 
-@dataclass(frozen=True)
-class Check:
+@dataclass(frozen=True, repr=False)
+class Check(Shown):
     """What a claim says of a run."""
 
     claim: Claim
@@ -44,6 +45,21 @@ class Check:
     """False where floats cannot tell whether the claim applies: nearby runs disagree, or the run leaves their range."""
     bits: int | None = None
     """Of enclosures, the precision of the answer."""
+
+    def summary(self) -> str:
+        """The claim, and whether it applies and holds."""
+        words = {True: "holds", False: "violated", None: "undecided"}
+        return f"{self.claim.id}: {words[self.holds] if self.applicable else 'not applicable'}"
+
+    def card(self) -> Card:
+        """The statement, its conditions with their slack, both sides and the terms of the right one."""
+        facts = {} if self.reason is None else {"reason": self.reason}
+        rows = [["slack of " + inline(c.latex), number(c.slack)] for c in self.conditions]
+        if self.worst is not None:
+            sides = {"left side": self.worst.lhs, "right side": self.worst.rhs, "ratio": self.worst.ratio}
+            rows += [[name, number(value)] for name, value in sides.items()]
+            rows += [["term " + inline(term.latex), number(term.value)] for term in self.worst.terms]
+        return Card(self.summary(), self.claim.statement or None, facts, ("", "value"), rows)
 
     @property
     def is_decided(self) -> bool:

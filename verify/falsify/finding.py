@@ -11,6 +11,7 @@ from typing import Literal
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
+from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
 from verify.falsify.hunt import Hunt
 from verify.falsify.search import search, short_search, simplest_violation
@@ -25,8 +26,8 @@ _LEAST = 5.0
 """Seconds of budget that shrinking counts with in any case."""
 
 
-@dataclass(frozen=True, eq=False)
-class Finding:
+@dataclass(frozen=True, eq=False, repr=False)
+class Finding(Shown):
     """The verdict of a search on one claim."""
 
     claim: Claim
@@ -40,6 +41,18 @@ class Finding:
     applicable: int
     """Of these, runs of which the claim speaks."""
     seconds: float
+
+    def summary(self) -> str:
+        """The claim, the verdict, and how many runs were tried."""
+        return f"{self.claim.id}: {self.verdict}, {self.looked} runs tried"
+
+    def card(self) -> Card:
+        """The statement, both sides, and the run."""
+        worst = None if self.found is None else self.found.worst
+        facts = {"largest ratio": number(self.best_ratio)}
+        if worst is not None:
+            facts |= {"left side": number(worst.lhs), "right side": number(worst.rhs)}
+        return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
     @property
     def contradicts(self) -> bool:

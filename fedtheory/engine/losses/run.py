@@ -22,7 +22,7 @@ from fedtheory.federation.losses.line import line
 from fedtheory.federation.losses.problem import LossProblem
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LossRun(Run):
     """One algorithm on sums of scalar losses; what needs constant matrices raises `NotApplicable`."""
 

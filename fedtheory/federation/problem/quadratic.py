@@ -15,10 +15,11 @@ from fedtheory.arithmetic import FLOAT, Arithmetic, Array, Number, arithmetic_of
 from fedtheory.errors import InputError
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, Oracle
+from fedtheory.shown import Card, Shown, number
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem(Shown):
     """Convex quadratics of M clients in d dimensions; all arrays share one arithmetic.
 
     Raises `InputError` when a shape does not fit, a Hessian is not symmetric
@@ -40,6 +41,24 @@ class Problem:
     data: ClientData | None = None
     """The data of a least-squares problem."""
     description: str = "quadratics"
+
+    def summary(self) -> str:
+        """What it is, and its size."""
+        clients = "1 client" if self.clients == 1 else f"{self.clients} clients"
+        return f"{self.description}: {clients} in {self.dimension} dimension{'' if self.dimension == 1 else 's'}"
+
+    def card(self) -> Card:
+        """Its size, what clients see of their gradients, and the value at start and optimum."""
+        facts = {
+            "clients": str(self.clients),
+            "dimension": str(self.dimension),
+            "arithmetic": self.arithmetic.kind,
+            "gradients": type(self.oracle).__name__,
+            "weights": f"{number(min(self.weights))} to {number(max(self.weights))}",
+        }
+        if self.data is not None:
+            facts["rows"] = ", ".join(str(len(outputs)) for outputs in self.data.outputs[:20])
+        return Card(self.description, r"\min_x \sum_i p_i F_i(x)", facts)
 
     @property
     def clients(self) -> int:

@@ -1,0 +1,133 @@
+"""The commands, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fedtheory import find_floors_first
+from fedtheory.api.inputs import claim_of, exact_run_of, run_of
+
+if TYPE_CHECKING:
+    from fedtheory.api.inputs import ClaimLike, RunLike
+    from fedtheory.api.results import Verdicts
+    from fedtheory.api.simulation import Simulation
+    from fedtheory.planner import Plan
+    from fedtheory.proofs import Proof
+    from verify.check import Check
+    from verify.falsify import Finding
+
+find_floors_first()
+
+
+def simulate(run: RunLike, *, arithmetic: str | None = None, schedules: int = 100, seed: int = 0) -> Simulation:
+    """Run an algorithm exactly: expectations over all noise and all draws of clients, no sampling error.
+
+    `run` is a `Run`, the name of a run file, or its content as a dictionary; `arithmetic` is "float" or "rational",
+    that of the run unless given.  Where update times are random, `schedules` of them are sampled.
+    Raises `InputError` where the run is none, and `NotApplicable` where it has too many outcomes to follow.
+
+    >>> import fedtheory as ft
+    >>> problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
+    >>> found = ft.simulate({"problem": problem, "algorithm": {"local_step_size": "1/2", "rounds": 2}})
+    >>> found.distance_sq.tolist()
+    [1.0, 0.25, 0.0625]
+    """
+    from fedtheory.api.simulation import simulation_of
+
+    return simulation_of(run_of(run, arithmetic), schedules, seed)
+
+
+def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> Check:
+    """Check a claim on a run: its conditions with their slack, both sides, each term, and whether it holds.
+
+    `claim` is a `Claim`, an id, or ``"file.py:NAME"``; `run` as for `simulate`.  What floats leave open is decided in
+    rationals where the run is short enough.
+
+    >>> import fedtheory as ft
+    >>> problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
+    >>> run = {"problem": problem, "algorithm": {"local_step_size": "1/4", "local_steps": 2, "rounds": 3}}
+    >>> ft.check("renard2022:thm-2.1", run)
+    <Check renard2022:thm-2.1: holds>
+    """
+    from verify.check import check as checked
+    from verify.check.nearby import nearby_runs
+    from verify.check.settle import settle
+
+    given = run_of(run, arithmetic)
+    return settle(checked(claim_of(claim), given, nearby_runs(given)), lambda: exact_run_of(run))
+
+
+def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
+    """Try claims on families of exact instances, and give each its verdict.
+
+    What a target can be on the command line it can be here: an id, a pattern, a source, a folder, ``"file.py"``, and
+    a `Claim`, which is tried in this process.  A claim of your own that stands is searched for a violation, for
+    `search` seconds.  Raises `InputError` without claims.
+    """
+    from fedtheory.api.inputs import targets_of
+    from fedtheory.api.progress import progress
+    from fedtheory.api.results import Verdicts
+    from verify.verdict import verify as verified
+
+    with progress("instances") as tell:
+        return Verdicts(verified(targets_of(claims), jobs=jobs, search=search, on_progress=tell))
+
+
+def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
+    """Search for a violation of a claim for `budget` seconds; a refutation is exact, and shrunk for readers."""
+    from fedtheory.api.progress import progress
+    from verify.falsify import falsify as falsified
+
+    with progress("seconds of search") as tell:
+        return falsified(claim_of(claim), budget, seed, tell)
+
+
+def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:
+    """The kernel's word on the certificate of a claim: the recorded one, or that of a JSON file.
+
+    >>> import fedtheory as ft
+    >>> ft.prove("liu2022:thm-1")
+    <Proof liu2022:thm-1: proved>
+    """
+    from fedtheory.proofs import examine
+    from fedtheory.proofs import prove as proved
+    from fedtheory.proofs.document import read_document
+
+    if certificate is None:
+        return proved(claim_of(claim))
+    return examine(claim_of(claim), read_document(certificate))
+
+
+def plan(
+    run: RunLike | Mapping[str, float], *, target: float | None = None, claims: Sequence[ClaimLike] | None = None
+) -> Plan:
+    """What the theory recommends for a run, or for constants alone: step sizes, rounds to a target, dominating terms.
+
+    `run` as for `simulate`, or numbers by the symbols of the bounds, such as ``{"L": 1, "M": 10, "tau": 5, "T": 100}``.
+    `target` is the accuracy to reach; `claims` are the bounds to ask, all that are true unless given.
+
+    >>> import fedtheory as ft
+    >>> numbers = {"L": 1, "M": 10, "tau": 5, "T": 100, "D": 2, "sigma": 1, "zeta": 0.5}
+    >>> found = ft.plan(numbers, claims=["renard2022:thm-2.1"])
+    >>> round(found.recommended.optimum.step_size, 4)
+    0.0246
+    """
+    from fedtheory import planner
+    from fedtheory.api.progress import progress
+
+    chosen = None if claims is None else [claim_of(claim) for claim in claims]
+    numbers = _numbers(run)
+    if numbers is not None:
+        return planner.plan_numbers(numbers, target, chosen)
+    with progress("planning") as tell:
+        return planner.plan(run_of(run, "float"), target, chosen, on_progress=tell)
+
+
+def _numbers(given: RunLike | Mapping[str, Any]) -> dict[str, float] | None:
+    """Constants as floats; None where the table is that of a run file."""
+    from fedtheory.arithmetic import FLOAT
+
+    if not isinstance(given, Mapping) or "problem" in given:
+        return None
+    return {name: FLOAT.number(value, name) for name, value in given.items()}

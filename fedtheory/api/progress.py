@@ -1,0 +1,61 @@
+"""Work shows that it lives: a bar in a terminal and in a notebook, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error or in a notebook, or a line now and then where neither is; tells (done, all)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if console.is_jupyter:
+        yield _notebook_bar(label)
+        return
+    if not console.is_terminal:
+        yield _lines(label)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)
+
+
+_PATIENCE = 10.0
+"""Seconds between two lines of progress."""
+
+
+def _lines(label: str) -> Callable[[int, int], None]:
+    """Tell (done, all) as a line on standard error, every few seconds."""
+    from time import perf_counter
+
+    told = perf_counter()
+
+    def tell(done: int, whole: int) -> None:
+        nonlocal told
+        if perf_counter() - told >= _PATIENCE:
+            told = perf_counter()
+            print(f"{label}: {done} of {whole}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _notebook_bar(label: str) -> Callable[[int, int], None]:
+    """Show (done, all) as a bar below the cell."""
+    from html import escape
+    from importlib import import_module
+
+    show: Any = import_module("IPython.display")
+
+    def bar(done: int, whole: int) -> Any:
+        shown = f'{escape(label)} <progress value="{done}" max="{max(whole, 1)}"></progress> {done} of {whole}'
+        return show.HTML(shown)
+
+    handle = show.display(bar(0, 0), display_id=True)
+    return lambda done, whole: handle.update(bar(done, whole))

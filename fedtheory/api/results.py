@@ -1,0 +1,46 @@
+"""Several verdicts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+from fedtheory.shown import Card, Shown, frame, number
+from verify.verdict import ClaimVerdict
+
+
+class Verdicts(Shown, Sequence[ClaimVerdict]):
+    """Verdicts in the order of their claims; one alone is shown as itself."""
+
+    def __init__(self, verdicts: Iterable[ClaimVerdict]) -> None:
+        self._verdicts = tuple(verdicts)
+
+    @overload
+    def __getitem__(self, key: int) -> ClaimVerdict: ...
+    @overload
+    def __getitem__(self, key: slice) -> Verdicts: ...
+    def __getitem__(self, key: int | slice) -> ClaimVerdict | Verdicts:
+        return self._verdicts[key] if isinstance(key, int) else Verdicts(self._verdicts[key])
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def __iter__(self) -> Iterator[ClaimVerdict]:
+        return iter(self._verdicts)
+
+    def summary(self) -> str:
+        """Each claim with its verdict."""
+        return "; ".join(f"{found.claim.id}: {found.verdict}" for found in self[:8]) + ("; ..." if self[8:] else "")
+
+    def card(self) -> Card:
+        """A table, or the card of the only one."""
+        if len(self) == 1:
+            return self[0].card()
+        rows = [[v.claim.id, v.verdict, str(v.instances), number(v.worst_ratio)] for v in self]
+        return Card("verdicts", columns=("claim", "verdict", "instances", "largest ratio"), rows=rows)
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each claim."""
+        columns = ("verdict", "instances", "violations", "undecided", "worst_ratio", "seconds")
+        table = {name: [getattr(found, name) for found in self] for name in columns}
+        return frame({"id": [found.claim.id for found in self]} | table, "id")

@@ -1,0 +1,102 @@
+"""How objects show themselves: one line in a terminal, a small card in a notebook.
+
+A class says what it is in a `Card`, which is data; the HTML is written here, once.
+Text in a card may hold formulas, as LaTeX between ``\\(`` and ``\\)``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from fedtheory.errors import MissingExtra
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a notebook shows of an object."""
+
+    title: str
+    formula: str | None = None
+    """LaTeX of what the object states."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Names and their values."""
+    columns: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    """A table: its heads, and its rows."""
+    figure: str | None = None
+    """An SVG."""
+    code: str | None = None
+    """Text to copy, such as a run file."""
+
+    @property
+    def html(self) -> str:
+        """The card as HTML without scripts."""
+        parts = [f"<p><strong>{escape(self.title)}</strong></p>"]
+        if self.formula:
+            parts.append(f"<div>\\[{escape(self.formula)}\\]</div>")
+        if self.facts:
+            parts.append(_table((), list(self.facts.items())))
+        if self.rows:
+            parts.append(_table(self.columns, self.rows))
+        if self.figure:
+            parts.append(f'<div style="max-width:30em">{self.figure}</div>')
+        if self.code:
+            parts.append(f"<pre>{escape(self.code)}</pre>")
+        return '<div class="fedtheory" style="overflow-x:auto">' + "".join(parts) + "</div>"
+
+
+class Shown(ABC):
+    """An object with a card; dataclasses that are shown take ``repr=False``."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """What the object is, in a few words."""
+
+    @abstractmethod
+    def card(self) -> Card:
+        """What a notebook shows of it."""
+
+    def __repr__(self) -> str:
+        """The class and the summary, on one line."""
+        return f"<{type(self).__name__} {self.summary()}>"
+
+    def _repr_html_(self) -> str:
+        return self.card().html
+
+    def _repr_latex_(self) -> str | None:
+        formula = self.card().formula
+        return None if formula is None else rf"$\displaystyle {formula}$"
+
+
+def inline(latex: str) -> str:
+    """LaTeX as a formula inside a card's text."""
+    return rf"\({latex}\)"
+
+
+def number(value: object) -> str:
+    """A number in a few characters: short exact ones as they are, others with five digits."""
+    text = str(value)
+    if value is None or isinstance(value, str | int) or (not isinstance(value, float) and len(text) <= 12):
+        return "" if value is None else text
+    from fedtheory.arithmetic import plain_float
+
+    return f"{plain_float(value):.5g}"
+
+
+def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:
+    """A pandas data frame of columns of equal length, one of them its index; `MissingExtra` without pandas."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("notebook", "a data frame") from None
+    return pd.DataFrame(dict(columns)).set_index(index)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table>{f'<thead><tr>{head}</tr></thead>' if columns else ''}<tbody>{body}</tbody></table>"

@@ -1,0 +1,82 @@
+"""What objects show in a terminal and in a notebook: short, well formed, escaped."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+from test_functions import FALSE, RUN
+
+import fedtheory as ft
+from fedtheory.shown import Card
+
+
+def shown() -> dict[str, Any]:
+    """One object of each kind."""
+    run = ft.simulate(RUN).run
+    claim = ft.all_claims()["renard2022:thm-2.1"]
+    return {
+        "claim": claim,
+        "own claim": FALSE,
+        "run": run,
+        "problem": run.problem,
+        "simulation": ft.simulate(RUN, arithmetic="rational"),
+        "check": ft.check(claim, RUN),
+        "proof": ft.prove("liu2022:thm-1"),
+        "plan": ft.plan(RUN, claims=[claim]),
+        "verdicts": ft.verify(FALSE, search=0),
+        "data": ft.problem_from([[1.0], [2.0]], [0.0, 1.0], client=[0, 1]),
+    }
+
+
+@pytest.fixture(scope="module")
+def objects() -> dict[str, Any]:
+    """Made once."""
+    return shown()
+
+
+def test_a_terminal_shows_one_line(objects: dict[str, Any]) -> None:
+    """Never pages of arrays."""
+    for thing in objects.values():
+        assert repr(thing).startswith(f"<{type(thing).__name__} ")
+        assert "\n" not in repr(thing)
+        assert len(repr(thing)) < 200
+
+
+def test_a_notebook_shows_well_formed_html(objects: dict[str, Any]) -> None:
+    """Tables are tables and nothing of a formula is taken for a tag."""
+    for name, thing in objects.items():
+        page = ET.fromstring(thing._repr_html_())
+        assert page.find("script") is None, name
+        for table in page.iter("table"):
+            assert len({len(row) for row in table.iter("tr")}) == 1, name
+
+
+def test_statements_are_typeset(objects: dict[str, Any]) -> None:
+    """What states something has its formula; what does not has none."""
+    assert objects["claim"].statement in objects["claim"]._repr_latex_()
+    assert objects["simulation"]._repr_latex_() is None
+    assert r"\(\eta \leq \frac{1}{4 L}\)" in objects["own claim"]._repr_html_()
+
+
+def test_numbers_are_shown(objects: dict[str, Any]) -> None:
+    """A counterexample comes with both sides and the run file; a simulation with its curve."""
+    worst = objects["verdicts"][0].evidence.worst
+    for side in (worst.lhs, worst.rhs):
+        assert f"<td>{side}</td>" in objects["verdicts"]._repr_html_()
+    assert "[algorithm]" in objects["verdicts"]._repr_html_()
+    assert "<svg" in objects["simulation"]._repr_html_()
+
+
+def test_results_are_tables(objects: dict[str, Any]) -> None:
+    """A row for each round, or for each claim."""
+    pytest.importorskip("pandas")
+    assert objects["simulation"].to_frame().shape == (4, 4)
+    assert objects["verdicts"].to_frame().loc["mine:drift", "verdict"] == "refuted"
+    assert objects["plan"].to_frame().loc["renard2022:thm-2.1", "applicable"]
+
+
+def test_text_is_escaped() -> None:
+    """A title is text, whatever is in it."""
+    assert "<b>" not in Card("<b>bold</b>", facts={"a<b": "c&d"}).html
