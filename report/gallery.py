@@ -75,7 +75,7 @@ def _is_bound_on_a_path(claim: Claim) -> bool:
 def _drift_figures(claim: Claim) -> list[Figure]:
     if not check(claim, showcase(local_steps=16)).applicable:
         return []
-    return [over_local_steps(claim, showcase(local_steps=16), _words(16))]
+    return [over_local_steps(claim.slug, claim, showcase(local_steps=16), _words(16))]
 
 
 def _words(local_steps: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -12,15 +12,17 @@ from markupsafe import Markup
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.engine.run import Run
-from fedtheory.errors import InputError
+from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.language.numbers import decimal
+from fedtheory.language.quantities import max_drift
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import read_run
 from report.curves import BoundCurve, applied, curve_up_to
 from report.figures.bounds import by_terms, over_rounds
-from report.figures.clock import over_clock_time
 from report.figures.comparison import Curve, bounds_together
+from report.figures.drift import inside_rounds, over_local_steps
+from report.figures.errors import exact_error
 from report.figures.ratios import ratio_over
 from report.figures.style import Figure
 from report.mathml import formula, prose
@@ -28,6 +30,8 @@ from verify.check import Check, check
 from verify.check.nearby import nearby_runs
 from verify.check.settle import settle
 
+_LISTED, _DRIFTING = 2000, 100
+"""Rounds whose errors, and whose drifts, are drawn one by one."""
 _FACTORS = (1 / 16, 1 / 4, 1 / 2, 1, 2, 4, 16)
 """Of the planned step size."""
 
@@ -96,6 +100,7 @@ class OnRun:
     ratio: str
     curve: Curve | None
     """Both sides over rounds, where the claim is a bound that applies."""
+    conditions: Sequence[Condition]
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,6 @@ class RunSection:
 
     own: OwnRun
     summary: OnRun
-    conditions: Sequence[Condition]
     sides: Sequence[Side]
     regions: Sequence[str]
     figures: Sequence[Figure]
@@ -148,11 +152,11 @@ def run_section(claim: Claim, own: OwnRun) -> RunSection:
         right="" if worst is None else decimal(worst.rhs),
         ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
         curve=None if curve is None else Curve(curve.horizons, curve.left, curve.right),
+        conditions=[_condition(found, n) for n in range(len(found.conditions))],
     )
     return RunSection(
         own=own,
         summary=summary,
-        conditions=[_condition(found, n) for n in range(len(found.conditions))],
         sides=[] if worst is None else list(_sides(found)),
         regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in found.regions.items()],
         figures=[] if curve is None else _figures(claim, own, curve),
@@ -211,9 +215,46 @@ def _figures(claim: Claim, own: OwnRun, curve: BoundCurve) -> list[Figure]:
     name, words = f"{claim.slug}-{own.slug}", f"On {own.name}."
     figures = [over_rounds(name, curve, words), by_terms(name, curve, words)]
     figures += [*_over_step_sizes(claim, own, name), *_over_local_steps(claim, own, name)]
-    if not own.run.algorithm.clock.is_synchronous:
-        figures.append(over_clock_time(name, {own.name: own.run}, words))
-    return figures
+    drift = max_drift is claim.notation.get(claim.relations[0].left)
+    figures += _possible(partial(_drift, name, own, claim if drift else None))
+    return figures if own.run.algorithm.clock.is_synchronous else [*figures, *_possible(partial(_error, name, own))]
+
+
+def run_figures(own: OwnRun) -> list[Figure]:
+    """The exact error of a run over rounds or clock time, and the drift inside its rounds."""
+    return _possible(partial(_error, own.slug, own), partial(_drift, own.slug, own))
+
+
+def _possible(*figures: Callable[[], Figure]) -> list[Figure]:
+    """Those of some figures that the run has: one that diverges has no drift, and neither have unequal local steps."""
+    drawn = []
+    for figure in figures:
+        try:
+            drawn.append(figure())
+        except (Diverging, NotApplicable, InputError):
+            continue
+    return drawn
+
+
+def _error(name: str, own: OwnRun) -> Figure:
+    run, words = _beginning(own, _LISTED)
+    how = "exact for each schedule, averaged over sampled ones" if run.algorithm.clock.is_random else "exact"
+    return exact_error(name, run, f"The expected error, {how}. {words}")
+
+
+def _drift(name: str, own: OwnRun, bound: Claim | None = None) -> Figure:
+    """The drift, also beside its bound."""
+    if own.run.algorithm.work.common_steps is None:
+        raise NotApplicable("the clients take different numbers of local steps")
+    run, words = _beginning(own, _DRIFTING)
+    return inside_rounds(name, run, words) if bound is None else over_local_steps(name, bound, run, words)
+
+
+def _beginning(own: OwnRun, most: int) -> tuple[Run, str]:
+    """As many rounds as can be listed, and how to call them."""
+    if own.run.algorithm.rounds <= most:
+        return own.run, f"On {own.name}."
+    return own.at(rounds=most), f"On the first {most} rounds of {own.name}."
 
 
 def _over_step_sizes(claim: Claim, own: OwnRun, name: str) -> list[Figure]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fedtheory.arithmetic import Array, plain_float, plain_floats
-from fedtheory.engine.random_clocks import drawn_runs
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.language.claim import Claim
 from report.curves import BoundCurve, curve_up_to
 from report.figures.bounds import draw_left, draw_terms
+from report.figures.errors import SCHEDULES, draw_error
 from report.figures.rates import draw_ladder
-from report.figures.style import BLUE, PAPER, drawing, legend_below
+from report.figures.style import PAPER, drawing, legend_below
 from verify.check import Check, check
 
 if TYPE_CHECKING:
@@ -26,7 +23,7 @@ FORMATS = (".svg", ".png", ".pdf")
 _DOTS_PER_INCH = 300
 
 
-def error_figure(run: Run, *, schedules: int = 100, seed: int = 0) -> Canvas:
+def error_figure(run: Run, *, schedules: int = SCHEDULES, seed: int = 0) -> Canvas:
     """E F(theta^n) - F* over the rounds of a run, or over clock time where the server does not wait for everybody.
 
     A random clock is averaged over so many sampled `schedules`, with an
@@ -34,40 +31,8 @@ def error_figure(run: Run, *, schedules: int = 100, seed: int = 0) -> Canvas:
     as it goes.
     """
     with drawing(PAPER) as (canvas, axes):
-        if run.algorithm.clock.is_random:
-            _draw_sampled(axes, run, schedules, seed)
-        else:
-            _draw_exact(axes, run)
-        axes.set_ylabel(r"$\mathbb{E}F(\theta^n)-F^*$")
+        draw_error(axes, run, schedules, seed)
         return canvas
-
-
-def _draw_exact(axes: Axes, run: Run) -> None:
-    errors = plain_floats(run.attempted_trajectory.server_suboptimality)
-    if run.algorithm.clock.is_synchronous:
-        axes.set_xlabel("number of server updates")
-        axes.plot(np.arange(len(errors)), errors, color=BLUE)
-    else:
-        axes.set_xlabel("clock time $t$")
-        times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]
-        axes.plot(times[: len(errors)], errors, color=BLUE, drawstyle="steps-post")
-    _logarithmic(axes, errors)
-
-
-def _draw_sampled(axes: Axes, run: Run, schedules: int, seed: int) -> None:
-    found = drawn_runs(run, schedules, seed)
-    times, error = np.concatenate([[0.0], np.asarray(found.times.mean)]), found.suboptimality
-    axes.set_xlabel("mean clock time $t$ of the server update")
-    axes.plot(times, error.mean, color=BLUE, label=f"mean over {schedules} schedules")
-    axes.fill_between(times, error.low, error.high, color=BLUE, alpha=0.25, linewidth=0, label="interval of 99 %")
-    _logarithmic(axes, np.asarray(error.low))
-    axes.legend()
-
-
-def _logarithmic(axes: Axes, values: Array) -> None:
-    """A logarithmic axis, unless there is nothing that it can show."""
-    if np.any(values > 0):
-        axes.set_yscale("log", nonpositive="mask")
 
 
 def bound_figure(claim: Claim, run: Run) -> Canvas:

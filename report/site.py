@@ -36,7 +36,7 @@ from report.drawing import (
     environment_for,
 )
 from report.errata import ERRATA_PAGE
-from report.own_runs import OnRun, OwnRun, own_runs, together
+from report.own_runs import OnRun, OwnRun, own_runs, run_figures, together
 from report.pages import page_name, tightest
 from report.planning import PLAN_PAGE, comparable
 from verify.verdict import ClaimVerdict, verify
@@ -236,7 +236,8 @@ class _Site:
         for number, own in enumerate(self.runs):
             found = [(row, self.on_runs[row.target][number]) for row in self.rows]
             curves = {row.called: section.curve for row, section in found if section.curve is not None}
-            yield own.page, template.render(own=own, rows=found, together=together(own, curves))
+            drawn = run_figures(own)
+            yield own.page, template.render(own=own, rows=found, together=together(own, curves), drawn=drawn)
 
 
 def _verdicts_json(verdicts: Sequence[ClaimVerdict]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from fedtheory.arithmetic import FLOAT
 from fedtheory.errors import InputError
 from fedtheory.language.targets import resolve
-from fedtheory.runfile import read_run
-from report.own_runs import own_runs
+from fedtheory.runfile import parse_run, read_run
+from report.figures import drift, errors
+from report.own_runs import OwnRun, own_runs, run_figures
 from report.site import write_site
 from verify.check import check
 
@@ -92,7 +94,8 @@ def test_the_numbers_are_those_of_the_check(site: Path) -> None:
     assert f"{float(worst.lhs):.4g}" in section
     assert f"{float(worst.rhs):.4g}" in section
     assert "<td>yes</td>" in section
-    assert section.count("<figure") == 4
+    assert section.count("<figure") == 5
+    assert "Exact client drift" in section
     assert "local step size" in section
 
 
@@ -111,6 +114,36 @@ def test_the_page_of_a_run(site: Path) -> None:
     assert "holds" in text
     assert "not applicable" in page(site, "run-bold")
     assert "run-planned.html" in page(site, "index")
+    conditions, itself = text.split("<h2>Conditions</h2>")[1].split("<h2>The run itself</h2>")
+    assert conditions.count("<td>yes</td>") == 2
+    assert itself.count("<figure") == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "figures"),
+    [
+        ({}, ["number of server updates", "local step"]),
+        ({"clock": {"policy": "async", "times": [1, 3]}}, ["clock time", "local step"]),
+        ({"clock": {"policy": "async", "times": [1, 3], "law": "exponential"}}, ["mean clock time"]),
+        ({"local_steps": [1, 2]}, ["number of server updates"]),
+        ({"local_step_size": 100, "rounds": 500}, ["number of server updates"]),
+    ],
+    ids=["synchronous", "asynchronous", "random clock", "unequal steps", "diverging"],
+)
+def test_pictures_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], figures: list[str]
+) -> None:
+    """The error over what the server counts, and the drift where the clients take equally many steps."""
+    document = tomllib.loads(RUN.format(step='"1/8"'))
+    run = parse_run({**document, "algorithm": {**document["algorithm"], **changes}}, FLOAT)
+    labels: list[str] = []
+    for module in (errors, drift):
+        monkeypatch.setattr(module, "finish", lambda canvas, *_: labels.append(canvas.axes[0].get_xlabel()))
+    monkeypatch.setattr(OwnRun, "run", run)
+    run_figures(OwnRun(str(tmp_path / "any.toml")))
+    assert len(labels) == len(figures)
+    for label, expected in zip(labels, figures, strict=True):
+        assert label.startswith(expected)
 
 
 def test_runs_of_one_name(tmp_path: Path) -> None:

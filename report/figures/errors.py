@@ -1,0 +1,62 @@
+"""The exact error of a run, over rounds or over clock time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, plain_float, plain_floats
+from fedtheory.engine.random_clocks import drawn_runs
+from fedtheory.engine.run import Run
+from report.figures.style import BLUE, Figure, drawing, finish
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SCHEDULES = 100
+"""Over which a random clock is averaged."""
+
+
+def exact_error(name: str, run: Run, words: str) -> Figure:
+    """E F(theta^n) - F* of a run."""
+    with drawing() as (canvas, axes):
+        draw_error(axes, run)
+        return finish(canvas, f"{name}-error", words)
+
+
+def draw_error(axes: Axes, run: Run, schedules: int = SCHEDULES, seed: int = 0) -> None:
+    """E F(theta^n) - F* over rounds, over clock time where the server does not wait, or averaged over random clocks."""
+    if run.algorithm.clock.is_random:
+        _draw_sampled(axes, run, schedules, seed)
+    else:
+        _draw_exact(axes, run)
+    axes.set_ylabel(r"$\mathbb{E}F(\theta^n)-F^*$")
+
+
+def _draw_exact(axes: Axes, run: Run) -> None:
+    errors = plain_floats(run.attempted_trajectory.server_suboptimality)
+    if run.algorithm.clock.is_synchronous:
+        axes.set_xlabel("number of server updates")
+        axes.plot(np.arange(len(errors)), errors, color=BLUE)
+    else:
+        axes.set_xlabel("clock time $t$")
+        times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]
+        axes.plot(times[: len(errors)], errors, color=BLUE, drawstyle="steps-post")
+    _logarithmic(axes, errors)
+
+
+def _draw_sampled(axes: Axes, run: Run, schedules: int, seed: int) -> None:
+    found = drawn_runs(run, schedules, seed)
+    times, error = np.concatenate([[0.0], np.asarray(found.times.mean)]), found.suboptimality
+    axes.set_xlabel("mean clock time $t$ of the server update")
+    axes.plot(times, error.mean, color=BLUE, label=f"mean over {schedules} schedules")
+    axes.fill_between(times, error.low, error.high, color=BLUE, alpha=0.25, linewidth=0, label="interval of 99 %")
+    _logarithmic(axes, np.asarray(error.low))
+    axes.legend()
+
+
+def _logarithmic(axes: Axes, values: Array) -> None:
+    """A logarithmic axis, unless there is nothing that it can show."""
+    if np.any(values > 0):
+        axes.set_yscale("log", nonpositive="mask")
