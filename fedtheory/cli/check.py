@@ -154,8 +154,8 @@ def _print_sides(found: Check, worst: Comparison) -> None:
     from rich.markup import escape
 
     place = ", ".join(f"{axis} {value}" for axis, value in worst.index.items())
-    rows = [["left side", short(worst.lhs)], ["right side", short(worst.rhs)], ["ratio", short(worst.ratio)]]
-    rows += [[f"  {escape(found.claim.in_words(term.expression))}", short(term.value)] for term in worst.terms]
+    rows = [[short(worst.lhs), "left side"], [short(worst.rhs), "right side"], [short(worst.ratio), "ratio"]]
+    rows += [[short(term.value), f"term {escape(found.claim.in_words(term.expression))}"] for term in worst.terms]
     for name, point in worst.points.items():
-        rows.append([f"{name} - x*", ", ".join(short(value) for value in point)])
-    print_table(f"worst place: {place or 'the run'}", ["", "value"], rows, whole=("value",))
+        rows.append([", ".join(short(value) for value in point), f"{name} - x*"])
+    print_table(f"worst place: {place or 'the run'}", ["value", "of"], rows, whole=())

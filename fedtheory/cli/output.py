@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from fedtheory.api.progress import progress as progress  # noqa: PLC0414 - all commands print and tell through this module
+from fedtheory.cli.tables import print_table as print_table  # noqa: PLC0414
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 ArithmeticName = Annotated[
@@ -33,9 +34,6 @@ FigureFile = Annotated[
 ]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]
 
-_ROOMY = 110
-"""Width of a terminal, in characters, from which on tables show all their columns."""
-
 _STYLES = {
     "supported": "green",
     "proved": "bold green",
@@ -50,26 +48,6 @@ def print_json(document: Any) -> None:
     """One JSON document; refuses NaN and infinity, which are not JSON."""
     json.dump(document, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
     sys.stdout.write("\n")
-
-
-def print_table(
-    title: str, columns: list[str], rows: list[list[str]], *, whole: tuple[str, ...], roomy: tuple[str, ...] = ()
-) -> None:
-    """A table on standard output; columns in `whole` are never folded, those in `roomy` left out when it is narrow."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console()
-    shown = [n for n, column in enumerate(columns) if column not in roomy or console.width >= _ROOMY]
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for n in shown:
-        widest = max((len(Text.from_markup(row[n]).plain) for row in rows), default=0)
-        width = max(widest, len(columns[n])) if columns[n] in whole else None
-        table.add_column(columns[n], overflow="fold", no_wrap=width is not None, min_width=width)
-    for row in rows:
-        table.add_row(*(row[n] for n in shown))
-    console.print(table)
 
 
 def print_lines(*lines: str) -> None:

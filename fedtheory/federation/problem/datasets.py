@@ -35,6 +35,8 @@ class DataSet:
     """(n,): of the data sets by name -1 and 1 for two classes, standardised for a regression."""
     client: Array | None = None
     """(n,): the client of each row where the file says so."""
+    target: str = "y"
+    """The name of the output."""
     columns: tuple[str, ...] = ()
     """The names of the features where the file has some."""
     intercept: bool = False
@@ -166,7 +168,7 @@ def _read_columns(path: Path, choice: Choice) -> DataSet:
     features = np.array([table.numbers(name) for name in roles.features]).reshape(len(roles.features), rows).T
     client = None if roles.client is None else table.labels(roles.client)
     found = _checked(path, features, table.numbers(roles.target), client)
-    return replace(found, columns=roles.features)
+    return replace(found, target=roles.target, columns=roles.features)
 
 
 def _checked(path: Path, features: Array, targets: Array, client: Array | None) -> DataSet:

@@ -1,0 +1,125 @@
+"""`fedtheory data`: what is in a data file, and a run file to begin with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fedtheory.cli.output import Json, print_json, print_lines, print_table, short
+
+if TYPE_CHECKING:
+    from fedtheory.planner.description import DataDescription
+
+NAME = "data"
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="csv, Parquet or npz; or a data set such as digits:3-8.")]
+Target = Annotated[str | None, typer.Option("--target", metavar="COLUMN", help="What is to be predicted.")]
+Client = Annotated[str | None, typer.Option("--client", metavar="COLUMN", help="Whose a row is.")]
+Features = Annotated[
+    list[str] | None, typer.Option("--feature", metavar="COLUMN", help="Only these; may be repeated. Else all others.")
+]
+Standardize = Annotated[
+    bool | None, typer.Option("--standardize/--raw", help="Each feature to mean 0 and deviation 1; default: if uneven.")
+]
+Intercept = Annotated[
+    bool | None, typer.Option("--intercept/--no-intercept", help="A column of ones; default: if there is none.")
+]
+Save = Annotated[str | None, typer.Option("--save", metavar="RUN", help="Write the run file there.")]
+
+_MOST_FEATURES = 20
+
+
+def run(
+    file: File,
+    *,
+    target: Target = None,
+    client: Client = None,
+    feature: Features = None,
+    standardize: Standardize = None,
+    intercept: Intercept = None,
+    save: Save = None,
+    as_json: Json = False,
+) -> None:
+    """Say what is in a data file: columns, clients, curvatures, how different the clients are, a run to begin with."""
+    from fedtheory.errors import InputError
+    from fedtheory.federation.problem.columns import Choice
+    from fedtheory.planner.description import describe, document
+
+    choice = Choice(target, client, tuple(feature) if feature else None)
+    try:
+        found = describe(file, choice, standardize, intercept)
+    except InputError as error:
+        # Here the keys of a run file are options of the command.
+        raise InputError(error.key.removeprefix("problem."), error.message, error.file) from None
+    named = None if save is None else _as_seen_from(save, file)
+    written = [] if save is None else [_saved(found, save, named)]
+    if as_json:
+        print_json({**document(found, named), "files": written})
+        return
+    for_people(found)
+    print_lines(*(f"wrote {path}" for path in written))
+
+
+def _as_seen_from(save: str, file: str) -> str:
+    """How a run file names a data file."""
+    import os
+    from pathlib import Path
+
+    return Path(os.path.relpath(file, Path(save).parent)).as_posix() if Path(file).is_file() else file
+
+
+def _saved(found: DataDescription, save: str, named: str | None) -> str:
+    from pathlib import Path
+
+    from fedtheory.errors import InputError
+    from fedtheory.runfile import run_toml
+
+    try:
+        Path(save).write_text(run_toml(found.run_table(named)), encoding="utf-8")
+    except OSError as error:
+        raise InputError("save", f"cannot be written ({error.strerror})", save) from None
+    return save
+
+
+def for_people(found: DataDescription) -> None:
+    """Print a description for a terminal."""
+    from rich.markup import escape
+
+    from fedtheory.runfile import run_toml
+
+    clients, scales = found.clients, found.features
+    columns = "1 feature" if len(scales) == 1 else f"{len(scales)} features"
+    counted = "1 client" if len(clients) == 1 else f"{len(clients)} clients"
+    print_lines(f"[bold]{escape(found.file)}[/bold]: {sum(found.counts)} rows, {counted}, {columns}")
+    rows = [
+        [escape(s.name), *map(short, (s.mean, s.deviation, s.least, s.largest))]
+        for s in [found.target, *scales[:_MOST_FEATURES]]
+    ]
+    rows[0][0] += " (target)"
+    headings = ["column", "mean", "deviation", "least", "largest"]
+    print_table("columns", headings, rows, whole=tuple(headings))
+    if len(scales) > _MOST_FEATURES:
+        print_lines(f"and {len(scales) - _MOST_FEATURES} more columns; --json has all")
+    headings = ["client", "rows", "mean target", "L", "mu", "gradient at x*", "curvature apart"]
+    rows = [
+        [escape(c.name), str(c.rows), *map(short, numbers)]
+        for c in clients
+        for numbers in [(c.target_mean, c.smoothness, c.strong_convexity, c.gradient_at_optimum, c.curvature_apart)]
+    ]
+    print_table("clients, with the columns as in the run file", headings, rows, whole=tuple(headings))
+    constants = found.constants
+    print_lines(
+        f"all clients: L = {short(constants['smoothness'])}, mu = {short(constants['strong_convexity'])}; "
+        f"F itself, with clients weighed by their rows: from {short(constants['objective_strong_convexity'])} "
+        f"to {short(constants['objective_smoothness'])}",
+        f"F falls from {short(constants['initial_gap'] + constants['optimal_value'])} at zero "
+        f"to {short(constants['optimal_value'])} at its minimiser x*",
+        "how different the clients are: at x* their gradients are up to "
+        f"{short(constants['gradient_dissimilarity_at_optimum'])} long, and their curvatures differ from that of F by "
+        f"up to {short(constants['curvature_dissimilarity'])}",
+        *(f"[bold]note[/bold]: {escape(note)}" for note in found.notes),
+        "",
+        "[bold]a run file to begin with[/bold] (--save RUN writes it)",
+        escape(run_toml(found.run_table())),
+    )

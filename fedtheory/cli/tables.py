@@ -1,0 +1,98 @@
+"""Tables for terminals of any width: nothing is cut, and nothing left out without a word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_PADDING, _EDGE = 3, 1
+"""Characters that a table needs beside its cells: for each column, and once."""
+
+
+def print_table(
+    title: str, columns: list[str], rows: list[list[str]], *, whole: tuple[str, ...], roomy: tuple[str, ...] = ()
+) -> None:
+    """A table on standard output; cells of columns in `whole` are never folded, others and headings between words.
+
+    Where it does not fit, columns in `roomy` are left out, with a word; else its rows become lines of key and value.
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False, emoji=False)
+    room = console.width - _EDGE
+    known = [_Column.of(column, [row[n] for row in rows], column in whole) for n, column in enumerate(columns)]
+    most = [n for n, column in enumerate(columns) if column not in roomy]
+    shown = list(range(len(columns))) if _narrowest(known) <= room else most
+    kept = [known[n] for n in shown]
+    if _narrowest(kept) > room:
+        console.print(title, style="italic")
+        console.print(_records(columns, rows))
+        return
+    console.print(_ruled(title, kept, _widths(kept, room), [[row[n] for n in shown] for row in rows]))
+    if len(shown) < len(columns):
+        console.print(f"left out here: {', '.join(roomy)}; wider terminals and --json show them")
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A heading, and how many characters its column needs."""
+
+    heading: str
+    least: int
+    """As wide as the longest word of a cell or of the heading; as the widest cell, if cells stay whole."""
+    most: int
+    """As wide as the widest line."""
+
+    @classmethod
+    def of(cls, heading: str, cells: list[str], whole: bool) -> _Column:
+        """The column of some cells, which may have Rich markup."""
+        from rich.cells import cell_len
+        from rich.text import Text
+
+        lines = [line for cell in cells for line in Text.from_markup(cell, emoji=False).plain.split("\n")]
+        words = lines if whole else [word for line in lines for word in line.split()]
+        least = max(map(cell_len, [*words, *heading.split()]), default=0)
+        return cls(heading, least, max(map(cell_len, [*lines, heading])))
+
+
+def _narrowest(columns: list[_Column]) -> int:
+    return sum(column.least + _PADDING for column in columns)
+
+
+def _widths(columns: list[_Column], room: int) -> list[int]:
+    """The width of each column: what is left of the room goes to those that need least first."""
+    widths, left = [column.least for column in columns], room - _narrowest(columns)
+    wanting = sorted(range(len(columns)), key=lambda n: columns[n].most - columns[n].least)
+    for done, n in enumerate(wanting):
+        more = min(columns[n].most - columns[n].least, left // (len(wanting) - done))
+        widths[n], left = widths[n] + more, left - more
+    return widths
+
+
+def _ruled(title: str, columns: list[_Column], widths: list[int], rows: list[list[str]]) -> Table:
+    """A table with a line of headings."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for column, width in zip(columns, widths, strict=True):
+        table.add_column(column.heading, overflow="fold", width=width)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _records(columns: list[str], rows: list[list[str]]) -> Table:
+    """Each row as lines of key and value, with an empty line after it."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for row in rows:
+        for column, cell in zip(columns, row, strict=True):
+            table.add_row(column, cell)
+        table.add_row()
+    return table

@@ -1,0 +1,231 @@
+"""What is in a data file: its columns, its clients, their curvatures, how different they are, a run to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.engine.run import Run
+from fedtheory.federation import fedavg
+from fedtheory.federation.problem import Problem, least_squares
+from fedtheory.federation.problem.columns import Choice
+from fedtheory.federation.problem.datasets import DataSet, load
+from fedtheory.federation.problem.least_squares import shares_of_rows
+from fedtheory.runfile.problems import split_data
+
+LOCAL_STEPS, ROUNDS = 5, 100
+"""Of the run to begin with."""
+_UNEVEN = 10.0
+"""From this ratio of the features' deviations on they are standardised."""
+_FLAT = 1e-9
+"""A curvature below this part of the largest one is zero."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where the numbers of a column lie."""
+
+    name: str
+    mean: float
+    deviation: float
+    least: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class ClientSummary:
+    """One client's rows and its objective F_i; lengths are Euclidean, of models with the columns of the run."""
+
+    name: str
+    rows: int
+    target_mean: float
+    smoothness: float
+    """L_i, the largest curvature of F_i."""
+    strong_convexity: float
+    """mu_i, the smallest one."""
+    gradient_at_optimum: float
+    """|grad F_i(x*)|, x* the minimiser of F: zero for clients that agree."""
+    curvature_apart: float
+    """Largest curvature, in size, of F_i - F."""
+
+
+@dataclass(frozen=True, eq=False)
+class DataDescription:
+    """A data file, and least squares on it as a run to begin with."""
+
+    file: str
+    choice: Choice
+    given: DataSet
+    standardize: bool
+    intercept: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the features."""
+        return self.given.columns or tuple(f"x{n}" for n in range(self.given.features.shape[1]))
+
+    @property
+    def features(self) -> list[Scale]:
+        """The scale of each feature, as the file has it."""
+        return [_scale(name, column) for name, column in zip(self.names, self.given.features.T, strict=True)]
+
+    @property
+    def target(self) -> Scale:
+        """The scale of the target."""
+        return _scale(self.given.target, self.given.outputs)
+
+    @cached_property
+    def labels(self) -> Array:
+        """The clients, (M,); one where the file does not say whose a row is."""
+        return np.array(["all rows"]) if self.given.client is None else np.unique(self.given.client)
+
+    @cached_property
+    def rows(self) -> list[Array]:
+        """Numbers of the rows of each client."""
+        if self.given.client is None:
+            return [np.arange(len(self.given.outputs))]
+        return [np.flatnonzero(self.given.client == label) for label in self.labels]
+
+    @property
+    def counts(self) -> list[int]:
+        """n_i, the rows of each client."""
+        return [len(part) for part in self.rows]
+
+    @cached_property
+    def run(self) -> Run:
+        """FedAvg on the data as the run file prepares it, at a quarter of 1/L."""
+        prepared = self.given.standardised() if self.standardize else self.given
+        data = split_data(replace(prepared, intercept=self.intercept), self.rows, FLOAT)
+        problem = least_squares(data, FLOAT.zeros(data.inputs[0].shape[1]), weights=shares_of_rows(data, FLOAT))
+        run = Run(problem, fedavg(problem, rounds=ROUNDS, local_steps=LOCAL_STEPS, local_step_size=1))
+        return run.with_step_factor(_few_digits(1 / (4 * run.smoothness)) if run.smoothness > 0 else 1.0)
+
+    @property
+    def problem(self) -> Problem:
+        """Least squares on the data."""
+        return self.run.problem
+
+    @property
+    def clients(self) -> list[ClientSummary]:
+        """Each client."""
+        problem, run = self.problem, self.run
+        pulls = np.linalg.norm(problem.gradients(np.tile(problem.optimum, (problem.clients, 1))), axis=1)
+        apart = np.abs(np.linalg.eigvalsh(problem.hessians - problem.hessian)).max(axis=1)
+        curvatures = (run.client_smoothness, np.maximum(run.client_strong_convexity, 0), pulls, apart)
+        return [
+            ClientSummary(_label(label), len(rows), float(self.given.outputs[rows].mean()), *map(float, numbers))
+            for label, rows, *numbers in zip(self.labels, self.rows, *curvatures, strict=True)
+        ]
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """Numbers of the whole problem, with clients that weigh by their rows."""
+        problem, run = self.problem, self.run
+        clients = self.clients
+        return {
+            "smoothness": run.smoothness,
+            "strong_convexity": max(run.strong_convexity, 0.0),
+            "objective_smoothness": run.objective_smoothness,
+            "objective_strong_convexity": max(run.smallest_curvature, 0.0),
+            "gradient_dissimilarity_at_optimum": max(client.gradient_at_optimum for client in clients),
+            "curvature_dissimilarity": max(client.curvature_apart for client in clients),
+            "initial_gap": run.initial_gap,
+            "optimal_value": float(problem.optimal_value),
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know before a run."""
+        found = [f"column {name!r} never changes" for name in self._constant]
+        if self.given.client is None:
+            found.append(
+                "the file does not say whose a row is: name a column as client, or deal the rows out by clients"
+            )
+        if self.standardize:
+            found.append("the columns' scales are far apart: standardize = true brings them together")
+        if len(set(self.counts)) > 1:
+            found.append(
+                f'clients have {min(self.counts)} to {max(self.counts)} rows: shares = "samples" weighs them by their '
+                'rows, "equal" lets all count alike'
+            )
+        if self.run.smallest_curvature <= _FLAT * self.run.smoothness:
+            found.append('F has flat directions: a ridge, such as ridge = "1/100", gives it one minimiser')
+        return found
+
+    @property
+    def _constant(self) -> list[str]:
+        return [scale.name for scale in self.features if scale.deviation == 0]
+
+    def run_table(self, data: str | None = None) -> dict[str, Any]:
+        """A run file to begin with; `data` is how it names the file."""
+        problem: dict[str, Any] = {"kind": "least-squares", "data": data or self.file}
+        columns = {"target": self.choice.target, "client": self.choice.client, "features": self.choice.features}
+        problem |= {key: list(v) if isinstance(v, tuple) else v for key, v in columns.items() if v is not None}
+        if self.given.client is None:
+            problem["clients"] = min(10, len(self.given.outputs))
+        problem |= {"shares": "samples"} if len(set(self.counts)) > 1 else {}
+        problem |= {"standardize": True} if self.standardize else {}
+        problem |= {"intercept": self.intercept} if self.intercept != self.given.intercept else {}
+        step_size = float(self.run.algorithm.work.step_sizes[0])
+        return {
+            "problem": problem,
+            "algorithm": {"local_step_size": step_size, "local_steps": LOCAL_STEPS, "rounds": ROUNDS},
+        }
+
+
+def describe(
+    file: str, choice: Choice, standardize: bool | None = None, intercept: bool | None = None
+) -> DataDescription:
+    """The description of a file or of a data set by name; `InputError` where it cannot be read.
+
+    Where they are not given, features whose deviations are far apart are
+    standardised, and a column of ones is added where there is none.
+    """
+    given = load(file, choice)
+    uneven = _are_uneven(given.features.std(axis=0)) if standardize is None else standardize
+    return DataDescription(file, choice, given, uneven, _lacks_ones(given) if intercept is None else intercept)
+
+
+def _are_uneven(deviations: Array) -> bool:
+    moving = deviations[deviations > 0]
+    return bool(len(moving) > 0 and moving.max() > _UNEVEN * moving.min())
+
+
+def _lacks_ones(given: DataSet) -> bool:
+    return given.intercept or not bool((given.features == 1).all(axis=0).any())
+
+
+def _scale(name: str, column: Array) -> Scale:
+    return Scale(name, *map(float, (column.mean(), column.std(), column.min(), column.max())))
+
+
+def _label(label: Any) -> str:
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def _few_digits(number: float) -> float:
+    """A number rounded down to two digits."""
+    unit = 10.0 ** (floor(log10(number)) - 1)
+    return float(f"{floor(number / unit * (1 + 1e-12)) * unit:.2g}")
+
+
+def document(found: DataDescription, data: str | None = None) -> Mapping[str, Any]:
+    """Everything as nested dictionaries and lists."""
+    return {
+        "file": found.file,
+        "rows": sum(found.counts),
+        "target": vars(found.target),
+        "features": [vars(scale) for scale in found.features],
+        "standardize": found.standardize,
+        "intercept": found.intercept,
+        "clients": [vars(client) for client in found.clients],
+        "constants": found.constants,
+        "notes": found.notes,
+        "run": found.run_table(data),
+    }
