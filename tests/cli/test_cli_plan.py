@@ -100,7 +100,7 @@ def test_constants_for_people(command) -> None:
 def test_for_people(command, write_run) -> None:
     """A table of the bounds, why others do not apply, and the recommended one in detail."""
     outcome = command("plan", write_run(), "--target", "1/2")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.code == 0
     for expected in ("recommended", "largest step size", "exact: best step size", "the gradients are noisy", "refuted"):
         assert expected in " ".join(outcome.out.split())
 
