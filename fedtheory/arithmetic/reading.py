@@ -15,6 +15,11 @@ _LONGEST_NUMBER = 4000
 """Characters of a number in a run file."""
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is one number, such as ``"1/20"``."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 def fraction_of(value: object, key: str) -> Fraction:
     """The fraction that a whole number or a text stands for; `key` names it in errors."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer | str | Decimal | Fraction):

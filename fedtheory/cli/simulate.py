@@ -125,13 +125,13 @@ def document(simulated: Run) -> dict[str, Any]:
 
 
 def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
-    from fedtheory.errors import Diverging
+    from fedtheory.errors import Diverging, NotApplicable
 
     if simulated.algorithm.work.common_steps is None or len(trajectory.server_mean) == 1:
         return None
     try:
         inside = {"suboptimality": trajectory.local_suboptimality, "drift": trajectory.drift}
-    except Diverging:
+    except (Diverging, NotApplicable):
         return None
     return {name: _texts(simulated, values) for name, values in inside.items()}
 

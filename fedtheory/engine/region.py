@@ -63,6 +63,7 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     convexity the steps contract and the radius does not grow with the horizon.
     Raises `NotApplicable` where this argument does not apply.
     """
+    algorithm.require_update_rule("a ball that contains the run is known for the update rule")
     _require_averaging(problem, algorithm)
     step = max(algorithm.work.step_sizes)
     bound = problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)

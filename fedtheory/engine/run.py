@@ -89,7 +89,7 @@ class Run(Shown):
 
     def with_step_factor(self, factor: Number) -> Run:
         """The run with all local step sizes multiplied by a factor."""
-        work = LocalWork(self.algorithm.work.steps, self.algorithm.work.step_sizes * factor)
+        work = replace(self.algorithm.work, step_sizes=self.algorithm.work.step_sizes * factor)
         return replace(self, algorithm=replace(self.algorithm, work=work))
 
     def with_copies(self, copies: int) -> Run:
@@ -113,6 +113,10 @@ class Run(Shown):
     @property
     def attempted_trajectory(self) -> Trajectory:
         """The same as far as it goes, with the reason where it diverges."""
+        if self.algorithm.defined is not None:
+            from fedtheory.engine.joint import JointTrajectory
+
+            return JointTrajectory(self.problem, self.algorithm)
         return trajectory_of(self.problem, self.algorithm)
 
     @cached_property

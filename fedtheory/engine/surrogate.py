@@ -23,6 +23,7 @@ class Surrogate:
     """The objectives of a run's updates; arrays are in the problem's arithmetic."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+        algorithm.require_update_rule("a surrogate problem is known for the update rule")
         self.problem = problem
         self._algorithm = algorithm
         self._minimisers: dict[tuple[Number, ...], Array] = {}

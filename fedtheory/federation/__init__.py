@@ -1,6 +1,6 @@
 """What is run: problems, oracles and losses, and the one update rule with its policies: work, aggregation, clock.
 
-Uses `arithmetic`.
+Uses `arithmetic`, and the `kernel`'s expressions.
 """
 
 from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform

@@ -14,11 +14,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
+from typing import TYPE_CHECKING
 
 from fedtheory.arithmetic import FLOAT, Array, Number, arithmetic_of
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.clock import Clock, Schedule, Update
 from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, WeightMoments
+from fedtheory.federation.step_sizes import StepSchedule
+
+if TYPE_CHECKING:
+    from fedtheory.federation.definition.run import Defined
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +33,16 @@ class LocalWork:
     steps: tuple[int, ...]
     """K_i, positive."""
     step_sizes: Array
-    """eta_i, (M,), positive."""
+    """eta_i, (M,), positive; the first ones where they change."""
+    schedule: StepSchedule | None = None
+    """How the step sizes change with rounds and local steps; None where they do not."""
+
+    def sizes_at(self, n: int, k: int) -> Array:
+        """eta_i at round n and local step k, (M,)."""
+        if self.schedule is None:
+            return self.step_sizes
+        sizes: Array = self.step_sizes * self.schedule.relative(n, k, arithmetic_of(self.step_sizes))
+        return sizes
 
     @property
     def common_steps(self) -> int | None:
@@ -37,12 +51,15 @@ class LocalWork:
 
     @property
     def common_step_size(self) -> Number | None:
-        """eta where all clients use the same one, else None."""
-        return self.step_sizes[0] if (self.step_sizes == self.step_sizes[0]).all() else None
+        """eta where all clients use the same one, always, else None."""
+        is_one = self.schedule is None and (self.step_sizes == self.step_sizes[0]).all()
+        return self.step_sizes[0] if is_one else None
 
     @property
     def common_effective_step(self) -> Number | None:
         """eta_i K_i where it is the same for all clients, in floats up to rounding, else None."""
+        if self.schedule is not None:
+            return None
         products = self.step_sizes * arithmetic_of(self.step_sizes).array(list(self.steps))
         rounding = 0 if products.dtype == object else 1e-12 * products[0]
         return products[0] if (abs(products - products[0]) <= rounding).all() else None
@@ -78,6 +95,8 @@ class Algorithm:
     """T, server updates; positive."""
     drawn: Schedule | None = None
     """The schedule of a clock with random times, once it is drawn."""
+    defined: Defined | None = None
+    """The definition, where the algorithm is more than the three policies say."""
 
     def __post_init__(self) -> None:
         if self.rounds < 1:
@@ -139,6 +158,11 @@ class Algorithm:
         if not self.clock.is_synchronous:
             raise NotApplicable(f"{purpose}, but with this clock clients report on models that are not the newest")
 
+    def require_update_rule(self, purpose: str) -> None:
+        """Raise `NotApplicable` where the algorithm is more than work, aggregation and clock."""
+        if self.defined is not None:
+            raise NotApplicable(f"{purpose}, and {self.name} is not a setting of it")
+
     def times(self, importance: Array) -> list[Number]:
         """Clock time of each server update, expected where the participants are drawn at random."""
         if self.clock.is_random or not self.clock.is_synchronous:
@@ -150,10 +174,11 @@ class Algorithm:
         """The same setting in double precision."""
         return replace(
             self,
-            work=LocalWork(self.work.steps, FLOAT.array(self.work.step_sizes)),
+            work=replace(self.work, step_sizes=FLOAT.array(self.work.step_sizes)),
             aggregation=replace(
                 self.aggregation, server_step_size=FLOAT.number(self.aggregation.server_step_size, "eta_g")
             ),
+            defined=None if self.defined is None else self.defined.as_floats(),
         )
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.language.loading import load_folder
 from fedtheory.language.registry import add_paper
 from fedtheory.language.source import Paper, Source
 from fedtheory.language.wellformed import require_wellformed
+from fedtheory.runfile.loading import load_folder
 
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fedtheory.language.claim import Claim
-from fedtheory.language.loading import one_line
+from fedtheory.runfile.loading import one_line
 
 
 @dataclass(frozen=True, eq=False)

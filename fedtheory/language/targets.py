@@ -14,9 +14,9 @@ from pathlib import Path
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.folder import open_paper
-from fedtheory.language.loading import load_file
 from fedtheory.language.registry import claims_like, claims_of, find, paper_with
 from fedtheory.language.wellformed import require_wellformed
+from fedtheory.runfile.loading import load_file
 
 Target = str | Claim
 """A claim by its name, or itself."""

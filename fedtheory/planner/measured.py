@@ -8,8 +8,9 @@ import numpy as np
 
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.engine.run import Run
-from fedtheory.errors import Diverging, InputError, NotApplicable
+from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
+from fedtheory.language.premises import failed_premises
 from fedtheory.language.quantities import Quantity
 from fedtheory.planner.admissible import largest
 from fedtheory.planner.advice import Comparison, Remeasured
@@ -33,8 +34,8 @@ def bounded_error(claim: Claim) -> Quantity:
 def failures_on(claim: Claim, run: Run) -> list[str]:
     """The assumptions that fail on a run, with the reasons."""
     try:
-        return [f"{a.name}: {failure}" for a in claim.assumptions if (failure := a.failure(run)) is not None]
-    except Diverging as reason:
+        return failed_premises(claim, run)
+    except (Diverging, Unresolved) as reason:
         return [str(reason)]
 
 

@@ -50,7 +50,7 @@ def parse_run(content: dict[str, Any], arithmetic: Arithmetic, folder: Path = Pa
     """The run of an already parsed run file; data files are looked up from `folder`."""
     document = Table(content, "", arithmetic)
     problem = read_problem(document.table("problem"), folder)
-    algorithm = read_algorithm(document.table("algorithm"), problem)
+    algorithm = read_algorithm(document.table("algorithm"), problem, folder)
     document.finish()
     return _affordable(problem, algorithm)
 

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 from fedtheory.arithmetic import RATIONAL, Array, Number
+from fedtheory.arithmetic.reading import is_number
 from fedtheory.errors import InputError
 from fedtheory.federation import SETTINGS, Algorithm, Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.problem import Problem
+from fedtheory.federation.step_sizes import StepSchedule
+from fedtheory.runfile.definitions import read_defined, with_definition
 from fedtheory.runfile.table import Table, whole_number
 
 
-def read_algorithm(table: Table, problem: Problem) -> Algorithm:
-    """The algorithm of an `[algorithm]` table, for a problem."""
-    setting = SETTINGS[table.choice("name", tuple(SETTINGS), "fedavg")]
+def read_algorithm(table: Table, problem: Problem, folder: Path) -> Algorithm:
+    """The algorithm of an `[algorithm]` table, for a problem; a user's definition is looked up from `folder`."""
+    name, schedule = table.text("name", "fedavg"), _schedule(table)
+    defined = read_defined(table, name, schedule is not None, problem, folder)
+    setting = SETTINGS[name if defined is None else "fedavg"]
     clock = _clock(table, problem)
     participation = _participation(table.table("participation", {"kind": "full"}))
     # A law that does not fit the problem is found when its moments are asked for.
@@ -23,7 +30,7 @@ def read_algorithm(table: Table, problem: Problem) -> Algorithm:
     algorithm = setting(
         problem,
         rounds=_rounds(table, clock, participation, problem),
-        local_step_size=_step_size(table, problem),
+        local_step_size=_step_size(table, problem, schedule),
         local_steps=_local_steps(table, problem),
         server_step_size=table.number("server_step_size", 1),
         participation=participation,
@@ -31,11 +38,23 @@ def read_algorithm(table: Table, problem: Problem) -> Algorithm:
         aggregation=_aggregation(table, clock, problem),
     )
     table.finish()
-    return algorithm
+    if schedule is not None:
+        algorithm = replace(algorithm, work=replace(algorithm.work, schedule=schedule))
+    return algorithm if defined is None else with_definition(algorithm, name, defined)
 
 
-def _step_size(table: Table, problem: Problem) -> Number | Array:
+def _schedule(table: Table) -> StepSchedule | None:
+    """The formula of the step sizes, where they are not numbers."""
+    value = table.peek("local_step_size")
+    if not isinstance(value, str) or is_number(value):
+        return None
+    return StepSchedule(value)
+
+
+def _step_size(table: Table, problem: Problem, schedule: StepSchedule | None) -> Number | Array:
     value = table.take("local_step_size")
+    if schedule is not None:
+        return table.arithmetic.number(schedule.exactly(0, 0), table.path("local_step_size"))
     if not isinstance(value, list):
         return table.arithmetic.number(value, table.path("local_step_size"))
     sizes = table.rectangular(value, "local_step_size", 1)

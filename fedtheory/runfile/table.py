@@ -44,6 +44,10 @@ class Table:
         near = get_close_matches(name, self._left.keys() - set(self._known), n=1)
         return f"; is {near[0]!r} a typing error for it?" if near else ""
 
+    def peek(self, name: str) -> Any:
+        """The raw value, which is left to be taken; None where the key is not given."""
+        return self._left.get(name)
+
     def table(self, name: str, default: object = _MISSING) -> Table:
         """A table inside this one."""
         return Table(self.take(name, default), self.path(name), self.arithmetic)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.run import Run
 from fedtheory.federation import Algorithm, Fixed, Full, Multinomial, Participation, Uniform
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, synchronous
@@ -15,6 +15,7 @@ from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.losses.noise import TwoPointNoise
 from fedtheory.federation.oracles import AdditiveNoise, MiniBatch
 from fedtheory.federation.problem import Problem
+from fedtheory.federation.step_sizes import StepSchedule
 
 
 def run_table(run: Run) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
     sizes = _numbers(work.step_sizes, problem) if size is None else problem.arithmetic.text(size)
     table: dict[str, Any] = {
         "name": algorithm.name,
-        "local_step_size": sizes,
+        "local_step_size": sizes if work.schedule is None else _formula(work.schedule, work.step_sizes[0], problem),
         "local_steps": list(work.steps) if steps is None else steps,
         "rounds": algorithm.rounds,
     }
@@ -103,7 +104,25 @@ def _algorithm(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
         table["server_step_size"] = problem.arithmetic.text(algorithm.aggregation.server_step_size)
     if not isinstance(algorithm.aggregation.participation, Full):
         table["participation"] = _participation(algorithm.aggregation.participation)
-    return table
+    return table | _parameters(algorithm, problem)
+
+
+def _formula(schedule: StepSchedule, first: Number, problem: Problem) -> str:
+    """The formula of the step sizes, multiplied where they have been."""
+    factor = first / problem.arithmetic.number(schedule.exactly(0, 0), "local_step_size")
+    return schedule.formula if factor == 1 else f"{problem.arithmetic.text(factor)}*({schedule.formula})"
+
+
+def _parameters(algorithm: Algorithm, problem: Problem) -> dict[str, Any]:
+    """The keys of a definition's own."""
+    if algorithm.defined is None:
+        return {}
+    table: dict[str, Any] = {}
+    for parameter in algorithm.defined.algorithm.parameters:
+        value = algorithm.defined.values[parameter.letter]
+        table[parameter.key] = bool(value == 1) if parameter.is_flag else problem.arithmetic.text(value)
+    mixing = algorithm.defined.mixing
+    return table if mixing is None else table | {"mixing": _numbers(mixing, problem)}
 
 
 def _clock(clock: Clock) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Site, whole_run
+from fedtheory.language.premises import failed_premises
 from fedtheory.language.typesetting import latex
 from verify.check.comparison import Comparison, compare
 from verify.check.links import condition_links
@@ -45,8 +46,8 @@ class Applicability:
 
 def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicability:
     """Ask for every assumption and every condition; `Unresolved` where floats cannot tell."""
-    failures = _failed_assumptions(claim, run)
-    agree = all(bool(_failed_assumptions(claim, near)) == bool(failures) for near in nearby)
+    failures = failed_premises(claim, run)
+    agree = all(bool(failed_premises(claim, near)) == bool(failures) for near in nearby)
     try:
         conditions = _conditions(claim, run, nearby)
     except Unresolved:
@@ -60,18 +61,6 @@ def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicabilit
 def conditions_hold(claim: Claim, run: Run) -> bool:
     """Whether all conditions hold; the edge belongs to them where floats cannot tell."""
     return all(found.holds is not False for found in _compared(claim, run))
-
-
-def _failed_assumptions(claim: Claim, run: Run) -> list[str]:
-    failures = []
-    for assumption in claim.assumptions:
-        try:
-            assumption.require(run)
-        except Unresolved:
-            raise
-        except NotApplicable as reason:
-            failures.append(f"{assumption.name}: {reason}")
-    return failures
 
 
 def _conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:

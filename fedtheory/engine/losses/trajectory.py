@@ -18,7 +18,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import maximum
 from fedtheory.engine.moments import Trajectory
-from fedtheory.engine.moments.trajectory import Divergence
+from fedtheory.engine.moments.server import Divergence
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses.problem import LossProblem

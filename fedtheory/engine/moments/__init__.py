@@ -1,12 +1,13 @@
 """Exact expectations: first and second moments of every model of a run, in closed form."""
 
 from fedtheory.arithmetic import FLOAT
+from fedtheory.engine.moments.server import Divergence, ServerTrajectory
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
-from fedtheory.engine.moments.trajectory import Divergence, Trajectory
+from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
 
-__all__ = ["Divergence", "SteadyTrajectory", "Trajectory", "rounds_repeat", "trajectory_of"]
+__all__ = ["Divergence", "ServerTrajectory", "SteadyTrajectory", "Trajectory", "rounds_repeat", "trajectory_of"]
 
 
 def trajectory_of(problem: Problem, algorithm: Algorithm) -> Trajectory:
@@ -17,6 +18,6 @@ def trajectory_of(problem: Problem, algorithm: Algorithm) -> Trajectory:
 
 def rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:
     """Whether all rounds are alike: nobody is stale, weights are fixed, noise is the same wherever the models are."""
-    if not algorithm.clock.is_synchronous or problem.oracle.depends_on_model:
+    if algorithm.defined is not None or not algorithm.clock.is_synchronous or problem.oracle.depends_on_model:
         return False
     return algorithm.aggregation.moments(problem.weights).is_fixed

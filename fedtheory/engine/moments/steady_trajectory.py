@@ -9,8 +9,9 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
+from fedtheory.engine.moments.server import functional
 from fedtheory.engine.moments.steady import SteadyRounds
-from fedtheory.engine.moments.trajectory import Trajectory, functional
+from fedtheory.engine.moments.trajectory import Trajectory
 
 
 class SteadyTrajectory(Trajectory):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ from fedtheory.arithmetic import Array, plain_float, plain_floats
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.round_forms import RoundForms
+from fedtheory.engine.moments.server import Divergence, ServerTrajectory, functional, functionals, mean_over_rounds
 from fedtheory.engine.moments.stale import StaleRounds
 from fedtheory.errors import Diverging
 from fedtheory.federation import Algorithm
@@ -21,24 +21,11 @@ from fedtheory.federation.problem import Problem
 
 _OVERFLOW = 1e290
 _STABILITY_SLACK = 1e-9
-_FEW, _GROWN = 16, 2
-"""With stale models: rounds up to which nothing is said, and growth of E|x - x*|^2 that counts."""
 
 
-@dataclass(frozen=True)
-class Divergence:
-    """Why a run does not settle."""
-
-    round: int | None
-    """First server update whose numbers leave double precision; None if all of them fit."""
-    reason: str
-
-
-class Trajectory:
+class Trajectory(ServerTrajectory):
     """Second moments of the server's model over n = 0 .. T, and what follows from them."""
 
-    moments: Array
-    """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
     noise: list[RoundNoise]
     """What each update's noise adds."""
 
@@ -108,51 +95,12 @@ class Trajectory:
         """Nothing is the same in every round here: what counts is that the distances themselves keep growing."""
         if overflow is not None:
             return Divergence(overflow, "the numbers leave double precision")
-        distances = plain_floats(self.server_distance_sq)
-        if len(distances) < _FEW:
-            return None
-        late, later = (part.max() for part in np.array_split(distances[len(distances) // 2 :], 2))
-        if later <= _GROWN * max(late, distances[0]):
-            return None
-        grown = f"E|x - x*|^2 is {later / max(distances[0], 1e-300):.4g} times that of the start"
-        return Divergence(None, f"{grown}, and still grows: the step size is too large")
+        return self.growing()
 
     def _noise_growth(self) -> float:
         """Growth of the second moments per round, looked at only where they have grown so far."""
         first, last = (plain_float(self.moments[n, 1:, 1:].trace()) for n in (0, -1))
         return self.recursion.growth(self.moments[-1]) if last > first else 0.0
-
-    def require_finite(self) -> Trajectory:
-        """This trajectory, if all its rounds fit into the arithmetic; else raise `Diverging`."""
-        if self.divergence is not None and self.divergence.round is not None:
-            raise Diverging(f"the run diverges at round {self.divergence.round}: {self.divergence.reason}")
-        return self
-
-    @property
-    def _covariances(self) -> Array:
-        """E[(x - x*)(x - x*)'] of the server's model, (T+1, d, d)."""
-        return self.moments[:, 1:, 1:]
-
-    @cached_property
-    def server_mean(self) -> Array:
-        """E x^n, (T+1, d)."""
-        return self.moments[:, 1:, 0] + self.problem.optimum
-
-    @cached_property
-    def server_suboptimality(self) -> Array:
-        """E F(x^n) - F*, (T+1,)."""
-        return functional(self.problem.hessian, self._covariances) / 2
-
-    @cached_property
-    def server_distance_sq(self) -> Array:
-        """E|x^n - x*|^2, (T+1,)."""
-        distances: Array = self._covariances.trace(axis1=1, axis2=2)
-        return distances
-
-    @cached_property
-    def server_gradient_sq(self) -> Array:
-        """E|grad F(x^n)|^2, (T+1,)."""
-        return functional(self.problem.hessian @ self.problem.hessian, self._covariances)
 
     @cached_property
     def local_suboptimality(self) -> Array:
@@ -206,42 +154,20 @@ class Trajectory:
         """E|grad F(xbar^{n,k})|^2 of the virtual iterate, (T, K+1)."""
         return self._local(self.problem.hessian @ self.problem.hessian)
 
-    # The last model and means over rounds, which need no list of moments where all rounds are alike.
-
-    @cached_property
-    def final_suboptimality(self) -> Any:
-        """E F(x^T) - F*."""
-        return self.server_suboptimality[-1]
-
-    @cached_property
-    def final_distance_sq(self) -> Any:
-        """E|x^T - x*|^2."""
-        return self.server_distance_sq[-1]
-
-    @cached_property
-    def mean_server_suboptimality(self) -> Any:
-        """(1/T) sum_{n<T} E F(x^n) - F*."""
-        return _mean(self.server_suboptimality[:-1])
-
-    @cached_property
-    def mean_server_gradient_sq(self) -> Any:
-        """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
-        return _mean(self.server_gradient_sq[:-1])
-
     @cached_property
     def mean_local_suboptimality(self) -> Array:
         """(1/T) sum_n of `local_suboptimality`, (K+1,)."""
-        return np.asarray(_mean(self.local_suboptimality))
+        return np.asarray(mean_over_rounds(self.local_suboptimality))
 
     @cached_property
     def mean_local_gradient_sq(self) -> Array:
         """(1/T) sum_n of `local_gradient_sq`, (K+1,)."""
-        return np.asarray(_mean(self.local_gradient_sq))
+        return np.asarray(mean_over_rounds(self.local_gradient_sq))
 
     @cached_property
     def mean_drift(self) -> Array:
         """(1/T) sum_n of `drift`, (K+1, M)."""
-        return np.asarray(_mean(self.drift))
+        return np.asarray(mean_over_rounds(self.drift))
 
     def local_second_moments(self, forms: Array) -> Array:
         """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
@@ -271,20 +197,3 @@ class Trajectory:
     def _drift_of(self, moments: Array) -> Array:
         """The same of rounds from models with moments (N, d+1, d+1), (N, K+1, M)."""
         return np.stack([functionals(forms, moments) for forms in self._round_forms.of_drift()], axis=1)
-
-
-def _mean(values: Array) -> Any:
-    return values.sum(axis=0) / len(values)
-
-
-def functionals(forms: Array, moments: Array) -> Array:
-    """``trace(forms[c]' moments[n])`` for each n and c: (N, C) from (N, a, a), or (N, K, C) from (N, K, a, a)."""
-    size = forms[0].size
-    values: Array = moments.reshape(*moments.shape[:-2], size) @ forms.reshape(-1, size).T
-    return values
-
-
-def functional(form: Array, moments: Array) -> Array:
-    """``trace(form' moments[n])`` for each n: (N,) from (N, a, a), or (N, K) from (N, K, a, a)."""
-    size = form.size
-    return moments.reshape(*moments.shape[:-2], size) @ form.reshape(size)

@@ -4,6 +4,7 @@ Every module is a chapter, and every assumption of a chapter is a name of this
 package: ``from fedtheory.language import assumptions as a``, then ``a.smooth``.
 """
 
+from fedtheory.language.assumptions.algorithms import *
 from fedtheory.language.assumptions.assumption import Assumption as Assumption
 from fedtheory.language.assumptions.assumption import Boundedness as Boundedness
 from fedtheory.language.assumptions.clients import *

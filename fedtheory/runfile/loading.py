@@ -27,7 +27,7 @@ def load_file(path: Path) -> ModuleType:
 
 @cache
 def _loaded(path: Path, _content: bytes) -> ModuleType:
-    return _execute(path, f"_user_claims_{path.stem}", None)
+    return _execute(path, f"_user_file_{path.stem}", None)
 
 
 @cache

@@ -1,0 +1,5 @@
+"""Algorithms that are given as definitions: exact moments of all their vectors together."""
+
+from fedtheory.engine.joint.trajectory import JointTrajectory
+
+__all__ = ["JointTrajectory"]

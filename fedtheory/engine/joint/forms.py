@@ -1,0 +1,55 @@
+"""Vectors of every kind of client as linear forms: in what it knows when a round starts, and in the round's noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Forms:
+    """``state @ (1, s, c_i) + noise @ xi_i`` of each of G kinds: s the server's vectors, c_i the client's own."""
+
+    state: Array
+    """(G, rows, 1 + server vectors + client vectors)."""
+    noise: Array
+    """(G, rows, entries of the noise)."""
+
+    def __add__(self, other: Forms) -> Forms:
+        return Forms(self.state + other.state, self.noise + other.noise)
+
+    def scaled(self, factor: Any) -> Forms:
+        """A multiple, by one number or one for each kind, (G,)."""
+        factors = np.asarray(factor)[..., None, None] if isinstance(factor, np.ndarray) else factor
+        return Forms(factors * self.state, factors * self.noise)
+
+    def mapped(self, matrices: Array) -> Forms:
+        """The vectors of each kind multiplied with its matrix (G, rows', rows)."""
+        return Forms(matrices @ self.state, matrices @ self.noise)
+
+    def shifted(self, vector: Array) -> Forms:
+        """The vectors with a constant added, (rows,) for all kinds or (G, rows)."""
+        state = self.state.copy()
+        state[:, :, 0] = state[:, :, 0] + vector
+        return Forms(state, self.noise)
+
+    def where(self, chosen: Array, other: Forms) -> Forms:
+        """These for the chosen kinds (G,), others for the rest."""
+        at = chosen[:, None, None]
+        return Forms(np.where(at, self.state, other.state), np.where(at, self.noise, other.noise))
+
+    def covariance(self, noise: Array) -> Array:
+        """What noise with covariances (G, entries, entries) adds to second moments, (G, rows, rows)."""
+        added: Array = self.noise @ noise @ self.noise.transpose(0, 2, 1)
+        return added
+
+
+def stacked(parts: list[Forms]) -> Forms:
+    """Several vectors of each kind as one."""
+    return Forms(
+        np.concatenate([part.state for part in parts], axis=1), np.concatenate([part.noise for part in parts], axis=1)
+    )

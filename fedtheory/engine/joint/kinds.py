@@ -1,0 +1,93 @@
+"""Clients of equal kind: what is the same for all of them is kept once.
+
+Two clients are of one kind if exchanging them changes nothing: the same
+objective, noise, importance, weight, local steps and step sizes.  Their vectors
+then have the same moments, and so have all pairs of different clients of two
+kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import singledispatch
+
+from fedtheory.arithmetic import Array
+from fedtheory.errors import NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.oracles import AdditiveNoise, ExactOracle, MiniBatch, Oracle
+from fedtheory.federation.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """G kinds of M clients."""
+
+    representatives: list[int]
+    """One client of each kind, (G,)."""
+    counts: list[int]
+    """How many clients each kind has, (G,)."""
+    of_client: list[int]
+    """The kind of each client, (M,)."""
+
+
+def kinds_of(problem: Problem, algorithm: Algorithm) -> Kinds:
+    """The kinds of a run's clients; every client is one of its own where a graph connects them."""
+    found: dict[Hashable, int] = {}
+    representatives: list[int] = []
+    of_client: list[int] = []
+    means = algorithm.aggregation.moments(problem.weights).mean
+    has_graph = algorithm.defined is not None and algorithm.defined.mixing is not None
+    for client in range(problem.clients):
+        key = client if has_graph else _key(problem, algorithm, means, client)
+        if key not in found:
+            found[key] = len(representatives)
+            representatives.append(client)
+        of_client.append(found[key])
+    counts = [0] * len(representatives)
+    for kind in of_client:
+        counts[kind] += 1
+    return Kinds(representatives, counts, of_client)
+
+
+def _key(problem: Problem, algorithm: Algorithm, means: Array, client: int) -> Hashable:
+    work = algorithm.work
+    return (
+        _entries(problem.hessians[client]),
+        _entries(problem.linear[client]),
+        _plain(problem.weights[client]),
+        _plain(means[client]),
+        work.steps[client],
+        _plain(work.step_sizes[client]),
+        _noise(problem.oracle, client),
+    )
+
+
+def _entries(array: Array) -> Hashable:
+    return tuple(map(_plain, array.ravel().tolist()))
+
+
+def _plain(number: object) -> Hashable:
+    return number if isinstance(number, float) else str(number)
+
+
+@singledispatch
+def _noise(oracle: Oracle, client: int) -> Hashable:
+    del client
+    raise NotApplicable(f"the moments of {type(oracle).__name__} are not known in closed form")
+
+
+@_noise.register
+def _(oracle: ExactOracle, client: int) -> Hashable:
+    del oracle, client
+    return None
+
+
+@_noise.register
+def _(oracle: AdditiveNoise, client: int) -> Hashable:
+    return _plain(oracle.variances[client])
+
+
+@_noise.register
+def _(oracle: MiniBatch, client: int) -> Hashable:
+    return _entries(oracle.data.inputs[client]), _entries(oracle.data.outputs[client])

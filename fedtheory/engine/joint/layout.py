@@ -1,0 +1,90 @@
+"""Where each vector is, and how it is measured: points from the optimum, differences as they are.
+
+A vector that starts at a multiple o of x^0 is kept as ``v - o x*``.  What a
+linear combination of such vectors has to be corrected by is a number times x*,
+which SymPy finds; for algorithms that do not care where the origin is it is
+exactly zero, so that no digits are lost far from the origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy as sp
+
+from fedtheory.federation.definition.algorithm import FederatedAlgorithm
+from fedtheory.federation.definition.language import Compressed, Mixed, start
+from fedtheory.federation.definition.linear import Parts
+from fedtheory.kernel.expressions import Average, Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Blocks of a definition's vectors, d numbers each."""
+
+    definition: FederatedAlgorithm
+    dimension: int
+
+    @property
+    def shared(self) -> int:
+        """Entries of (1, s)."""
+        return 1 + len(self.definition.server) * self.dimension
+
+    @property
+    def own(self) -> int:
+        """Entries of c_i."""
+        return len(self.definition.client) * self.dimension
+
+    @cached_property
+    def places(self) -> dict[Expr, slice]:
+        """Where a vector of the server or of the client is in (1, s, c_i)."""
+        vectors = [*self.definition.server, *self.definition.client]
+        d = self.dimension
+        return {vector: slice(1 + n * d, 1 + (n + 1) * d) for n, vector in enumerate(vectors)}
+
+    @cached_property
+    def _known_parts(self) -> dict[tuple[Expr, Expr], Parts]:
+        return {}
+
+    def parts(self, vector: Expr, expression: Expr) -> Parts:
+        """What a vector becomes, as a linear combination."""
+        key = (vector, expression)
+        if key not in self._known_parts:
+            self._known_parts[key] = self.definition.parts(vector, expression)
+        return self._known_parts[key]
+
+    @cached_property
+    def offsets(self) -> Mapping[Expr, Expr]:
+        """o for each vector, in letters."""
+        definition, found = self.definition, {start: sp.S.One}
+        for vector, begin in [*definition.server.items(), *definition.client.items()]:
+            found[vector] = self._offset(vector, begin, found)
+        own = dict(found)
+        for step in definition.steps:
+            found[step.vector] = self._offset(step.vector, step.start, own)
+        return found
+
+    @cached_property
+    def _known_offsets(self) -> dict[Expr, Expr]:
+        return {}
+
+    def offset(self, vector: Expr, expression: Expr) -> Expr:
+        """o of what a vector becomes."""
+        expression = sp.sympify(expression)
+        if expression not in self._known_offsets:
+            self._known_offsets[expression] = self._offset(vector, expression, self.offsets)
+        return self._known_offsets[expression]
+
+    def _offset(self, vector: Expr, expression: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
+        parts = self.parts(vector, expression)
+        return sp.cancel(sp.Add(*(scale * self._of(part, offsets) for part, scale in parts.items())))
+
+    def _of(self, vector: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
+        if vector in offsets:
+            return offsets[vector]
+        if isinstance(vector, Average | Mixed | Compressed):
+            return self._offset(vector, vector.args[0], offsets)
+        # Gradients and sums whose weights need not sum to one are what they are, wherever the origin is.
+        return sp.S.Zero

@@ -1,0 +1,90 @@
+"""The numbers that a definition's letters stand for in one round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from fedtheory.arithmetic import Arithmetic, Array
+from fedtheory.engine.joint.kinds import Kinds
+from fedtheory.federation import Algorithm
+from fedtheory.federation.definition.algorithm import FederatedAlgorithm
+from fedtheory.federation.definition.language import eta, eta_g, eta_sum, importance, mean_tau, tau
+from fedtheory.federation.definition.linear import number_of
+from fedtheory.federation.problem import Problem
+from fedtheory.kernel.expressions import Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Letters:
+    """Letters of a run with G kinds of clients; those of clients have one number for each kind, (G,)."""
+
+    problem: Problem
+    algorithm: Algorithm
+    kinds: Kinds
+
+    @property
+    def definition(self) -> FederatedAlgorithm:
+        """The algorithm as data."""
+        assert self.algorithm.defined is not None
+        return self.algorithm.defined.algorithm
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """The run's."""
+        return self.problem.arithmetic
+
+    @property
+    def steps(self) -> list[int]:
+        """Local steps of each kind."""
+        return [self.algorithm.work.steps[client] for client in self.kinds.representatives]
+
+    @cached_property
+    def shares(self) -> Array:
+        """p_i of each kind, (G,)."""
+        shares: Array = self.problem.weights[self.kinds.representatives]
+        return shares
+
+    def step_sizes(self, n: int, k: int) -> Array:
+        """eta_i at round n and local step k, (G,)."""
+        return self.algorithm.work.sizes_at(n, k)[self.kinds.representatives]
+
+    def at(self, n: int, k: int, coins: Mapping[Expr, int]) -> dict[Expr, Any]:
+        """All letters at round n and local step k, for one outcome of the coins."""
+        assert self.algorithm.defined is not None
+        number = self.arithmetic.number
+        return {
+            **self._fixed,
+            **self.algorithm.defined.values,
+            **{coin: number(side, str(coin)) for coin, side in coins.items()},
+            eta: self.step_sizes(n, k),
+            eta_sum: self._sums(n),
+        }
+
+    @cached_property
+    def _fixed(self) -> dict[Expr, Any]:
+        steps = self.arithmetic.array(list(self.algorithm.work.steps))
+        return {
+            tau: steps[self.kinds.representatives],
+            importance: self.shares,
+            eta_g: self.algorithm.aggregation.server_step_size,
+            mean_tau: self.problem.weights @ steps,
+        }
+
+    def _sums(self, n: int) -> Array:
+        """h_i, the sum of the step sizes of round n."""
+        work, counts = self.algorithm.work, self.steps
+        if work.schedule is None:
+            total: Array = self.step_sizes(n, 0) * self._fixed[tau]
+            return total
+        total = self.step_sizes(n, 0)
+        for k in range(1, max(counts)):
+            inside = [k < count for count in counts]
+            total[inside] = total[inside] + self.step_sizes(n, k)[inside]
+        return total
+
+    def value(self, expression: Expr, letters: Mapping[Expr, Any]) -> Any:
+        """The number of an expression in letters, or one for each kind."""
+        return number_of(expression, letters, self.arithmetic, f"algorithm {self.definition.name}")

@@ -1,0 +1,177 @@
+"""The local steps of a round: what they make of the vectors that a client knows, and the covariance of their noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.engine.joint.forms import Forms, stacked
+from fedtheory.engine.joint.layout import Layout
+from fedtheory.engine.joint.letters import Letters
+from fedtheory.engine.moments.local import homogeneous
+from fedtheory.federation.definition.language import Gradient
+from fedtheory.federation.oracles import Oracle
+from fedtheory.kernel.expressions import Expr
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseStep:
+    """What one local step makes of the noise of the local vectors, u' = B u + a (x) nu."""
+
+    active: Array
+    """Which kinds still work, (G,)."""
+    carried: Array
+    """B, (G, ld, ld)."""
+    gains: Array
+    """a, (G, l)."""
+    point: Forms
+    """Where the gradient is asked for, measured from the optimum, (G, d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalStage:
+    """The local steps of one round, for every kind."""
+
+    oracle: Oracle
+    gradients: Array
+    """grad F_i as maps of (1, x), (G, d, d+1)."""
+    iterates: list[Forms]
+    """The local vectors after k = 0 .. K steps, (G, ld)."""
+    steps: list[NoiseStep]
+
+    def noises(self, known: Array) -> list[Array]:
+        """Covariances (G, ld, ld) of the noise in the local vectors after k = 0 .. K steps.
+
+        `known` holds the second moments of (1, s, c_i) at the start of the round, (G, m, m).
+        """
+        kinds, rows, _ = self.iterates[0].state.shape
+        covariance = arithmetic_of(known).zeros(kinds, rows, rows)
+        found = [covariance]
+        for step in self.steps:
+            fresh = self._fresh(step, known, covariance)
+            gains = step.gains[:, :, None, None, None] * step.gains[:, None, None, :, None]
+            injected = (gains * fresh[:, None, :, None, :]).reshape(covariance.shape)
+            following = step.carried @ covariance @ step.carried.transpose(0, 2, 1) + injected
+            covariance = np.where(step.active[:, None, None], following, covariance)
+            found.append(covariance)
+        return found
+
+    def _fresh(self, step: NoiseStep, known: Array, covariance: Array) -> Array:
+        """Covariances of the gradients' noise, (G, d, d)."""
+        if not self.oracle.depends_on_model:
+            some = homogeneous(covariance[:, : self.gradients.shape[1], : self.gradients.shape[1]])
+            return self.oracle.covariances(some, some[:, 1:, 1:])
+        moments = _at_point(step.point, known, covariance)
+        squares = self.gradients @ moments @ self.gradients.transpose(0, 2, 1)
+        return self.oracle.covariances(moments, (squares + squares.transpose(0, 2, 1)) / 2)
+
+
+def _at_point(point: Forms, known: Array, covariance: Array) -> Array:
+    """Second moments of (1, point), (G, d+1, d+1)."""
+    kinds, _, entries = point.state.shape
+    maps = arithmetic_of(known).zeros(kinds, point.state.shape[1] + 1, entries)
+    maps[:, 0, 0] = arithmetic_of(known).number(1, "one")
+    maps[:, 1:] = point.state
+    own = point.noise[:, :, : covariance.shape[-1]]
+    moments: Array = maps @ known @ maps.transpose(0, 2, 1) + homogeneous(own @ covariance @ own.transpose(0, 2, 1))
+    return moments
+
+
+class LocalCompiler:
+    """Compiles the local steps of a round."""
+
+    def __init__(self, letters: Letters, layout: Layout, basis: Mapping[Expr, Forms], entries: int) -> None:
+        self.letters = letters
+        self.layout = layout
+        self.basis = basis
+        """Forms of the server's and the client's vectors."""
+        self.centred = letters.problem.centred
+        self.representatives = letters.kinds.representatives
+        self.entries = entries
+        """Entries of the round's noise, of which the local vectors' come first."""
+
+    def stage(self, n: int, coins: Mapping[Expr, int]) -> LocalStage:
+        """The local steps of round n."""
+        definition = self.letters.definition
+        first = self.letters.at(n, 0, coins)
+        begun = [self._assigned(step.vector, step.start, self.basis, first) for step in definition.steps]
+        current = [Forms(forms.state, self._own_noise(row)) for row, forms in enumerate(begun)]
+        iterates, steps = [stacked(current)], []
+        for k in range(max(self.letters.steps)):
+            numbers = self.letters.at(n, k, coins)
+            active = np.array([k < count for count in self.letters.steps])
+            moved, step = self._step(current, numbers, active)
+            current = [new.where(active, old) for new, old in zip(moved, current, strict=True)]
+            iterates.append(stacked(current))
+            steps.append(step)
+        oracle = self.centred.oracle.of(self.representatives)
+        return LocalStage(oracle, self.centred.gradient_maps[self.representatives], iterates, steps)
+
+    def _step(self, current: list[Forms], numbers: Mapping[Expr, Any], active: Array) -> tuple[list[Forms], NoiseStep]:
+        definition, d = self.letters.definition, self.layout.dimension
+        known = {**self.basis, **dict(zip(definition.local_vectors, current, strict=True))}
+        moved, gains, point = [], [], current[0]
+        for step in definition.steps:
+            parts = self.layout.parts(step.vector, step.step)
+            calls = [part for part in parts if isinstance(part, Gradient)]
+            gain = self.letters.value(parts[calls[0]], numbers) if calls else self.letters.value(0, numbers)
+            gains.append(gain + self.letters.shares * 0)
+            if calls:
+                point = self._point(calls[0], known, numbers)
+                known[calls[0]] = self._gradient(point)
+            moved.append(self._assigned(step.vector, step.step, known, numbers))
+        rows = len(current) * d
+        noise = NoiseStep(active, stacked(moved).noise[:, :, :rows], np.stack(gains, axis=1), point)
+        # From here on the noise of the step belongs to the local vectors.
+        fresh = [Forms(new.state, old.noise) for new, old in zip(moved, current, strict=True)]
+        return fresh, noise
+
+    def _point(self, call: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]) -> Forms:
+        """Where a gradient is asked for, measured from the optimum."""
+        point = self.combined(call, call.args[0], known, numbers)
+        return self.moved(point, self.layout.offset(call, call.args[0]) - 1, numbers)
+
+    def _gradient(self, point: Forms) -> Forms:
+        hessians, linear = self.centred.hessians[self.representatives], self.centred.linear[self.representatives]
+        return point.mapped(hessians).shifted(-linear)
+
+    def combined(
+        self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
+    ) -> Forms:
+        """A linear combination of vectors whose forms are known."""
+        total = self.nothing
+        for part, scale in self.layout.parts(vector, expression).items():
+            total = total + known[part].scaled(self.letters.value(scale, numbers))
+        return total
+
+    @property
+    def nothing(self) -> Forms:
+        """The forms of a zero vector."""
+        zeros, d = self.letters.arithmetic.zeros, self.layout.dimension
+        kinds = len(self.representatives)
+        return Forms(zeros(kinds, d, self.layout.shared + self.layout.own), zeros(kinds, d, self.entries))
+
+    def _own_noise(self, row: int) -> Array:
+        """The noise that a local vector has picked up so far, (G, d, entries)."""
+        noise, d = self.nothing.noise, self.layout.dimension
+        noise[:, :, row * d : (row + 1) * d] = self.letters.arithmetic.identity(d)
+        return noise
+
+    def _assigned(
+        self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
+    ) -> Forms:
+        """What a vector becomes, measured as the vector is."""
+        off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
+        return self.moved(self.combined(vector, expression, known, numbers), off, numbers)
+
+    def moved(self, forms: Forms, off: Expr, numbers: Mapping[Expr, Any]) -> Forms:
+        """Forms with a multiple of the optimum added."""
+        if off == 0:
+            return forms
+        factor = self.letters.value(off, numbers)
+        factors = factor[:, None] if isinstance(factor, np.ndarray) else factor
+        return forms.shifted(factors * self.letters.problem.optimum)

@@ -1,0 +1,260 @@
+"""One round of a definition as matrices: what clients report, what they keep, what the server makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.engine.joint.forms import Forms, stacked
+from fedtheory.engine.joint.layout import Layout
+from fedtheory.engine.joint.letters import Letters
+from fedtheory.engine.joint.local import LocalCompiler, LocalStage
+from fedtheory.federation.definition.language import SUMS, Compressed, Mixed, Participants, Weighted
+from fedtheory.federation.presence import Factor
+from fedtheory.kernel.expressions import Average, Expr
+
+_FACTOR: dict[type, Factor] = {Weighted: "weight", Participants: "presence", Average: "one"}
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A sum over clients, ``q = sum_i f_i e_i`` with f_i the weight, the presence, or one."""
+
+    factor: Factor
+    forms: Forms
+    """e_i, (G, d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compression:
+    """Zeros for all but some coordinates of a vector: noise that depends on it."""
+
+    forms: Forms
+    """The vector as it is, (G, d)."""
+    diagonal: Any
+    """d/k - 1: what is added to the second moment of a coordinate."""
+    off_diagonal: Any
+    """d (k-1)/(k (d-1)) - 1: the same of two coordinates."""
+
+    def covariance(self, known: Array, noise: Array) -> Array:
+        """(G, d, d), for second moments `known` (G, m, m) and covariances `noise` of the round's noise."""
+        state = self.forms.state
+        moments = state @ known @ state.transpose(0, 2, 1) + self.forms.covariance(noise)
+        added: Array = self.off_diagonal * moments
+        place = np.arange(moments.shape[-1])
+        added[:, place, place] = self.diagonal * moments[:, place, place]
+        return added
+
+
+@dataclass(frozen=True, eq=False)
+class RoundMaps:
+    """A round of G kinds of clients, for one outcome of the coins."""
+
+    stage: LocalStage
+    compressions: list[Compression]
+    clients: Forms
+    """What the clients' vectors become without the sums, (G, own)."""
+    mixed: tuple[Forms, Array] | None
+    """What neighbours hear, (G, own), and the factor in front of what is heard, (G, own)."""
+    reports: list[Report]
+    server: Array
+    """From (1, s, q) to (1, s')."""
+    broadcast: Array | None
+    """From q to what the clients' vectors become, (G, own, sums), where they hear of the sums."""
+
+    @property
+    def depends_on_models(self) -> bool:
+        """Whether the covariance of the noise changes with the models."""
+        return self.stage.oracle.depends_on_model or bool(self.compressions)
+
+    def noise(self, known: Array) -> Array:
+        """Covariances (G, entries, entries) of the round's noise, for second moments `known` (G, m, m)."""
+        local = self.stage.noises(known)[-1]
+        entries, rows = self.stage.iterates[0].noise.shape[-1], local.shape[-1]
+        found = arithmetic_of(local).zeros(len(local), entries, entries)
+        found[:, :rows, :rows] = local
+        for number, compression in enumerate(self.compressions):
+            size = compression.forms.state.shape[1]
+            place = slice(rows + number * size, rows + (number + 1) * size)
+            found[:, place, place] = compression.covariance(known, found)
+        return found
+
+
+class RoundCompiler:
+    """Makes the matrices of a round from a definition."""
+
+    def __init__(self, letters: Letters, layout: Layout) -> None:
+        self.letters = letters
+        self.layout = layout
+        self.definition = letters.definition
+
+    @cached_property
+    def compressed(self) -> list[Expr]:
+        """The compressed vectors of the definition."""
+        found = {node for _, e in self.definition.expressions() for node in _nodes(e, Compressed)}
+        return sorted(found, key=str)
+
+    @cached_property
+    def sums(self) -> list[Expr]:
+        """The sums over clients of a round, those of one factor together."""
+        ends = [*self.definition.server_update.values(), *self.definition.client_update.values()]
+        found = {node for expression in ends for node in _nodes(expression, SUMS)}
+        return sorted(found, key=lambda node: (_FACTOR[type(node)], str(node)))
+
+    @cached_property
+    def _entries(self) -> int:
+        return (len(self.definition.steps) + len(self.compressed)) * self.layout.dimension
+
+    @cached_property
+    def _basis(self) -> dict[Expr, Forms]:
+        arithmetic, d = self.letters.arithmetic, self.layout.dimension
+        kinds, size = len(self.letters.kinds.representatives), self.layout.shared + self.layout.own
+        basis = {}
+        for vector, place in self.layout.places.items():
+            state = arithmetic.zeros(kinds, d, size)
+            state[:, :, place] = arithmetic.identity(d)
+            basis[vector] = Forms(state, arithmetic.zeros(kinds, d, self._entries))
+        return basis
+
+    def maps(self, n: int, coins: Mapping[Expr, int]) -> RoundMaps:
+        """The matrices of round n."""
+        local = LocalCompiler(self.letters, self.layout, self._basis, self._entries)
+        stage = local.stage(n, coins)
+        numbers = self.letters.at(n, 0, coins)
+        d = self.layout.dimension
+        last = stage.iterates[-1]
+        known = dict(self._basis)
+        for row, vector in enumerate(self.definition.local_vectors):
+            block = slice(row * d, (row + 1) * d)
+            known[vector] = Forms(last.state[:, block], last.noise[:, block])
+        compressions = [
+            self._compress(local, node, place, known, numbers) for place, node in enumerate(self.compressed)
+        ]
+        end = _End(local, known, numbers)
+        return RoundMaps(
+            stage,
+            compressions,
+            end.clients(),
+            end.mixed(),
+            [end.report(node) for node in self.sums],
+            end.server(self.sums),
+            end.broadcast(self.sums),
+        )
+
+    def _compress(
+        self, local: LocalCompiler, node: Expr, place: int, known: dict[Expr, Forms], numbers: Mapping[Expr, Any]
+    ) -> Compression:
+        """What is compressed; the compressed vector becomes known."""
+        vector, kept = node.args
+        forms = local.combined(node, vector, known, numbers)
+        off = self.layout.offset(node, vector)
+        raw = local.moved(forms, off, numbers)
+        d, one = self.layout.dimension, self.letters.arithmetic.number(1, "one")
+        first = (len(self.definition.steps) + place) * d
+        noise = forms.noise.copy()
+        noise[:, :, first : first + d] = self.letters.arithmetic.identity(d)
+        known[node] = Forms(forms.state, noise)
+        count = self.letters.value(kept, numbers)
+        together = one * d * (count - 1) / (count * max(d - 1, 1)) - 1
+        return Compression(raw, one * d / count - 1, together)
+
+
+def _nodes(expression: Expr, kinds: Any) -> set[Expr]:
+    from sympy import sympify
+
+    found: set[Expr] = sympify(expression).atoms(*(kinds if isinstance(kinds, tuple) else (kinds,)))
+    return found
+
+
+class _End:
+    """The end of a round."""
+
+    def __init__(self, local: LocalCompiler, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]) -> None:
+        self.local = local
+        self.letters = local.letters
+        self.layout = local.layout
+        self.definition = local.letters.definition
+        self.known = known
+        self.numbers = numbers
+
+    def report(self, node: Expr) -> Report:
+        """The forms of what is summed."""
+        inside = node.args[0]
+        forms = self.local.combined(node, inside, self.known, self.numbers)
+        if not isinstance(node, Average):
+            forms = self.local.moved(forms, self.layout.offset(node, inside), self.numbers)
+        scaled = forms if isinstance(node, Weighted) else forms.scaled(self.letters.shares)
+        return Report(_FACTOR[type(node)], scaled)
+
+    def clients(self) -> Forms:
+        """What the clients' vectors become, as far as they do not hear of others."""
+        return self._stacked([self._own(vector) for vector in self.definition.client])
+
+    def _own(self, vector: Expr) -> Forms:
+        expression = self.definition.client_update.get(vector, vector)
+        total = self.local.nothing
+        for part, scale in self.layout.parts(vector, expression).items():
+            if not isinstance(part, (*SUMS, Mixed)):
+                total = total + self.known[part].scaled(self.letters.value(scale, self.numbers))
+        off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
+        return self.local.moved(total, off, self.numbers)
+
+    def mixed(self) -> tuple[Forms, Array] | None:
+        """What the clients' neighbours hear of them, and the factors in front of what they hear."""
+        if not self.definition.uses(Mixed):
+            return None
+        heard, factors = [], []
+        for vector in self.definition.client:
+            parts = self.layout.parts(vector, self.definition.client_update.get(vector, vector))
+            nodes = [(part, scale) for part, scale in parts.items() if isinstance(part, Mixed)]
+            node, scale = nodes[0] if nodes else (None, 0)
+            heard.append(
+                self.local.combined(node, node.args[0], self.known, self.numbers) if node else self.local.nothing
+            )
+            factor = self.letters.value(scale, self.numbers) + 0 * self.letters.shares
+            factors.append(np.repeat(factor[:, None], self.layout.dimension, axis=1))
+        return stacked(heard), np.concatenate(factors, axis=1)
+
+    def server(self, sums: list[Expr]) -> Array:
+        """From (1, s, q) to (1, s')."""
+        arithmetic, d, size = self.letters.arithmetic, self.layout.dimension, self.layout.shared
+        matrix = arithmetic.zeros(size, size + len(sums) * d)
+        matrix[0, 0] = arithmetic.number(1, "one")
+        places = self.layout.places | {node: slice(size + a * d, size + (a + 1) * d) for a, node in enumerate(sums)}
+        for vector in self.definition.server:
+            expression, rows = self.definition.server_update.get(vector, vector), self.layout.places[vector]
+            for part, scale in self.layout.parts(vector, expression).items():
+                block = self.letters.value(scale, self.numbers) * arithmetic.identity(d)
+                matrix[rows, places[part]] = matrix[rows, places[part]] + block
+            off = self.layout.offset(vector, expression) - self.layout.offsets[vector]
+            if off != 0:
+                shift = self.letters.value(off, self.numbers) * self.letters.problem.optimum
+                matrix[rows, 0] = matrix[rows, 0] + shift
+        return matrix
+
+    def broadcast(self, sums: list[Expr]) -> Array | None:
+        """From q to what the clients' vectors become."""
+        arithmetic, d = self.letters.arithmetic, self.layout.dimension
+        kinds = len(self.letters.kinds.representatives)
+        matrix = arithmetic.zeros(kinds, self.layout.own, len(sums) * d)
+        hears = False
+        for row, vector in enumerate(self.definition.client):
+            parts = self.layout.parts(vector, self.definition.client_update.get(vector, vector))
+            for place, node in enumerate(sums):
+                if node in parts:
+                    hears = True
+                    factors = self.letters.value(parts[node], self.numbers) + 0 * self.letters.shares
+                    blocks = factors[:, None, None] * arithmetic.identity(d)
+                    matrix[:, row * d : (row + 1) * d, place * d : (place + 1) * d] = blocks
+        return matrix if hears else None
+
+    def _stacked(self, forms: list[Forms]) -> Forms:
+        if forms:
+            return stacked(forms)
+        nothing = self.local.nothing
+        return Forms(nothing.state[:, :0], nothing.noise[:, :0])

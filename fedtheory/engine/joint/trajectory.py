@@ -1,0 +1,233 @@
+"""The exact expectations of a run whose algorithm is given as a definition."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number, plain_floats
+from fedtheory.engine.joint.kinds import kinds_of
+from fedtheory.engine.joint.layout import Layout
+from fedtheory.engine.joint.letters import Letters
+from fedtheory.engine.joint.moments import Joint, Split, of_same_sum
+from fedtheory.engine.joint.round import RoundCompiler
+from fedtheory.engine.joint.transition import Group, Transition
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.server import Divergence
+from fedtheory.engine.moments.trajectory import Trajectory
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation import Algorithm
+from fedtheory.federation.presence import turnout
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.quadratic import weighted_sum
+from fedtheory.kernel.expressions import Average, Expr
+
+_OVERFLOW = 1e290
+_MOST_ENTRIES = 6 * 10**7
+"""Entries of the second moments between all clients' vectors."""
+_MOST_EIGENVALUES = 400
+"""Size of a mean round map whose spectral radius is found."""
+_STABILITY_SLACK = 1e-6
+
+
+class JointTrajectory(Trajectory):
+    """Second moments of an algorithm's model over n = 0 .. T, and what follows from them."""
+
+    def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+        self.problem = problem
+        self.algorithm = algorithm
+        self.letters = Letters(problem, algorithm, kinds_of(problem, algorithm))
+        self.definition = self.letters.definition
+        self.layout = Layout(self.definition, problem.dimension)
+        self._require_fitting()
+        self._compiler = RoundCompiler(self.letters, self.layout)
+        self._known: dict[int, list[tuple[Number, Transition]]] = {}
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._run()
+            completed = len(self.moments) - 1
+            self.divergence = self._diverges(completed + 1 if completed < algorithm.rounds else None)
+
+    def _require_fitting(self) -> None:
+        entries = (len(self.letters.kinds.counts) * self.layout.own) ** 2
+        if entries > _MOST_ENTRIES:
+            expected = f"expected clients' vectors with at most {_MOST_ENTRIES} second moments between them"
+            raise InputError("algorithm.name", f"{expected}, got {entries}: use fewer clients or dimensions")
+
+    @cached_property
+    def group(self) -> Group:
+        """The clients and their turnout."""
+        kinds, aggregation = self.letters.kinds, self.algorithm.aggregation
+        law = turnout(aggregation.participation, aggregation.weights(self.problem.weights))
+        assert self.algorithm.defined is not None
+        counts = self.problem.arithmetic.array(kinds.counts)
+        return Group(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
+
+    def transitions(self, n: int) -> list[tuple[Number, Transition]]:
+        """Round n for each outcome of the coins, with its probability."""
+        schedule = self.algorithm.work.schedule
+        key = n if schedule is not None and schedule.changes_with_rounds else 0
+        if key not in self._known:
+            self._known = {
+                key: [
+                    (chance, Transition(self._compiler.maps(n, coins), self.group, self.layout.shared))
+                    for chance, coins in self._outcomes()
+                ]
+            }
+        return self._known[key]
+
+    def _outcomes(self) -> Iterator[tuple[Number, dict[Expr, int]]]:
+        """Every outcome of the coins that is possible."""
+        assert self.algorithm.defined is not None
+        one, values = self.problem.arithmetic.number(1, "one"), self.algorithm.defined.values
+        for sides in itertools.product((1, 0), repeat=len(self.definition.coins)):
+            chance = one
+            for side, probability in zip(sides, self.definition.coins.values(), strict=True):
+                heads = self.letters.value(probability, values)
+                chance = chance * (heads if side else 1 - heads)
+            if chance != 0:
+                yield chance, dict(zip(self.definition.coins, sides, strict=True))
+
+    def _run(self) -> None:
+        joint = self._start()
+        self.joints = [joint]
+        moments = [self._model(joint)]
+        for n in range(self.algorithm.rounds):
+            joint = self._after(n, joint)
+            moment = self._model(joint)
+            if joint.shared.dtype != object and not max(joint.largest(), np.abs(moment).max()) < _OVERFLOW:
+                break
+            moments.append(moment)
+            if not self.layout.own:
+                self.joints.append(joint)
+        self.moments, self.noise = np.stack(moments), []
+
+    def _after(self, n: int, joint: Joint) -> Joint:
+        parts = [transition.after(joint).scaled(chance) for chance, transition in self.transitions(n)]
+        total = parts[0]
+        for part in parts[1:]:
+            total = total.plus(part)
+        return total
+
+    def _start(self) -> Joint:
+        """Everybody starts where the definition says."""
+        arithmetic, kinds = self.problem.arithmetic, len(self.letters.kinds.counts)
+        from_optimum = self.problem.centred.start
+        shared = [arithmetic.array([1])] + [
+            self._begun(begin) * from_optimum for begin in self.definition.server.values()
+        ]
+        own = [self._begun(begin) * from_optimum for begin in self.definition.client.values()]
+        first = np.concatenate(shared)
+        second = np.concatenate([arithmetic.zeros(0), *own])
+        clients = np.repeat(second[None], kinds, axis=0)
+        return Joint(
+            np.outer(first, first),
+            clients[:, :, None] * first,
+            np.multiply.outer(clients, clients),
+            arithmetic.zeros(kinds, len(second), len(second)),
+        )
+
+    def _begun(self, begin: Expr) -> Number:
+        """The multiple of x^0 that a vector starts at."""
+        parts = self.layout.parts(begin, begin)
+        return sum(
+            (self.letters.value(scale, {}) for scale in parts.values()), self.problem.arithmetic.number(0, "zero")
+        )
+
+    def _model(self, joint: Joint) -> Array:
+        """E (1, x - x*)(1, x - x*)' of the model that errors are about, (d+1, d+1)."""
+        numbers, (shared, own) = self.letters, self._model_maps
+        kinds, d = joint.kinds, self.problem.dimension
+        averaged = Split(self.problem.arithmetic.zeros(kinds, d, len(joint.shared)), own)
+        totals = self.group.counts * numbers.shares
+        found = of_same_sum(joint, averaged, totals, shared)
+        crossed = found.shared[0]
+        second = crossed @ shared.T
+        if own.size:
+            second = second + np.tensordot(totals, found.own @ own.transpose(0, 2, 1), axes=1)
+            each = own @ joint.excess @ own.transpose(0, 2, 1)
+            second = second + np.tensordot(totals * numbers.shares, each, axes=1)
+        moment = self.problem.arithmetic.zeros(d + 1, d + 1)
+        moment[0, 0] = joint.shared[0, 0]
+        moment[1:, 0], moment[0, 1:], moment[1:, 1:] = crossed[:, 0], crossed[:, 0], second
+        return moment
+
+    @cached_property
+    def _model_maps(self) -> tuple[Array, Array]:
+        """The model, from the optimum: what it takes from (1, s), (d, a), and from each client's c_i, (G, d, b)."""
+        arithmetic, d, definition = self.problem.arithmetic, self.problem.dimension, self.definition
+        shared = arithmetic.zeros(d, self.layout.shared)
+        own = arithmetic.zeros(len(self.letters.kinds.counts), d, self.layout.own)
+        letters = self.letters.at(0, 0, dict.fromkeys(definition.coins, 0))
+        for part, scale in self.layout.parts(definition.model, definition.model).items():
+            factor = self.letters.value(scale, letters)
+            inside = self.layout.parts(part, part.args[0]) if isinstance(part, Average) else {part: 1}
+            for vector, share in inside.items():
+                block = factor * self.letters.value(share, letters) * arithmetic.identity(d)
+                place = self.layout.places[vector]
+                if vector in definition.server:
+                    shared[:, place] = shared[:, place] + block
+                else:
+                    moved = slice(place.start - self.layout.shared, place.stop - self.layout.shared)
+                    own[:, :, moved] = own[:, :, moved] + block
+        off = self.layout.offset(definition.model, definition.model) - 1
+        if off != 0:
+            shared[:, 0] = shared[:, 0] + self.letters.value(off, letters) * self.problem.optimum
+        return shared, own
+
+    def _diverges(self, overflow: int | None) -> Divergence | None:
+        radius = self._spectral_radius()
+        if radius > 1 + _STABILITY_SLACK:
+            reason = f"the mean round map has spectral radius {radius:.4g} > 1: the step size is too large"
+            return Divergence(overflow, reason)
+        return self.growing() if overflow is None else Divergence(overflow, "the numbers leave double precision")
+
+    def _spectral_radius(self) -> float:
+        """Of the mean round map without its constants; zero where rounds differ, or where it is too large to look."""
+        schedule = self.algorithm.work.schedule
+        size = self.layout.shared + len(self.letters.kinds.counts) * self.layout.own
+        if size > _MOST_EIGENVALUES or (schedule is not None and schedule.changes_with_rounds):
+            return 0.0
+        parts = [chance * transition.mean_map() for chance, transition in self.transitions(0)]
+        linear = plain_floats(sum(parts[1:], parts[0]))[1:, 1:]
+        return float(np.abs(np.linalg.eigvals(linear)).max(initial=0.0)) if np.isfinite(linear).all() else np.inf
+
+    # Inside rounds: the average of the clients' iterates, where they all start from the server's vectors.
+
+    @property
+    def recursion(self) -> Recursion:  # type: ignore[override]
+        """What the one update rule has, and a definition has not."""
+        raise NotApplicable(f"this is known for the update rule, and {self.definition.name} is not a setting of it")
+
+    def _local(self, form: Array) -> Array:
+        return np.stack([[(form * second).sum() for second, _ in steps] for steps in self._inside])
+
+    @cached_property
+    def drift(self) -> Array:
+        """E|y_i^{n,k} - ybar^{n,k}|^2 of the first local vector, (T, K+1, M)."""
+        found = np.stack([[apart for _, apart in steps] for steps in self._inside])
+        return found[:, :, self.letters.kinds.of_client]
+
+    @cached_property
+    def _inside(self) -> list[list[tuple[Array, Array]]]:
+        """For each round and k: the second moment of the averaged iterate, (d, d), and the drift of each kind, (G,)."""
+        if self.layout.own:
+            raise NotApplicable(f"the clients of {self.definition.name} keep vectors of their own between rounds")
+        if self.algorithm.work.common_steps is None:
+            raise NotApplicable("the clients take different numbers of local steps")
+        return [list(self._round(n, joint)) for n, joint in enumerate(self.joints[: len(self.moments) - 1])]
+
+    def _round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
+        d, shares = self.problem.dimension, self.letters.shares
+        totals = self.group.counts * shares
+        stage = self.transitions(n)[0][1].maps.stage
+        for forms, noise in zip(stage.iterates, stage.noises(joint.known()), strict=True):
+            maps, own = forms.state[:, :d], noise[:, :d, :d]
+            average = weighted_sum(totals, maps)
+            spread = weighted_sum(totals * shares, own)
+            apart = maps - average
+            carried = ((apart @ joint.shared) * apart).sum(axis=(1, 2))
+            drift = carried + (1 - 2 * shares) * own.trace(axis1=1, axis2=2) + spread.trace()
+            yield average @ joint.shared @ average.T + spread, drift

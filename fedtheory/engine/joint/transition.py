@@ -1,0 +1,301 @@
+"""The moments after a round, from those before it.
+
+With b_i one for participants, and f_i the factor of a sum q,
+
+    c_i' = c_i + b_i (new_i - c_i),    q = sum_i f_i e_i,    s' = linear in s and q,
+
+the turnout being independent of all vectors.  Where the same clients take part
+in every round, their factors are numbers and belong to the matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.engine.joint.forms import Forms, stacked
+from fedtheory.engine.joint.moments import Joint, Split, of_pairs, of_same_sum, of_sum, with_shared
+from fedtheory.engine.joint.round import RoundMaps
+from fedtheory.federation.presence import Factor, Turnout
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Who is there: kinds with their counts, the law of their turnout, and the graph between them."""
+
+    counts: Array
+    """(G,), in the run's arithmetic."""
+    turnout: Turnout
+    """Of one client of each kind."""
+    mixing: Array | None
+    """W, (G, G); then every client is a kind."""
+
+    @property
+    def graph(self) -> Array:
+        """W, for definitions that mix."""
+        assert self.mixing is not None
+        return self.mixing
+
+    def totals(self, one: Factor, other: Factor) -> Array:
+        """E of a factor of all clients of kind g times one of a client of kind h, (G, G)."""
+        pairs = self.turnout.pairs(one, other)
+        totals = pairs * self.counts[:, None]
+        same = np.arange(len(self.counts))
+        totals[same, same] = totals[same, same] - pairs[same, same] + self.squares(one, other)
+        return totals
+
+    def squares(self, one: Factor, other: Factor) -> Array:
+        """E of two factors of the same client, (G,)."""
+        return self.turnout.squares[frozenset({one, other})]
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over clients with one factor, stacked."""
+
+    factor: Factor
+    forms: Forms
+    split: Split
+    totals: Array
+    """E f_i of all clients of a kind, (G,)."""
+
+    @cached_property
+    def shared(self) -> Array:
+        """What the sums take from (1, s) in the mean, (rows, a)."""
+        found: Array = np.tensordot(self.totals, self.split.shared, axes=1)
+        return found
+
+
+class Transition:
+    """A round with fixed matrices: from moments to moments."""
+
+    def __init__(self, maps: RoundMaps, group: Group, shared: int) -> None:
+        self.maps = maps
+        self.group = group
+        self.shared = shared
+        new = maps.clients if maps.mixed is None else stacked([maps.clients, maps.mixed[0]])
+        self.kept = self._kept(new)
+        self.change = Forms(new.state - self.kept.state, new.noise)
+        self.sums = list(self._stacked_sums())
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the same clients take part in every round."""
+        return self.group.turnout.is_fixed
+
+    @cached_property
+    def present(self) -> Array:
+        """E b_i, (G, 1, 1)."""
+        return self.group.turnout.means["presence"][:, None, None]
+
+    @cached_property
+    def expected(self) -> Split:
+        """What the clients' vectors become, in the mean over who takes part."""
+        return Split.of(self.kept.state + self.present * self.change.state, self.shared)
+
+    def _kept(self, new: Forms) -> Forms:
+        """The clients' vectors themselves, (G, b), and zeros for what only neighbours hear."""
+        state = arithmetic_of(new.state).zeros(*new.state.shape)
+        rows = np.arange(state.shape[2] - self.shared)
+        state[:, rows, self.shared + rows] = arithmetic_of(state).number(1, "one")
+        return Forms(state, new.noise - new.noise)
+
+    def _stacked_sums(self) -> Iterator[Sums]:
+        """The sums of each factor; all of them with factor one where turnout is fixed."""
+        means, counts = self.group.turnout.means, self.group.counts
+        if self.is_fixed and self.maps.reports:
+            forms = stacked([report.forms.scaled(means[report.factor]) for report in self.maps.reports])
+            yield Sums("one", forms, Split.of(forms.state, self.shared), counts * means["one"])
+            return
+        for factor, reports in groupby(self.maps.reports, key=lambda report: report.factor):
+            forms = stacked([report.forms for report in reports])
+            yield Sums(factor, forms, Split.of(forms.state, self.shared), counts * means[factor])
+
+    @cached_property
+    def _steady(self) -> Noise | None:
+        """The noise, where it is the same for all models."""
+        if self.maps.depends_on_models:
+            return None
+        entries = self.shared + self.maps.clients.state.shape[1]
+        return Noise(self, arithmetic_of(self.maps.server).zeros(1, entries, entries))
+
+    def mean_map(self) -> Array:
+        """From the means of (1, s) and of one client's vectors of each kind to those after the round."""
+        kinds, rows, own = self.expected.own.shape
+        clients = arithmetic_of(self.maps.server).zeros(kinds, rows, self.shared + kinds * own)
+        clients[:, :, : self.shared] = self.expected.shared
+        for kind in range(kinds):
+            place = slice(self.shared + kind * own, self.shared + (kind + 1) * own)
+            clients[kind, :, place] = self.expected.own[kind]
+        columns = [(s.totals[:, None, None] * s.split.own).transpose(1, 0, 2) for s in self.sums]
+        sums = [
+            np.concatenate([s.shared, c.reshape(len(s.shared), -1)], axis=1)
+            for s, c in zip(self.sums, columns, strict=True)
+        ]
+        shared = arithmetic_of(clients).zeros(self.shared, clients.shape[2])
+        shared[:, : self.shared] = arithmetic_of(clients).identity(self.shared)
+        everything = np.concatenate([shared, *sums], axis=0)
+        if self.maps.mixed is not None:
+            said = np.tensordot(self.group.graph, clients[:, own:], axes=1)
+            clients = clients[:, :own] + self.maps.mixed[1][:, :, None] * said
+        if self.maps.broadcast is not None:
+            clients = clients + self.maps.broadcast @ everything[self.shared :]
+        return np.concatenate(
+            [self.maps.server @ everything, clients.reshape(kinds * own, everything.shape[1])], axis=0
+        )
+
+    def after(self, joint: Joint) -> Joint:
+        """The moments after the round."""
+        noise = self._steady if self._steady is not None else Noise(self, joint.known())
+        passage = Passage(self, joint, noise)
+        clients = self._mixed(passage.clients(), passage.with_all())
+        return self._closed(clients, passage.sums())
+
+    def _mixed(self, clients: Joint, with_all: Array) -> Joint:
+        """What clients make of what their neighbours let them hear; `with_all` is E c_i' (1, s, q)'."""
+        if self.maps.mixed is None:
+            return Joint(clients.shared, with_all, clients.pair, clients.excess)
+        factors, own = self.maps.mixed[1], with_all.shape[1] // 2
+        kinds = np.arange(clients.kinds)
+        pair = clients.pair.copy()
+        pair[kinds, :, kinds, :] = pair[kinds, :, kinds, :] + clients.excess
+
+        def heard(values: Array) -> Array:
+            """c_i + W_ij times what the others say, along the first two axes."""
+            said = np.tensordot(self.group.graph, values[:, own:], axes=1)
+            extra = (1,) * (values.ndim - 2)
+            result: Array = values[:, :own] + factors.reshape(*factors.shape, *extra) * said
+            return result
+
+        once = heard(pair).transpose(2, 3, 0, 1)
+        twice = heard(once).transpose(2, 3, 0, 1)
+        excess = clients.excess[:, :own, :own]
+        return Joint(clients.shared, heard(with_all), twice, excess - excess)
+
+    def _closed(self, clients: Joint, sums: Array) -> Joint:
+        """The end of the round: clients hear of the sums, and the server makes its vectors of them."""
+        broadcast, pair, cross = self.maps.broadcast, clients.pair, clients.cross
+        if broadcast is not None:
+            kinds, rows, _ = broadcast.shape
+            flat = broadcast.reshape(kinds * rows, -1)
+            once = cross[:, :, self.shared :].reshape(kinds * rows, -1) @ flat.T
+            added = once + once.T + flat @ sums[self.shared :, self.shared :] @ flat.T
+            pair = pair + added.reshape(kinds, rows, kinds, rows)
+            cross = cross + broadcast @ sums[self.shared :]
+        server = self.maps.server
+        return Joint(server @ sums @ server.T, cross @ server.T, pair, clients.excess)
+
+
+class Noise:
+    """What the noise of a round adds, per factor."""
+
+    def __init__(self, transition: Transition, known: Array) -> None:
+        self._transition = transition
+        self._covariance = transition.maps.noise(known)
+        self._products: dict[tuple[int, int], Array] = {}
+
+    def of_clients(self) -> Array:
+        """Of new_i, (G, b, b)."""
+        return self._transition.change.covariance(self._covariance)
+
+    def with_clients(self, number: int) -> Array:
+        """Of e_i with new_i, (G, rows, b)."""
+        left, right = self._transition.sums[number].forms, self._transition.change
+        found: Array = left.noise @ self._covariance @ right.noise.transpose(0, 2, 1)
+        return found
+
+    def of_sums(self, a: int, b: int) -> Array:
+        """Of two sums, over all clients, (rows, rows')."""
+        if (a, b) not in self._products:
+            left, right = self._transition.sums[a], self._transition.sums[b]
+            each = left.forms.noise @ self._covariance @ right.forms.noise.transpose(0, 2, 1)
+            group = self._transition.group
+            self._products[a, b] = np.tensordot(group.counts * group.squares(left.factor, right.factor), each, axes=1)
+        return self._products[a, b]
+
+
+class Passage:
+    """One round from given moments."""
+
+    def __init__(self, transition: Transition, joint: Joint, noise: Noise) -> None:
+        self.transition = transition
+        self.joint = joint
+        self.noise = noise
+        self.group = transition.group
+        self._means = [of_same_sum(joint, sums.split, sums.totals, sums.shared) for sums in transition.sums]
+
+    def sums(self) -> Array:
+        """E (1, s, q)(1, s, q)'."""
+        if not self._means:
+            return self.joint.shared
+        count = range(len(self._means))
+        beside = np.concatenate([mean.shared[0] for mean in self._means], axis=0)
+        own = np.concatenate([np.concatenate([self._products(a, b) for b in count], axis=1) for a in count], axis=0)
+        upper = np.concatenate([self.joint.shared, beside.T], axis=1)
+        return np.concatenate([upper, np.concatenate([beside, own], axis=1)], axis=0)
+
+    def _products(self, a: int, b: int) -> Array:
+        """E q_a q_b'."""
+        left, right = self.transition.sums[a], self.transition.sums[b]
+        total = self.noise.of_sums(a, b)
+        if self.transition.is_fixed:
+            sums, weights = self._means[a], right.totals
+            total = total + sums.shared[0] @ right.shared.T
+        else:
+            totals, weights = self.group.totals(left.factor, right.factor), self.group.counts
+            sums = of_sum(self.joint, left.split, totals)
+            total = total + np.tensordot(weights, sums.shared @ right.split.shared.transpose(0, 2, 1), axes=1)
+        if not self.joint.excess.size:
+            return total
+        total = total + np.tensordot(weights, sums.own @ right.split.own.transpose(0, 2, 1), axes=1)
+        own = left.split.own @ self.joint.excess @ right.split.own.transpose(0, 2, 1)
+        squares = self.group.counts * self.group.squares(left.factor, right.factor)
+        return total + np.tensordot(squares, own, axes=1)
+
+    def clients(self) -> Joint:
+        """Moments of the clients' vectors, without what they hear of others."""
+        transition, joint, present = self.transition, self.joint, self.transition.present
+        expected = transition.expected
+        pair = of_pairs(joint, expected)
+        excess = expected.own @ joint.excess @ expected.own.transpose(0, 2, 1) + present * self.noise.of_clients()
+        if not transition.is_fixed:
+            together = self.group.turnout.pairs("presence", "presence")
+            together = together - np.multiply.outer(present[:, 0, 0], present[:, 0, 0])
+            change = Split.of(transition.change.state, transition.shared)
+            moved = of_pairs(joint, change)
+            pair = pair + together[:, None, :, None] * moved
+            own, kinds = present * (1 - present), np.arange(joint.kinds)
+            excess = excess + own * (change.own @ joint.excess @ change.own.transpose(0, 2, 1))
+            excess = excess + (own - together[kinds, kinds][:, None, None]) * moved[kinds, :, kinds, :]
+        return Joint(joint.shared, joint.cross, pair, excess)
+
+    def with_all(self) -> Array:
+        """E c_i' (1, s, q)', (G, b, a + sums)."""
+        columns = [self._with_sum(number) for number in range(len(self._means))]
+        return np.concatenate([with_shared(self.joint, self.transition.expected), *columns], axis=2)
+
+    def _with_sum(self, number: int) -> Array:
+        """E c_i' q', (G, b, rows)."""
+        transition, sums, mean = self.transition, self.transition.sums[number], self._means[number]
+        kept = Split.of(transition.kept.state, transition.shared).own
+        change = Split.of(transition.change.state, transition.shared)
+        squares = self.group.squares(sums.factor, "presence")[:, None, None]
+        total = squares * self.noise.with_clients(number)
+        if transition.is_fixed:
+            expected = transition.expected
+            total = total + mean.shared @ expected.shared.transpose(0, 2, 1)
+            total = total + mean.own @ expected.own.transpose(0, 2, 1)
+        else:
+            drawn = of_sum(self.joint, sums.split, self.group.totals(sums.factor, "presence"))
+            total = total + mean.own @ kept.transpose(0, 2, 1)
+            total = total + drawn.shared @ change.shared.transpose(0, 2, 1) + drawn.own @ change.own.transpose(0, 2, 1)
+        own = sums.split.own @ self.joint.excess
+        means = self.group.turnout.means[sums.factor][:, None, None]
+        total = total + means * (own @ kept.transpose(0, 2, 1)) + squares * (own @ change.own.transpose(0, 2, 1))
+        found: Array = total.transpose(0, 2, 1)
+        return found

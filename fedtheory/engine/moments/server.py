@@ -1,0 +1,117 @@
+"""What second moments of the server's model say of its errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, plain_floats
+from fedtheory.errors import Diverging
+from fedtheory.federation.problem import Problem
+
+_FEW, _GROWN = 16, 2
+"""Rounds up to which nothing is said, and growth of E|x - x*|^2 that counts."""
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Why a run does not settle."""
+
+    round: int | None
+    """First server update whose numbers leave double precision; None if all of them fit."""
+    reason: str
+
+
+class ServerTrajectory:
+    """Second moments of the server's model over n = 0 .. T, and what follows from them."""
+
+    problem: Problem
+    moments: Array
+    """E[(1, x - x*)(1, x - x*)'], (T+1, d+1, d+1)."""
+    divergence: Divergence | None
+
+    def require_finite(self) -> Self:
+        """This trajectory, if all its rounds fit into the arithmetic; else raise `Diverging`."""
+        if self.divergence is not None and self.divergence.round is not None:
+            raise Diverging(f"the run diverges at round {self.divergence.round}: {self.divergence.reason}")
+        return self
+
+    @property
+    def _covariances(self) -> Array:
+        """E[(x - x*)(x - x*)'] of the server's model, (T+1, d, d)."""
+        return self.moments[:, 1:, 1:]
+
+    @cached_property
+    def server_mean(self) -> Array:
+        """E x^n, (T+1, d)."""
+        return self.moments[:, 1:, 0] + self.problem.optimum
+
+    @cached_property
+    def server_suboptimality(self) -> Array:
+        """E F(x^n) - F*, (T+1,)."""
+        return functional(self.problem.hessian, self._covariances) / 2
+
+    @cached_property
+    def server_distance_sq(self) -> Array:
+        """E|x^n - x*|^2, (T+1,)."""
+        distances: Array = self._covariances.trace(axis1=1, axis2=2)
+        return distances
+
+    @cached_property
+    def server_gradient_sq(self) -> Array:
+        """E|grad F(x^n)|^2, (T+1,)."""
+        return functional(self.problem.hessian @ self.problem.hessian, self._covariances)
+
+    # The last model and means over rounds, which need no list of moments where all rounds are alike.
+
+    @cached_property
+    def final_suboptimality(self) -> Any:
+        """E F(x^T) - F*."""
+        return self.server_suboptimality[-1]
+
+    @cached_property
+    def final_distance_sq(self) -> Any:
+        """E|x^T - x*|^2."""
+        return self.server_distance_sq[-1]
+
+    @cached_property
+    def mean_server_suboptimality(self) -> Any:
+        """(1/T) sum_{n<T} E F(x^n) - F*."""
+        return mean_over_rounds(self.server_suboptimality[:-1])
+
+    @cached_property
+    def mean_server_gradient_sq(self) -> Any:
+        """(1/T) sum_{n<T} E|grad F(x^n)|^2."""
+        return mean_over_rounds(self.server_gradient_sq[:-1])
+
+    def growing(self) -> Divergence | None:
+        """Whether the distances themselves keep growing, where rounds are not alike."""
+        distances = plain_floats(self.server_distance_sq)
+        if len(distances) < _FEW:
+            return None
+        late, later = (part.max() for part in np.array_split(distances[len(distances) // 2 :], 2))
+        if later <= _GROWN * max(late, distances[0]):
+            return None
+        grown = f"E|x - x*|^2 is {later / max(distances[0], 1e-300):.4g} times that of the start"
+        return Divergence(None, f"{grown}, and still grows: the step size is too large")
+
+
+def mean_over_rounds(values: Array) -> Any:
+    """(1/T) sum over the first axis."""
+    return values.sum(axis=0) / len(values)
+
+
+def functionals(forms: Array, moments: Array) -> Array:
+    """``trace(forms[c]' moments[n])`` for each n and c: (N, C) from (N, a, a), or (N, K, C) from (N, K, a, a)."""
+    size = forms[0].size
+    values: Array = moments.reshape(*moments.shape[:-2], size) @ forms.reshape(-1, size).T
+    return values
+
+
+def functional(form: Array, moments: Array) -> Array:
+    """``trace(form' moments[n])`` for each n: (N,) from (N, a, a), or (N, K) from (N, K, a, a)."""
+    size = form.size
+    return moments.reshape(*moments.shape[:-2], size) @ form.reshape(size)

@@ -1,0 +1,27 @@
+"""Algorithms, one definition in each file; a file that is added here is found by itself."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import TYPE_CHECKING
+
+from fedtheory.errors import InputError
+
+if TYPE_CHECKING:
+    from fedtheory.federation.definition import FederatedAlgorithm
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names that run files know, in alphabetical order."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+def definition(name: str) -> FederatedAlgorithm:
+    """The definition of that name; `InputError` where there is none."""
+    if name not in names():
+        raise InputError("algorithm.name", f"expected one of {', '.join(names())}, got {name!r}")
+    found: FederatedAlgorithm = importlib.import_module(f"{__name__}.{name}").algorithm
+    return found

@@ -1,0 +1,190 @@
+"""An algorithm as data: vectors of the server and of each client, a local step, the end of a round.
+
+    server vectors   s,    start  s^0
+    client vectors   c_i,  start  c_i^0
+    local steps      y_i^{k+1} = linear in y_i^k, c_i, s and the stochastic gradient at one point
+    end of a round   c_i'  = linear in c_i, s, y_i^tau and sums over clients    (for participants; others keep c_i)
+                     s'    = linear in s and sums over clients of vectors that they have then
+
+Everything is linear in vectors, and the numbers in front are letters of the
+run: that is what keeps first and second moments in closed form on quadratics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.federation.definition.language import (
+    LETTERS,
+    OF_CLIENTS,
+    OVER_CLIENTS,
+    SUMS,
+    Compressed,
+    Gradient,
+    Mixed,
+    start,
+)
+from fedtheory.federation.definition.linear import Parts, linear_parts
+from fedtheory.kernel.expressions import Average, Expr
+
+
+@dataclass(frozen=True)
+class Local:
+    """A vector of the local steps: where it starts in a round, and what a step makes of it."""
+
+    vector: Expr
+    start: Expr
+    step: Expr
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of the algorithm's own, under its key in a run file."""
+
+    letter: Expr
+    key: str
+    meaning: str
+    allowed: sp.Set
+    """The numbers that it can be."""
+    default: str | int | None = None
+    """None where a run file has to say it."""
+    is_flag: bool = False
+    """Whether the key is true or false, for the numbers 1 and 0."""
+
+
+@dataclass(frozen=True)
+class FederatedAlgorithm:
+    """A definition; `InputError` names the part of it that is not one."""
+
+    name: str
+    local: Local | tuple[Local, ...]
+    model: Expr
+    """What the errors of a run are about: a vector of the server, or the average of one of the clients."""
+    server: Mapping[Expr, Expr] = field(default_factory=dict)
+    """The server's vectors and their starts, multiples of `start`."""
+    client: Mapping[Expr, Expr] = field(default_factory=dict)
+    """The clients' vectors and their starts."""
+    server_update: Mapping[Expr, Expr] = field(default_factory=dict)
+    client_update: Mapping[Expr, Expr] = field(default_factory=dict)
+    coins: Mapping[Expr, Expr] = field(default_factory=dict)
+    """Letters that are 1 with a probability and 0 else: one coin for all, tossed in every round."""
+    parameters: tuple[Parameter, ...] = ()
+    steps_are_rounds: bool = False
+    """Whether a round is a single local step."""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        self._check_starts()
+        self._check_updates()
+        for vector, expression in self.expressions():
+            self._check_letters(vector, expression)
+
+    @property
+    def steps(self) -> tuple[Local, ...]:
+        """The local vectors."""
+        return (self.local,) if isinstance(self.local, Local) else tuple(self.local)
+
+    @cached_property
+    def letters(self) -> frozenset[Expr]:
+        """Letters of numbers."""
+        return LETTERS | self.coins.keys() | {parameter.letter for parameter in self.parameters}
+
+    @property
+    def local_vectors(self) -> list[Expr]:
+        """y, in the definition's order."""
+        return [step.vector for step in self.steps]
+
+    def expressions(self) -> Iterator[tuple[Expr, Expr]]:
+        """Every vector with what it starts as or becomes."""
+        yield from self.server.items()
+        yield from self.client.items()
+        for step in self.steps:
+            yield step.vector, step.start
+            yield step.vector, step.step
+        yield from self.client_update.items()
+        yield from self.server_update.items()
+        yield sp.Symbol("model"), self.model
+
+    def uses(self, node: type) -> bool:
+        """Whether the definition has such a node anywhere."""
+        return any(sp.sympify(expression).has(node) for _, expression in self.expressions())
+
+    @property
+    def needs_everybody(self) -> bool:
+        """Whether clients hear of the others, which only works if nobody is missing."""
+        heard = [sp.sympify(expression) for expression in self.client_update.values()]
+        return any(expression.has(*OVER_CLIENTS) for expression in heard)
+
+    def parts(self, vector: Expr, expression: Expr) -> Parts:
+        """An expression as a linear combination of vectors and of what happens to them."""
+        vectors = {start, *self.server, *self.client, *self.local_vectors}
+        nodes = (Gradient, Compressed, *OVER_CLIENTS)
+        return linear_parts(expression, lambda part: part in vectors or isinstance(part, nodes), self._key(vector))
+
+    def _key(self, vector: Expr) -> str:
+        return f"{self.name}: {vector}"
+
+    def _check_starts(self) -> None:
+        for vector, expression in [*self.server.items(), *self.client.items()]:
+            self._expect(vector, expression, {start}, ())
+        for updated, known, whose in (
+            (self.server_update, self.server, "server"),
+            (self.client_update, self.client, "client"),
+        ):
+            for vector in updated.keys() - known.keys():
+                raise InputError(self._key(vector), f"has no start: expected it in `{whose}`")
+
+    def _check_updates(self) -> None:
+        own = {*self.server, *self.client}
+        at_end = own | set(self.local_vectors)
+        for step in self.steps:
+            self._expect(step.vector, step.start, own, ())
+            self._expect(step.vector, step.step, at_end, (Gradient,))
+        self._check_gradients()
+        for vector, expression in self.client_update.items():
+            self._expect(vector, expression, at_end, (Compressed, Average, Mixed))
+        for vector, expression in self.server_update.items():
+            self._expect(vector, expression, set(self.server), SUMS)
+        self._expect(sp.Symbol("model"), self.model, set(self.server), (Average,))
+
+    def _check_gradients(self) -> None:
+        found = {node for step in self.steps for node in sp.sympify(step.step).atoms(Gradient)}
+        if len(found) > 1:
+            points = ", ".join(sorted(str(node.args[0]) for node in found))
+            raise InputError(self.name, f"expected gradients at one point in a local step, got {points}")
+
+    def _expect(self, vector: Expr, expression: Expr, vectors: set[Expr], nodes: Any) -> None:
+        """Raise `InputError` unless an expression is linear in vectors that it may know, inside `nodes` as well."""
+        for part in self.parts(vector, expression):
+            if part in vectors:
+                continue
+            if not isinstance(part, nodes):
+                raise InputError(self._key(vector), f"{part} is not known here")
+            inside = self._inside(part)
+            self._expect(vector, part.args[0], inside, (Compressed,) if isinstance(part, OVER_CLIENTS) else ())
+
+    def _inside(self, node: Expr) -> set[Expr]:
+        """The vectors that a node's argument may know."""
+        if isinstance(node, Average) and node in sp.sympify(self.model).atoms(Average):
+            return {*self.server, *self.client}
+        return {*self.server, *self.client, *self.local_vectors}
+
+    def _check_letters(self, vector: Expr, expression: Expr) -> None:
+        vectors = {start, *self.server, *self.client, *self.local_vectors}
+        unknown = sp.sympify(expression).free_symbols - vectors - self.letters
+        if vector in self.server_update and expression is self.server_update[vector]:
+            self._check_common(vector, expression)
+        for letter in sorted(unknown, key=str):
+            raise InputError(self._key(vector), f"unknown letter {letter}: neither a vector nor a number of the run")
+
+    def _check_common(self, vector: Expr, expression: Expr) -> None:
+        """Raise `InputError` where the server uses a client's number outside a sum over clients."""
+        for part, scale in self.parts(vector, expression).items():
+            for letter in sorted(scale.free_symbols & OF_CLIENTS, key=str):
+                raise InputError(self._key(vector), f"{letter} in front of {part} differs from client to client")

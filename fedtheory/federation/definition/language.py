@@ -1,0 +1,88 @@
+"""What a definition is written with: letters for numbers, and what happens to vectors, in SymPy.
+
+Vectors are letters of the definition's own.  Each stands for a vector of the
+server or for the vectors of all clients, one for each.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+
+from fedtheory.kernel.expressions import Average, Expr
+
+start = sp.Symbol("x^0", real=True)
+"""x^0, where the models start: the only vector in the starts of the server and of the clients."""
+
+eta = sp.Symbol(r"\eta_i", positive=True)
+"""The local step size of a client, at the present round and local step."""
+eta_sum = sp.Symbol("h_i", positive=True)
+"""The sum of a client's step sizes over the local steps of the round."""
+eta_g = sp.Symbol(r"\eta_g", positive=True)
+"""The server's step size."""
+tau = sp.Symbol(r"\tau_i", positive=True, integer=True)
+"""The number of local steps of a client."""
+mean_tau = sp.Symbol(r"\bar\tau", positive=True)
+"""sum_i p_i tau_i."""
+importance = sp.Symbol("p_i", positive=True)
+"""The client's importance."""
+
+OF_CLIENTS = frozenset({eta, eta_sum, tau, importance})
+"""Letters that may differ from client to client."""
+LETTERS = OF_CLIENTS | {eta_g, mean_tau}
+
+
+class Gradient(sp.Function):  # type: ignore[misc]
+    """The client's stochastic gradient at a point, ``g_i(y)``: the only call of its oracle in a local step."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        return rf"g_i({printer.doprint(self.args[0])})"
+
+
+class Weighted(sp.Function):  # type: ignore[misc]
+    """``sum_i w_i v_i`` with the round's weights w_i: what the server receives from its participants."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        return rf"\sum_i w_i {_bracketed(self.args[0], printer)}"
+
+
+class Participants(sp.Function):  # type: ignore[misc]
+    """``sum_{i in S} p_i v_i`` over the participants of the round, each counted once."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        return rf"\sum_{{i\in S}} p_i {_bracketed(self.args[0], printer)}"
+
+
+class Mixed(sp.Function):  # type: ignore[misc]
+    """``sum_j W_ij v_j`` with the run's mixing matrix: what client i hears from its neighbours."""
+
+    nargs = 1
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        return rf"\sum_j W_{{ij}} {_bracketed(self.args[0], printer)}"
+
+
+class Compressed(sp.Function):  # type: ignore[misc]
+    """``(d/k) v_i`` on k random coordinates of d and zero elsewhere, drawn by each client; the mean is v_i."""
+
+    nargs = 2
+
+    def _latex(self, printer: LatexPrinter) -> str:
+        vector, kept = self.args
+        return rf"\mathcal C_{{{printer.doprint(kept)}}}\left({printer.doprint(vector)}\right)"
+
+
+SUMS = (Weighted, Participants, Average)
+"""What the server makes of the clients' vectors."""
+OVER_CLIENTS = (*SUMS, Mixed)
+
+
+def _bracketed(expression: Expr, printer: LatexPrinter) -> str:
+    text = printer.doprint(expression)
+    return rf"\left({text}\right)" if isinstance(expression, sp.Add) else str(text)

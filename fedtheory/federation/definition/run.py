@@ -1,0 +1,26 @@
+"""A definition with the numbers of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fedtheory.arithmetic import FLOAT, Array, Number
+from fedtheory.federation.definition.algorithm import FederatedAlgorithm
+from fedtheory.kernel.expressions import Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Defined:
+    """An algorithm as data, its parameters, and the graph of its clients."""
+
+    algorithm: FederatedAlgorithm
+    values: Mapping[Expr, Number]
+    """The numbers of its parameters."""
+    mixing: Array | None = None
+    """W, (M, M), doubly stochastic; None where the definition mixes nothing."""
+
+    def as_floats(self) -> Defined:
+        """The same in double precision."""
+        values = {letter: FLOAT.number(value, str(letter)) for letter, value in self.values.items()}
+        return replace(self, values=values, mixing=None if self.mixing is None else FLOAT.array(self.mixing))

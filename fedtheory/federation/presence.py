@@ -1,0 +1,150 @@
+"""Who takes part in a round, and with what weight: joint moments of both, for algorithms whose clients remember.
+
+For client i, w_i is its weight in the server's sums and b_i is one if it takes
+part.  An algorithm whose clients keep vectors needs the mean of w_i, b_i and of
+their products, for one client and for two different ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Literal
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.federation.participation import Fixed, Full, Multinomial, Participation, Uniform
+
+Factor = Literal["weight", "presence", "one"]
+"""What a client's vector is multiplied with: w_i, b_i or 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Turnout:
+    """Means of w_i, b_i, 1 and of their products."""
+
+    is_fixed: bool
+    """Whether the same clients take part in every round, with the same weights."""
+    means: dict[Factor, Array]
+    """(M,) each."""
+    squares: dict[frozenset[Factor], Array]
+    """Products of two factors of one client, (M,) each."""
+    products: Callable[[Factor, Factor, list[int]], Array]
+    """Products of factors of two different clients that are like the given ones, (C, C)."""
+
+    def of(self, clients: list[int]) -> Turnout:
+        """The moments of some of the clients, in that order."""
+        means: dict[Factor, Array] = {factor: values[clients] for factor, values in self.means.items()}
+        squares = {pair: values[clients] for pair, values in self.squares.items()}
+        return Turnout(
+            self.is_fixed, means, squares, lambda a, b, some: self.products(a, b, [clients[c] for c in some])
+        )
+
+    def pairs(self, one: Factor, other: Factor) -> Array:
+        """The product of a factor of client i with one of a different client j, (M, M)."""
+        return self.products(one, other, list(range(len(self.means["one"]))))
+
+
+@singledispatch
+def turnout(law: Participation, weights: Array) -> Turnout:
+    """The joint moments of a law for aggregation weights d_i, (M,)."""
+    raise TypeError(f"no joint moments of {type(law).__name__} for {len(weights)} clients")
+
+
+@turnout.register
+def _(law: Full, weights: Array) -> Turnout:
+    del law
+    return _same_in_every_round(weights, _ones(weights))
+
+
+@turnout.register
+def _(law: Fixed, weights: Array) -> Turnout:
+    presence = weights - weights
+    presence[list(law.selected)] = _ones(weights)[list(law.selected)]
+    return _same_in_every_round(law.moments(weights).mean, presence)
+
+
+@turnout.register
+def _(law: Uniform, weights: Array) -> Turnout:
+    if len(weights) == law.selected:
+        return turnout(Full(), weights)
+    law.moments(weights)
+    # w_i is a multiple of b_i.
+    one, clients = _ones(weights), len(weights)
+    share = one * law.selected / clients
+    together = share[0] * (law.selected - 1) / (clients - 1)
+    scales: dict[Factor, Array] = {"weight": weights / share, "presence": one}
+
+    def products(left: Factor, right: Factor, some: list[int]) -> Array:
+        known = [(scales[f][some], True) if f in scales else (one[some], False) for f in (left, right)]
+        (a, first), (b, second) = known
+        chance = together if first and second else share[0] if first or second else one[0]
+        return np.asarray(np.multiply.outer(a, b) * chance)
+
+    return Turnout(
+        False,
+        {"weight": weights, "presence": share, "one": one},
+        {
+            frozenset({"weight"}): weights * weights / share,
+            frozenset({"presence"}): share,
+            frozenset({"weight", "presence"}): weights,
+            frozenset({"weight", "one"}): weights,
+            frozenset({"presence", "one"}): share,
+            frozenset({"one"}): one,
+        },
+        products,
+    )
+
+
+@turnout.register
+def _(law: Multinomial, weights: Array) -> Turnout:
+    moments, one, draws = law.moments(weights), _ones(weights), law.selected
+    if len(weights) == 1:
+        return turnout(Full(), weights)
+    presence = one - (one - weights) ** draws
+
+    def products(left: Factor, right: Factor, some: list[int]) -> Array:
+        p, q, unit = weights[some][:, None], weights[some][None, :], one[some][:, None] * one[some][None, :]
+        known: dict[tuple[Factor, Factor], Callable[[], Array]] = {
+            ("weight", "weight"): lambda: moments.pairing * p * q,
+            ("weight", "presence"): lambda: p * (unit - (unit - q * unit) ** (draws - 1)),
+            ("presence", "presence"): lambda: (
+                unit - (unit - p) ** draws - (unit - q) ** draws + _positive_part(unit - p - q) ** draws
+            ),
+            ("weight", "one"): lambda: p * unit,
+            ("presence", "one"): lambda: presence[some][:, None] * unit,
+            ("one", "one"): lambda: unit,
+        }
+        return known[left, right]() if (left, right) in known else known[right, left]().T
+
+    return Turnout(
+        False,
+        {"weight": weights, "presence": presence, "one": one},
+        {
+            frozenset({"weight"}): moments.squares,
+            frozenset({"presence"}): presence,
+            frozenset({"weight", "presence"}): weights,
+            frozenset({"weight", "one"}): weights,
+            frozenset({"presence", "one"}): presence,
+            frozenset({"one"}): one,
+        },
+        products,
+    )
+
+
+def _positive_part(values: Array) -> Array:
+    """What is left for others: never negative for two different clients, of which each exists once."""
+    return np.where(values > 0, values, values - values)
+
+
+def _ones(weights: Array) -> Array:
+    return arithmetic_of(weights).array([1] * len(weights))
+
+
+def _same_in_every_round(weights: Array, presence: Array) -> Turnout:
+    means: dict[Factor, Array] = {"weight": weights, "presence": presence, "one": _ones(weights)}
+    factors: tuple[Factor, ...] = ("weight", "presence", "one")
+    squares = {frozenset({a, b}): means[a] * means[b] for a in factors for b in factors}
+    return Turnout(True, means, squares, lambda a, b, some: np.multiply.outer(means[a][some], means[b][some]))

@@ -1,0 +1,86 @@
+"""Step sizes that change as the run goes: formulas in the round n and the local step k."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from fedtheory.arithmetic import Arithmetic, Number
+from fedtheory.errors import InputError
+
+_KEY = "algorithm.local_step_size"
+_LONGEST = 200
+_LARGEST_EXPONENT = 1000
+_OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+@dataclass(frozen=True)
+class StepSchedule:
+    """A formula such as ``1/(10 + 2*n)``: numbers, n, k, ``+ - * / **`` and brackets; `InputError` else."""
+
+    formula: str
+
+    def __post_init__(self) -> None:
+        _ = self._tree, self.changes_with_rounds
+        self.exactly(0, 0)
+
+    @cached_property
+    def _tree(self) -> ast.expr:
+        if len(self.formula) > _LONGEST:
+            raise InputError(_KEY, f"expected a formula of at most {_LONGEST} characters, got {len(self.formula)}")
+        try:
+            return ast.parse(self.formula.strip(), mode="eval").body
+        except (SyntaxError, ValueError):
+            raise self._no_formula(self.formula) from None
+
+    @cached_property
+    def changes_with_rounds(self) -> bool:
+        """Whether the round n occurs in it."""
+        names = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
+        return "n" in names
+
+    def exactly(self, n: int, k: int) -> Fraction | float:
+        """The step size at round n and local step k: a fraction, or a float where a root makes it irrational."""
+        try:
+            value = self._value(self._tree, {"n": Fraction(n), "k": Fraction(k)})
+        except (ZeroDivisionError, OverflowError):
+            raise InputError(_KEY, f"{self.formula} has no value at n = {n}, k = {k}") from None
+        if isinstance(value, complex) or value <= 0:
+            raise InputError(_KEY, f"expected positive numbers, got {value} from {self.formula} at n = {n}, k = {k}")
+        return value if isinstance(value, Fraction) else float(value)
+
+    def relative(self, n: int, k: int, arithmetic: Arithmetic) -> Number:
+        """The step size at round n and local step k, divided by the first one."""
+        first, value = self.exactly(0, 0), self.exactly(n, k)
+        if arithmetic.is_rigorous and not (isinstance(first, Fraction) and isinstance(value, Fraction)):
+            raise InputError(_KEY, f"{self.formula} takes a root: expected whole powers with exact arithmetic")
+        return arithmetic.number(value / first, _KEY)
+
+    def _value(self, node: ast.expr, letters: dict[str, Fraction]) -> Any:
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            return Fraction(repr(node.value))
+        if isinstance(node, ast.Name) and node.id in letters:
+            return letters[node.id]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            value = self._value(node.operand, letters)
+            return -value if isinstance(node.op, ast.USub) else value
+        if isinstance(node, ast.BinOp):
+            left, right = self._value(node.left, letters), self._value(node.right, letters)
+            if isinstance(node.op, ast.Pow) and abs(right) <= _LARGEST_EXPONENT:
+                return left**right
+            if type(node.op) in _OPERATIONS:
+                return _OPERATIONS[type(node.op)](left, right)
+        raise self._no_formula(ast.unparse(node))
+
+    def _no_formula(self, given: str) -> InputError:
+        return InputError(_KEY, f"expected numbers, n, k, + - * / ** and brackets, got {given!r}")

@@ -1,0 +1,32 @@
+"""Which algorithm a claim is about, where it is not the update rule of federated averaging."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.engine.run import Run
+from fedtheory.language.assumptions.assumption import Assumption, expect
+
+
+@dataclass(frozen=True)
+class OfAlgorithm(Assumption):
+    """That the run is one of an algorithm, by its name in run files."""
+
+
+def of_algorithm(*names: str) -> OfAlgorithm:
+    """The assumption that a run's algorithm has one of these names."""
+    words = " or ".join(names)
+
+    def require(run: Run) -> None:
+        expect(run.algorithm.name in names, f"the algorithm is {run.algorithm.name}, not {words}")
+
+    return OfAlgorithm("algorithm", f"The algorithm is {words}.", require)
+
+
+def _update_rule(run: Run) -> None:
+    run.algorithm.require_update_rule("a claim that names no algorithm is about the update rule")
+
+
+update_rule = OfAlgorithm(
+    "update rule", "The algorithm is a setting of the update rule of federated averaging.", _update_rule
+)

@@ -1,0 +1,34 @@
+"""What a claim assumes, with what goes without saying: a claim of a paper is about the update rule unless it says."""
+
+from __future__ import annotations
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable, Unresolved
+from fedtheory.language.assumptions import Assumption, OfAlgorithm, update_rule
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import paper_with
+
+
+def premises(claim: Claim) -> list[Assumption]:
+    """The assumptions of a claim; one of a paper that names no algorithm is about the update rule."""
+    names_one = any(isinstance(assumption, OfAlgorithm) for assumption in claim.assumptions)
+    is_users = paper_with(claim.source) is None
+    return [*claim.assumptions] if names_one or is_users else [update_rule, *claim.assumptions]
+
+
+def failed_premises(claim: Claim, run: Run) -> list[str]:
+    """Each assumption that fails on a run, with its reason; `Unresolved` where floats cannot tell.
+
+    Where the run is one of another algorithm nothing else is asked.
+    """
+    failures = []
+    for assumption in premises(claim):
+        try:
+            assumption.require(run)
+        except Unresolved:
+            raise
+        except NotApplicable as reason:
+            failures.append(f"{assumption.name}: {reason}")
+            if isinstance(assumption, OfAlgorithm):
+                break
+    return failures

@@ -1,0 +1,133 @@
+"""Algorithms that are definitions, by name or from a user's file, with the keys that they add to `[algorithm]`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fedtheory.arithmetic import RATIONAL, Array, Number
+from fedtheory.errors import InputError
+from fedtheory.federation import SETTINGS, Algorithm, Full
+from fedtheory.federation.algorithms import definition, names
+from fedtheory.federation.losses import LossProblem
+from fedtheory.federation.problem import Problem
+from fedtheory.runfile.loading import load_file
+from fedtheory.runfile.table import Table
+
+if TYPE_CHECKING:
+    from fedtheory.federation.definition import FederatedAlgorithm, Parameter
+    from fedtheory.federation.definition.run import Defined
+
+
+def read_defined(table: Table, name: str, has_schedule: bool, problem: Problem, folder: Path) -> Defined | None:
+    """The definition of a name with its own keys; None where the three policies say everything."""
+    if name in SETTINGS and not (name == "fedavg" and has_schedule):
+        if has_schedule:
+            raise InputError(table.path("local_step_size"), f"expected numbers with {name}: formulas go with fedavg")
+        return None
+    found = _definition(table, name, folder)
+    if isinstance(problem, LossProblem):
+        raise InputError(
+            table.path("name"), f"expected a setting of fedavg for losses that are not quadratic, got {name!r}"
+        )
+    return _with_numbers(table, found, problem)
+
+
+def _definition(table: Table, name: str, folder: Path) -> FederatedAlgorithm:
+    file, _, attribute = name.rpartition(":")
+    if file.endswith(".py"):
+        return _from_file(folder / file, attribute)
+    if name not in names():
+        known = ", ".join(sorted({*SETTINGS, *names()}))
+        raise InputError(table.path("name"), f"expected one of {known}, or file.py:NAME, got {name!r}")
+    return definition(name)
+
+
+def _from_file(path: Path, attribute: str) -> FederatedAlgorithm:
+    from fedtheory.federation.definition import FederatedAlgorithm
+
+    module = load_file(path)
+    found = getattr(module, attribute, None)
+    if not isinstance(found, FederatedAlgorithm):
+        known = [name for name, value in vars(module).items() if isinstance(value, FederatedAlgorithm)]
+        expected = ", ".join(sorted(known)) or "and the file defines none"
+        raise InputError(attribute, f"expected the name of a FederatedAlgorithm: {expected}", str(path))
+    return found
+
+
+def _with_numbers(table: Table, found: FederatedAlgorithm, problem: Problem) -> Defined:
+    from fedtheory.federation.definition import Mixed
+    from fedtheory.federation.definition.run import Defined
+
+    values = {parameter.letter: _value(table, parameter) for parameter in found.parameters}
+    run = Defined(found, values, _mixing(table, problem) if found.uses(Mixed) else None)
+    _require_coordinates(table, run, problem)
+    return run
+
+
+def _value(table: Table, parameter: Parameter) -> Number:
+    """The number of a parameter, in the table's arithmetic."""
+    key = table.path(parameter.key)
+    if parameter.is_flag:
+        return table.arithmetic.number(int(table.flag(parameter.key, bool(parameter.default))), key)
+    given = table.take(parameter.key) if parameter.default is None else table.take(parameter.key, parameter.default)
+    exactly = RATIONAL.number(given, key)
+    from sympy import Rational
+
+    if not parameter.allowed.contains(Rational(int(exactly.p), int(exactly.q))):
+        raise InputError(key, f"expected a number in {_words(parameter)}, got {given!r}")
+    return table.arithmetic.number(given, key)
+
+
+def _words(parameter: Parameter) -> str:
+    """The numbers that are allowed, as people write them."""
+    from sympy import Interval, oo
+
+    allowed = parameter.allowed
+    if not isinstance(allowed, Interval):
+        return f"{allowed.inf}, {allowed.inf + 1}, ..." if allowed.sup == oo else str(allowed)
+    left, right = "(" if allowed.left_open else "[", ")" if allowed.right_open else "]"
+    return f"{left}{allowed.start}, {'infinity' if allowed.end == oo else allowed.end}{right}"
+
+
+def _require_coordinates(table: Table, run: Defined, problem: Problem) -> None:
+    """Raise `InputError` where a client would send more coordinates than there are."""
+    from fedtheory.federation.definition import Compressed
+
+    for _, expression in run.algorithm.expressions():
+        for node in getattr(expression, "atoms", lambda _kind: set())(Compressed):
+            kept = run.values.get(node.args[1], node.args[1])
+            if kept > problem.dimension or kept < 1 or kept != int(kept):
+                key = next((p.key for p in run.algorithm.parameters if p.letter == node.args[1]), "name")
+                expected = f"expected a whole number of coordinates from 1 to {problem.dimension}"
+                raise InputError(table.path(key), f"{expected}, got {kept}")
+
+
+def _mixing(table: Table, problem: Problem) -> Array:
+    """W, (M, M), doubly stochastic."""
+    mixing, key = table.array("mixing", 2), table.path("mixing")
+    clients = problem.clients
+    if mixing.shape != (clients, clients):
+        raise InputError(key, f"expected {clients} x {clients} numbers, got {' x '.join(map(str, mixing.shape))}")
+    if (mixing < 0).any():
+        raise InputError(key, f"expected numbers that are not negative, got {mixing.min()}")
+    for axis, what in ((1, "row"), (0, "column")):
+        sums = mixing.sum(axis=axis)
+        for number, total in enumerate(sums):
+            if abs(total - 1) > (0 if mixing.dtype == object else 1e-9):
+                raise InputError(key, f"expected a doubly stochastic matrix; {what} {number} sums to {total}")
+    return mixing
+
+
+def with_definition(algorithm: Algorithm, name: str, defined: Defined) -> Algorithm:
+    """The algorithm with its definition; `InputError` where its keys do not go with it."""
+    found = defined.algorithm
+    if not algorithm.clock.is_synchronous or algorithm.clock.is_random:
+        raise InputError("algorithm.clock", f"expected the synchronous clock with {name}")
+    if found.steps_are_rounds and max(algorithm.work.steps) > 1:
+        given = max(algorithm.work.steps)
+        raise InputError("algorithm.local_steps", f"expected 1 with {name}, whose rounds are single steps, got {given}")
+    if found.needs_everybody and not isinstance(algorithm.aggregation.participation, Full):
+        raise InputError("algorithm.participation", f"expected full participation with {name}: its clients hear of all")
+    return replace(algorithm, name=name, defined=defined)

@@ -1,0 +1,240 @@
+"""Algorithms as plain programs that ask for every random choice, and all their outcomes in exact rationals.
+
+Nothing here imports the engine or the definitions.  A program calls `choose`
+with a law and gets one outcome; `expectations` runs it once for every sequence
+of choices.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import enumeration as brute
+from enumeration import Law, Point, minus, mixture, plus
+from flint import fmpq
+
+Choose = Callable[[Law], Any]
+Program = Callable[[Choose], list[Point]]
+"""The models of one path, n = 0 .. T."""
+
+
+def paths(program: Program) -> Iterator[tuple[fmpq, list[Point]]]:
+    """Every path of a program with its probability."""
+    waiting: list[tuple[Any, ...]] = [()]
+    while waiting:
+        prefix = waiting.pop()
+        chance, taken = fmpq(1), 0
+
+        def choose(law: Law, prefix: tuple[Any, ...] = prefix) -> Any:
+            nonlocal chance, taken
+            place = prefix[taken] if taken < len(prefix) else 0
+            if taken >= len(prefix):
+                waiting.extend((*prefix, *(0,) * (taken - len(prefix)), other) for other in range(1, len(law)))
+            taken += 1
+            chance *= law[place][0]
+            return law[place][1]
+
+        models = program(choose)
+        yield chance, models
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Quadratics ``1/2 x'H_i x - b_i'x`` with noise on a random axis with a random sign, or rows of data, one drawn."""
+
+    hessians: Sequence[Sequence[Sequence[Any]]]
+    linear: Sequence[Sequence[Any]]
+    importance: Point
+    start: Point
+    lengths: Sequence[Any]
+    """Lengths of the noise."""
+    rows: Sequence[Sequence[tuple[Point, fmpq]]] = field(default_factory=list)
+    """Inputs and outputs of each client, instead of noise."""
+
+    def full(self, i: int, at: Point) -> Point:
+        """The gradient of F_i."""
+        rows = [brute.point(*row) for row in self.hessians[i]]
+        return tuple(brute.dot(row, at) - brute.number(b) for row, b in zip(rows, self.linear[i], strict=True))
+
+    def gradient(self, choose: Choose, i: int, at: Point) -> Point:
+        """A stochastic gradient."""
+        if self.rows:
+            share = fmpq(1, len(self.rows[i]))
+            x, y = choose([(share, row) for row in self.rows[i]])
+            return tuple(2 * (brute.dot(x, at) - y) * entry for entry in x)
+        length, size = brute.number(self.lengths[i]), len(at)
+        if length == 0:
+            return self.full(i, at)
+        axis, sign = choose([(fmpq(1, 2 * size), (axis, sign)) for axis in range(size) for sign in (1, -1)])
+        return tuple(g + (sign * length if j == axis else 0) for j, g in enumerate(self.full(i, at)))
+
+    def walk(self, choose: Choose, i: int, at: Point, sizes: Sequence[fmpq], pull: Callable[[Point], Point]) -> Point:
+        """Local steps along the stochastic gradient plus something else."""
+        for size in sizes:
+            at = plus(at, plus(self.gradient(choose, i, at), pull(at)), -size)
+        return at
+
+    @property
+    def zero(self) -> Point:
+        """The origin."""
+        return tuple(fmpq(0) for _ in self.start)
+
+    @property
+    def count(self) -> int:
+        """M."""
+        return len(self.importance)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a run file says of an algorithm."""
+
+    clients: Clients
+    rounds: int
+    steps: Sequence[int]
+    size: Callable[[int, int, int], fmpq]
+    """eta of client i at round n and step k."""
+    server: fmpq
+    turnout: Law
+    """Probabilities, and for each client its weight and how often it takes part."""
+
+    def sizes(self, i: int, n: int) -> list[fmpq]:
+        """The step sizes of client i in round n."""
+        return [self.size(i, n, k) for k in range(self.steps[i])]
+
+
+def _nothing(at: Point) -> Point:
+    return tuple(fmpq(0) for _ in at)
+
+
+def server_program(
+    setting: Setting,
+    *,
+    proximal: fmpq = fmpq(0),  # noqa: B008
+    momentum: fmpq = fmpq(0),  # noqa: B008
+    nesterov: bool = False,
+    normalised: bool = False,
+    kept: int = 0,
+) -> Program:
+    """FedAvg, FedProx, FedNova, FedAvgM and rand-k compression."""
+    clients = setting.clients
+
+    def program(choose: Choose) -> list[Point]:
+        x, v, models = clients.start, clients.zero, [clients.start]
+        for n in range(setting.rounds):
+            change = clients.zero
+            for i, (weight, times) in enumerate(choose(setting.turnout)):
+                if times:
+                    base = x
+
+                    def pull(at: Point, base: Point = base) -> Point:
+                        return tuple(proximal * (a - b) for a, b in zip(at, base, strict=True))
+
+                    moved = minus(clients.walk(choose, i, x, setting.sizes(i, n), pull), x)
+                    if normalised:
+                        mean = sum(p * k for p, k in zip(clients.importance, setting.steps, strict=True))
+                        moved = tuple(mean * m / setting.steps[i] for m in moved)
+                    change = plus(change, _sent(choose, moved, kept), weight)
+            v = plus(change, v, momentum)
+            x = plus(x, plus(change, v, momentum) if nesterov else v, setting.server)
+            models.append(x)
+        return models
+
+    return program
+
+
+def _sent(choose: Choose, vector: Point, kept: int) -> Point:
+    """Some random coordinates, scaled up."""
+    if not kept:
+        return vector
+    subsets = list(itertools.combinations(range(len(vector)), kept))
+    chosen = choose([(fmpq(1, len(subsets)), subset) for subset in subsets])
+    return tuple(fmpq(len(vector), kept) * v if j in chosen else fmpq(0) for j, v in enumerate(vector))
+
+
+def scaffold(setting: Setting) -> Program:
+    """SCAFFOLD, option II; who is not drawn keeps its control variate."""
+    clients = setting.clients
+
+    def program(choose: Choose) -> list[Point]:
+        x, c, own, models = clients.start, clients.zero, [clients.zero] * clients.count, [clients.start]
+        for n in range(setting.rounds):
+            change, control, following = clients.zero, c, list(own)
+            for i, (weight, times) in enumerate(choose(setting.turnout)):
+                if times:
+                    correction = minus(c, own[i])
+                    sizes = setting.sizes(i, n)
+                    y = clients.walk(choose, i, x, sizes, lambda _at, correction=correction: correction)
+                    following[i] = plus(minus(own[i], c), minus(x, y), 1 / sum(sizes, fmpq(0)))
+                    change = plus(change, minus(y, x), weight)
+                    control = plus(control, minus(following[i], own[i]), clients.importance[i])
+            x, c, own = plus(x, change, setting.server), control, following
+            models.append(x)
+        return models
+
+    return program
+
+
+def scaffnew(setting: Setting, probability: fmpq) -> Program:
+    """Scaffnew: one coin for all."""
+    clients, p = setting.clients, setting.clients.importance
+
+    def program(choose: Choose) -> list[Point]:
+        x, h = [clients.start] * clients.count, [clients.zero] * clients.count
+        models = [clients.start]
+        for n in range(setting.rounds):
+            sizes = [setting.size(i, n, 0) for i in range(clients.count)]
+            z = [plus(x[i], minus(clients.gradient(choose, i, x[i]), h[i]), -sizes[i]) for i in range(clients.count)]
+            coins = [(chance, side) for chance, side in ((probability, 1), (1 - probability, 0)) if chance]
+            if choose(coins):
+                sent = [plus(z[i], h[i], -sizes[i] / probability) for i in range(clients.count)]
+                x = [mixture(p, sent)] * clients.count
+                h = [plus(h[i], minus(x[i], z[i]), probability / sizes[i]) for i in range(clients.count)]
+            else:
+                x = z
+            models.append(mixture(p, x))
+        return models
+
+    return program
+
+
+def dsgd(setting: Setting, mixing: Sequence[Point]) -> Program:
+    """Decentralised SGD on a graph."""
+    clients = setting.clients
+
+    def program(choose: Choose) -> list[Point]:
+        x, models = [clients.start] * clients.count, [clients.start]
+        for n in range(setting.rounds):
+            y = [plus(x[i], clients.gradient(choose, i, x[i]), -setting.size(i, n, 0)) for i in range(clients.count)]
+            x = [mixture(row, y) for row in mixing]
+            models.append(mixture(clients.importance, x))
+        return models
+
+    return program
+
+
+def truth(program: Program, clients: Clients, optimum: Point) -> dict[str, list[Any]]:
+    """Expectations of the model: mean, suboptimality, squared distance, squared gradient, n = 0 .. T."""
+    found: dict[str, list[Any]] = {}
+    total = fmpq(0)
+    for chance, models in paths(program):
+        total += chance
+        for n, model in enumerate(models):
+            away = minus(model, optimum)
+            slope = mixture(clients.importance, [clients.full(i, model) for i in range(clients.count)])
+            gap = brute.dot(slope, away) / 2
+            measured = {
+                "suboptimality": gap,
+                "distance_sq": brute.dot(away, away),
+                "gradient_sq": brute.dot(slope, slope),
+            }
+            for name, value in measured.items():
+                sums = found.setdefault(name, [fmpq(0)] * len(models))
+                sums[n] += chance * value
+            means = found.setdefault("mean", [clients.zero] * len(models))
+            means[n] = plus(means[n], model, chance)
+    assert total == 1
+    return found

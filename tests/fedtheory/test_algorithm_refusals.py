@@ -1,0 +1,222 @@
+"""Bad definitions and bad keys of algorithms: one line each, that names what is wrong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.arithmetic import FLOAT, RATIONAL
+from fedtheory.errors import InputError
+from fedtheory.federation.algorithms import definition, names
+from fedtheory.federation.definition import (
+    Average,
+    FederatedAlgorithm,
+    Gradient,
+    Local,
+    Mixed,
+    Weighted,
+    eta,
+    start,
+)
+from fedtheory.language.targets import resolve
+from fedtheory.runfile import parse_run, run_table
+from verify.check import check
+
+x, y, c, z = sp.symbols("x y_i c_i z_i", real=True)
+LOCAL = Local(y, start=x, step=y - eta * Gradient(y))
+
+
+def _definition(**changes: Any) -> FederatedAlgorithm:
+    given: dict[str, Any] = {
+        "server": {x: start},
+        "local": LOCAL,
+        "server_update": {x: x + Weighted(y - x)},
+        "model": x,
+    }
+    return FederatedAlgorithm("mine", **(given | changes))
+
+
+BAD = {
+    "a product of vectors": ({"server_update": {x: x + Weighted(y * x)}}, "the term x*y_i is none"),
+    "a power": ({"local": Local(y, x, y - eta * Gradient(y) ** 2)}, "linear combination"),
+    "a number": ({"server_update": {x: x + 1}}, "the term 1 is none"),
+    "an unknown letter": ({"server_update": {x: sp.Symbol("alpha") * x}}, "unknown letter alpha"),
+    "no start of a client": ({"client_update": {c: y - x}}, "mine: c_i: has no start: expected it in `client`"),
+    "no start of the server": ({"server_update": {c: x}}, "c_i: has no start: expected it in `server`"),
+    "two points": (
+        {"client": {c: start}, "local": Local(y, x, y - eta * (Gradient(y) + Gradient(c)))},
+        "expected gradients at one point in a local step, got c_i, y_i",
+    ),
+    "a client at the server": ({"server_update": {x: y}}, "y_i is not known here"),
+    "a gradient at the end": ({"server_update": {x: x - Gradient(x)}}, "not known here"),
+    "a start elsewhere": ({"client": {c: x}}, "x is not known here"),
+    "a client's number": ({"server_update": {x: x + eta * Weighted(y - x)}}, "differs from client to client"),
+    "a sum in a sum": ({"server_update": {x: Weighted(Weighted(y))}}, "not known here"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_definitions(name: str) -> None:
+    changes, message = BAD[name]
+    with pytest.raises(InputError, match=re.escape(message)):
+        _definition(**changes)
+
+
+PROBLEM = {"kind": "quadratic", "hessians": [[["2", "0"], ["0", "1"]]] * 2, "linear": [["1", "0"], ["-1", "0"]]}
+KEYS: dict[str, Any] = {"local_step_size": "1/20", "rounds": 3}
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown": ({"name": "scafold"}, "algorithm.name: expected one of compressed, distributed-gd, dsgd, fedavg"),
+    "zero": ({"name": "scaffnew", "probability": 0}, "algorithm.probability: expected a number in (0, 1], got 0"),
+    "above one": ({"name": "scaffnew", "probability": "3/2"}, "algorithm.probability: expected a number in (0, 1]"),
+    "no probability": ({"name": "scaffnew"}, "algorithm.probability: is missing"),
+    "momentum": ({"name": "fedavgm", "momentum": 1}, "algorithm.momentum: expected a number in [0, 1), got 1"),
+    "flag": ({"name": "fedavgm", "momentum": 0, "nesterov": 1}, "algorithm.nesterov: expected true or false"),
+    "proximal": ({"name": "fedprox", "proximal": -1}, "algorithm.proximal: expected a number in [0, infinity)"),
+    "local steps": (
+        {"name": "dsgd", "mixing": [["1", "0"], ["0", "1"]], "local_steps": 2},
+        "algorithm.local_steps: expected 1 with dsgd",
+    ),
+    "rows": (
+        {"name": "dsgd", "mixing": [["1/2", "1/3"], ["1/2", "1/2"]]},
+        "algorithm.mixing: expected a doubly stochastic matrix; row 0 sums to 5/6",
+    ),
+    "columns": (
+        {"name": "dsgd", "mixing": [["1/3", "2/3"], ["1/2", "1/2"]]},
+        "algorithm.mixing: expected a doubly stochastic matrix; column 0 sums to 5/6",
+    ),
+    "negative": ({"name": "dsgd", "mixing": [["2", "-1"], ["-1", "2"]]}, "algorithm.mixing: expected numbers that are"),
+    "shape": ({"name": "dsgd", "mixing": [["1"]]}, "algorithm.mixing: expected 2 x 2 numbers, got 1 x 1"),
+    "drawn": (
+        {"name": "scaffnew", "probability": 1, "participation": {"kind": "uniform", "clients": 1}},
+        "algorithm.participation: expected full participation with scaffnew",
+    ),
+    "clock": (
+        {"name": "scaffold", "clock": {"policy": "async"}},
+        "algorithm.clock: expected the synchronous clock with scaffold",
+    ),
+    "coordinates": (
+        {"name": "compressed", "coordinates": 3},
+        "algorithm.coordinates: expected a whole number of coordinates from 1 to 2, got 3",
+    ),
+    "half a coordinate": ({"name": "compressed", "coordinates": "3/2"}, "algorithm.coordinates: expected a number in"),
+    "another's key": ({"name": "scaffold", "momentum": 0}, "algorithm.momentum: unknown key"),
+    "formula": ({"local_step_size": "1/(1+m)"}, "algorithm.local_step_size: expected numbers, n, k, + - * / **"),
+    "not positive": ({"local_step_size": "1 - n"}, "expected positive numbers, got 0 from 1 - n at n = 1"),
+    "no value": ({"local_step_size": "1/n"}, "1/n has no value at n = 0, k = 0"),
+    "a call": ({"local_step_size": "__import__('os')"}, "expected numbers, n, k, + - * / ** and brackets"),
+    "a root": ({"local_step_size": "1/(1+n)**(1/2)"}, "takes a root: expected whole powers with exact arithmetic"),
+    "a formula elsewhere": ({"name": "sgd", "local_step_size": "1/(1+n)"}, "formulas go with fedavg"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_bad_keys(name: str) -> None:
+    changes, message = WRONG[name]
+    with pytest.raises(InputError, match=re.escape(message)):
+        _ = parse_run({"problem": PROBLEM, "algorithm": KEYS | changes}, RATIONAL).trajectory
+
+
+def test_a_root_is_fine_in_floats() -> None:
+    run = parse_run({"problem": PROBLEM, "algorithm": KEYS | {"local_step_size": "1/(4+n)**(1/2)"}}, FLOAT)
+    assert run.trajectory.divergence is None
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_definition_says_what_it_is(name: str) -> None:
+    found = definition(name)
+    assert found.name == name
+    assert found.description
+
+
+MINE = """
+import sympy as sp
+from fedtheory.federation.definition import *
+
+x, y = sp.symbols("x y_i", real=True)
+halves = FederatedAlgorithm(
+    "halves", server={x: start}, local=Local(y, x, y - eta*Gradient(y)),
+    server_update={x: (x + Weighted(y)) / 2}, model=x,
+)
+"""
+
+
+def test_an_algorithm_of_ones_own(tmp_path: Path) -> None:
+    """Halfway to the mean of the clients is FedAvg with a server step of one half."""
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+    own, fedavg = (
+        parse_run(
+            {"problem": PROBLEM | {"start": ["3", "5"], "noise": 1}, "algorithm": KEYS | keys}, RATIONAL, tmp_path
+        )
+        for keys in ({"name": "mine.py:halves"}, {"server_step_size": "1/2"})
+    )
+    assert (own.trajectory.moments == fedavg.trajectory.moments).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mine.py:other", "other: expected the name of a FederatedAlgorithm: halves"),
+        ("none.py:halves", "no such file"),
+    ],
+)
+def test_files_without_that_algorithm(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(message)):
+        parse_run({"problem": PROBLEM, "algorithm": KEYS | {"name": name}}, RATIONAL, tmp_path)
+
+
+def test_an_algorithm_that_is_not_one(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(MINE.replace("Weighted(y)", "Weighted(y*x)"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"bad\.py: halves: x: expected a linear combination .*x\*y_i"):
+        parse_run({"problem": PROBLEM, "algorithm": KEYS | {"name": "bad.py:halves"}}, RATIONAL, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"name": "scaffold"}, {"name": "scaffnew", "probability": "1/2"}, {"name": "fedavgm", "momentum": "1/2"}],
+    ids=lambda keys: keys["name"],
+)
+def test_steps_that_are_too_large_diverge(keys: dict[str, Any]) -> None:
+    run = parse_run({"problem": PROBLEM, "algorithm": KEYS | {"local_step_size": 5} | keys}, FLOAT)
+    assert run.attempted_trajectory.divergence is not None
+    settled = parse_run({"problem": PROBLEM, "algorithm": KEYS | {"rounds": 30} | keys}, FLOAT)
+    assert settled.attempted_trajectory.divergence is None
+
+
+def test_mixed_vectors_and_averages_may_be_combined() -> None:
+    """Clients that hear of their neighbours and of the average: both keep the average where it is."""
+    own = FederatedAlgorithm(
+        "both",
+        client={c: start},
+        local=Local(y, start=c, step=y - eta * Gradient(y)),
+        client_update={c: (Mixed(y) + Average(y)) / 2},
+        model=Average(c),
+    )
+    assert own.needs_everybody
+
+
+WRITTEN: list[dict[str, Any]] = [
+    {"name": "fedprox", "proximal": "1/2"},
+    {"name": "fedavgm", "momentum": "1/2", "nesterov": True},
+    {"name": "dsgd", "mixing": [["2/3", "1/3"], ["1/3", "2/3"]]},
+    {"local_step_size": "1/(10 + 2*n)", "local_steps": 2},
+]
+
+
+@pytest.mark.parametrize("keys", WRITTEN, ids=str)
+def test_a_run_can_be_written_and_read_again(keys: dict[str, Any]) -> None:
+    third = RATIONAL.number("1/3", "")
+    run = parse_run({"problem": PROBLEM, "algorithm": KEYS | keys}, RATIONAL).with_step_factor(third)
+    again = parse_run(run_table(run), RATIONAL)
+    assert (again.trajectory.moments == run.trajectory.moments).all()
+
+
+def test_claims_of_papers_are_about_the_update_rule() -> None:
+    run = parse_run({"problem": PROBLEM, "algorithm": KEYS | {"name": "scaffold"}}, RATIONAL)
+    found = check(resolve("renard2022:thm-2.1"), run)
+    assert not found.applicable
+    assert "scaffold is not a setting of it" in found.reason
