@@ -18,7 +18,7 @@ from fedtheory.runfile.definitions import read_defined, with_definition
 from fedtheory.runfile.table import Table, whole_number
 
 
-def read_algorithm(table: Table, problem: Problem, folder: Path) -> Algorithm:
+def read_algorithm(table: Table, problem: Problem, folder: Path = Path()) -> Algorithm:
     """The algorithm of an `[algorithm]` table, for a problem; a user's definition is looked up from `folder`."""
     name, schedule = table.text("name", "fedavg"), _schedule(table)
     defined = read_defined(table, name, schedule is not None, problem, folder)

@@ -28,8 +28,8 @@ from fedtheory.language.exercises.questions import (
     NumberQuestion,
     Question,
 )
-from fedtheory.language.loading import load_file, one_line
 from fedtheory.language.wellformed import require_wellformed
+from fedtheory.runfile.loading import load_file, one_line
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
 Drawn = tuple[str, str, tuple[Question, ...]]
