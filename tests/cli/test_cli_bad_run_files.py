@@ -87,7 +87,7 @@ CASES = [
     # Names.
     problem("unknown kind", "kind", '"cubic"', "quadratic", "least-squares"),
     problem("kind is a number", "kind", "2"),
-    algorithm("unknown name", "name", '"fedprox"', "fedavg"),
+    algorithm("unknown name", "name", '"fedopt"', "fedavg"),
     algorithm("unknown participation kind", "participation.kind", '{ kind = "lottery", clients = 1 }', "multinomial"),
     algorithm("unknown clock policy", "clock.policy", '{ policy = "sundial" }', "sync"),
     algorithm("unknown aggregation", "aggregation", '"median"', "importance"),
