@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
+from fedtheory.engine.comparator import Comparator, nearest_good_point, noise_smoothness
 from fedtheory.engine.gradient_forms import GradientForms, values_at
 from fedtheory.engine.moments import Trajectory, trajectory_of
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
@@ -177,6 +178,20 @@ class Run(Shown):
         """The largest curvature of an objective that is sampled."""
         centred = self.problem.centred
         return centred.oracle.step_bound(centred.hessians, centred.linear).curvature
+
+    @cached_property
+    def noise_smoothness(self) -> Number:
+        """The smallest l with E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>), for all clients."""
+        return noise_smoothness(self.problem, self.noise_forms)
+
+    @cached_property
+    def comparator(self) -> Comparator:
+        """The minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), for clients that all take the same steps."""
+        work = self.algorithm.work
+        if work.common_steps is None or work.common_step_size is None:
+            raise NotApplicable("the clients take different local steps: no comparator belongs to the run")
+        time = work.common_step_size * work.common_steps * self.algorithm.rounds
+        return nearest_good_point(self.problem, self.gradient_forms, time)
 
     @cached_property
     def objective_smoothness(self) -> Number:

@@ -17,6 +17,7 @@ from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
+from fedtheory.proofs import comparators, updates
 from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.document import certificate_in, document_of
@@ -28,7 +29,6 @@ from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.proof import Document, Proof, Prover, conditions_of, relaxation
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion, k
-from fedtheory.proofs.updates import LETTERS
 
 _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Certificate: examine_links,
@@ -87,7 +87,7 @@ def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> I
     yield from _EXAMINERS[type(certificate)](supposed, certificate, prover)
 
 
-_OWN = {POWER, k, *LETTERS}
+_OWN = {POWER, k, *updates.LETTERS, *comparators.LETTERS}
 """Letters of the certificates, which no claim has."""
 
 

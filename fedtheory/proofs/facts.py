@@ -39,6 +39,18 @@ TELESCOPED_PROGRESS = Fact(
     ROUNDS,
     is_zero=True,
 )
+TELESCOPED_FROM_COMPARATOR = Fact(
+    "the progress of the rounds towards the comparator telescopes",
+    lambda letter: (
+        letter(q.total_comparator_progress)
+        - (letter(q.comparator_distance) ** 2 - letter(q.final_comparator_distance_sq))
+    ),
+    ROUNDS,
+    is_zero=True,
+)
+FINAL_COMPARATOR_DISTANCE = Fact(
+    "a squared distance from the comparator is not negative", lambda letter: letter(q.final_comparator_distance_sq)
+)
 DESCENT = Fact(
     "no model is below the minimum",
     lambda letter: letter(q.initial_gap) - letter(q.total_descent),
@@ -83,6 +95,8 @@ RUN_FACTS = (
     ONE,
     FINAL_DISTANCE,
     TELESCOPED_PROGRESS,
+    TELESCOPED_FROM_COMPARATOR,
+    FINAL_COMPARATOR_DISTANCE,
     DESCENT,
     MEAN_DRIFT,
     ROUND_DRIFT,

@@ -8,13 +8,14 @@ written down here; it is as much trusted as the kernel is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import sympy as sp
 
-from fedtheory.kernel import Form, Rejected, Step, added, composed, remainder, scalar, scaled
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
+from fedtheory.kernel import Form, Rejected, Step, Theory, added, composed, remainder, scalar, scaled
+from fedtheory.kernel.admitted import require_finite
+from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import ROUNDS, Letters, letters_of
@@ -50,6 +51,8 @@ def _of_a_round(letter: Letters) -> list[Mean]:
 
 def _of_a_run(letter: Letters) -> list[Mean]:
     """Over all steps of all rounds."""
+    if letter.has(q.comparator):
+        return _against_comparator(letter)
     before, after, best = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
     objective, local = letter(q.objective), letter(q.local_iterate)
     steps = letter(q.iterations) if letter.has(q.iterations) else letter(q.local_steps) * letter(q.rounds)
@@ -61,6 +64,18 @@ def _of_a_run(letter: Letters) -> list[Mean]:
         Mean(drift, Average(norm_sq(before - local)), drift),
         Mean(slope, norm_sq(Gradient(objective, before)), slope),
         Mean(descent, Value(objective, before) - Value(objective, after), descent / steps),
+    ]
+
+
+def _against_comparator(letter: Letters) -> list[Mean]:
+    """Over all steps of all rounds, where a run is compared with another point than the optimum."""
+    before, after, y = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.comparator))
+    objective, steps = letter(q.objective), letter(q.local_steps) * letter(q.rounds)
+    gap, progress = letter(q.average_suboptimality), letter(q.total_comparator_progress)
+    above = gap - letter(q.comparator_suboptimality)
+    return [
+        Mean(gap, Value(objective, after) - Value(objective, y), above),
+        Mean(progress, norm_sq(before - y) - norm_sq(after - y), progress / steps),
     ]
 
 
@@ -76,6 +91,9 @@ class MeanCertificate:
     step: str
     """Id of the claim about each local step."""
     span: Span
+    potential: Expr | None = None
+    """A number c(k) of the local step, by which a step trades c(k) times how far the clients are apart, in the mean
+    square, for c(k+1) times how far they are after it; nothing is left of the trade at the end of a round."""
     relaxed: Sequence[Expr] | None = None
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
@@ -86,22 +104,53 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
     step = of_step.statement
     if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
         raise Rejected("a mean is taken of one inequality, and is one")
-    if any(q.local_step_index in c.notation.values() for c in (claim, step)):
+    if q.local_step_index in claim.notation.values():
         raise Rejected("a mean over the local steps has no number of a step")
     yield from reliance(claim, of_step)
     yield assumed(claim, ROUNDS, "a round ends where its average ends")
     yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
-    left = _left_over(claim, step, certificate.span)
+    theory = _over_steps(step)
+    yield from _ends_with_nothing(certificate.potential, theory)
+    left = _left_over(claim, step, certificate, theory)
     yield Step("the mean over the steps" + (f"; what is left over is {composed(left)}" if left else ""), not left)
 
 
-def _left_over(claim: Claim, step: Claim, span: Span) -> Form:
+def _over_steps(step: Claim) -> Theory:
+    """The theory of a statement about each local step, in which numbers of a step can be summed over the steps."""
+    letter = letters_of(step)
+    return replace(theory_of(step), step_number=letter(q.local_step_index), local_steps=letter(q.local_steps))
+
+
+def _ends_with_nothing(potential: Expr | None, theory: Theory) -> Iterator[Step]:
+    """That a potential is a number at every step, and zero after the last: at the first one nobody is apart."""
+    if potential is None:
+        return
+    step, steps = theory.step_number, theory.local_steps
+    assert step is not None
+    assert steps is not None
+    both = [theory.numbers.plain(number) for number in (potential, potential.xreplace({step: step + 1}))]
+    require_finite(both, theory.numbers, (step + 1 <= steps,))
+    at_end = sp.cancel(potential.xreplace({step: steps}))
+    yield Step(f"{potential} is zero after the last step of a round", at_end == 0)
+
+
+def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: Theory) -> Form:
     """What a claim's slack has beyond the mean of its step's; the claim says how much of each mean to take."""
-    theory, letter = theory_of(step), letters_of(claim)
+    letter = letters_of(claim)
     rest, form = claim.relations[0].slack, scalar(step.relations[0].slack, theory)
-    for entry in _TABLES[span](letter):
+    for entry in _TABLES[certificate.span](letter):
         factor = theory.numbers.plain(sp.diff(rest, entry.quantity) / sp.diff(entry.mean, entry.quantity))
         rest = sp.expand(rest - factor * entry.mean)
         form = added([form, scaled(scalar(entry.step, theory), -factor)])
-    constant = form.pop(sp.S.One, sp.S.Zero)
+    if certificate.potential is not None:
+        form = added([form, scaled(_traded(certificate.potential, letter, theory), sp.S.NegativeOne)])
+    constant = scalar(LocalSum(form.pop(sp.S.One, sp.S.Zero)), theory).get(sp.S.One, sp.S.Zero) / theory.local_steps
     return remainder({**form, sp.S.One: rest - constant})
+
+
+def _traded(potential: Expr, letter: Letters, theory: Theory) -> Form:
+    """What a step gains where the clients are apart before it, and pays where they are after it."""
+    step = letter(q.local_step_index)
+    before = Average(norm_sq(letter(q.local_iterate) - letter(q.average_iterate)))
+    after = Average(norm_sq(letter(q.next_local_iterate) - letter(q.next_average_iterate)))
+    return scalar(potential * before - potential.xreplace({step: step + 1}) * after, theory)

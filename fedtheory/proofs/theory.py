@@ -12,9 +12,10 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import PointNotion
+from fedtheory.proofs.comparators import with_comparator
 from fedtheory.proofs.numbers import SMOOTH, Letters, letters_of, numbers_of
 
-_SHARED = (q.server_model, q.optimum, q.centralised_model, q.surrogate_optimum)
+_SHARED = (q.server_model, q.optimum, q.comparator, q.centralised_model, q.surrogate_optimum)
 _OF_CLIENTS = (q.local_iterate, q.client_optimum, q.gradient_noise)
 _VISITED = (
     q.server_model,
@@ -41,7 +42,7 @@ def theory_of(claim: Claim) -> Theory:
     # Along a path nothing is random: noise is a vector like any other.
     is_random, is_quiet = claim.place == "step", a.full_gradients in claim.assumptions
     points = {symbol for symbol, notion in claim.where.items() if isinstance(notion, PointNotion)}
-    return Theory(
+    theory = Theory(
         numbers=numbers_of(claim),
         vectors=frozenset({letter(notion) for notion in _SHARED} | points),
         client_vectors=frozenset(letter(notion) for notion in _OF_CLIENTS) - ({noise} if is_quiet else set()),
@@ -60,6 +61,7 @@ def theory_of(claim: Claim) -> Theory:
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
         assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(claim, letter),
     )
+    return with_comparator(theory, claim)
 
 
 _NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)

@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import largest, maximum
+from fedtheory.engine.comparator import Comparator
 from fedtheory.engine.frames import Frame, step_frames
 from fedtheory.engine.losses.frames import outcome_frames
 from fedtheory.engine.losses.objectives import LossObjectives
@@ -106,6 +107,16 @@ class LossRun(Run):
     def sample_smoothness(self) -> Number:
         """L: no single samples are rougher than their mean."""
         return self.smoothness
+
+    @cached_property
+    def noise_smoothness(self) -> Number:
+        """Zero: the same draw is the same noise at every point."""
+        return self.arithmetic.number(0, "zero")
+
+    @cached_property
+    def comparator(self) -> Comparator:
+        """None: it is computed for quadratics."""
+        raise NotApplicable("comparators are computed for quadratics only")
 
     @cached_property
     def objective_smoothness(self) -> Number:

@@ -24,3 +24,9 @@ bounded_second_moment = Boundedness(
     r"$\mathbb E\|g_i(x)\|^2\le G^2$ on the stated region",
     lambda run: run.second_moment,
 )
+smooth_noise = Assumption(
+    "smooth noise",
+    r"$\mathbb E\|n_i(x)-n_i(y)\|^2\le2\ell\left(F_i(y)-F_i(x)-\langle\nabla F_i(x),y-x\rangle\right)$ for the noise "
+    r"$n_i=g_i-\nabla F_i$ of one draw",
+    lambda run: run.noise_smoothness,
+)

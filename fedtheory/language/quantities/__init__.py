@@ -12,6 +12,7 @@ xbar^{n,k} = sum_i p_i x_i^{n,k}.
 from fedtheory.language.quantities.centralised import *
 from fedtheory.language.quantities.clocks import *
 from fedtheory.language.quantities.communication import *
+from fedtheory.language.quantities.comparator import *
 from fedtheory.language.quantities.comparisons import *
 from fedtheory.language.quantities.descent import *
 from fedtheory.language.quantities.drift import *

@@ -20,7 +20,7 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import distances, updates
+from fedtheory.proofs import comparators, distances, updates
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.records import CERTIFICATE, declared_letters
 from fedtheory.proofs.induction import POWER
@@ -41,6 +41,7 @@ def _letters_in(group: str, module: Any) -> dict[str, sp.Symbol]:
 _OF_TECHNIQUES = {
     **_letters_in("pair", distances),
     **_letters_in("update", updates),
+    **_letters_in("comparator", comparators),
     "recursion.k": k,
     "induction.power": POWER,
 }

@@ -203,6 +203,7 @@ CERTIFICATE = OneOf(
                 "claim": _TEXT,
                 "step": _TEXT,
                 "span": Named({"round": "round", "run": "run"}),
+                "potential": _EXPRESSION,
                 "relaxed": _CONDITIONS,
             },
         ),

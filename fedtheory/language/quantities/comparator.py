@@ -1,0 +1,88 @@
+"""A point y to compare a run with: the minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T), and what is known there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.run import Run
+from fedtheory.language import assumptions as a
+from fedtheory.language.quantities.measuring.axes import over_common_steps
+from fedtheory.language.quantities.notion import Quantity, VectorNotion, constant
+
+comparator = VectorNotion(
+    "comparator",
+    "y",
+    "the point that the run is compared with, the minimiser of F(y) + |x^0 - y|^2 / (2 eta tau T)",
+    lambda frame: frame.constant(frame.run.comparator.point[None]),
+)
+comparator_suboptimality = Quantity(
+    "comparator_suboptimality",
+    r"F(y)-F(x^*)",
+    "F(y) - F* at the comparator y",
+    lambda run: run.comparator.suboptimality,
+)
+comparator_distance = Quantity(
+    "comparator_distance",
+    r"\|x^{(0)}-y\|",
+    "|x^0 - y|, the distance of the comparator y from the start",
+    lambda run: run.comparator.distance_sq,
+    root=True,
+)
+comparator_noise = Quantity(
+    "comparator_noise",
+    r"\sigma_y",
+    "sigma_y, sigma_y^2 = sum_i p_i E|g_i(y) - grad F_i(y)|^2 at the comparator y",
+    lambda run: run.comparator.noise_sq,
+    root=True,
+)
+comparator_dissimilarity = Quantity(
+    "comparator_dissimilarity",
+    r"\zeta_y",
+    "zeta_y, zeta_y^2 = sum_i p_i |grad F_i(y) - grad F(y)|^2 at the comparator y",
+    lambda run: run.comparator.dissimilarity_sq,
+    root=True,
+)
+noise_smoothness = constant(
+    "noise_smoothness",
+    r"\ell",
+    "the smallest l with E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>), n_i = g_i - grad F_i "
+    "with one draw at both points, for every client",
+    lambda run: run.noise_smoothness,
+    assumption=a.smooth_noise,
+)
+
+
+def _from_comparator(run: Run) -> Array:
+    """|x - y|^2 as a form in (1, x - x*), (1, d+1, d+1)."""
+    point = run.comparator.point
+    form = run.arithmetic.identity(run.problem.dimension + 1)
+    form[0, 0] = point @ point
+    form[0, 1:] = form[1:, 0] = -point
+    return form[None]
+
+
+def _total_progress(run: Run) -> Any:
+    distances = over_common_steps(run, run.trajectory.at_virtual_iterates(_from_comparator(run))[..., 0])
+    return (distances[:, 0] - distances[:, -1]).sum()
+
+
+total_comparator_progress = Quantity(
+    "total_comparator_progress",
+    r"\sum_{t=0}^{T-1}\left(\mathbb E\|\bar x^{(t,0)}-y\|^2-\mathbb E\|\bar x^{(t,\tau)}-y\|^2\right)",
+    "sum over t of E|xbar^{t,0} - y|^2 - E|xbar^{t,tau} - y|^2, from the local steps of each round",
+    _total_progress,
+)
+
+
+def _final_distance_sq(run: Run) -> Any:
+    point, model = run.comparator.point, run.trajectory.server_mean[-1] - run.problem.optimum
+    return run.trajectory.final_distance_sq - 2 * (point @ model) + point @ point
+
+
+final_comparator_distance_sq = Quantity(
+    "final_comparator_distance_sq",
+    r"\mathbb E\|x^T-y\|^2",
+    "E|x^T - y|^2, the distance of the last model from the comparator y",
+    _final_distance_sq,
+)

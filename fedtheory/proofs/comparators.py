@@ -1,0 +1,59 @@
+"""What is known of the comparator y at a local step: the noise of the step's draws there, and how the clients differ.
+
+The gradients of one draw at a client's iterate and at y have noises of their
+own, which are not independent of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory.kernel import Theory
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, inner, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.numbers import Letters, letters_of
+
+noise_at_y = sp.Symbol("m_i", real=True)
+"""g_i(y) - grad F_i(y), with the draw of the present local step."""
+LETTERS = {noise_at_y}
+"""What no claim has."""
+
+SMOOTH_NOISE = "smooth noise"
+NOISE_AT_Y = "noise at the comparator"
+DISSIMILARITY_AT_Y = "dissimilarity at the comparator"
+
+
+def with_comparator(theory: Theory, claim: Claim) -> Theory:
+    """The theory of a claim about local steps in expectation, with what is known of its comparator, if it has one."""
+    letter = letters_of(claim)
+    if claim.place != "step" or not letter.has(q.comparator):
+        return theory
+    noise = letter(q.gradient_noise)
+    is_quiet = noise not in theory.noise
+    return replace(
+        theory,
+        client_vectors=theory.client_vectors | (set() if is_quiet else {noise_at_y}),
+        noise=theory.noise | (set() if is_quiet else {noise_at_y}),
+        one_draw=theory.one_draw | (set() if is_quiet else {frozenset({noise, noise_at_y})}),
+        definitions={**theory.definitions, **({noise_at_y: sp.S.Zero} if is_quiet else {})},
+        assumed={**theory.assumed, **dict(_known(claim, letter))},
+    )
+
+
+def _known(claim: Claim, letter: Letters) -> Iterator[tuple[str, Expr]]:
+    """Slacks that are not negative in expectation: an assumption, and what two quantities measure."""
+    objective, client_objective = letter(q.objective), letter(q.client_objective)
+    y, local = letter(q.comparator), letter(q.local_iterate)
+    apart = Gradient(client_objective, y) - Gradient(objective, y)
+    yield DISSIMILARITY_AT_Y, letter(q.comparator_dissimilarity) ** 2 - Average(norm_sq(apart))
+    yield NOISE_AT_Y, letter(q.comparator_noise) ** 2 - Average(norm_sq(noise_at_y))
+    if a.smooth_noise in claim.assumptions:
+        above = Value(client_objective, y) - Value(client_objective, local)
+        gap = above - inner(Gradient(client_objective, local), y - local)
+        changed = norm_sq(letter(q.gradient_noise) - noise_at_y)
+        yield SMOOTH_NOISE, 2 * letter(q.noise_smoothness) * gap - changed

@@ -1,0 +1,82 @@
+"""Certificates for the bounds against any comparator."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, smoothness, square
+from fedtheory.kernel.expressions import Average, Gradient
+from fedtheory.proofs import facts
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
+from fedtheory.proofs.means import MeanCertificate
+from fedtheory.sources.comparator.statements.full_rounds import SHORT_ROUND, left_to_pay, potential
+from fedtheory.sources.comparator.statements.notation import (
+    F,
+    F_i,
+    L,
+    M,
+    T,
+    ell,
+    eta,
+    k,
+    n_i,
+    sigma_y,
+    tau,
+    x_i,
+    xbar,
+    xbar_next,
+    y,
+)
+
+_ONE = sp.S.One
+_SLOPE, _SLOPE_AT_Y = Gradient(F_i, x_i), Gradient(F_i, y)
+_MEAN_SLOPE = Average(_SLOPE)
+_CHANGE = _SLOPE - _SLOPE_AT_Y
+_OTHER_CHANGES = _CHANGE - Average(_CHANGE)
+_MISFIT_AT_Y = _SLOPE_AT_Y - Gradient(F, y)
+
+_next_potential = potential.subs(k, k + 1)
+_noise_weight = eta * (1 + L * eta) / (2 * M) + (1 - 1 / M) * eta**2 * _next_potential
+"""Of the clients' squared noises in the mean."""
+_slope_weight = L * eta**2 * left_to_pay / 4
+"""Of their squared gradients, as far as they differ."""
+_spent = 4 * ell * _noise_weight + 4 * L * _slope_weight
+"""How much of the gaps pays for noise and gradients at step k; at most what the condition says."""
+_budget = SHORT_ROUND.lhs
+
+_STEP = [
+    Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
+    Term(1 - _budget, convexity(F_i, y, x_i), averaged=True),
+    Term(sp.factor(_budget - _spent), convexity(F_i, y, x_i), averaged=True),
+    Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
+    # The clients drift apart by Young's inequality, their gradients change no more than the gaps say.
+    Term(_next_potential / (k + 1), square((x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)), averaged=True),
+    Term(_slope_weight, square(_OTHER_CHANGES - _MISFIT_AT_Y), averaged=True),
+    Term(2 * _slope_weight, square(Average(_CHANGE))),
+    Term(4 * L * _slope_weight, cocoercivity(F_i, y, x_i), averaged=True),
+    Term(2 * _slope_weight, assumption(DISSIMILARITY_AT_Y)),
+    # And so do the noises of one draw.
+    Term(_noise_weight, square(n_i - 2 * noise_at_y), averaged=True),
+    Term(2 * _noise_weight, assumption(SMOOTH_NOISE), averaged=True),
+    Term(2 * _noise_weight, assumption(NOISE_AT_Y)),
+    Term((1 - 1 / M) * L * eta**2 * (tau - 1 - k) * tau * k * sigma_y**2 / (4 * (k + 2)), one()),
+]
+
+_SHARE = 1 / (2 * eta * tau * T)
+
+CERTIFICATES = [
+    Certificate(claim="comparator:one-step", links=[_STEP]),
+    MeanCertificate(claim="comparator:all-steps", step="comparator:one-step", span="run", potential=potential),
+    Combination(
+        claim="comparator:average-error",
+        links=[
+            [
+                Part(_ONE, "comparator:all-steps"),
+                Part(-_SHARE, facts.TELESCOPED_FROM_COMPARATOR),
+                Part(_SHARE, facts.FINAL_COMPARATOR_DISTANCE),
+            ]
+        ],
+    ),
+]

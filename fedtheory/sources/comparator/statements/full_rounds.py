@@ -1,0 +1,101 @@
+"""Everybody takes part, with the same steps: the mean error over all local steps, against any point y.
+
+One local step gains on y what convexity gives; what it loses to noise, and to
+clients that are apart, is paid by the same gaps, up to what noise and
+dissimilarity are at y itself.
+"""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
+from fedtheory.sources.comparator.statements.notation import (
+    SETTING,
+    D_y,
+    F,
+    L,
+    M,
+    T,
+    average_error,
+    claim,
+    comparator_gap,
+    ell,
+    eta,
+    k,
+    progress,
+    sigma_y,
+    tau,
+    x_i,
+    x_i_next,
+    xbar,
+    xbar_next,
+    y,
+    zeta_y,
+)
+
+potential = L * (tau - k) * (tau + k + 1) / (4 * (k + 1))
+"""What a client's squared distance from the mean costs a round in which k steps are done."""
+left_to_pay = (tau - 1 - k) * (tau + k + 2)
+"""Of the squared gradients of step k, in the steps of the round that follow."""
+
+step_noise = (eta * (1 + L * eta) / M + (1 - 1 / M) * L * eta**2 * (tau - 1 - k) * (tau + 2) / 4) * sigma_y**2
+step_dissimilarity = L * eta**2 * left_to_pay * zeta_y**2 / 2
+noise = eta * (1 + L * eta) * sigma_y**2 / M + (1 - 1 / M) * L * eta**2 * (tau - 1) * (tau + 2) * sigma_y**2 / 8
+dissimilarity = L * eta**2 * (tau**2 - 1) * zeta_y**2 / 3
+start = D_y**2 / (2 * eta * tau * T)
+
+SHORT_STEP = eta <= 1 / L
+SHORT_ROUND = (tau - 1) * (tau + 2) * L * (L + (1 - 1 / M) * ell / 2) * eta**2 + 2 * ell * eta * (1 + L * eta) / M <= 1
+"""That the gaps pay for the gradients."""
+CONDITIONS = [SHORT_STEP, SHORT_ROUND]
+
+_Y = r"F(y)-F(x^*)"
+
+CLAIMS = (
+    claim(
+        id="comparator:one-step",
+        kind="step",
+        title="One local step, against any point",
+        locator="full rounds, 1",
+        lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
+        rhs=Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
+        + Expectation(potential * Average(norm_sq(x_i - xbar)))
+        - Expectation(potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next)))
+        + step_noise
+        + step_dissimilarity,
+        place="step",
+        assumptions=SETTING,
+        conditions=CONDITIONS,
+        note=(
+            "The distance of the clients counts with a number that falls over the round and is zero at its end.  For "
+            "the next distance, Young's inequality has the weight k + 1."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="comparator:all-steps",
+        kind="step",
+        title="All local steps, against any point",
+        locator="full rounds, 2",
+        lhs=average_error,
+        rhs=comparator_gap + progress / (2 * eta * tau * T) + noise + dissimilarity,
+        assumptions=SETTING,
+        conditions=CONDITIONS,
+        note="The mean of the local steps: what a round is charged for clients that are apart telescopes to nothing.",
+        verdict="proved",
+    ),
+    claim(
+        id="comparator:average-error",
+        title="Convergence of FedAvg against any point",
+        locator="full rounds, 3",
+        lhs=average_error,
+        rhs=comparator_gap + start + noise + dissimilarity,
+        assumptions=SETTING,
+        conditions=CONDITIONS,
+        note=(
+            "For every point y; a run is compared with the minimiser of F(y) + |x^0 - y|^2/(2 eta tau T).  Noise and "
+            "dissimilarity are those at y.  The last term vanishes for one local step or one client, the noise of "
+            "one local step is that of M gradients."
+        ),
+        verdict="proved",
+    ),
+)

@@ -1,0 +1,61 @@
+"""The letters of the bounds for any comparator, and what they stand for."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+
+M, T, tau, eta, L = sp.symbols("M T tau eta L", positive=True)
+ell, sigma_y, zeta_y, D_y = sp.symbols("ell sigma_y zeta_y D_y", nonnegative=True)
+k = sp.Symbol("k", integer=True, nonnegative=True)
+
+x_i, x_i_next, xbar, xbar_next = sp.symbols(
+    r"x_i^{(t\,k)} x_i^{(t\,k+1)} \bar{x}^{(t\,k)} \bar{x}^{(t\,k+1)}", real=True
+)
+y, n_i = sp.symbols("y n_i", real=True)
+F, F_i = sp.symbols("F F_i", real=True)
+
+average_error, comparator_gap = q.average_suboptimality.symbol, q.comparator_suboptimality.symbol
+progress, final_distance = q.total_comparator_progress.symbol, q.final_comparator_distance_sq.symbol
+
+NOTATION: dict[sp.Symbol, Notion] = {
+    M: q.clients,
+    T: q.rounds,
+    tau: q.local_steps,
+    eta: q.local_step_size,
+    k: q.local_step_index,
+    L: q.smoothness,
+    ell: q.noise_smoothness,
+    sigma_y: q.comparator_noise,
+    zeta_y: q.comparator_dissimilarity,
+    D_y: q.comparator_distance,
+    x_i: q.local_iterate,
+    x_i_next: q.next_local_iterate,
+    xbar: q.average_iterate,
+    xbar_next: q.next_average_iterate,
+    y: q.comparator,
+    n_i: q.gradient_noise,
+    F: q.objective,
+    F_i: q.client_objective,
+    average_error: q.average_suboptimality,
+    comparator_gap: q.comparator_suboptimality,
+    progress: q.total_comparator_progress,
+    final_distance: q.final_comparator_distance_sq,
+}
+
+SETTING = (
+    a.same_local_work,
+    a.unit_server_step,
+    a.uniform_shares,
+    a.full_participation,
+    a.convex_and_smooth,
+    a.smooth_noise,
+)
+
+claim = partial(Claim, where=NOTATION)

@@ -1,0 +1,197 @@
+"""Bounds against any comparator: the best point, what is known there, and that no smaller bound is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedtheory import FLOAT, RATIONAL, parse_run
+from fedtheory.engine.comparator import Comparator, least_multiple
+from fedtheory.engine.run import Run
+from fedtheory.federation import fedavg
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import least_squares
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import smooth, smooth_noise
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs import certificate_of, examine
+from fedtheory.sources.comparator.statements import full_rounds as full
+from fedtheory.sources.comparator.statements.notation import D_y, L, M, T, ell, eta, sigma_y, tau, zeta_y
+from verify.check import check
+
+ROWS = [[[1, 0], [2, 1], [0, 1]], [[1, 1], [-1, 2], [1, 0]]]
+OUTCOMES = [[1, 0, 2], [-1, 1, 0]]
+
+
+def data_run(**algorithm: Any) -> Run:
+    """Least squares on three rows for each of two clients, batches of two."""
+    batches = {"batch": 2, "replacement": algorithm.pop("replacement", True)}
+    clients = ClientData(
+        tuple(RATIONAL.array(rows) for rows in ROWS), tuple(RATIONAL.array(outcome) for outcome in OUTCOMES)
+    )
+    problem = least_squares(clients, RATIONAL.array([3, -2]), **batches)
+    return Run(problem, fedavg(problem, **{"rounds": 2, "local_step_size": fmpq(1, 60), "local_steps": 2, **algorithm}))
+
+
+def line_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
+    """Clients on a line, pulled apart."""
+    problem = {
+        "kind": "quadratic",
+        "hessians": [[["1"]], [["3"]]],
+        "linear": [["2"], ["-1"]],
+        "start": ["2"],
+        "noise": "1/2",
+    }
+    algorithm = {"local_step_size": "1/20", "local_steps": 3, "rounds": 2}
+    return parse_run(
+        {
+            "problem": problem | {key: changes.pop(key) for key in problem if key in changes},
+            "algorithm": algorithm | changes,
+        },
+        arithmetic,
+    )
+
+
+def value_at(run: Run, y: Comparator) -> Any:
+    """The right side of the theorem at a point, by hand."""
+    size, steps, rounds = run.algorithm.work.step_sizes[0], run.algorithm.work.steps[0], run.algorithm.rounds
+    clients, smooth = run.problem.clients, run.smoothness
+    first = y.suboptimality + y.distance_sq / (2 * size * steps * rounds)
+    apart = (steps - 1) * (steps + 2) * (clients - 1) / RATIONAL.number(8 * clients, "8M")
+    noise = size * (1 + smooth * size) / clients + smooth * size * size * apart
+    return first + noise * y.noise_sq + smooth * size * size * (steps * steps - 1) * y.dissimilarity_sq / 3
+
+
+def test_the_comparator_is_the_minimiser() -> None:
+    """The gradient of F(y) + |x^0 - y|^2 / (2 eta tau T) vanishes there."""
+    run = data_run()
+    y, time = run.comparator.point, run.algorithm.work.step_sizes[0] * 2 * 2
+    assert (run.problem.hessian @ y * time + y - run.problem.centred.start == 0).all()
+    with pytest.raises(Exception, match="different local steps"):
+        _ = line_run(local_steps=[1, 2]).comparator
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.tuples(st.integers(-8, 8), st.integers(-8, 8)), st.booleans())
+def test_the_bound_holds_at_every_point(place: tuple[int, int], replacement: bool) -> None:
+    """Not only at the best one, and not only near the optimum."""
+    run = data_run(replacement=replacement)
+    point = RATIONAL.array([fmpq(part, 2) for part in place])
+    assert q.average_suboptimality.on(run) <= value_at(run, Comparator(run.problem, run.gradient_forms, point))
+
+
+@pytest.mark.parametrize("changes", [{"local_steps": 1}, {"hessians": [[["2"]]], "linear": [["1"]]}, {"noise": "0"}])
+def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
+    """One local step, one client, no noise: the same formula, and it holds at the start and at the optimum."""
+    run = line_run(**changes)
+    found = check(find("comparator:average-error"), run)
+    assert found.worst is not None
+    assert found.holds
+    assert found.worst.rhs == value_at(run, run.comparator)
+    for point in (run.problem.centred.start, run.problem.centred.optimum):
+        assert q.average_suboptimality.on(run) <= value_at(run, Comparator(run.problem, run.gradient_forms, point))
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_noise_smoothness_is_that_of_the_draws(replacement: bool) -> None:
+    """It bounds the noise of all batches at any two points, and a smaller one does not; L_s/B is no less."""
+    run = data_run(replacement=replacement)
+    smooth = q.noise_smoothness.on(run)
+    worst = []
+    for direction in ([1, 0], [0, 1], [1, 1], [1, -1], [2, 1], [-1, 3], [1, 5], [3, -8]):
+        for client in range(2):
+            moved = RATIONAL.array([0, *direction])
+            draws = run.problem.oracle.draws(client, run.problem.linear)
+            changed = [p * ((m @ moved) @ (m @ moved)) for p, m in zip(draws.probabilities, draws.maps, strict=True)]
+            curved = moved[1:] @ run.problem.hessians[client] @ moved[1:]
+            assert sum(changed) <= smooth * curved
+            worst.append(sum(changed) / curved / smooth)
+    assert max(worst) > fmpq(9, 10)
+    if replacement:
+        assert smooth <= run.sample_smoothness / 2
+    assert abs(float(FLOAT.number(smooth, "l")) - q.noise_smoothness.on(run.as_floats())) < 1e-6
+
+
+def test_the_least_multiple() -> None:
+    """Of a form whose range is smaller, and of one that leaves it."""
+    base, form = np.diag([2.0, 0.0]), np.diag([3.0, 0.0])
+    assert least_multiple(form, base, FLOAT) == pytest.approx(1.5)
+    with pytest.raises(Exception, match="not bounded"):
+        least_multiple(RATIONAL.array([[1, 0], [0, 1]]), RATIONAL.array([[1, 0], [0, 0]]), RATIONAL)
+
+
+def is_proved(claim: Claim) -> bool:
+    """Whether the certificate on record proves a claim, with its steps as they stand."""
+    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+
+
+STEP_CHANGES = {
+    "noise halved": {"rhs": find("comparator:one-step").rhs - full.step_noise / 2},
+    "dissimilarity halved": {"rhs": find("comparator:one-step").rhs - full.step_dissimilarity / 2},
+    "first condition widened": {"conditions": [eta <= 2 / L, full.SHORT_ROUND]},
+    "second condition widened": {"conditions": [full.SHORT_STEP, sp.Le(full.SHORT_ROUND.lhs, 2, evaluate=False)]},
+    "no condition on rounds": {"conditions": [full.SHORT_STEP]},
+    "no smooth noise": {"assumptions": find("comparator:one-step").assumptions[:-1]},
+    "not convex": {"assumptions": [*find("comparator:one-step").assumptions[:4], smooth, smooth_noise]},
+}
+
+
+@pytest.mark.parametrize("change", STEP_CHANGES.values(), ids=STEP_CHANGES)
+def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
+    """Smaller constants, wider conditions and fewer assumptions break the certificate of the local step."""
+    assert is_proved(find("comparator:one-step"))
+    assert not is_proved(replace(find("comparator:one-step"), **change))
+
+
+AVERAGE = find("comparator:average-error")
+SMALLER = {
+    "start": AVERAGE.rhs - full.start / 2,
+    "noise": AVERAGE.rhs - full.noise / 2,
+    "dissimilarity": AVERAGE.rhs - full.dissimilarity / 2,
+    "comparator": AVERAGE.rhs - q.comparator_suboptimality.symbol,
+}
+
+
+@pytest.mark.parametrize("rhs", SMALLER.values(), ids=SMALLER)
+def test_no_smaller_bound_is_proved(rhs: Any) -> None:
+    """Each term halved."""
+    assert not is_proved(replace(AVERAGE, rhs=rhs))
+
+
+@pytest.mark.parametrize("potential", [full.potential + L, 2 * full.potential, None])
+def test_no_other_potential_telescopes(potential: Any) -> None:
+    """One that is left over at the end of a round, or that the step does not trade."""
+    certificate: Any = certificate_of("comparator:all-steps")
+    proof = examine(find("comparator:all-steps"), replace(certificate, potential=potential))
+    assert proof.verdict == "broken"
+
+
+def test_half_the_first_term_fails_on_a_run() -> None:
+    """Over short times the first two terms are F(x^0) - eta tau T |grad F(x^0)|^2 / 2, and so is the error."""
+    run = line_run(hessians=[[["1"]]], linear=[["0"]], noise="0", local_step_size="1/1000", local_steps=1, rounds=20)
+    found = check(AVERAGE, run)
+    assert found.holds
+    assert found.worst is not None
+    assert found.worst.lhs > found.worst.rhs * fmpq(99, 100)
+    assert check(replace(AVERAGE, rhs=AVERAGE.rhs - full.start / 2), run).holds is False
+
+
+def test_the_statement_is_the_formula() -> None:
+    """What the page shows, term by term."""
+    expected = (
+        q.comparator_suboptimality.symbol
+        + D_y**2 / (2 * eta * tau * T)
+        + eta * (1 + L * eta) * sigma_y**2 / M
+        + (1 - 1 / M) * L * eta**2 * (tau - 1) * (tau + 2) * sigma_y**2 / 8
+        + L * eta**2 * (tau**2 - 1) * zeta_y**2 / 3
+    )
+    assert sp.expand(AVERAGE.rhs - expected) == 0
+    assert ell in AVERAGE.conditions[1].free_symbols
