@@ -166,7 +166,7 @@ Task = ClaimTask | PaperTask | ErrataTask | PlanTask
 
 
 Written = tuple[tuple[str, str], ...]
-"""Ids of claims, and the files of their pages."""
+"""Ids of claims, keys of sources and ``errata``, and the files of their pages."""
 
 
 def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:

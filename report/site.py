@@ -1,26 +1,21 @@
-"""The site: an index, a page for each claim, papers' own pages, the errata, a script, and the verdicts as JSON.
+"""The site: a front page, a page for each source and claim, papers' own pages, the errata, and the verdicts as JSON.
 
-The index is there first, and every page as soon as it is drawn.  Pages carry
+The front page is there first, and every page as soon as it is drawn.  Pages carry
 no dates and no timings: the same claims give the same bytes.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import get_args
-
-from markupsafe import Markup
+from typing import Any, get_args
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Verdict
-from fedtheory.language.registry import all_sources, paper_with
-from fedtheory.language.source import Source
-from fedtheory.language.targets import shown_as
 from report.drawing import (
     ClaimTask,
     Drawn,
@@ -36,8 +31,8 @@ from report.drawing import (
     environment_for,
 )
 from report.errata import ERRATA_PAGE
+from report.listing import Findings, Group, Row, groups_of
 from report.own_runs import OnRun, OwnRun, own_runs, run_figures, together
-from report.pages import page_name, tightest
 from report.planning import PLAN_PAGE, comparable
 from verify.verdict import ClaimVerdict, verify
 
@@ -58,10 +53,10 @@ def write_site(
     own = own_runs(runs)
     verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=on_progress)
     folder.mkdir(parents=True, exist_ok=True)
-    site = _Site(folder, [Row.of(verdict) for verdict in verdicts], own)
+    site = _Site(folder, groups_of([Row.of(verdict) for verdict in verdicts]), own)
     site.write("verdicts.json", _verdicts_json(verdicts))
     site.write_index()
-    tasks = _tasks(verdicts, site.rows, own)
+    tasks = _tasks(verdicts, site.groups, own)
     for done, found in enumerate(drawn(tasks, site.linked, jobs), start=1):
         site.add(found)
         on_progress(done, len(tasks))
@@ -83,95 +78,18 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-@dataclass(frozen=True)
-class Row:
-    """A claim on the index."""
-
-    target: str
-    id: str
-    called: str
-    title: str
-    locator: str
-    is_repair: bool
-    file: str
-    source: str
-    verdict: Verdict
-    instances: int
-    ratio: str
-
-    @classmethod
-    def of(cls, found: ClaimVerdict) -> Row:
-        """What the index says of a verdict."""
-        claim, called = found.claim, shown_as(found.target, found.claim)
-        return cls(
-            target=found.target,
-            id=claim.id,
-            called=called,
-            title=claim.title or called,
-            locator=claim.locator,
-            is_repair=bool(claim.corrects),
-            file=page_name(claim),
-            source=claim.source,
-            verdict=found.verdict,
-            instances=found.instances,
-            ratio=tightest(found),
-        )
-
-    @property
-    def own_file(self) -> str | None:
-        """The file of a claim of one's own; None for that of a paper."""
-        return self.called.rpartition(":")[0] if paper_with(self.source) is None else None
-
-
-@dataclass(frozen=True)
-class Group:
-    """Claims of one paper, or of one file, on the index."""
-
-    key: str
-    heading: Markup
-    rows: Sequence[Row]
-
-    @property
-    def counts(self) -> list[tuple[str, int]]:
-        """How many there are of each verdict."""
-        counted = Counter(row.verdict for row in self.rows)
-        return [(verdict, counted[verdict]) for verdict in get_args(Verdict) if counted[verdict]]
-
-
-def _groups(rows: Sequence[Row]) -> list[Group]:
-    """The claims of each file of one's own, then those of each paper."""
-    own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
-    by_file = [_of_file(file, [row for row in rows if row.own_file == file]) for file in own]
-    by_paper = [_of_source(s, [row for row in rows if row.source == s.key]) for s in all_sources().values()]
-    return [group for group in (*by_file, *by_paper) if group.rows]
-
-
-def _of_source(source: Source, rows: Sequence[Row]) -> Group:
-    return Group(source.key, Markup("{}, <em>{}</em> ({})").format(source.authors, source.title, source.year), rows)
-
-
-def _of_file(file: str, rows: Sequence[Row]) -> Group:
-    return Group(Path(file).stem, Markup("Your claims in <code>{}</code>").format(file), rows)
-
-
-def _tasks(verdicts: Sequence[ClaimVerdict], rows: Sequence[Row], runs: Sequence[OwnRun]) -> list[Task]:
-    """All pages to draw, those that take longest first."""
-    claims = [verdict.claim for verdict in verdicts]
-    compares = set(claims) >= set(comparable())
-    papers = [PaperTask(key) for key in _whole_papers(rows)]
+def _tasks(verdicts: Sequence[ClaimVerdict], groups: Sequence[Group], runs: Sequence[OwnRun]) -> list[Task]:
+    """All pages to draw, those that take longest first; pages turn in the order of the lists."""
+    compares = {verdict.claim for verdict in verdicts} >= set(comparable())
+    papers = [PaperTask(group.key) for group in groups if group.is_whole]
+    rows = [row for group in groups for row in group.rows]
+    found = {verdict.target: PlainVerdict.of(verdict) for verdict in verdicts}
     at = [Neighbour(row.file, row.title) for row in rows]
     pages = [
-        ClaimTask(PlainVerdict.of(verdict), before, after, runs)
-        for verdict, before, after in zip(verdicts, [None, *at[:-1]], [*at[1:], None], strict=True)
+        ClaimTask(found[row.target], before, after, runs)
+        for row, before, after in zip(rows, [None, *at[:-1]], [*at[1:], None], strict=True)
     ]
     return [*([PlanTask()] if compares else []), *papers, ErrataTask([row.target for row in rows]), *pages]
-
-
-def _whole_papers(rows: Sequence[Row]) -> list[str]:
-    """The papers of which all claims are here: their own pages belong to them as a whole."""
-    counted = Counter(row.source for row in rows)
-    papers = {key: paper for key in counted if (paper := paper_with(key)) is not None}
-    return [key for key, paper in papers.items() if counted[key] >= len(paper.source.claims)]
 
 
 @dataclass
@@ -179,7 +97,7 @@ class _Site:
     """A folder that fills with pages."""
 
     folder: Path
-    rows: Sequence[Row]
+    groups: Sequence[Group]
     runs: Sequence[OwnRun]
     names: list[str] = field(default_factory=lambda: ["index.html"])
     """Of the files, the index first."""
@@ -188,9 +106,17 @@ class _Site:
     has_explorer: bool = False
 
     @property
+    def rows(self) -> list[Row]:
+        """All claims, in the order of the lists."""
+        return [row for group in self.groups for row in group.rows]
+
+    @cached_property
     def linked(self) -> Written:
-        """The pages of the claims."""
-        return tuple((row.id, row.file) for row in self.rows)
+        """The pages that others link to."""
+        sources = {row.claim.source: group.file for group in self.groups for row in group.rows}
+        has_errata = any(row.claim.verdict == "refuted" for row in self.rows)
+        claims = ((row.claim.id, row.file) for row in self.rows)
+        return (*claims, *sources.items(), *([("errata", ERRATA_PAGE)] if has_errata else []))
 
     def write(self, name: str, text: str) -> None:
         """A file of its own name; `InputError` where two go by the same one."""
@@ -200,19 +126,21 @@ class _Site:
         _write(self.folder / name, text)
 
     def write_index(self) -> None:
-        """The index, with what there is so far."""
-        text = (
-            environment_for(self.linked)
-            .get_template("index.html")
-            .render(
-                groups=_groups(self.rows),
-                others=sorted(self.own_pages, key=lambda page: (page.source, page.file)),
-                runs=self.runs,
-                errata=ERRATA_PAGE if ERRATA_PAGE in self.names else None,
-                plan=PLAN_PAGE if PLAN_PAGE in self.names else None,
-            )
+        """The front page, with what there is so far."""
+        text = self._rendered(
+            "index.html",
+            groups=self.groups,
+            found=Findings.of(self.rows),
+            verdicts=[verdict for verdict in get_args(Verdict) if any(row.verdict == verdict for row in self.rows)],
+            kinds=sorted({row.claim.kind for row in self.rows}),
+            runs=self.runs,
+            plan=PLAN_PAGE if PLAN_PAGE in self.names else None,
         )
         _write(self.folder / "index.html", text)
+
+    def _rendered(self, template: str, **values: Any) -> str:
+        others = sorted(self.own_pages, key=lambda page: (page.source, page.file))
+        return environment_for(self.linked).get_template(template).render(others=others, **values)
 
     def add(self, found: Drawn) -> None:
         """Pages that are drawn."""
@@ -227,17 +155,19 @@ class _Site:
         """What is known once all pages are drawn."""
         if self.has_explorer:
             self.write(SCRIPT, files("report").joinpath("templates", SCRIPT).read_text(encoding="utf-8"))
+        for group in self.groups:
+            self.write(group.file, self._rendered("source.html", group=group, graph=group.graph()))
         for name, text in self._run_pages():
             self.write(name, text)
         self.write_index()
 
     def _run_pages(self) -> Iterator[tuple[str, str]]:
-        template = environment_for(self.linked).get_template("run.html")
         for number, own in enumerate(self.runs):
             found = [(row, self.on_runs[row.target][number]) for row in self.rows]
             curves = {row.called: section.curve for row, section in found if section.curve is not None}
             drawn = run_figures(own)
-            yield own.page, template.render(own=own, rows=found, together=together(own, curves), drawn=drawn)
+            bounds = together(own, curves)
+            yield own.page, self._rendered("run.html", own=own, rows=found, together=bounds, drawn=drawn)
 
 
 def _verdicts_json(verdicts: Sequence[ClaimVerdict]) -> str:

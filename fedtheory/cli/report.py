@@ -10,7 +10,7 @@ from fedtheory.cli.output import Jobs, Json, SourceKey, Targets, print_json, pri
 
 NAME = "report"
 
-_NEEDED = ("jinja2", "latex2mathml", "matplotlib")
+_NEEDED = ("fast_sugiyama", "jinja2", "latex2mathml", "matplotlib")
 
 Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the pages go.")]
 

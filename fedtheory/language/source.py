@@ -24,6 +24,10 @@ class Source:
     claims: tuple[Claim, ...]
     printed_proofs: Mapping[str, str] = field(default_factory=dict)
     """For the name of a claim, without the key, the names of the claims that are the steps of its printed proof."""
+    main: str = ""
+    """The name of the theorem that a reader looks for first."""
+    reading: int = 100
+    """Place in the order in which one would read the sources."""
 
 
 @dataclass(frozen=True)

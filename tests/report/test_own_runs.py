@@ -65,7 +65,14 @@ def page(site: Path, name: str) -> str:
 def test_the_files(site: Path) -> None:
     """A page for each claim and each run, the index, the verdicts and the script; every link leads to one of them."""
     files = {file.name for file in (site / "pages").iterdir()}
-    pages = {"index.html", "mine-loose.html", "mine-small.html", "run-planned.html", "run-bold.html"}
+    pages = {
+        "index.html",
+        "claims-of-mine.html",
+        "mine-loose.html",
+        "mine-small.html",
+        "run-planned.html",
+        "run-bold.html",
+    }
     assert files == pages | {"verdicts.json", "explorer.js"}
     for name in pages:
         links = re.findall(r'<a[^>]* href="([^"#]+)"', (site / "pages" / name).read_text())

@@ -82,11 +82,11 @@ def pages(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.html"))}
 
 
-def test_there_is_a_page_for_each_claim_an_index_the_errata_and_the_toy_problem(folder: Path) -> None:
+def test_there_is_a_page_for_each_claim_the_source_the_errata_and_the_toy_problem(folder: Path) -> None:
     """Nothing is missing."""
     names = set(pages(folder))
-    assert {"index.html", "errata.html", "toy-problem.html", "renard2022-thm-2-1.html"} <= names
-    assert len(names) == len(CLAIMS) + 3
+    assert {"index.html", "errata.html", "renard2022.html", "toy-problem.html", "renard2022-thm-2-1.html"} <= names
+    assert len(names) == len(CLAIMS) + 4
 
 
 def test_pages_are_well_formed_and_link_to_each_other_only(folder: Path) -> None:
@@ -101,7 +101,18 @@ def test_pages_are_well_formed_and_link_to_each_other_only(folder: Path) -> None
         for link in page.links:
             file, _, anchor = link.partition("#")
             assert not file or (folder / file).is_file() or file in ALL_PAGES, f"{name} links to {link}"
-            assert not anchor or anchor in page.ids, f"{name} has no {anchor}"
+            target = Page((folder / file).read_text(encoding="utf-8")) if file and anchor else page
+            assert not anchor or anchor in target.ids, f"{name} links to {link}"
+
+
+def test_every_page_of_a_claim_links_to_the_front_page_its_source_and_the_errata(folder: Path) -> None:
+    """The errata of a refuted claim open at its entry."""
+    for name, text in pages(folder).items():
+        if name.startswith("renard2022-"):
+            links = Page(text).links
+            assert {"index.html", "renard2022.html"} <= set(links), name
+            assert "errata.html" in {link.partition("#")[0] for link in links}, name
+    assert "errata.html#renard2022-lemma-2-2" in pages(folder)["renard2022-lemma-2-2.html"]
 
 
 def test_no_page_shows_a_number_that_is_none(folder: Path) -> None:

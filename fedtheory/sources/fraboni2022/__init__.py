@@ -34,4 +34,6 @@ SOURCE = Source(
     year=2022,
     claims=CLAIMS,
     printed_proofs=PRINTED_PROOFS,
+    main="thm-1",
+    reading=5,
 )

@@ -22,4 +22,6 @@ SOURCE = Source(
     year=2019,
     claims=CLAIMS,
     printed_proofs=PRINTED_PROOFS,
+    main="thm-2",
+    reading=3,
 )

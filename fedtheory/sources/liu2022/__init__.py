@@ -24,4 +24,6 @@ SOURCE = Source(
     year=2022,
     claims=CLAIMS,
     printed_proofs=PRINTED_PROOFS,
+    main="thm-3",
+    reading=2,
 )

@@ -29,4 +29,6 @@ SOURCE = Source(
     year=2022,
     claims=CLAIMS,
     printed_proofs=PRINTED_PROOFS,
+    main="thm-2.1",
+    reading=1,
 )

@@ -25,4 +25,6 @@ SOURCE = Source(
     year=2023,
     claims=CLAIMS,
     printed_proofs=PRINTED_PROOFS,
+    main="thm-5.1.recursion",
+    reading=4,
 )

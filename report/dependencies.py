@@ -1,0 +1,36 @@
+"""What a statement rests on: the claims that its certificate uses, and the steps of its printed proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims
+from fedtheory.proofs import certificate_of
+from fedtheory.proofs.document import document_of
+from fedtheory.proofs.printed import printed_steps
+
+
+def premises_of(claim: Claim) -> list[str]:
+    """Ids of the claims that a claim rests on, each once."""
+    certificate = certificate_of(claim.id)
+    named = iter(()) if certificate is None else _texts(document_of(claim, certificate))
+    known = all_claims()
+    found = [*(text for text in named if text in known), *printed_steps(claim.id)]
+    return [premise for premise in dict.fromkeys(found) if premise != claim.id]
+
+
+def dependencies(claims: Sequence[Claim]) -> list[tuple[str, str]]:
+    """Pairs of a premise and the claim that rests on it, both among some claims."""
+    ids = {claim.id for claim in claims}
+    return [(premise, claim.id) for claim in claims for premise in premises_of(claim) if premise in ids]
+
+
+def _texts(document: Any) -> Iterator[str]:
+    """All strings in a JSON document."""
+    if isinstance(document, str):
+        yield document
+    elif isinstance(document, list | dict):
+        for part in document.values() if isinstance(document, dict) else document:
+            yield from _texts(part)

@@ -1,0 +1,126 @@
+"""Statements and what they rest on, in layers from left to right, as an SVG with links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_WIDTH, _HEIGHT = 168.0, 26.0
+"""Of a box; lengths are in pixels."""
+_ACROSS, _DOWN = 52.0, 10.0
+"""Gaps between boxes."""
+_WIDEST = 1060.0
+"""Of a row of parts that do not hang together; a single part may be wider."""
+_LONGEST = 24
+"""Characters of a name in a box."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A statement in the graph."""
+
+    name: str
+    title: str
+    verdict: str
+    file: str
+
+    @property
+    def label(self) -> str:
+        """The name, as long as the box is wide."""
+        return self.name if len(self.name) <= _LONGEST else f"{self.name[: _LONGEST - 1]}…"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of the graph that hangs together: centres of boxes, and the ends of pieces of arrows."""
+
+    places: Mapping[int, Point]
+    pieces: Sequence[tuple[int, int]]
+
+    @property
+    def size(self) -> Point:
+        """Across and down."""
+        across, down = zip(*self.places.values(), strict=True)
+        return max(across) + _WIDTH, max(down) + _HEIGHT
+
+
+@dataclass(frozen=True)
+class DependencyGraph:
+    """A picture of some size, and what it shows in words: each statement with what it rests on."""
+
+    width: float
+    height: float
+    boxes: Sequence[tuple[Node, Point]]
+    arrows: Sequence[tuple[str, bool]]
+    """Paths, and whether they end at a box."""
+    words: Sequence[tuple[Node, Sequence[Node]]]
+    box: Point = (_WIDTH, _HEIGHT)
+
+
+def dependency_graph(nodes: Sequence[Node], arrows: Sequence[tuple[int, int]]) -> DependencyGraph:
+    """The graph of those nodes that have arrows, which lead from a premise to what rests on it."""
+    offsets, width, height = _shelves(parts := _laid_out(arrows))
+    boxes, paths = [], []
+    for part, (across, down) in zip(parts, offsets, strict=True):
+        places = {n: (x + across, y + down) for n, (x, y) in part.places.items()}
+        boxes += [(nodes[n], place) for n, place in places.items() if n >= 0]
+        paths += [(_curve(places[a], places[b], a >= 0, b >= 0), b >= 0) for a, b in part.pieces]
+    premises: dict[int, list[Node]] = {}
+    for premise, result in arrows:
+        premises.setdefault(result, []).append(nodes[premise])
+    words = [(nodes[result], found) for result, found in sorted(premises.items())]
+    return DependencyGraph(width, height, sorted(boxes, key=lambda box: box[1]), sorted(paths), words)
+
+
+def _laid_out(arrows: Sequence[tuple[int, int]]) -> list[_Part]:
+    """The parts, each in layers, the largest first; arrows over several layers bend at places without a box."""
+    from fast_sugiyama import from_edges
+
+    # The library numbers what it is given in the order of a set, so that it is given 0, 1, 2, ..
+    used = sorted({node for arrow in arrows for node in arrow})
+    number = {node: n for n, node in enumerate(used)}
+    spacing = _HEIGHT + _DOWN
+    layouts = from_edges([(number[a], number[b]) for a, b in arrows], vertex_spacing=spacing)
+
+    def own(given: int | str) -> int:
+        # Where an arrow bends there is no box: a number below zero.
+        n = int(given)
+        return used[n] if n < len(used) else -n
+
+    return sorted(
+        (
+            _part({own(n): place for n, place in places}, [(own(a), own(b)) for a, b in pieces or ()], spacing)
+            for places, _, _, pieces in layouts
+        ),
+        key=lambda part: (-len(part.places), max(part.places)),
+    )
+
+
+def _part(places: Mapping[int, Point], pieces: Sequence[tuple[int, int]], spacing: float) -> _Part:
+    """The library's layers go down from the top; here they go from left to right."""
+    top, left = max(y for _, y in places.values()), min(x for x, _ in places.values())
+    step = (_WIDTH + _ACROSS) / spacing
+    return _Part({n: ((top - y) * step, x - left) for n, (x, y) in places.items()}, pieces)
+
+
+def _shelves(parts: Sequence[_Part]) -> tuple[list[Point], float, float]:
+    """Where each part begins, so that small ones share a row; width and height of them all."""
+    offsets, across, down, row, widest = [], 0.0, 0.0, 0.0, 0.0
+    for part in parts:
+        width, height = part.size
+        if across and across + width > _WIDEST:
+            across, down, row = 0.0, down + row + 2 * _DOWN, 0.0
+        offsets.append((across, down))
+        row, widest = max(row, height), max(widest, across + width)
+        across += width + _ACROSS
+    return offsets, widest, down + row
+
+
+def _curve(start: Point, end: Point, from_box: bool, to_box: bool) -> str:
+    """A path that leaves and arrives level, from the right side of a box to the left side of another."""
+    x, y = start[0] + (_WIDTH if from_box else _WIDTH / 2), start[1] + _HEIGHT / 2
+    to_x, to_y = end[0] + (0 if to_box else _WIDTH / 2), end[1] + _HEIGHT / 2
+    middle = (x + to_x) / 2
+    return f"M{x:g} {y:g}C{middle:g} {y:g} {middle:g} {to_y:g} {to_x:g} {to_y:g}"

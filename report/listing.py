@@ -1,0 +1,154 @@
+"""Claims as lists: what the front page and the pages of sources say of each of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import get_args
+
+from markupsafe import Markup
+
+from fedtheory.language.claim import Claim, Verdict
+from fedtheory.language.registry import all_sources, paper_with, repairs_of, sharper_claims
+from fedtheory.language.source import Source
+from fedtheory.language.targets import shown_as
+from report.dependencies import dependencies
+from report.figures.dependency_graph import DependencyGraph, Node, dependency_graph
+from report.mathml import displayed
+from report.pages import page_name, tightest
+from verify.verdict import ClaimVerdict
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim in a list."""
+
+    target: str
+    claim: Claim
+    called: str
+    file: str
+    verdict: Verdict
+    instances: int
+    ratio: str
+
+    @classmethod
+    def of(cls, found: ClaimVerdict) -> Row:
+        """What lists say of a verdict."""
+        called = shown_as(found.target, found.claim)
+        return cls(
+            found.target, found.claim, called, page_name(found.claim), found.verdict, found.instances, tightest(found)
+        )
+
+    @property
+    def title(self) -> str:
+        """The title, or how people call it."""
+        return self.claim.title or self.called
+
+    @property
+    def own_file(self) -> str | None:
+        """The file of a claim of one's own; None for that of a paper."""
+        return self.called.rpartition(":")[0] if paper_with(self.claim.source) is None else None
+
+    @property
+    def searched(self) -> str:
+        """What a search looks into beside the title and the id: the formula and the names of its symbols."""
+        names = {notion.name.replace("_", " ") for notion in self.claim.notation.values()}
+        formula = " ".join([self.claim.printed or "", *self.claim.links])
+        return " ".join([formula.replace("\\", ""), *sorted(names)])
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found, in three numbers."""
+
+    statements: int
+    proved: int
+    refuted: int
+    repaired: int
+    """Refuted ones with another claim in their place."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Findings:
+        """Count them."""
+        refuted = [row for row in rows if row.verdict == "refuted"]
+        proved = sum(row.verdict == "proved" for row in rows)
+        return cls(len(rows), proved, len(refuted), sum(bool(repairs_of(row.claim)) for row in refuted))
+
+
+@dataclass(frozen=True)
+class Main:
+    """The theorem that a reader of a source looks for first, and what became of it."""
+
+    row: Row
+    statement: Markup
+    repaired: Sequence[Row]
+    sharpened: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Claims of one source, or of one file of one's own: a page."""
+
+    key: str
+    heading: Markup
+    short: str
+    rows: Sequence[Row]
+    source: Source | None
+
+    @property
+    def file(self) -> str:
+        """File name of its page."""
+        return f"{self.key}.html"
+
+    @property
+    def counts(self) -> list[tuple[Verdict, int]]:
+        """How many there are of each verdict."""
+        counted = Counter(row.verdict for row in self.rows)
+        return [(verdict, counted[verdict]) for verdict in get_args(Verdict) if counted[verdict]]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all claims of the source are here."""
+        return self.source is not None and len(self.rows) >= len(self.source.claims)
+
+    @cached_property
+    def main(self) -> Main | None:
+        """The main theorem; None where the source names none, or it is not here."""
+        rows = {row.claim.id: row for row in self.rows}
+        row = None if self.source is None else rows.get(f"{self.source.key}:{self.source.main}")
+        if row is None:
+            return None
+        beside = [
+            [rows[c.id] for c in found if c.id in rows] for found in (repairs_of(row.claim), sharper_claims(row.claim))
+        ]
+        return Main(row, displayed(row.claim.statement), *beside)
+
+    def graph(self) -> DependencyGraph | None:
+        """Which claims rest on which; None where none does on another."""
+        claims = [row.claim for row in self.rows]
+        place = {claim.id: n for n, claim in enumerate(claims)}
+        arrows = [(place[premise], place[result]) for premise, result in dependencies(claims)]
+        nodes = [Node(row.claim.id.partition(":")[2], row.title, row.verdict, row.file) for row in self.rows]
+        return dependency_graph(nodes, arrows) if arrows else None
+
+
+def groups_of(rows: Sequence[Row]) -> list[Group]:
+    """The claims of each file of one's own, then those of each source, in the order in which one would read them."""
+    own = dict.fromkeys(row.own_file for row in rows if row.own_file is not None)
+    by_file = [_of_file(file, [row for row in rows if row.own_file == file]) for file in own]
+    sources = sorted(all_sources().values(), key=lambda source: source.reading)
+    by_source = [_of_source(s, [row for row in rows if row.claim.source == s.key]) for s in sources]
+    return [*by_file, *(group for group in by_source if group.rows)]
+
+
+def _of_source(source: Source, rows: Sequence[Row]) -> Group:
+    heading = Markup("{}, <em>{}</em> ({})").format(source.authors, source.title, source.year)
+    return Group(source.key, heading, f"{source.authors} ({source.year})", rows, source)
+
+
+def _of_file(file: str, rows: Sequence[Row]) -> Group:
+    heading = Markup("Your claims in <code>{}</code>").format(file)
+    return Group(f"claims-of-{Path(file).stem}", heading, Path(file).name, rows, None)

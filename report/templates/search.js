@@ -1,0 +1,28 @@
+// Filters the statements of the front page by words, verdict and kind; without it all of them are shown.
+(() => {
+  const greek = "αalpha βbeta γgamma δdelta εepsilon ζzeta ηeta θtheta κkappa λlambda μmu νnu ξxi πpi ρrho σsigma Σsigma τtau φphi χchi ψpsi ωomega";
+  const names = new Map(greek.split(" ").map((pair) => [pair[0], pair.slice(1)]));
+  // Letters by their names, and formulas without what only sets them.
+  const plain = (text) => [...text].map((letter) => names.get(letter) ?? letter).join("").toLowerCase().replace(/[\\{}]/g, "");
+  const tight = (text) => text.replace(/\s+/g, "");
+  const form = document.querySelector("form.search"), [words, verdict, kind] = form.querySelectorAll("input, select");
+  const rows = [...document.querySelectorAll("tr[data-text]")].map((row) => {
+    const text = plain(row.textContent + " " + row.dataset.text);
+    return { row, text, tight: tight(text) };
+  });
+  const update = () => {
+    const asked = plain(words.value).trim(), parts = asked.split(/\s+/);
+    let count = 0;
+    for (const { row, text, tight: formula } of rows) {
+      const matches = parts.every((part) => text.includes(part)) || formula.includes(tight(asked));
+      row.hidden = !(matches && [verdict, kind].every((filter) => !filter.value || row.dataset[filter.name] === filter.value));
+      count += !row.hidden;
+    }
+    for (const part of document.querySelectorAll(".found-in")) part.hidden = !part.querySelector("tr[data-text]:not([hidden])");
+    form.querySelector("output").textContent = `${count} of ${rows.length} statements`;
+  };
+  form.hidden = false;
+  form.addEventListener("input", update);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  update();
+})();
