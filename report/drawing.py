@@ -6,66 +6,27 @@ that the user gave it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import MissingExtra
-from fedtheory.language.claim import Verdict
+from fedtheory.language.registry import repairs_of, sharper_claims
 from fedtheory.language.targets import resolve
-from fedtheory.runfile import parse_run
+from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
-from report.own_runs import OnRun, OwnRun
+from report.kept import Depends, keep, kept
+from report.own_runs import OwnRun
 from report.pages import claim_page
 from report.paper_pages import paper_pages
-from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, plan_page
-from verify.check import check
+from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
+from verify.content import STATEMENTS, judged_with, of_claim, of_paper, of_target
 from verify.verdict import ClaimVerdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-Files = dict[str, str]
-"""Texts by the names of their files."""
-
-
-@dataclass(frozen=True)
-class PlainVerdict:
-    """A verdict without its claim and its instance, which are found again from names and a run file."""
-
-    target: str
-    verdict: Verdict
-    counts: tuple[int, int, int, int]
-    """Instances, exact ones, violations, undecided ones."""
-    worst_ratio: float | None
-    run: Mapping[str, Any] | None
-    seconds: float
-    searched: int
-
-    @classmethod
-    def of(cls, found: ClaimVerdict) -> PlainVerdict:
-        """What travels of a verdict."""
-        counts = (found.instances, found.exact_instances, found.violations, found.undecided)
-        return cls(found.target, found.verdict, counts, found.worst_ratio, found.run, found.seconds, found.searched)
-
-    def whole(self) -> ClaimVerdict:
-        """The verdict again; its evidence is checked anew, in exact arithmetic."""
-        claim = resolve(self.target)
-        witness = None if self.run is None else parse_run(dict(self.run), RATIONAL)
-        return ClaimVerdict(
-            self.target,
-            claim,
-            self.verdict,
-            *self.counts,
-            self.worst_ratio,
-            witness,
-            None if witness is None else check(claim, witness),
-            self.seconds,
-            self.searched,
-        )
 
 
 @dataclass(frozen=True)
@@ -77,40 +38,27 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Finished files, and what other pages say of them."""
-
-    files: Files
-    has_explorer: bool = False
-    target: str | None = None
-    """The claim whose page this is."""
-    runs: Sequence[OnRun] = ()
-    own: Sequence[OwnPage] = ()
-
-
-@dataclass(frozen=True)
-class OwnPage:
-    """A page of a paper, as the index names it."""
-
-    source: str
-    occasion: str
-    contents: str
-    file: str
-
-
-@dataclass(frozen=True)
 class ClaimTask:
     """The page of a claim."""
 
-    verdict: PlainVerdict
+    verdict: ClaimVerdict
     before: Neighbour | None
     after: Neighbour | None
     runs: Sequence[OwnRun]
 
+    @property
+    def depends(self) -> Depends | None:
+        """Runs of the reader's own lie in files that nobody watches."""
+        if self.runs:
+            return None
+        claim, around = self.verdict.claim, (self.before, self.after)
+        beside = [of_claim(other) for other in (*repairs_of(claim), *sharper_claims(claim))]
+        stated = repr(asdict(replace(self.verdict, seconds=0)))
+        return stated, repr(around), *judged_with(self.verdict.target), of_paper(claim.source, STATEMENTS), *beside
+
     def draw(self, environment: Environment) -> Drawn:
         """The page, and the certificate beside it."""
-        verdict = self.verdict.whole()
-        page = claim_page(verdict, figures_for(verdict), self.runs)
+        page = claim_page(self.verdict, figures_for(self.verdict), self.runs)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
         certificate = {} if page.certificate is None else {page.certificate.file: page.certificate.content}
         runs = [section.summary for section in page.runs]
@@ -122,6 +70,11 @@ class PaperTask:
     """The pages that a paper has beside those of its claims."""
 
     key: str
+
+    @property
+    def depends(self) -> Depends:
+        """The whole paper."""
+        return "paper", self.key, of_paper(self.key)
 
     def draw(self, environment: Environment) -> Drawn:
         """All of them."""
@@ -142,6 +95,11 @@ class ErrataTask:
 
     targets: Sequence[str]
 
+    @property
+    def depends(self) -> Depends:
+        """All the claims."""
+        return "errata", *self.targets, *map(of_target, self.targets)
+
     def draw(self, environment: Environment) -> Drawn:
         """One page."""
         found = ledgers([resolve(target) for target in self.targets])
@@ -151,6 +109,11 @@ class ErrataTask:
 @dataclass(frozen=True)
 class PlanTask:
     """The page of plans; no file without scikit-learn's data."""
+
+    @property
+    def depends(self) -> Depends:
+        """The claims that it compares."""
+        return "plan", *map(of_claim, comparable())
 
     def draw(self, environment: Environment) -> Drawn:
         """One page."""
@@ -165,22 +128,27 @@ class PlanTask:
 Task = ClaimTask | PaperTask | ErrataTask | PlanTask
 
 
-Written = tuple[tuple[str, str], ...]
-"""Ids of claims, keys of sources and ``errata``, and the files of their pages."""
-
-
 def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:
     """The pages of all tasks, as they are finished; links go to the pages that are `written`."""
     from joblib import Parallel, delayed
 
-    results: Iterator[Drawn] = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-        delayed(_draw)(task, written) for task in tasks
+    unknown = []
+    for task in tasks:
+        found = None if task.depends is None else kept(written, task.depends)
+        if found is None:
+            unknown.append(task)
+        else:
+            yield found
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
+        delayed(_draw)(task, written) for task in unknown
     )
-    return results
 
 
 def _draw(task: Task, written: Written) -> Drawn:
-    return task.draw(environment_for(written))
+    found = task.draw(environment_for(written))
+    if task.depends is not None:
+        keep(found, written, task.depends)
+    return found
 
 
 @lru_cache(maxsize=1)

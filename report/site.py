@@ -18,18 +18,15 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Verdict
 from report.drawing import (
     ClaimTask,
-    Drawn,
     ErrataTask,
     Neighbour,
-    OwnPage,
     PaperTask,
-    PlainVerdict,
     PlanTask,
     Task,
-    Written,
     drawn,
     environment_for,
 )
+from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE
 from report.listing import Findings, Group, Row, groups_of
 from report.own_runs import OnRun, OwnRun, own_runs, run_figures, together
@@ -83,7 +80,7 @@ def _tasks(verdicts: Sequence[ClaimVerdict], groups: Sequence[Group], runs: Sequ
     compares = {verdict.claim for verdict in verdicts} >= set(comparable())
     papers = [PaperTask(group.key) for group in groups if group.is_whole]
     rows = [row for group in groups for row in group.rows]
-    found = {verdict.target: PlainVerdict.of(verdict) for verdict in verdicts}
+    found = {verdict.target: verdict for verdict in verdicts}
     at = [Neighbour(row.file, row.title) for row in rows]
     pages = [
         ClaimTask(found[row.target], before, after, runs)

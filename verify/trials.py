@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.errors import InputError
 from fedtheory.language.targets import Target, resolve
+from verify import cache
 from verify.check import Check
 from verify.check.settle import check_settled
+from verify.content import tried_with
 from verify.instances import FAMILIES, Instance, complexity, families_for
 
 _CHUNK = 12
@@ -41,30 +43,73 @@ def try_claims(
     """Check claims, named as on the command line, on the instances of their families.
 
     `jobs` is the number of processes (-1 for all cores); `on_progress` is told
-    how many instances are done, and of how many.
+    how many instances are done, and of how many.  What was tried before, by the
+    same code, is not tried again.
     """
     from joblib import Parallel, delayed
 
     if jobs == 0:
         raise InputError("jobs", "expected a number of processes, or -1 for all cores, got 0")
-    chunks = list(_chunks(targets))
-    whole = sum(len(instances) for _, instances in chunks)
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(_check_chunk)(*chunk) for chunk in chunks)
-    outcomes: list[Outcome] = []
-    done = 0
-    for (_, instances), found in zip(chunks, results, strict=True):
-        outcomes += found
-        done += len(instances)
+    outcomes, open_ones = _kept(targets)
+    chunks = list(_chunks(open_ones))
+    whole = sum(len(chunk.instances) for chunk in chunks)
+    results = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(_check_chunk)(c.targets, c.instances) for c in chunks
+    )
+    done, of_family = 0, list[Outcome]()
+    for chunk, found in zip(chunks, results, strict=True):
+        of_family += found
+        if chunk.is_last:
+            _keep(chunk, of_family)
+            outcomes += of_family
+            of_family = []
+        done += len(chunk.instances)
         on_progress(done, whole)
     return outcomes
 
 
-def _chunks(targets: Sequence[Target]) -> Iterator[tuple[list[Target], list[Instance]]]:
-    """Some instances of one family at a time, with the claims that are tried on it."""
-    tried = {name: [target for target in targets if name in families_for(resolve(target))] for name in FAMILIES}
-    for name, family in FAMILIES.items():
-        for first in range(0, family.size if tried[name] else 0, _CHUNK):
-            yield tried[name], family.instances[first : first + _CHUNK]
+@dataclass(frozen=True)
+class _Chunk:
+    """Some instances of a family, with the claims that are tried on them."""
+
+    family: str
+    targets: Sequence[Target]
+    instances: Sequence[Instance]
+    is_last: bool
+
+
+def _chunks(open_ones: Mapping[str, Sequence[Target]]) -> Iterator[_Chunk]:
+    for name, targets in open_ones.items():
+        family = FAMILIES[name]
+        for first in range(0, family.size if targets else 0, _CHUNK):
+            yield _Chunk(name, targets, family.instances[first : first + _CHUNK], first + _CHUNK >= family.size)
+
+
+def _kept(targets: Sequence[Target]) -> tuple[list[Outcome], dict[str, list[Target]]]:
+    """The outcomes that are known, and by family the targets of which they are not."""
+    outcomes: list[Outcome] = []
+    open_ones: dict[str, list[Target]] = {name: [] for name in FAMILIES}
+    for target in targets:
+        for family in families_for(resolve(target)):
+            found = cache.kept(*_key(target, family)) if isinstance(target, str) else None
+            if found is None:
+                open_ones[family].append(target)
+            else:
+                outcomes += found
+    return outcomes, open_ones
+
+
+def _keep(chunk: _Chunk, outcomes: Sequence[Outcome]) -> None:
+    by_target: dict[Target, list[Outcome]] = {target: [] for target in chunk.targets}
+    for outcome in outcomes:
+        by_target[outcome.target].append(outcome)
+    for target, found in by_target.items():
+        if isinstance(target, str):
+            cache.keep(found, *_key(target, chunk.family))
+
+
+def _key(target: str, family: str) -> tuple[str, ...]:
+    return "outcomes", target, family, *tried_with(target)
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,9 @@ from fedtheory.language.targets import Target, resolve
 from fedtheory.proofs import prove
 from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.shown import Card, Shown, number
+from verify import cache
 from verify.check import Check, check
+from verify.content import judged_with
 from verify.counterexamples import counterexample
 from verify.falsify import Glance, glance
 from verify.trials import Outcome, counts, try_claims
@@ -26,13 +28,29 @@ POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
 
 
+@dataclass(frozen=True)
+class Sides:
+    """The two sides where a witness decides, as exact numbers or enclosures in print."""
+
+    lhs: str
+    rhs: str
+    ratio: str | None
+
+    @classmethod
+    def of(cls, evidence: Check) -> Sides | None:
+        """Those of the worst comparison; None where nothing is compared."""
+        worst = evidence.worst
+        if worst is None:
+            return None
+        return cls(str(worst.lhs), str(worst.rhs), None if worst.ratio is None else str(worst.ratio))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ClaimVerdict(Shown):
-    """The verdict on one claim, with its evidence."""
+    """The verdict on one claim, as plain data: it travels between processes and lasts in files."""
 
-    target: str
-    """What the user named: an id, or ``file.py:NAME``; the id of a claim that was given itself."""
-    claim: Claim
+    given: Target
+    """What the user named: an id, or ``file.py:NAME``; or a claim itself."""
     verdict: Verdict
     instances: int
     """Instances on which the claim was applicable."""
@@ -44,10 +62,10 @@ class ClaimVerdict(Shown):
     """Of these, how many could not be decided."""
     worst_ratio: float | None
     """Largest ratio of left to right side among the instances on which the claim holds, or among all if refuted."""
-    witness: Run | None
-    """The counterexample, the simplest one; or the instance of the worst ratio. Exact."""
-    evidence: Check | None
-    """The exact check of the witness."""
+    run: dict[str, Any] | None
+    """The run file of the witness, as a table: the simplest counterexample, or the instance of the worst ratio."""
+    sides: Sides | None
+    """Those of the witness."""
     seconds: float
     searched: int = 0
     """Runs that a search for a violation tried, beside the instances."""
@@ -65,14 +83,33 @@ class ClaimVerdict(Shown):
         return Card(self.summary(), self.claim.statement or None, facts, code=self.run_file)
 
     @property
+    def claim(self) -> Claim:
+        """The claim itself."""
+        return resolve(self.given)
+
+    @property
+    def target(self) -> str:
+        """What the user named; the id of a claim that was given itself."""
+        return self.given if isinstance(self.given, str) else self.given.id
+
+    @property
     def agrees(self) -> bool:
         """Whether the verdict is the recorded one."""
         return self.claim.verdict in (None, self.verdict)
 
     @cached_property
-    def run(self) -> dict[str, Any] | None:
-        """The witness as the table of a run file."""
-        return None if self.witness is None else run_table(self.witness)
+    def witness(self) -> Run | None:
+        """The run of the witness, exact."""
+        return None if self.run is None else parse_run(self.run, RATIONAL)
+
+    @cached_property
+    def evidence(self) -> Check | None:
+        """The exact check of the witness, made anew."""
+        return None if self.witness is None else check(self.claim, self.witness)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The data alone: a witness and its check are made again where they are needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def run_file(self) -> str | None:
@@ -93,13 +130,57 @@ def verify(
 
     A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
     A claim of no paper that is only supported is searched for a violation, for at most `search` seconds.
+    What was found before, by the same code for the same claims, is not looked for again.
     """
     jobs = jobs if all(isinstance(target, str) for target in targets) else 1
+    verdicts = {target: _known(target, search) for target in targets}
+    unknown = [target for target, found in verdicts.items() if found is None]
+    for found in _found(unknown, jobs, search, on_progress):
+        verdicts[found.given] = found
+        if isinstance(found.given, str):
+            cache.keep(found, *_key(found.given, search))
+    return [verdict for verdict in verdicts.values() if verdict is not None]
+
+
+def _known(target: Target, search: float) -> ClaimVerdict | None:
+    found: ClaimVerdict | None = cache.kept(*_key(target, search)) if isinstance(target, str) else None
+    return found
+
+
+def _key(target: str, search: float) -> tuple[str, ...]:
+    return "verdict", target, str(search), *judged_with(target)
+
+
+def _found(
+    targets: Sequence[Target], jobs: int, search: float, on_progress: Callable[[int, int], None]
+) -> Iterator[ClaimVerdict]:
+    """Verdicts in the order in which they are found: instances first, then what they, proofs and searches say."""
+    from joblib import Parallel, delayed
+
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
-    for outcome in try_claims(list(outcomes), jobs=jobs, on_progress=on_progress):
+    tried = 0
+
+    def on_tried(done: int, whole: int) -> None:
+        nonlocal tried
+        tried = whole
+        on_progress(done, whole + len(targets))
+
+    for outcome in try_claims(targets, jobs=jobs, on_progress=on_tried):
         outcomes[outcome.target].append(outcome)
-    proved = _proved([target for target, found in outcomes.items() if _may_be_proved(target, found)], jobs)
-    return _searched({t: _verdict(t, found, t in proved) for t, found in outcomes.items()}, search, jobs)
+    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
+        delayed(_concluded)(target, found, search) for target, found in outcomes.items()
+    )
+    for done, verdict in enumerate(results, start=1):
+        on_progress(tried + done, tried + len(targets))
+        yield verdict
+
+
+def _concluded(target: Target, outcomes: Sequence[Outcome], search: float) -> ClaimVerdict:
+    """The verdict on a claim from its outcomes, its proof, and for an open claim of one's own a search."""
+    is_proved = _may_be_proved(target, outcomes) and prove(resolve(target)).verdict == "proved"
+    verdict = _verdict(target, outcomes, is_proved)
+    is_searched = search > 0 and verdict.verdict in _OPEN and paper_with(verdict.claim.source) is None
+    return _after(verdict, glance(verdict.claim, search)) if is_searched else verdict
 
 
 def _may_be_proved(target: Target, outcomes: Sequence[Outcome]) -> bool:
@@ -109,45 +190,16 @@ def _may_be_proved(target: Target, outcomes: Sequence[Outcome]) -> bool:
     return is_tried and claim.rate is None and claim.kind not in POINTERS and counterexample(claim) is None
 
 
-def _proved(targets: Sequence[Target], jobs: int) -> set[Target]:
-    """Which of these claims the kernel accepts a recorded certificate for."""
-    from joblib import Parallel, delayed
-
-    found = Parallel(n_jobs=jobs)(delayed(_is_proved)(target) for target in targets)
-    return {target for target, is_proved in zip(targets, found, strict=True) if is_proved}
-
-
-def _is_proved(target: Target) -> bool:
-    return prove(resolve(target)).verdict == "proved"
-
-
-def _searched(verdicts: Mapping[Target, ClaimVerdict], seconds: float, jobs: int) -> list[ClaimVerdict]:
-    """The verdicts, those on claims of one's own after a search."""
-    from joblib import Parallel, delayed
-
-    open_ones = [t for t, v in verdicts.items() if v.verdict in _OPEN and paper_with(v.claim.source) is None]
-    if not open_ones or seconds <= 0:
-        return list(verdicts.values())
-    found = Parallel(n_jobs=jobs)(delayed(_glance)(target, seconds) for target in open_ones)
-    by_target = dict(zip(open_ones, found, strict=True))
-    return [_after(v, by_target[t]) if t in by_target else v for t, v in verdicts.items()]
-
-
-def _glance(target: Target, seconds: float) -> Glance:
-    return glance(resolve(target), seconds)
-
-
 def _after(verdict: ClaimVerdict, glance: Glance) -> ClaimVerdict:
     if glance.counterexample is None:
         return replace(verdict, searched=glance.looked)
-    witness = parse_run(glance.counterexample, RATIONAL)
-    evidence = check(verdict.claim, witness)
+    evidence = check(verdict.claim, parse_run(glance.counterexample, RATIONAL))
     return replace(
         verdict,
         verdict="refuted",
         worst_ratio=verdict.worst_ratio if evidence.ratio is None else plain_float(evidence.ratio),
-        witness=witness,
-        evidence=evidence,
+        run=glance.counterexample,
+        sides=Sides.of(evidence),
         searched=glance.looked,
     )
 
@@ -163,16 +215,15 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], is_proved: bool) -> Cl
         applicable = [outcome for outcome in settled if outcome.applicable]
         witness, evidence = _tightest(claim, applicable)
     return ClaimVerdict(
-        target if isinstance(target, str) else claim.id,
-        claim,
+        target,
         "refuted" if refuted else _positive_verdict(claim, applicable, is_proved),
         len(applicable),
         sum(outcome.exact for outcome in applicable),
         sum(outcome.holds is False for outcome in applicable),
         sum(outcome.holds is None for outcome in applicable),
         _largest_ratio(applicable),
-        witness,
-        evidence,
+        None if witness is None else run_table(witness),
+        None if evidence is None else Sides.of(evidence),
         sum(outcome.seconds for outcome in outcomes),
     )
 

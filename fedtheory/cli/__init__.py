@@ -7,14 +7,15 @@ Uses `api`, `planner`, `proofs`, `language`, `runfile`, `engine`, `federation`, 
 
 from __future__ import annotations
 
+import functools
 import sys
-from functools import cache
 from typing import Annotated, Any
 
 import typer
 
 from fedtheory.cli import (
     budget,
+    cache,
     check,
     claims,
     course,
@@ -77,6 +78,7 @@ for command in (
     report,
     worst_case,
     new_source,
+    cache,
 ):
     app.command(command.NAME)(command.run)
 app.add_typer(course.app)
@@ -86,7 +88,7 @@ _INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 
 
-@cache
+@functools.cache
 def _commands() -> Any:
     """All commands with their options, made once: a process may run many."""
     return typer.main.get_command(app)

@@ -32,6 +32,7 @@ FigureFile = Annotated[
     str | None,
     typer.Option("--figure", metavar="FILE", help="Draw it too: .svg, .png or .pdf, as wide as a column of a paper."),
 ]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Compute all anew, and keep nothing.")]
 Jobs = Annotated[int, typer.Option("--jobs", help="Processes; -1 for all cores.")]
 
 _STYLES = {

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fedtheory.cli.output import Jobs, Json, SourceKey, Targets, print_json, print_lines, progress
+from fedtheory.cli.output import Jobs, Json, NoCache, SourceKey, Targets, print_json, print_lines, progress
 
 NAME = "report"
 
@@ -31,6 +31,7 @@ def run(
     runs: Runs = None,
     sweep: Sweep = None,
     jobs: Jobs = -1,
+    no_cache: NoCache = False,
     as_json: Json = False,
 ) -> None:
     """Verify the claims and write self-contained HTML pages: statements, verdicts, figures, counterexamples.
@@ -44,7 +45,10 @@ def run(
 
     from fedtheory.errors import InputError, MissingExtra
     from fedtheory.language.targets import expand_or_all
+    from verify import cache
 
+    if no_cache:
+        cache.ignore()
     if sweep is not None and (source is not None or targets or runs):
         raise InputError("--sweep", "expected without claims or a source: the page is about the claims of the sweep")
     if not all(find_spec(module) for module in _NEEDED):

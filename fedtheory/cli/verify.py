@@ -9,6 +9,7 @@ import typer
 from fedtheory.cli.output import (
     Jobs,
     Json,
+    NoCache,
     SourceKey,
     Targets,
     print_json,
@@ -32,17 +33,26 @@ Search = Annotated[
 
 
 def run(
-    targets: Targets = None, source: SourceKey = None, jobs: Jobs = -1, search: Search = 10, as_json: Json = False
+    targets: Targets = None,
+    source: SourceKey = None,
+    *,
+    jobs: Jobs = -1,
+    search: Search = 10,
+    no_cache: NoCache = False,
+    as_json: Json = False,
 ) -> None:
     """Try claims on families of exact instances; exit code 1 if a verdict differs from the recorded one."""
     from time import perf_counter
 
     from fedtheory.language.targets import expand_or_all
+    from verify import cache
     from verify.verdict import verify
 
+    if no_cache:
+        cache.ignore()
     begin = perf_counter()
     chosen = expand_or_all(targets, source)
-    with progress("instances") as report:
+    with progress("verified") as report:
         verdicts = verify(chosen, jobs=jobs, search=search, on_progress=report)
     seconds = perf_counter() - begin
     if as_json:
@@ -55,7 +65,7 @@ def run(
 
 def document(verdict: ClaimVerdict) -> dict[str, Any]:
     """The JSON entry of one verdict; `run` is the run file of the counterexample, or of the largest ratio."""
-    worst = verdict.evidence.worst if verdict.evidence else None
+    sides = verdict.sides
     return {
         "id": verdict.claim.id,
         "target": verdict.target,
@@ -66,9 +76,9 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "undecided": verdict.undecided,
         "searched": verdict.searched,
         "worst_ratio": verdict.worst_ratio,
-        "lhs": None if worst is None else str(worst.lhs),
-        "rhs": None if worst is None else str(worst.rhs),
-        "ratio": None if worst is None or worst.ratio is None else str(worst.ratio),
+        "lhs": None if sides is None else sides.lhs,
+        "rhs": None if sides is None else sides.rhs,
+        "ratio": None if sides is None else sides.ratio,
         "run": verdict.run,
         "seconds": round(verdict.seconds, 3),
     }

@@ -81,7 +81,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str]
     folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for(())
 
     def write(claim_id: str) -> str:
-        verdict = ClaimVerdict(claim_id, find(claim_id), "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
+        verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
         page = claim_page(verdict, [])
         text = environment.get_template("claim.html").render(page=page, before=None, after=None)
         (folder / page.file).write_text(text, encoding="utf-8")

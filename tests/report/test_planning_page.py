@@ -92,7 +92,7 @@ def test_what_belongs_to_the_whole() -> None:
 
 
 def _untried(claim_id: str) -> ClaimVerdict:
-    return ClaimVerdict(claim_id, find(claim_id), "supported", 0, 0, 0, 0, None, None, None, 0.0)
+    return ClaimVerdict(claim_id, "supported", 0, 0, 0, 0, None, None, None, 0.0)
 
 
 def test_map_names_the_terms_it_shows() -> None:

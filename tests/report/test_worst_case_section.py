@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from fedtheory.language.registry import find
 from report import worst_case
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.verdict import ClaimVerdict
@@ -24,8 +23,7 @@ def few_local_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def section(claim_id: str) -> WorstCaseSection | None:
     """The section of a claim, with an invented largest ratio of 0.25."""
-    claim = find(claim_id)
-    verdict = ClaimVerdict(claim_id, claim, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
+    verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
     return worst_case_section(verdict)
 
 

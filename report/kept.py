@@ -1,0 +1,47 @@
+"""Pages that were drawn before: good as long as the code, their own claims, and the claims they speak of are.
+
+A page speaks of another claim by its id or by a link to its page, so what it
+depends on beyond its own claim is read off the page itself.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fedtheory.language.registry import find, paper_with
+from report.drawn import Drawn, Written
+from verify import cache
+from verify.content import of_claim, of_code
+
+Depends = tuple[str, ...]
+"""Digests of what a page is made of."""
+
+_HERE = Path(__file__).parent
+_WORD = re.compile(r"[\w:.-]+")
+_WAY = re.compile("<nav.*?</nav>", re.DOTALL)
+"""Links from page to page, which say nothing of the claims there."""
+
+
+def kept(written: Written, depends: Depends) -> Drawn | None:
+    """A page that was drawn before from the same; None where there is none."""
+    found = cache.kept(*_key(written, depends))
+    if found is None:
+        return None
+    drawn, spoken_of = found
+    return drawn if all(of_claim(find(claim)) == digest for claim, digest in spoken_of.items()) else None
+
+
+def keep(drawn: Drawn, written: Written, depends: Depends) -> None:
+    """Keep a page, with the digests of the claims that it speaks of."""
+    words = {word.rstrip(".") for text in drawn.files.values() for word in _WORD.findall(_WAY.sub("", text))}
+    spoken_of = {
+        claim: of_claim(find(claim))
+        for claim, file in written
+        if ":" in claim and words & {claim, file} and paper_with(claim.partition(":")[0]) is not None
+    }
+    cache.keep((drawn, spoken_of), *_key(written, depends))
+
+
+def _key(written: Written, depends: Depends) -> tuple[str, ...]:
+    return "page", repr(written), of_code(_HERE), *depends

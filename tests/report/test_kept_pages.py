@@ -1,0 +1,83 @@
+"""Pages are drawn once: the second report draws none, and an edited claim costs its own page alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verify.cache import VARIABLE
+
+PAPER = """
+import sympy as sp
+
+from fedtheory import Claim
+from fedtheory import quantities as q
+
+eta, tau, zeta, M = sp.symbols("eta tau zeta M", positive=True)
+where = {eta: q.local_step_size, tau: q.local_steps, zeta: q.gradient_dissimilarity, M: q.clients}
+CLAIMS = (
+    Claim(id="paper:one", title="One", lhs=q.max_drift, rhs=eta * tau * zeta, where=where),
+    Claim(id="paper:two", title="Two", lhs=q.max_drift, rhs=M * eta * tau, where=where),
+    Claim(id="paper:three", title="Three", lhs=q.clients, rhs=q.clients, where=where, note="See paper:two."),
+)
+"""
+SOURCE = """
+from fedtheory import Source
+
+from .statements import CLAIMS
+
+SOURCE = Source(key="paper", title="A paper", authors="A. N. Author", year=2026, claims=CLAIMS)
+"""
+REPORT = """
+import sys
+from pathlib import Path
+from fedtheory.language.targets import expand
+from report import drawing, site
+draw = drawing._draw
+
+def told(task, written):
+    print(getattr(getattr(task, "verdict", None), "target", "other").rpartition(":")[2])
+    if "--stop" in sys.argv and task.__class__.__name__ == "ClaimTask":
+        raise SystemExit
+    return draw(task, written)
+
+drawing._draw = told
+site.write_site(Path(sys.argv[2]), expand([sys.argv[1]]), jobs=1)
+"""
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small paper."""
+    folder = Path(tmp_path_factory.mktemp("papers")) / "paper"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(SOURCE)
+    (folder / "statements.py").write_text(PAPER)
+    return folder
+
+
+def _drawn(paper: Path, *, stop: bool = False) -> list[str]:
+    """Write the report in a process of its own; the pages that were drawn."""
+    command = [sys.executable, "-c", REPORT, str(paper), str(paper.parent / "site"), *(["--stop"] if stop else [])]
+    kept = {**os.environ, VARIABLE: str(paper.parent / "kept")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=kept)
+    return [line for line in done.stdout.splitlines() if line != "other"]
+
+
+@pytest.mark.slow
+def test_every_page_once(paper: Path) -> None:
+    """Stopped at its first page, then whole, again, after an edit, and after one that another page names."""
+    statements = paper / "statements.py"
+    assert len(_drawn(paper, stop=True)) == 1
+    assert sorted(_drawn(paper)) == ["one", "three", "two"]
+    pages = {page.name: page.read_bytes() for page in (paper.parent / "site").iterdir()}
+    assert _drawn(paper) == []
+    assert pages == {page.name: page.read_bytes() for page in (paper.parent / "site").iterdir()}
+    statements.write_text(PAPER.replace("rhs=eta * tau * zeta", "rhs=2 * eta * tau * zeta"))
+    assert _drawn(paper) == ["one"]
+    statements.write_text(PAPER.replace("rhs=M * eta", "rhs=2 * M * eta"))
+    assert sorted(_drawn(paper)) == ["three", "two"]

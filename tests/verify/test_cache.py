@@ -1,0 +1,170 @@
+"""What is kept between commands: found again, never in the way, and dropped when what it rests on changes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from verify import cache
+
+WRITES = """
+import itertools
+from verify import cache
+for n in itertools.count():
+    cache.keep("x" * 100_000, "entry", str(n % 50))
+    print(n, flush=True)
+"""
+DIGESTS = """
+import json
+from fedtheory.language.targets import expand, resolve
+from verify.content import of_code, of_target
+print(json.dumps({resolve(t).id: of_target(t) for t in expand(["PAPER"])} | {"code": of_code()}))
+"""
+PAPER = """
+import sympy as sp
+
+from fedtheory import Claim, Source
+from fedtheory import quantities as q
+
+eta, L = sp.symbols("eta L", positive=True)
+
+
+def _half(run):
+    return twice(run) / 4
+
+
+def twice(run):
+    return 2 * q.max_drift.on(run)
+
+
+odd = q.Quantity("odd", "o", "half of the drift", _half)
+SOURCE = Source(
+    key="paper",
+    title="A paper",
+    authors="A. N. Author",
+    year=2026,
+    claims=(
+        Claim(id="paper:one", lhs=q.max_drift, rhs=eta * L, where={eta: q.local_step_size, L: q.smoothness}),
+        Claim(id="paper:two", lhs=q.final_distance_sq, rhs=eta * 2, where={eta: q.local_step_size}),
+        Claim(id="paper:three", lhs=odd, rhs=eta, where={eta: q.local_step_size}),
+    ),
+)
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty cache of the test's own."""
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "kept"))
+    yield tmp_path / "kept"
+    cache._store.cache_clear()
+
+
+def test_kept_and_forgotten(home: Path) -> None:
+    """A value comes back by its key, and by no other one, until all is forgotten."""
+    cache.keep([1, 2], "numbers", "a")
+    assert cache.folder() == home
+    assert cache.kept("numbers", "a") == [1, 2]
+    assert cache.kept("numbers", "b") is None
+    assert cache.size()[0] == 1
+    assert cache.clear() == 1
+    assert cache.kept("numbers", "a") is None
+
+
+def test_an_empty_variable_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the option of the commands has it."""
+    monkeypatch.setenv(cache.VARIABLE, "somewhere")
+    cache.ignore()
+    cache.keep(1, "one")
+    assert cache.folder() is None
+    assert cache.kept("one") is None
+    assert not Path("somewhere").exists()
+
+
+def test_a_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file lies where the folder should be: nothing is kept, and nothing fails."""
+    (tmp_path / "file").write_text("here")
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "file"))
+    cache.keep(1, "one")
+    assert cache.kept("one") is None
+    assert cache.size() == (0, 0)
+
+
+@pytest.mark.parametrize("error", [sqlite3.OperationalError("database or disk is full"), OSError(28, "No space left")])
+def test_a_full_disk(home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """What cannot be written is not kept."""
+    assert home is not None
+
+    def full(*_arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cache._store(cache.folder()), "set", full)
+    cache.keep(1, "one")
+    assert cache.kept("one") is None
+
+
+def test_a_broken_entry_is_none(home: Path) -> None:
+    """A file that was cut short counts as missing."""
+    cache.keep(["x" * 100_000], "long")
+    (entry,) = (path for path in home.rglob("*.val"))
+    entry.write_bytes(entry.read_bytes()[:50])
+    assert cache.kept("long") is None
+
+
+def test_a_writer_that_is_killed_does_no_harm(home: Path) -> None:
+    """Another process writes and is killed at once; what it had written can be read, and more can be written."""
+    with subprocess.Popen([sys.executable, "-c", WRITES], stdout=subprocess.PIPE, env=os.environ) as writer:
+        assert writer.stdout is not None
+        for _ in range(60):
+            assert writer.stdout.readline()
+        writer.send_signal(signal.SIGKILL)
+    assert home.is_dir()
+    assert all(cache.kept("entry", str(n)) == "x" * 100_000 for n in range(50))
+    cache.keep("y", "entry", "0")
+    assert cache.kept("entry", "0") == "y"
+
+
+def _digests(paper: Path) -> dict[str, str]:
+    import json
+
+    done = subprocess.run(
+        [sys.executable, "-c", DIGESTS.replace("PAPER", str(paper))], capture_output=True, text=True, check=True
+    )
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The folder of a paper, and the digests of its claims."""
+    folder = Path(tmp_path_factory.mktemp("papers")) / "paper"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(PAPER)
+    return folder, _digests(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("eta * 2", "eta * 3", {"paper:two"}),
+        ("eta, L =", "# a line more\n\neta, L =", set()),
+        ("rhs=eta * L", "rhs=L * eta", set()),
+        ("return 2 *", "return 3 *", {"paper:three"}),
+        ('"eta L", positive', '"eta L", nonnegative', {"paper:one", "paper:two", "paper:three"}),
+    ],
+    ids=["a bound", "a line above", "another order", "a function behind a quantity", "another assumption on a letter"],
+)
+def test_a_claim_is_what_it_says(paper: tuple[Path, dict[str, str]], old: str, new: str, changed: set[str]) -> None:
+    """An edit changes the digests of the claims that it changes, and no others; processes agree."""
+    folder, before = paper
+    assert old in PAPER
+    (folder / "__init__.py").write_text(PAPER.replace(old, new))
+    after = _digests(folder)
+    assert {claim for claim in before if after[claim] != before[claim]} == changed

@@ -1,0 +1,219 @@
+"""What a result depends on, as digests: the code, a paper's files, and what a claim says.
+
+The digest of a claim is of its content, not of its place in a file: an edit of
+one claim leaves those beside it as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import sympy as sp
+
+import fedtheory
+import verify
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import paper_with
+from fedtheory.language.targets import resolve
+from fedtheory.proofs.recorded import certificate_of
+
+_SOURCES = Path(fedtheory.__path__[0]) / "sources"
+STATEMENTS, CERTIFICATES = "statements", "certificates"
+"""The parts of a paper that speak of its claims one by one."""
+_LIBRARIES = (
+    "numpy",
+    "python-flint",
+    "scipy",
+    "sympy",
+    "scikit-learn",
+    "matplotlib",
+    "jinja2",
+    "latex2mathml",
+    "pepit",
+)
+
+
+def of_code(*folders: Path) -> str:
+    """Digest of the theory and of what verifies it, without the papers; of further folders, and of the libraries."""
+    return _of_code(tuple(folders))
+
+
+@cache
+def _of_code(folders: tuple[Path, ...]) -> str:
+    roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *folders)
+    files = (file for root in roots for file in _files(root) if _SOURCES not in file.parents)
+    return _digest(_of_files(sorted(files)), _versions())
+
+
+def _versions() -> str:
+    def of(library: str) -> str:
+        try:
+            return version(library)
+        except PackageNotFoundError:
+            return "missing"
+
+    return repr([sys.version_info[:3], *((library, of(library)) for library in _LIBRARIES)])
+
+
+def of_paper(key: str, *without: str) -> str:
+    """Digest of the folder of a paper, without some of its parts; the empty one where none has that key."""
+    paper = paper_with(key)
+    return "" if paper is None else _of_folder(paper.folder, without)
+
+
+@cache
+def _of_folder(folder: Path, without: Sequence[str]) -> str:
+    def part(file: Path) -> str:
+        return file.relative_to(folder).parts[0].removesuffix(".py")
+
+    return _of_files(sorted(file for file in _files(folder) if part(file) not in without))
+
+
+@cache
+def of_target(target: str) -> str:
+    """Digest of what a target says: the content of its claim, for one of your own with its whole file."""
+    home = Path(target.rpartition(":")[0])
+    return _digest(of_claim(resolve(target)), _of_files([home]) if home.suffix == ".py" else "")
+
+
+def tried_with(target: str) -> tuple[str, ...]:
+    """What the outcomes of a claim on instances depend on."""
+    return of_code(), of_paper(resolve(target).source, STATEMENTS, CERTIFICATES), of_target(target)
+
+
+def judged_with(target: str) -> tuple[str, ...]:
+    """What a verdict depends on; a proof may use the other statements of a paper."""
+    claim = resolve(target)
+    others = "" if certificate_of(claim.id) is None else of_paper(claim.source)
+    return *tried_with(target), others
+
+
+def of_claim(claim: Claim) -> str:
+    """Digest of a claim's content."""
+    return _Content().of(claim)
+
+
+def _files(root: Path) -> Iterator[Path]:
+    return (path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def _of_files(files: Iterable[Path]) -> str:
+    return _digest(*(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files))
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@cache
+def _of_module(module: ModuleType) -> str:
+    """Digest of a module's file; its name, where it has none."""
+    file = getattr(module, "__file__", None)
+    return module.__name__ if file is None else _of_files([Path(file)])
+
+
+class _Content:
+    """Digests of nested data, and of the functions in it; a thing that is met again counts by its first place."""
+
+    def __init__(self) -> None:
+        self._met: dict[int, tuple[str, Any]] = {}
+
+    def of(self, thing: Any) -> str:
+        if isinstance(thing, sp.Basic):
+            return _of_expression(thing)
+        if isinstance(thing, str | int | float | bytes | type(None)):
+            return repr(thing)
+        if id(thing) not in self._met:
+            self._met[id(thing)] = (f"#{len(self._met)}", thing)
+            self._met[id(thing)] = (_digest(type(thing).__qualname__, *self._parts(thing)), thing)
+        return self._met[id(thing)][0]
+
+    def _parts(self, thing: Any) -> Iterator[str]:
+        for kind, parts in _KINDS:
+            if isinstance(thing, kind):
+                return parts(self, thing)
+        return self._fields(thing)
+
+    def _fields(self, thing: Any) -> Iterator[str]:
+        named = [f.name for f in fields(thing)] if is_dataclass(thing) else sorted(vars(thing))
+        return (f"{name}={self.of(getattr(thing, name))}" for name in named)
+
+    def _mapping(self, thing: Mapping[Any, Any]) -> Iterator[str]:
+        return (f"{self.of(key)}: {self.of(value)}" for key, value in thing.items())
+
+    def _sequence(self, thing: Sequence[Any]) -> Iterator[str]:
+        return (self.of(entry) for entry in thing)
+
+    def _set(self, thing: Iterable[Any]) -> Iterator[str]:
+        return iter(sorted(self.of(entry) for entry in thing))
+
+    def _partial(self, thing: partial[Any]) -> Iterator[str]:
+        return iter((self.of(thing.func), self.of(thing.args), self.of(thing.keywords)))
+
+    def _module(self, thing: ModuleType) -> Iterator[str]:
+        return iter((thing.__name__, "" if _is_code(thing.__name__) else _of_module(thing)))
+
+    def _type(self, thing: type) -> Iterator[str]:
+        home = sys.modules.get(thing.__module__)
+        return iter((thing.__module__, thing.__qualname__, "" if home is None else self.of(home)))
+
+    def _function(self, thing: FunctionType) -> Iterator[str]:
+        """Its name and what it closes over; of a function of a paper, or of your own, also what it does."""
+        yield f"{thing.__module__}:{thing.__qualname__}"
+        yield from (self.of(cell.cell_contents) for cell in thing.__closure__ or ())
+        yield self.of(thing.__defaults__)
+        if not _is_code(thing.__module__):
+            yield from self._of_code(thing.__code__, thing.__globals__)
+
+    def _of_code(self, code: CodeType, known: Mapping[str, Any]) -> Iterator[str]:
+        yield code.co_code.hex()
+        yield from (self.of(known[name]) for name in code.co_names if name in known)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield from self._of_code(constant, known)
+            else:
+                yield repr(constant)
+
+
+_KINDS: Sequence[tuple[type | tuple[type, ...], Callable[[_Content, Any], Iterator[str]]]] = (
+    (FunctionType, _Content._function),
+    (partial, _Content._partial),
+    (ModuleType, _Content._module),
+    (type, _Content._type),
+    (Mapping, _Content._mapping),
+    ((list, tuple), _Content._sequence),
+    ((set, frozenset), _Content._set),
+)
+
+
+@cache
+def _is_code(module: str) -> bool:
+    """Whether a module is not of a paper and not of a user: then its whole package is in the digest of the code."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        return True
+    path = Path(file)
+    roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *_libraries())
+    return _SOURCES not in path.parents and any(root in path.parents for root in roots)
+
+
+@cache
+def _libraries() -> tuple[Path, ...]:
+    import sysconfig
+
+    return tuple(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib"))
+
+
+@cache
+def _of_expression(expression: sp.Basic) -> str:
+    if not expression.args:
+        return str(sp.srepr(expression))
+    return _digest(type(expression).__name__, *map(_of_expression, expression.args))
