@@ -4,10 +4,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+DOCS_READY := .venv/.ready-docs
 # One thread for each process: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: report test test-slow lint counterexamples bench clean
+.PHONY: report test test-slow lint counterexamples bench docs dist clean
 
 report: $(READY)
 	$(BIN)/fedtheory report -o site
@@ -31,6 +32,21 @@ counterexamples: $(READY)
 bench: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest tests/benchmarks -m slow --benchmark-json .benchmarks.json
 	$(BIN)/python tests/benchmarks/table.py .benchmarks.json README.md
+
+# The documentation, with its notebooks executed; build/docs/index.html works without network.
+docs: $(DOCS_READY)
+	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+
+# The wheel and the source distribution, checked.
+dist: $(DOCS_READY)
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents --ignore W004 dist/*.whl
+
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -38,15 +38,16 @@ class Card:
         parts = [f"<p><strong>{escape(self.title)}</strong></p>"]
         if self.formula:
             parts.append(f"<div>\\[{escape(self.formula)}\\]</div>")
-        if self.facts:
-            parts.append(_table((), list(self.facts.items())))
+        facts = [fact for fact in self.facts.items() if fact[1]]
+        if facts:
+            parts.append(_table((), facts))
         if self.rows:
             parts.append(_table(self.columns, self.rows))
         if self.figure:
             parts.append(f'<div style="max-width:30em">{self.figure}</div>')
         if self.code:
             parts.append(f"<pre>{escape(self.code)}</pre>")
-        return '<div class="fedtheory" style="overflow-x:auto">' + "".join(parts) + "</div>"
+        return '<div class="fedtheory tex2jax_process" style="overflow-x:auto">' + "".join(parts) + "</div>"
 
 
 class Shown(ABC):

@@ -1,0 +1,54 @@
+"""How the site is built: Sphinx, with notebooks that run while it is built, and a reference made from the code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ["COLUMNS"] = "96"
+
+from generated import write_reference  # noqa: E402
+
+write_reference(HERE / "reference")
+
+project, author = "fedtheory", "the authors of fedtheory"
+release = version_of("fedtheory")
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx-mathjax-offline"]
+exclude_patterns = ["**/.ipynb_checkpoints"]
+default_role = "code"
+
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE.parent / "build" / "notebooks")
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+add_module_names = False
+python_use_unqualified_type_names = True
+
+html_theme = "furo"
+html_title = f"fedtheory {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_extra_path = ["schemas", "certificate.schema.json"]
+html_copy_source = False
+
+
+def _bars_are_lengths(_app: object, _what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
+    """Docstrings write |x| for a length, which reStructuredText would take for a substitution."""
+    lines[:] = [line.replace("|", r"\|") for line in lines]
+
+
+def setup(app: object) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", _bars_are_lengths)  # type: ignore[attr-defined]

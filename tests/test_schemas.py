@@ -1,0 +1,157 @@
+"""The JSON Schemas say what is read and what is printed: no key more, no key less."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from fedtheory import FLOAT, RATIONAL, InputError, parse_run
+from fedtheory.cli import run as run_command
+from fedtheory.runfile import run_table, run_toml
+from fedtheory.runfile.table import Table
+
+ROOT = Path(__file__).parent.parent
+SCHEMAS = {
+    name: json.loads((ROOT / f"docs/schemas/{name}.schema.json").read_text()) for name in ("run-file", "outputs")
+}
+RUN_FILE = Draft202012Validator(SCHEMAS["run-file"])
+STORED = sorted((ROOT / "fedtheory/sources").rglob("*.toml"))
+
+QUADRATIC = {"kind": "quadratic", "hessians": [[["2"]], [[1]]], "linear": [["1"], [-1]], "start": ["3"], "noise": "1"}
+HUBER = {"kind": "huber", "terms": [[{"width": "1/2"}], [{"width": 1, "centre": "2"}]]}
+SOFTPLUS = {"kind": "softplus", "terms": [[{"width": 1, "reflected": True}, {"width": 1}]]}
+INLINE = {"kind": "least-squares", "inputs": [[["1"], ["2"]], [[1]]], "outputs": [["1", "0"], [2]], "batch": 1}
+FILE = {
+    "kind": "least-squares",
+    "data": "mine.csv",
+    "target": "y",
+    "clients": 2,
+    "split": "dirichlet",
+    "concentration": 1,
+}
+BY_NAME = {"kind": "least-squares", "data": "named.csv", "target": "y", "client": "who", "shares": "samples"}
+PROBLEMS = {
+    "quadratic": QUADRATIC,
+    "huber": HUBER,
+    "softplus": SOFTPLUS,
+    "inline": INLINE,
+    "file": FILE,
+    "by name": BY_NAME,
+}
+STEP = {"local_step_size": "1/20", "rounds": 2}
+ALGORITHMS = {
+    "fedavg": STEP,
+    "sampled": {**STEP, "participation": {"kind": "uniform", "clients": 1}, "local_steps": 3},
+    "fedfix": {**STEP, "clock": {"policy": "fedfix", "interval": "1/2"}, "aggregation": "time-based"},
+    "fedbuff": {"local_step_size": 0.1, "time": 4, "clock": {"policy": "fedbuff", "buffer": 1, "ties": "one-by-one"}},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the data files."""
+    (tmp_path / "mine.csv").write_text("x,y\n" + "".join(f"{n},{n % 3}\n" for n in range(40)))
+    (tmp_path / "named.csv").write_text("who,x,y\n" + "".join(f"{n % 2},{n},{n % 3}\n" for n in range(8)))
+    return tmp_path
+
+
+def runs() -> dict[str, dict[str, Any]]:
+    """A run file for each kind of problem, and for each kind of algorithm."""
+    by_problem = {name: {"problem": problem, "algorithm": STEP} for name, problem in PROBLEMS.items()}
+    by_algorithm = {name: {"problem": QUADRATIC, "algorithm": keys} for name, keys in ALGORITHMS.items()}
+    return by_problem | by_algorithm
+
+
+def test_the_schemas_are_schemas() -> None:
+    """Of the draft that they name."""
+    for schema in SCHEMAS.values():
+        Draft202012Validator.check_schema(schema)
+
+
+def test_keys_that_are_read_are_in_the_schema(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader asks for each key of the schema in one of the runs, and for no other."""
+    asked: dict[str, set[str]] = {}
+    has = Table.has
+
+    def noting(table: Table, name: str) -> bool:
+        asked.setdefault(table.key.partition("[")[0], set()).add(name)
+        return has(table, name)
+
+    monkeypatch.setattr(Table, "has", noting)
+    for run in runs().values():
+        parse_run(run, FLOAT, folder)
+    defined = SCHEMAS["run-file"]["$defs"]
+    kinds = ("quadratic", "least_squares", "losses")
+    known = {"problem": {key for kind in kinds for key in defined[kind]["properties"]}}
+    known["problem.terms"] = set(defined["term"]["properties"])
+    known["algorithm"] = set(defined["algorithm"]["properties"])
+    for name in ("clock", "participation"):
+        known[f"algorithm.{name}"] = set(defined["algorithm"]["properties"][name]["properties"])
+    for table, names in known.items():
+        assert asked[table] == names, table
+
+
+@pytest.mark.parametrize("name", runs())
+def test_runs_are_valid(name: str, folder: Path) -> None:
+    """As they are written by people, and as they are written by the project."""
+    RUN_FILE.validate(runs()[name])
+    RUN_FILE.validate(run_table(parse_run(runs()[name], FLOAT, folder)))
+    RUN_FILE.validate(run_table(parse_run(runs()[name], RATIONAL, folder)))
+
+
+def test_stored_counterexamples_are_valid() -> None:
+    """All of them."""
+    assert STORED
+    for file in STORED:
+        RUN_FILE.validate(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{"speed": 1}, {"rounds": 0}, {"participation": {"kind": "half"}}, {"clock": {"policy": "later"}}],
+)
+def test_what_is_refused_is_invalid(keys: dict[str, Any]) -> None:
+    """The schema and the reader agree on mistakes."""
+    run = {"problem": QUADRATIC, "algorithm": STEP | keys}
+    assert not RUN_FILE.is_valid(run)
+    with pytest.raises(InputError):
+        parse_run(run, FLOAT)
+
+
+COMMANDS = {
+    "claims": ["claims", "--source", "lecture27"],
+    "show": ["show", "lecture27:lemma-4"],
+    "simulate": ["simulate", "run.toml"],
+    "check": ["check", "renard2022:thm-2.1", "run.toml"],
+    "falsify": ["falsify", "renard2022:property-2.4", "--budget", "1"],
+    "prove": ["prove", "renard2022:property-2.5"],
+    "quantities": ["quantities", "drift"],
+    "plan": ["plan", "run.toml", "--claim", "renard2022:thm-2.1"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_outputs_are_valid(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each command prints what its schema says, in floats and, where it has the choice, in rationals."""
+    monkeypatch.chdir(tmp_path)
+    Path("run.toml").write_text(run_toml({"problem": QUADRATIC, "algorithm": STEP}))
+    schema = {"$ref": f"#/$defs/{name}", "$defs": SCHEMAS["outputs"]["$defs"]}
+    further = [["--arithmetic", "rational"]] if name in ("simulate", "check") else []
+    for options in ([], *further):
+        assert run_command([*COMMANDS[name], *options, "--json"]) == 0
+        Draft202012Validator(schema).validate(json.loads(capsys.readouterr().out))
+
+
+def test_a_schema_refuses_what_lacks_a_key() -> None:
+    """Otherwise the tests above would hold for anything."""
+    for name, shape in SCHEMAS["outputs"]["$defs"].items():
+        entry = shape.get("items", shape)
+        if "required" in entry:
+            assert not Draft202012Validator({**entry, "$defs": SCHEMAS["outputs"]["$defs"]}).is_valid({}), name
