@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, plain_floats
+from fedtheory.engine.joint.backward import Rows, model_moments, model_rows
 from fedtheory.engine.joint.kinds import kinds_of
 from fedtheory.engine.joint.layout import Layout
 from fedtheory.engine.joint.letters import Letters
@@ -42,8 +43,8 @@ class JointTrajectory(Trajectory):
         self.letters = Letters(problem, algorithm, kinds_of(problem, algorithm))
         self.definition = self.letters.definition
         self.layout = Layout(self.definition, problem.dimension)
-        self._require_fitting()
         self._compiler = RoundCompiler(self.letters, self.layout)
+        self.joints: list[Joint] = []
         self._known: dict[int, list[tuple[Number, Transition]]] = {}
         with np.errstate(over="ignore", invalid="ignore"):
             self._run()
@@ -91,18 +92,40 @@ class JointTrajectory(Trajectory):
                 yield chance, dict(zip(self.definition.coins, sides, strict=True))
 
     def _run(self) -> None:
-        joint = self._start()
-        self.joints = [joint]
-        moments = [self._model(joint)]
-        for n in range(self.algorithm.rounds):
-            joint = self._after(n, joint)
-            moment = self._model(joint)
-            if joint.shared.dtype != object and not max(joint.largest(), np.abs(moment).max()) < _OVERFLOW:
+        steady = self._steady_noise()
+        found = self._forwards() if steady is None else self._backwards(steady)
+        moments = []
+        for largest, moment in found:
+            if moment.dtype != object and not largest < _OVERFLOW:
                 break
             moments.append(moment)
+        self.moments, self.noise = np.stack(moments), []
+
+    def _steady_noise(self) -> Array | None:
+        """The noise of a round, where clients keep vectors, rounds are alike, and nothing else is random."""
+        schedule = self.algorithm.work.schedule
+        changes = schedule is not None and schedule.changes_with_rounds
+        if not self.layout.own or changes or self.definition.coins or not self.group.turnout.is_fixed:
+            return None
+        return self.transitions(0)[0][1].steady_covariance
+
+    def _backwards(self, noise: Array) -> Iterator[tuple[float, Array]]:
+        model = model_rows(*self._model_maps, self.letters.shares)
+        start = Rows(*(values[None] if values.ndim == 1 else values[:, None] for values in self._begin()))
+        transition = self.transitions(0)[0][1]
+        for moment in model_moments(transition, model, start, noise, self.algorithm.rounds):
+            yield float(np.abs(moment).max()) if moment.dtype != object else 0.0, moment
+
+    def _forwards(self) -> Iterator[tuple[float, Array]]:
+        self._require_fitting()
+        joint = self._start()
+        for n in range(self.algorithm.rounds + 1):
+            moment = self._model(joint)
             if not self.layout.own:
                 self.joints.append(joint)
-        self.moments, self.noise = np.stack(moments), []
+            yield max(joint.largest(), float(np.abs(moment).max())) if moment.dtype != object else 0.0, moment
+            if n < self.algorithm.rounds:
+                joint = self._after(n, joint)
 
     def _after(self, n: int, joint: Joint) -> Joint:
         parts = [transition.after(joint).scaled(chance) for chance, transition in self.transitions(n)]
@@ -111,22 +134,24 @@ class JointTrajectory(Trajectory):
             total = total.plus(part)
         return total
 
+    def _begin(self) -> tuple[Array, Array]:
+        """(1, s), (a,), and c of one client of each kind, (G, b), at the start."""
+        arithmetic, kinds = self.problem.arithmetic, len(self.letters.kinds.counts)
+        point = self.problem.centred.start
+        shared = [self._begun(begin) * point for begin in self.definition.server.values()]
+        own = [self._begun(begin) * point for begin in self.definition.client.values()]
+        clients = np.concatenate([arithmetic.zeros(0), *own])
+        return np.concatenate([arithmetic.array([1]), *shared]), np.repeat(clients[None], kinds, axis=0)
+
     def _start(self) -> Joint:
         """Everybody starts where the definition says."""
-        arithmetic, kinds = self.problem.arithmetic, len(self.letters.kinds.counts)
-        from_optimum = self.problem.centred.start
-        shared = [arithmetic.array([1])] + [
-            self._begun(begin) * from_optimum for begin in self.definition.server.values()
-        ]
-        own = [self._begun(begin) * from_optimum for begin in self.definition.client.values()]
-        first = np.concatenate(shared)
-        second = np.concatenate([arithmetic.zeros(0), *own])
-        clients = np.repeat(second[None], kinds, axis=0)
+        first, clients = self._begin()
+        kinds, rows = clients.shape
         return Joint(
             np.outer(first, first),
             clients[:, :, None] * first,
             np.multiply.outer(clients, clients),
-            arithmetic.zeros(kinds, len(second), len(second)),
+            self.problem.arithmetic.zeros(kinds, rows, rows),
         )
 
     def _begun(self, begin: Expr) -> Number:

@@ -117,12 +117,17 @@ class Transition:
             yield Sums(factor, forms, Split.of(forms.state, self.shared), counts * means[factor])
 
     @cached_property
-    def _steady(self) -> Noise | None:
-        """The noise, where it is the same for all models."""
+    def steady_covariance(self) -> Array | None:
+        """The covariances (G, entries, entries) of the round's noise, where they are the same for all models."""
         if self.maps.depends_on_models:
             return None
         entries = self.shared + self.maps.clients.state.shape[1]
-        return Noise(self, arithmetic_of(self.maps.server).zeros(1, entries, entries))
+        return self.maps.noise(arithmetic_of(self.maps.server).zeros(1, entries, entries))
+
+    @cached_property
+    def _steady(self) -> Noise | None:
+        """The noise, where it is the same for all models."""
+        return None if self.steady_covariance is None else Noise(self, self.steady_covariance)
 
     def mean_map(self) -> Array:
         """From the means of (1, s) and of one client's vectors of each kind to those after the round."""
@@ -151,7 +156,7 @@ class Transition:
 
     def after(self, joint: Joint) -> Joint:
         """The moments after the round."""
-        noise = self._steady if self._steady is not None else Noise(self, joint.known())
+        noise = self._steady or Noise(self, self.maps.noise(joint.known()))
         passage = Passage(self, joint, noise)
         clients = self._mixed(passage.clients(), passage.with_all())
         return self._closed(clients, passage.sums())
@@ -194,9 +199,9 @@ class Transition:
 class Noise:
     """What the noise of a round adds, per factor."""
 
-    def __init__(self, transition: Transition, known: Array) -> None:
+    def __init__(self, transition: Transition, covariance: Array) -> None:
         self._transition = transition
-        self._covariance = transition.maps.noise(known)
+        self._covariance = covariance
         self._products: dict[tuple[int, int], Array] = {}
 
     def of_clients(self) -> Array:
