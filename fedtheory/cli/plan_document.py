@@ -49,6 +49,7 @@ def _claim(plan: ClaimPlan, cost: RoundCost | None) -> dict[str, Any]:
         "best_step_size_numeric": None if best is None else _number(best.numeric),
         "best_is_largest": None if best is None else best.at_edge,
         "bound_at_best": None if best is None else _number(best.value),
+        **_comparator(plan),
         "remeasured": None
         if anew is None
         else {
@@ -85,6 +86,15 @@ def _numbers(plan: ClaimPlan) -> dict[str, Any]:
         "dominating": _latex(terms[0][0]),
         "symbols": symbols,
     }
+
+
+def _comparator(plan: ClaimPlan) -> dict[str, Any]:
+    """The point of a bound that has one, at its best step size."""
+    point = plan.comparator
+    if point is None:
+        return {}
+    numbers = {"suboptimality": _number(point.suboptimality), "distance_sq": _number(point.distance_sq)}
+    return {"comparator": numbers}
 
 
 def _condition(slack: Slack) -> dict[str, Any]:

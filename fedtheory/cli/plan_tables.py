@@ -87,6 +87,7 @@ def _advice(plan: ClaimPlan) -> list[str]:
     if plan.optimum is not None:
         formula = "" if plan.optimum.formula is None else f" = {plan.claim.in_words(plan.optimum.formula)}"
         lines.append(f"best step size: {short(plan.optimum.step_size)}{formula}; bound {short(plan.optimum.value)}")
+    lines += _compared(plan)
     if plan.remeasured is not None and plan.remeasured.changed:
         changed = ", ".join(plan.remeasured.changed)
         lines.append(f"at that step size {changed} differ; with them the bound is {short(plan.remeasured.value)}")
@@ -99,6 +100,15 @@ def _advice(plan: ClaimPlan) -> list[str]:
     if plan.paying_local_steps is not None:
         lines.append(f"local steps that pay at the same rounds, by this bound: {plan.paying_local_steps.steps}")
     return lines
+
+
+def _compared(plan: ClaimPlan) -> list[str]:
+    """The point of a bound that has one."""
+    point = plan.comparator
+    if point is None:
+        return []
+    gap, distance = short(point.suboptimality), short(point.distance_sq)
+    return [f"compares with the point y of F(y) - F* = {gap}, |x^0 - y|^2 = {distance}, at its best step size"]
 
 
 def _rounds(plan: ClaimPlan, cost: RoundCost | None) -> list[str]:

@@ -9,6 +9,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.planner.admissible import Edge
 from fedtheory.planner.bound import STEP, Bound, Slack
+from fedtheory.planner.comparators import ComparedWith
 from fedtheory.planner.exact import ExactOptimum
 from fedtheory.planner.extent import LocalSteps
 from fedtheory.planner.optimum import Optimum
@@ -99,6 +100,13 @@ class ClaimPlan:
             found["step size of the exact error"] = number(self.exact.exact.step_size)
             found["error at one over error at the other"] = number(self.exact.error_ratio)
         return found
+
+    @property
+    def comparator(self) -> ComparedWith | None:
+        """The point that the bound compares the run with, at the best step size where there is one."""
+        if self.bound is None:
+            return None
+        return self.bound.compared_with(None if self.optimum is None else {STEP: self.optimum.step_size})
 
     @property
     def self_contained(self) -> bool:

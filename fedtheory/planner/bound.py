@@ -23,6 +23,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.typesetting import latex
+from fedtheory.planner import comparators
+from fedtheory.planner.comparators import Comparators, ComparedWith
 from fedtheory.planner.coverage import error_of
 
 STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
@@ -37,6 +39,8 @@ STEP, SERVER_STEP, STEPS, ROUNDS, CLIENTS = (
 COUNTS = (STEPS, ROUNDS, CLIENTS, "iterations", "participants")
 """Quantities that are whole numbers, from one on."""
 
+_TIME = (STEP, STEPS, ROUNDS)
+"""What the comparator of a run follows from: how long it runs."""
 _PRODUCTS = {"iterations": (ROUNDS, STEPS), "effective_step_size": (STEP, STEPS)}
 """Quantities that follow from others."""
 
@@ -73,6 +77,8 @@ class Bound:
     """For each symbol the name of its number."""
     values: Mapping[str, float]
     """Numbers by name; a step size or a number of rounds that is still to be chosen has none."""
+    comparators: Comparators | None = None
+    """Where the bound has a comparator: what follows of it from the step size, the local steps and the rounds."""
 
     @cached_property
     def expression(self) -> Expr:
@@ -81,7 +87,20 @@ class Bound:
 
     def symbols(self, name: str) -> list[sp.Symbol]:
         """The symbols whose number depends on that of a name."""
-        return [symbol for symbol, other in self.names.items() if name in (other, *_PRODUCTS.get(other, ()))]
+        return [symbol for symbol, other in self.names.items() if name in (other, *self._factors(other))]
+
+    def _factors(self, name: str) -> tuple[str, ...]:
+        """The names of the numbers that a number follows from."""
+        if self.comparators is not None and name in comparators.NAMES:
+            return _TIME
+        return _PRODUCTS.get(name, ())
+
+    def _completed(self, changes: Mapping[str, float]) -> dict[str, float]:
+        """All numbers, with changes and what follows from them."""
+        found = completed({**self.values, **changes}, frozenset(changes))
+        if self.comparators is None or not found.keys() >= set(_TIME):
+            return found
+        return {**found, **self.comparators.numbers(math.prod(found[name] for name in _TIME)), **changes}
 
     def depends_on(self, expression: Expr, name: str) -> bool:
         """Whether an expression changes with the number of a name."""
@@ -89,7 +108,14 @@ class Bound:
 
     def at(self, changes: Mapping[str, float]) -> Bound:
         """The bound with other numbers, and what follows from them."""
-        return replace(self, values=completed({**self.values, **changes}, frozenset(changes)))
+        return replace(self, values=self._completed(changes))
+
+    def compared_with(self, changes: Mapping[str, float] | None = None) -> ComparedWith | None:
+        """The comparator; None for a bound without one, and where it is open how long the run is."""
+        found = self._completed(changes or {})
+        if self.comparators is None or not found.keys() >= set(_TIME):
+            return None
+        return self.comparators.compared_with(math.prod(found[name] for name in _TIME))
 
     def value(self, changes: Mapping[str, float] | None = None) -> float:
         """The value of the bound, infinite where it is undefined or negative: there it promises nothing."""
@@ -114,7 +140,7 @@ class Bound:
         return [self.slack(condition, changes) for condition in self.conditions]
 
     def _arguments(self, changes: Mapping[str, float] | None) -> list[float]:
-        values = self.values if not changes else completed({**self.values, **changes}, frozenset(changes))
+        values = self._completed(changes) if changes else self.values
         return [values.get(name, math.nan) for name in self.names.values()]
 
     def _compiled(self, expression: Expr) -> Callable[[list[float]], float]:
@@ -169,7 +195,8 @@ def bound_of_run(claim: Claim, run: Run) -> Bound:
     names = {symbol: claim.notation[symbol].name for symbol in scalars} | {s: s.name for s in named.values()}
     values |= {names[symbol]: number for symbol, number in scalars.items()} | _settings(run)
     known = tuple(condition for condition in conditions if condition.free_symbols <= names.keys())
-    return Bound(claim, terms, known, names, completed(values))
+    followed = Comparators.of(run) if comparators.NAMES & set(names.values()) else None
+    return Bound(claim, terms, known, names, completed(values), followed)
 
 
 def _settings(run: Run) -> dict[str, float]:
