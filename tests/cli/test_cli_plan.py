@@ -52,12 +52,12 @@ def test_document(command, write_run) -> None:
 def test_the_comparator(command, write_run) -> None:
     """A bound that has one says which point it took; it is printed for people."""
     path = write_run()
-    document = command("plan", path, "comparator:average-error", THEOREM, "--json").document
+    document = command("plan", path, "--claim", "comparator:average-error", "--claim", THEOREM, "--json").document
     point = plan_of(document, "comparator:average-error")["comparator"]
     assert 0 <= point["suboptimality"] <= plan_of(document, "comparator:average-error")["bound_at_best"]
     assert point["distance_sq"] > 0
     assert "comparator" not in plan_of(document, THEOREM)
-    assert "compares with the point y" in command("plan", path, "comparator:average-error").out
+    assert "compares with the point y" in command("plan", path, "--claim", "comparator:average-error").out
 
 
 def test_the_best_step_size_passes_a_check(command, write_run) -> None:
