@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import comb
 from typing import Any
 
 import sympy as sp
@@ -22,6 +23,7 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, Inner, Value,
 
 Polynomial = Any
 """A polynomial of python-flint over the rationals (it ships no complete types)."""
+_MOST_TERMS = 10**6
 _HALF = sp.Rational(1, 2)
 _LETTERS = (sp.Symbol, sp.Dummy, Average, ClientSum, Inner, Value)
 
@@ -188,18 +190,27 @@ Fraction = tuple[Polynomial, Polynomial]
 def _sum(one: Fraction, other: Fraction) -> Fraction:
     if one[1] == other[1]:
         return _lowest(one[0] + other[0], one[1])
-    return _lowest(one[0] * other[1] + other[0] * one[1], one[1] * other[1])
+    return _lowest(_times(one[0], other[1]) + _times(other[0], one[1]), _times(one[1], other[1]))
 
 
 def _product(one: Fraction, other: Fraction) -> Fraction:
     (above, last), (first, below) = _lowest(one[0], other[1]), _lowest(other[0], one[1])
-    return above * first, last * below
+    return _times(above, first), _times(last, below)
+
+
+def _times(one: Polynomial, other: Polynomial) -> Polynomial:
+    if len(one) * len(other) > _MOST_TERMS:
+        raise Rejected(f"a number has more than {_MOST_TERMS} terms when it is multiplied out")
+    return one * other
 
 
 def _raised(number: Fraction, power: int) -> Fraction:
     above, below = number if power >= 0 else number[::-1]
     if not below:
         raise Rejected("something is divided by zero")
+    for part in (above, below):
+        if comb(len(part) + abs(power), abs(power)) > _MOST_TERMS:
+            raise Rejected(f"a number has more than {_MOST_TERMS} terms when it is multiplied out")
     return above ** abs(power), below ** abs(power)
 
 

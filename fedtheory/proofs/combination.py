@@ -181,6 +181,6 @@ def _derived(
             f"({required}) >= 0", is_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)
         )
     require_finite([found], numbers_of(claim), conditions)
-    for divisor in sorted(divisors([found]), key=str):
+    for divisor in sorted(divisors([found]) | derived.left_out(relation.slack), key=str):
         yield Step(f"{divisor} > 0", is_positive(divisor, numbers_of(claim), conditions))
     return found, relation.operator == "==" and derived.keeps_equations

@@ -78,6 +78,8 @@ def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
     local, noise, at_server = letter(q.local_iterate), letter(q.gradient_noise), _letter(r"\xi_k(w)")
     objective, server, size = letter(q.client_objective), letter(q.server_model), step_size(claim)
     gradient = Gradient(objective, local) + noise
+    is_quiet = a.full_gradients in claim.assumptions
+    noises = frozenset() if is_quiet else frozenset({noise, at_server})
     defined = {
         letter(q.gradient_at_server_model): Gradient(objective, server) + at_server,
         letter(q.next_local_iterate): local - size * gradient,
@@ -86,9 +88,9 @@ def _of_every_outcome(claim: Claim, letter: Letters) -> Theory:
     }
     return replace(
         theory,
-        client_vectors=theory.client_vectors | {at_server},
-        step_vectors=frozenset({local, noise, at_server}),
-        definitions={**theory.definitions, **defined},
+        client_vectors=theory.client_vectors | noises,
+        step_vectors=noises | {local},
+        definitions={**theory.definitions, **defined} | ({at_server: sp.S.Zero} if is_quiet else {}),
         assumed=known,
         local_steps=letter(q.client_local_steps),
         numbers=replace(theory.numbers, of_clients=theory.numbers.of_clients | {letter(q.client_local_steps)}),
@@ -192,7 +194,8 @@ def _in_expectation(letter: Letters, theory: Theory, used: set[Expr]) -> Theory:
     noise, at_server = letter(q.gradient_noise), _letter(r"\xi_k(w)")
     drawn = replace(
         theory,
-        noise=frozenset({noise, at_server}),
+        # Without noise both are zero.
+        noise=frozenset({noise, at_server}) & theory.client_vectors,
         # The same sample at two points.
         one_draw=frozenset({frozenset({noise, at_server})}),
         random=frozenset({letter(q.local_iterate)}),
@@ -203,13 +206,21 @@ def _in_expectation(letter: Letters, theory: Theory, used: set[Expr]) -> Theory:
 
 
 def _with_opaque_results(letter: Letters, theory: Theory) -> Theory:
-    """Where nothing else is random, what a client ends with is a mean and a fluctuation of its own."""
+    """Where nothing else is random, what a client ends with is a mean and a fluctuation of its own.
+
+    A fluctuation is independent of the other clients, and not of what happens on the way to it: nothing is known of
+    local iterates and their noise beside it.
+    """
     mean, fluctuation = _letter(r"\bar\psi_k"), _letter(r"\tilde\psi_k")
+    result, drawn = letter(q.local_result), letter(q.next_server_model)
     return replace(
         theory,
-        client_vectors=theory.client_vectors | {mean, fluctuation},
+        client_vectors=theory.client_vectors - theory.step_vectors | {mean, fluctuation},
+        step_vectors=frozenset(),
         noise=frozenset({fluctuation}),
-        definitions={**theory.definitions, letter(q.local_result): mean + fluctuation},
+        one_draw=frozenset(),
+        random=frozenset(),
+        definitions={result: mean + fluctuation, drawn: theory.definitions[drawn]},
     )
 
 

@@ -258,6 +258,26 @@ TEXTS = [
 ]
 
 
+FRACTION = "1/(rounds + "
+LARGE: dict[str, str] = {
+    **{f"a fraction {depth} deep": FRACTION * depth + "1" + ")" * depth for depth in (5, 20, 150, 1000)},
+    "a difference of deep fractions": f"{FRACTION * 12}1{')' * 12} - {FRACTION * 11}1{')' * 11}",
+    "powers of powers": "(((1 + rounds)**9 + local_step_size)**9 + rounds)**9",
+    "a high power": "(1 + rounds)**201",
+    "a product of powers": "(1 + rounds)**150*(1 + local_step_size)**150",
+    "negative powers of negative powers": "(" * 6 + "rounds" + " + 1)**(-1)" * 6,
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_expressions_that_would_take_forever(name: str) -> None:
+    """Quotients below quotients and powers of powers grow without end: they are refused at once."""
+    places = ((*TERM, "coefficient"), (*TERM, "reason", "of"), (*PART, "coefficient"))
+    for place in (*places, ("certificate", "roots", 0, "of")):
+        refusal(changed(*place, to=LARGE[name]))
+    refusal(changed("certificate", "relaxed", 0, to=f"{LARGE[name]} <= 1"))
+
+
 @pytest.mark.parametrize("text", TEXTS, ids=[text[:30] for text in TEXTS])
 def test_texts_that_are_no_expressions(text: str) -> None:
     """They are refused wherever an expression stands."""

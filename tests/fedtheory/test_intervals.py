@@ -19,9 +19,9 @@ from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.expressions import Gradient, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, examine
+from fedtheory.proofs import Combination, Part, certificates, examine
 from fedtheory.proofs.facts import ONE
-from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Summed, Telescoped, gap_conditions
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped, gap_conditions
 from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.proof import Proof
 from fedtheory.sources.lecture27.statements.notation import (
@@ -123,6 +123,28 @@ def test_nothing_is_divided_by_a_gap_that_may_vanish() -> None:
     assert combined(divided, ">=", 0, Part(divided, ONE), known=[AtNextStart(GAPS)]) == ""
     assert "may multiply" in combined(divided, ">=", 0, Part(divided, ONE))
     assert "may multiply" in combined(-divided, ">=", 0, Part(-divided, ONE), known=[AtNextStart(GAPS)])
+
+
+def test_a_round_that_starts_at_the_minimum_is_not_summed_over() -> None:
+    """Of that round a relation between reciprocals says nothing, and the next round may leave the minimum."""
+    whole = certificates()["lecture27:thm-2.last"]
+    assert isinstance(whole, Combination)
+    less = replace(whole, known=[one for one in whole.known if type(one) is not Derived])
+    failing = [step.text for step in examine(find(whole.claim), less).steps if not step.holds]
+    assert failing == [f"{theta_start} > 0"]
+    problem = quadratic(RATIONAL.array([[[1]], [[3]]]), RATIONAL.array([[0], [fmpq(4)]]), RATIONAL.array([fmpq(0)]))
+    there = fedavg(problem, rounds=1, local_step_size=fmpq(1, 4), local_steps=2)
+    first, moved = (
+        Run(replace(problem, start=RATIONAL.array([x])), there).trajectory.server_mean[1, 0] for x in (0, 1)
+    )
+    start = (problem.optimum[0] - first) / (moved - first)
+    run = Run(
+        replace(problem, start=RATIONAL.array([start])),
+        fedavg(problem, rounds=3, local_step_size=fmpq(1, 4), local_steps=2),
+    )
+    gaps = q.interval_start_gap.on(run).reshape(-1)
+    assert [gap > 0 for gap in gaps] == [True, False, True]
+    assert q.final_suboptimality.on(run) > 0
 
 
 def test_the_smallest_gap_is_the_smallest_of_ends() -> None:

@@ -135,6 +135,21 @@ def test_what_is_no_number(name: str) -> None:
         assert "\n" not in str(refused.value)
 
 
+LETTERS = sp.symbols("y:12", positive=True)
+LARGE: dict[str, Any] = {
+    "a power of a sum": sp.Add(*LETTERS) ** 12,
+    "a product of sums": sp.Mul(*(sp.Add(*((n + m) ** 2 * y for m, y in enumerate(LETTERS))) for n in range(1, 30))),
+    "a sum of quotients": sp.Add(*(1 / (n + sp.Add(*(n**m * y for m, y in enumerate(LETTERS)))) for n in range(1, 30))),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_numbers_that_are_too_large(name: str) -> None:
+    """They are refused before they are multiplied out."""
+    with pytest.raises(Rejected, match="terms when it is multiplied out"):
+        quotient(LARGE[name])
+
+
 def test_numbers_in_the_same_letters() -> None:
     """Their polynomials can be added, though one of them has fewer letters."""
     one, other = quotients(sp.sqrt(a), a + b)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Term, Theory, check, mean_of_drawn, scalar, vector
+from fedtheory.kernel import Numbers, Rejected, Term, Theory, check, mean_of_drawn, scalar, square, vector
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, inner, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -206,6 +206,30 @@ def test_equations_about_a_round() -> None:
 def test_random_numbers_outside_expectations(left: Any, right: Any) -> None:
     """Equations that hold in the mean only are not proved for every outcome."""
     assert verdict(left, sp.sympify(right)) == "broken"
+
+
+def test_rounds_with_full_gradients() -> None:
+    """Without noise a stochastic gradient is the gradient, in the mean and for every outcome; with noise it is not."""
+    quiet = (*SAMPLED, a.full_gradients)
+    for wrapped in (norm_sq(g - Gradient(F_i, phi)), Expectation(norm_sq(g - Gradient(F_i, phi)))):
+        assert verdict(wrapped, 0, quiet) == "proved"
+        assert verdict(wrapped, 0) == "broken"
+    assert verdict(norm_sq(psi - w + s_i * LocalSum(Gradient(F_i, phi))), 0, quiet) == "proved"
+    assert verdict(norm_sq(g - Gradient(F_i, w)), 0, quiet) == "broken"
+    assert verdict(Expectation(norm_sq(g)), 0, quiet) == "broken"
+
+
+@pytest.mark.parametrize("extra", [phi, g, LocalSum(g)], ids=["an iterate", "a gradient", "all gradients"])
+def test_the_fluctuation_of_a_result_is_not_independent_of_how_it_came_about(extra: Any) -> None:
+    """Where the result of a client is a mean and a fluctuation, nothing that happens inside of the round is known."""
+    spread = Expectation(norm_sq(psi - Expectation(psi)))
+    whole = Expectation(norm_sq(psi))
+    claim = Claim(id="t:spread", lhs=spread, rhs=whole, place="round", where=NOTATION, assumptions=SAMPLED)
+    honest = Term(sp.S.One, square(Expectation(psi)))
+    assert examine(claim, Certificate(claim=claim.id, links=[[honest]])).verdict == "proved"
+    for vector_of_term in (psi - Expectation(psi) + extra, extra):
+        refused = examine(claim, Certificate(claim=claim.id, links=[[honest, Term(sp.S.One, square(vector_of_term))]]))
+        assert any("is not a vector of the theory" in step.text for step in refused.steps if not step.holds)
 
 
 @pytest.mark.parametrize("missing", [a.uniform_sampling, a.unit_server_step])

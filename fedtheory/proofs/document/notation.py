@@ -144,9 +144,37 @@ def _read(text: object, where: str, reader: Callable[[ast.AST], Expr]) -> Expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(where, f"expected an expression, got {text!r:.80}") from None
     try:
+        _require_small(body, where)
         return reader(body)
     except RecursionError:
         raise InputError(where, "expected an expression that is less deeply nested") from None
+
+
+_HIGHEST_DEGREE = 200
+_MOST_DIVISIONS = 4
+
+
+def _require_small(node: ast.expr, where: str) -> None:
+    """Raise `InputError` for powers of powers, and quotients below quotients, that would take forever to work out."""
+    degree, divisions = _size(node)
+    if degree > _HIGHEST_DEGREE or divisions > _MOST_DIVISIONS:
+        most = f"a degree of at most {_HIGHEST_DEGREE}, and quotients below quotients {_MOST_DIVISIONS} deep"
+        raise InputError(where, f"expected {most}, got {ast.unparse(node)[:80]!r}")
+
+
+def _size(node: ast.AST) -> tuple[int, int]:
+    """At most the degree of an expression in its letters and heads, and how deep one is divided by another."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        degree, divisions = _size(node.left)
+        numbers = [part.value for part in ast.walk(node.right) if isinstance(part, ast.Constant)]
+        is_below = any(isinstance(part, ast.USub) for part in ast.walk(node.right))
+        return degree * max(1, sum(one for one in numbers if type(one) is int)), divisions + is_below
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        (left, above), (right, below) = _size(node.left), _size(node.right)
+        return left + right, max(above, below + isinstance(node.op, ast.Div))
+    parts = [_size(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+    own = int(isinstance(node, ast.Name | ast.Attribute))
+    return max([own, *(degree for degree, _ in parts)]), max([0, *(divisions for _, divisions in parts)])
 
 
 @dataclass(frozen=True)

@@ -264,7 +264,7 @@ CERTIFICATES = [
             [Part(loss * (1 / epsilon**2 - 1 / (final_gap * theta_last)), ONE)],
             [Part(loss / (tau * epsilon**2), ITERATIONS)],
         ],
-        known=[AtNextStart(_GAPS), AtFirstStart(_GAPS)],
+        known=[Derived(_GAPS), AtNextStart(_GAPS), AtFirstStart(_GAPS)],
     ),
     Combination(
         claim="lecture27:thm-2",
