@@ -19,6 +19,8 @@ from report.mathml import displayed, prose
 from verify.errata import Erratum, errata
 
 ERRATA_PAGE = "errata.html"
+_LONG = 160
+"""Characters of LaTeX in a statement that half a page does not hold well."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,13 @@ class Entry:
     sides: Sequence[tuple[str, str, str]]
     """For each side its name, its exact value where that is short, and a few digits."""
     run_file: str
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a statement needs the whole width."""
+        return any(
+            len(line) > _LONG for claim in (self.claim, *(r.claim for r in self.repairs)) for line in _lines(claim)
+        )
 
 
 @dataclass(frozen=True)
@@ -91,8 +100,12 @@ def _violated(erratum: Erratum) -> Markup | None:
 
 
 def _repair(claim: Claim) -> Repair:
-    lines = [claim.printed] if claim.printed else claim.links
-    return Repair(claim, [displayed(line) for line in lines], prose(claim.note))
+    return Repair(claim, [displayed(line) for line in _lines(claim)], prose(claim.note))
+
+
+def _lines(claim: Claim) -> list[str]:
+    """The statement as printed, or link by link."""
+    return [claim.printed] if claim.printed else claim.links
 
 
 def _sides(erratum: Erratum) -> list[tuple[str, str, str]]:

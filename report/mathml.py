@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from markupsafe import Markup, escape
+
+from report.formula_pieces import broken, with_growing_brackets
 
 _FORMULA = re.compile(r"\$([^$]+)\$")
 _STYLED_LETTER = re.compile(r'<mi mathvariant="(double-struck|script)">([A-Za-z])</mi>')
@@ -18,11 +21,6 @@ _ELSEWHERE = {
 _WORDS = re.compile(r"\\text\{([^{}]*)\}")
 _SENTENCE = 60
 """Characters of words from which on a statement is set as a sentence with formulas in it."""
-_TOKEN = re.compile(r"\\left(?![a-z])|\\right(?![a-z])|\\[A-Za-z]+|\\.|.", re.DOTALL)
-_RELATIONS = {r"\le", r"\ge", "="}
-_SPACES = {r"\quad", r"\qquad"}
-_LONG = 150
-"""Characters of LaTeX beyond which a displayed statement is broken at its relations."""
 
 
 @cache
@@ -34,7 +32,7 @@ def formula(latex: str, display: str = "inline") -> Markup:
     if display == "block":
         # The converter sets limits above and below a sum at the top level only.
         mathml = re.sub(r"<msubsup>(<mo>&#x02211;</mo>.*?)</msubsup>", _with_limits, mathml)
-    return Markup(mathml)
+    return Markup(with_growing_brackets(mathml))
 
 
 def _letter(match: re.Match[str]) -> str:
@@ -49,14 +47,27 @@ def _with_limits(match: re.Match[str]) -> str:
 
 
 def displayed(latex: str) -> Markup:
-    """A statement as a block of lines, a long one broken in front of its relations and at its wide spaces.
+    """A statement in pieces that a browser breaks into lines: at wide spaces, before relations, and before terms.
 
     One that is mostly words is a sentence, which breaks by itself.
     """
     if sum(map(len, _WORDS.findall(latex))) > max(_SENTENCE, len(latex) / 2):
         return Markup("<p>{}</p>").format(_sentence(latex))
-    lines = _broken(latex) if len(latex) > _LONG else [latex]
-    return Markup('<div class="lines">{}</div>').format(Markup("").join(formula(line, "block") for line in lines))
+    lines = (Markup('<div class="line">{}</div>').format(_line(sides)) for sides in broken(latex))
+    return Markup('<div class="lines">{}</div>').format(Markup("").join(lines))
+
+
+def _line(sides: Sequence[Sequence[str]]) -> Markup:
+    """Sides that stay together where there is room, and terms that do not have to."""
+    set_sides = (Markup('<span class="side">{}</span>').format(_wrapping(side)) for side in sides)
+    return Markup("<wbr/>").join(set_sides)
+
+
+def _wrapping(pieces: Sequence[str]) -> Markup:
+    """Formulas between which a line may end; displayed ones, but for standing alone."""
+    # An operator that begins a piece has something before it, so that it keeps its spaces.
+    shown = (formula(piece if piece == pieces[0] else "{}" + piece, "block") for piece in pieces)
+    return Markup("<wbr/>").join(Markup(str(one).replace('display="block"', 'displaystyle="true"', 1)) for one in shown)
 
 
 def _sentence(latex: str) -> Markup:
@@ -66,19 +77,6 @@ def _sentence(latex: str) -> Markup:
         escape(part) if n % 2 else (formula(part.strip()) if part.strip() else "") for n, part in enumerate(parts)
     )
     return Markup("").join(set_parts)
-
-
-def _broken(latex: str) -> list[str]:
-    """Pieces of a formula, broken outside all brackets; a side remark behind a wide space stays whole."""
-    lines, depth, remark = [""], 0, False
-    for token in _TOKEN.findall(latex):
-        depth += (token in ("{", r"\left")) - (token in ("}", r"\right"))
-        wide = depth == 0 and token in _SPACES
-        if (wide or (depth == 0 and token in _RELATIONS and not remark)) and lines[-1].strip():
-            lines.append("")
-        remark = remark or wide
-        lines[-1] += "" if wide else token
-    return lines
 
 
 def prose(text: str) -> Markup:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,57 +21,10 @@ from verify.verdict import ClaimVerdict
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-SWITCHES = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-DESK, PHONE = (1280, 1000), (390, 844)
 SAID = "return [...document.querySelectorAll('.explorer .holds')].map((element) => element.textContent)"
 THEOREM = "renard2022:thm-2.1"
 EXPLORED = tuple(claim_id for claim_id, claim in all_claims().items() if subject_of(claim) is not None)
 SAMPLE = EXPLORED[::8]
-
-
-@contextmanager
-def chromium(profile: Path, size: tuple[int, int]) -> Iterator[Chrome]:
-    """A headless browser with a window of some size, or a phone's screen below 600 pixels; closed in the end."""
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if binary is None or driver is None:
-        pytest.skip("Chromium and its driver (commands chromium and chromedriver) are not installed")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for switch in (*SWITCHES, f"--window-size={size[0]},{size[1]}", f"--user-data-dir={profile}"):
-        options.add_argument(switch)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    if size[0] < 600:
-        metrics = {"width": size[0], "height": size[1], "pixelRatio": 2}
-        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    try:
-        yield browser
-    finally:
-        browser.quit()
-
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """A browser on a desk."""
-    with chromium(tmp_path_factory.mktemp("desk"), DESK) as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """A browser on a phone held upright."""
-    with chromium(tmp_path_factory.mktemp("phone"), PHONE) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +150,7 @@ def test_on_a_phone_nothing_scrolls_sideways_and_fingers_find_their_targets(
     """The page is as wide as the screen; sliders take its width; sliders, menu and button are 40 pixels high."""
     phone.get(written(claim_id))
     width, inner = phone.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
-    assert inner == PHONE[0]
+    assert inner == phone.get_window_size()["width"]
     assert width <= inner
     sliders = phone.find_elements("css selector", "input[type=range]")
     targets = [*sliders, phone.find_element("id", "across"), phone.find_element("css selector", "button[type=reset]")]

@@ -49,8 +49,11 @@ def test_a_statement_in_words_is_a_sentence() -> None:
 def test_long_statements_break_in_front_of_relations_only_outside_brackets() -> None:
     """A relation under a brace or inside a group does not break the line."""
     long = r"a\left(b=c\right)" + "+x" * 90 + r"\le d=\underbrace{e}_{=f}\qquad g=h"
-    lines = str(displayed(long)).count("<math")
-    assert lines == 4
+    shown = str(displayed(long))
+    assert shown.count('class="line"') == 2
+    assert shown.count('class="side"') == 5
+    assert shown.count("<math") == 5 + 90
+    assert 'displaystyle="true"' in shown
 
 
 def test_prose_escapes_words_and_sets_formulas() -> None:

@@ -14,4 +14,6 @@ SOURCE = Source(
     authors="fedtheory, after A. Khaled, K. Mishchenko and P. Richtarik (2020)",
     year=2026,
     claims=CLAIMS,
+    main="average-error",
+    reading=6,
 )

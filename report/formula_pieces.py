@@ -1,0 +1,145 @@
+"""Where long formulas may break, and brackets that grow with what they hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+_TOKEN = re.compile(r"\\left\W|\\right\W|\\[A-Za-z]+|\\.|.", re.DOTALL)
+_RELATIONS = {
+    r"\le",
+    r"\leq",
+    r"\ge",
+    r"\geq",
+    "=",
+    "<",
+    ">",
+    r"\approx",
+    r"\Rightarrow",
+    r"\Leftrightarrow",
+    r"\implies",
+    r"\iff",
+}
+_SPACES = {r"\quad", r"\qquad"}
+_SIGNS = {"+", "-"}
+_OPENING, _CLOSING = {"{", "(", "[", r"\{"}, {"}", ")", "]", r"\}"}
+_NORM = r"\|"
+_AFTER_A_TERM = re.compile(r"(?:[\w})\]!|']|\\[A-Za-z]+|\\[|}])\s*$")
+"""What a sign has to follow to stand between terms."""
+_NO_TERM = re.compile(
+    r"\\(?:le|leq|ge|geq|to|in|cdot|times|quad|qquad|forall|Rightarrow|Leftrightarrow|pm|sum|min|max)\s*$"
+)
+"""What ends like a term and is none."""
+_SHORT = 60
+"""Characters of LaTeX in a statement that is not worth breaking."""
+_LONG_FACTORS = 40
+"""Characters of LaTeX in factors that another one need not share a line with."""
+_MATHML = "http://www.w3.org/1998/Math/MathML"
+
+Lines = list[list[list[str]]]
+"""Lines of sides of terms."""
+
+
+def broken(latex: str) -> Lines:
+    """The lines of a statement, which end at wide spaces; in each its sides, and in each side its terms."""
+    if len(latex) <= _SHORT:
+        return [[[latex]]]
+    lines: Lines = [[[""]]]
+    for token, is_outside in _with_depth(latex):
+        last = lines[-1][-1]
+        if is_outside and token in _SPACES:
+            lines.append([[""]])
+            continue
+        if is_outside and token in _RELATIONS and lines[-1] != [[""]]:
+            lines[-1].append([""])
+        elif _begins_a_piece(token, last[-1], is_outside):
+            last.append("")
+        lines[-1][-1][-1] += token
+        if is_outside and token == "\\ " and last[-1].rstrip("\\ ").endswith((",", ";")):
+            lines[-1].append([""])
+    return [line for line in lines if any(piece.strip() for side in line for piece in side)]
+
+
+def _begins_a_piece(token: str, before: str, is_outside: bool) -> bool:
+    """A sign between terms, or in a long term a factor in brackets, which stands behind a space."""
+    if token in _SIGNS:
+        return is_outside and _ends_a_term(before)
+    return is_outside and token == r"\left(" and len(before) > _LONG_FACTORS and before.endswith(" ")
+
+
+def _ends_a_term(text: str) -> bool:
+    return bool(_AFTER_A_TERM.search(text)) and not _NO_TERM.search(text)
+
+
+def _with_depth(latex: str) -> Iterator[tuple[str, bool]]:
+    """Tokens, and whether they stand outside all brackets and norms."""
+    depth, in_norm = 0, False
+    for token in _TOKEN.findall(latex):
+        is_outside = depth == 0 and not in_norm
+        yield token, is_outside
+        depth += token in _OPENING or (token.startswith(r"\left") and not token[5:].isalpha())
+        depth -= token in _CLOSING or (token.startswith(r"\right") and not token[6:].isalpha())
+        depth = max(depth, 0)
+        in_norm ^= token == _NORM and depth == 0
+
+
+def with_growing_brackets(mathml: str) -> str:
+    """Pairs of plain brackets as groups of their own, so that each grows with what is between its two."""
+    ElementTree.register_namespace("", _MATHML)
+    root = ElementTree.fromstring(mathml)
+    _group(root)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _group(parent: Element) -> None:
+    for child in parent:
+        _group(child)
+    if _name(parent) not in ("math", "mrow"):
+        return
+    open_groups: list[list[Element]] = [[]]
+    for child in list(parent):
+        kind = _kind(child, open_groups)
+        if kind == "opens":
+            open_groups.append([child])
+        elif kind == "closes":
+            open_groups[-2:] = [[*open_groups[-2], _closed(open_groups[-1], child)]]
+        else:
+            open_groups[-1].append(child)
+    # A bracket that nothing closes stays as it is.
+    parent[:] = [child for group in open_groups for child in group]
+
+
+def _kind(element: Element, open_groups: list[list[Element]]) -> str:
+    """Whether a plain bracket opens or closes here; half-open intervals mix their kinds."""
+    text = _bracket(element)
+    is_open = len(open_groups) > 1
+    if text == "‖":
+        return "closes" if is_open and _bracket(open_groups[-1][0]) == "‖" else "opens"
+    if text in ("(", "[", "{", "⟨"):
+        return "opens"
+    return "closes" if text in (")", "]", "}", "⟩") and is_open else ""
+
+
+def _bracket(element: Element) -> str:
+    """The bracket that an element is, or that carries its indices; empty where it is none."""
+    base = element[0] if _name(element) in ("msup", "msub", "msubsup") and len(element) else element
+    return (base.text or "") if _name(base) == "mo" and base.get("stretchy") == "false" else ""
+
+
+def _closed(group: list[Element], last: Element) -> Element:
+    """The group with the bracket that closes it; indices of that bracket are those of the group."""
+    row = Element(f"{{{_MATHML}}}mrow")
+    fence = last if _name(last) == "mo" else last[0]
+    row.extend([*group, fence])
+    for end, form in ((group[0], "prefix"), (fence, "postfix")):
+        end.attrib = {"fence": "true", "form": form, "stretchy": "true"}
+    if fence is last:
+        return row
+    last[0] = row
+    return last
+
+
+def _name(element: Element) -> str:
+    return element.tag.rpartition("}")[2]

@@ -1,0 +1,62 @@
+"""Browsers: Chromium without a window, at a desk and on a phone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+SWITCHES = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESK, PHONE = (1280, 1000), (390, 844)
+
+
+@contextmanager
+def chromium(profile: Path, size: tuple[int, int]) -> Iterator[Chrome]:
+    """A headless browser with a window of some size, or a phone's screen below 600 pixels; closed in the end."""
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if binary is None or driver is None:
+        pytest.skip("Chromium and its driver (commands chromium and chromedriver) are not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for switch in (*SWITCHES, f"--window-size={size[0]},{size[1]}", f"--user-data-dir={profile}"):
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    if size[0] < 600:
+        metrics = {"width": size[0], "height": size[1], "pixelRatio": 2}
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        yield browser
+    finally:
+        browser.quit()
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """A browser on a desk."""
+    with chromium(tmp_path_factory.mktemp("desk"), DESK) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """A browser on a phone held upright."""
+    with chromium(tmp_path_factory.mktemp("phone"), PHONE) as browser:
+        yield browser

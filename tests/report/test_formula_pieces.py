@@ -1,0 +1,81 @@
+"""Where formulas break, and which brackets grow."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from fedtheory.language.registry import all_claims
+from report.formula_pieces import broken, with_growing_brackets
+from report.mathml import formula
+
+LONG = r"\mathbb E\left[F(x)-F^*\right]\le\frac{a-b}{c+d}+12[2\alpha+\beta]\rho+\|x-y\|^2-e^{-s},\qquad D=\|x^0-x^*\|"
+
+
+def test_a_statement_breaks_before_relations_and_terms() -> None:
+    """Not inside brackets, fractions, exponents or norms; wide spaces end a line."""
+    first, second = broken(LONG)
+    assert first == [
+        [r"\mathbb E\left[F(x)-F^*\right]"],
+        [r"\le\frac{a-b}{c+d}", r"+12[2\alpha+\beta]\rho", r"+\|x-y\|^2", r"-e^{-s},"],
+    ]
+    assert [[piece.strip() for piece in side] for side in second] == [["D"], [r"=\|x^0-x^*\|"]]
+
+
+def test_signs_that_are_no_sums_do_not_break() -> None:
+    """A sign after a relation or an operator belongs to the number behind it."""
+    text = r"a_1+a_2+a_3+a_4+a_5+a_6+a_7+a_8+a_9\le-2D(x,n)\to -1" + "+b" * 12
+    assert broken(text)[0][1][0] == r"\le-2D(x,n)\to -1"
+
+
+def test_a_factor_in_brackets_may_stand_alone() -> None:
+    """Long products break before a bracket that a space separates; functions keep their arguments."""
+    text = r"x\le 12 L R(\{\mathcal L^n\}) \rho \beta \gamma \eta_{g}^{2} \left(16 K^{2} L \rho \tau^{2}+1\right)"
+    assert broken(text)[0][1][1] == r"\left(16 K^{2} L \rho \tau^{2}+1\right)"
+
+
+def test_short_statements_stay_whole() -> None:
+    """There is nothing to gain."""
+    assert broken("a=b+c") == [[["a=b+c"]]]
+
+
+@pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)
+def test_nothing_gets_lost(claim) -> None:  # type: ignore[no-untyped-def]
+    """The pieces of a statement are the statement, but for the wide spaces between lines."""
+    joined = "".join(piece for line in broken(claim.statement) for side in line for piece in side)
+    bare = claim.statement.replace(r"\qquad", "").replace(r"\quad", "")
+    assert "".join(joined.replace(r"\qquad", "").replace(r"\quad", "").split()) == "".join(bare.split())
+
+
+def groups(latex: str) -> list[str]:
+    """The texts of the groups of a formula that a pair of growing brackets encloses."""
+    root = ElementTree.fromstring(str(formula(latex)))
+    rows = [element for element in root.iter() if element.tag.endswith("mrow") and len(element)]
+    return ["".join(row.itertext()) for row in rows if row[0].get("stretchy") == row[-1].get("stretchy") == "true"]
+
+
+def test_brackets_grow_in_pairs() -> None:
+    """Each pair is a group, so that an inner one does not grow with what stands outside of it."""
+    assert groups(r"a(1-\frac{b}{2})+f(x)") == ["(1−b2)", "(x)"]
+    assert groups(r"\left(\frac12\right)") == ["(12)"]
+    assert groups(r"((x))") == ["((x))", "(x)"]
+
+
+def test_indices_of_a_closing_bracket_are_those_of_the_group() -> None:
+    """A power stands at the height of the whole group."""
+    root = ElementTree.fromstring(str(formula(r"(\frac ab)^2")))
+    power = next(element for element in root.iter() if element.tag.endswith("msup"))
+    assert "".join(power[0].itertext()) == "(ab)"
+
+
+def test_norms_pair_up_and_intervals_mix() -> None:
+    """Bars have one sign for both ends; a half-open interval has two kinds of brackets."""
+    assert groups(r"\|x\|^2+\|\frac yz\|^2") == ["‖x‖", "‖yz‖"]
+    assert groups(r"(0,\frac1L]") == ["(0,1L]"]
+
+
+def test_a_bracket_alone_stays() -> None:
+    """Nothing is moved where nothing closes."""
+    assert groups("a)(b") == []
+    assert "".join(ElementTree.fromstring(with_growing_brackets(str(formula("a)(b")))).itertext()) == "a)(b"
