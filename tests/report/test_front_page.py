@@ -21,7 +21,7 @@ def recorded(ids: list[str]) -> list[Row]:
     found = []
     for claim in map(find, ids):
         assert claim.verdict is not None
-        found.append(Row.of(ClaimVerdict(claim.id, claim, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0, 0)))
+        found.append(Row.of(ClaimVerdict(claim.id, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0)))
     return found
 
 

@@ -90,7 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _lists(folder: Path) -> None:
     """The front page and those of the sources, with the verdicts that the claims carry."""
     found = [
-        ClaimVerdict(claim.id, claim, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0, 0)
+        ClaimVerdict(claim.id, claim.verdict, 1, 1, 0, 0, 0.5, None, None, 0.0)
         for claim in all_claims().values()
         if claim.verdict is not None
     ]
