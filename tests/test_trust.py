@@ -7,6 +7,9 @@ import re
 from modules import ROOT
 from trusted import PAGE, ROW, counted
 
+from fedtheory.proofs.combination import FACTS
+from fedtheory.proofs.intervals import Derived
+
 
 def test_every_module_has_its_row() -> None:
     """Nothing that is trusted is left out, and nothing is named that is not; `python tests/trusted.py` counts anew."""
@@ -19,3 +22,15 @@ def test_what_it_is_compared_with_exists() -> None:
     named = set(re.findall(r"`(test_[\w*]+)`", PAGE.read_text(encoding="utf-8")))
     assert named
     assert not [name for name in named if not list((ROOT / "tests").rglob(f"{name}.py"))]
+
+
+def test_every_lemma_about_runs_is_on_the_list() -> None:
+    """Every fact and every way to derive a relation from a proved claim."""
+    listed = PAGE.read_text(encoding="utf-8").partition("### Lemmas about runs")[2]
+    assert [fact.name for fact in FACTS if not fact.name.endswith("is not negative") and fact.name not in listed] == []
+    kinds, todo = set(), [Derived]
+    while todo:
+        kinds.add(todo[-1])
+        todo += todo.pop().__subclasses__()
+    own = [kind.__name__ for kind in kinds if kind.__module__.startswith("fedtheory.")]
+    assert [name for name in own if f"`{name}`" not in listed] == []

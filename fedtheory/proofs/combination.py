@@ -167,7 +167,7 @@ def _derived(
 ) -> Generator[Step, None, tuple[Expr, bool]]:
     """The slack of a relation that is proved or follows from one, and whether it is an equation."""
     proof = prove(derived.claim)
-    yield from reliance(claim, proof, conditions)
+    yield from reliance(claim, proof, conditions, derived.link)
     premise = proof.statement
     yield Step(f"{derived.claim} is about: {derived.place}", premise.place == derived.place)
     yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")

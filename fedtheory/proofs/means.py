@@ -106,7 +106,7 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
         raise Rejected("a mean is taken of one inequality, and is one")
     if q.local_step_index in claim.notation.values():
         raise Rejected("a mean over the local steps has no number of a step")
-    yield from reliance(claim, of_step)
+    yield from reliance(claim, of_step, link=0)
     yield assumed(claim, ROUNDS, "a round ends where its average ends")
     yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
     theory = _over_steps(step)

@@ -120,28 +120,33 @@ def relaxation(claim: Claim, relaxed: Sequence[Expr] | None) -> Iterator[Step]:
         require_finite(condition.args, numbers_of(claim), claim.conditions)
 
 
-def reliance(claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None) -> Iterator[Step]:
+def reliance(
+    claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None, link: int | None = None
+) -> Iterator[Step]:
     """That a proof of another claim may be used: it is one, in the same notation, and asks for no more.
 
-    `conditions` are what is known of numbers, the claim's own conditions unless given.
+    `conditions` are what is known of numbers, the claim's own conditions unless given; `link` is the number of the
+    relation that is used, where it is only one.
     """
     premise = on.statement
     unmet = [condition for condition in premise.conditions if not follows(condition, claim, conditions)]
     yield Step(f"{premise.id} is proved", on.verdict == "proved")
     given = claim.conditions if conditions is None else conditions
-    require_nonzero(_hidden_divisors(premise), numbers_of(claim), given)
+    require_nonzero(_hidden_divisors(premise, link), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
     yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
 
 
-def _hidden_divisors(premise: Claim) -> set[Expr]:
-    """What a premise divides by, and whoever relies on it does not see: there it says nothing.
+def _hidden_divisors(premise: Claim, link: int | None) -> set[Expr]:
+    """What a premise divides by, and whoever relies on it does not see: where that is zero, none of it says anything.
 
-    What its slack divides by is seen where the slack is used.
+    What the slack of the relation divides by that is used is seen where it is used.
     """
-    hidden = (factors_below([one.left, one.right]) - factors_below([one.slack]) for one in premise.relations)
-    return set().union(factors_below([side for one in premise.conditions for side in one.args]), *hidden)
+    sides = [side for one in premise.relations for side in (one.left, one.right)]
+    sides += [side for one in premise.conditions for side in one.args]
+    seen = [] if link is None or link >= len(premise.relations) else [premise.relations[link].slack]
+    return set(factors_below(sides) - factors_below(seen))
 
 
 def _listed(what: str, items: Sequence[object]) -> str:

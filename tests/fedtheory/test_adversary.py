@@ -15,7 +15,7 @@ from fedtheory.kernel import Because, Reason, Term, assumption, lipschitz, one, 
 from fedtheory.kernel.expressions import Average, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, examine, facts
 from fedtheory.proofs import distances as d
@@ -187,6 +187,25 @@ def test_nothing_rests_on_a_condition_that_is_given_up() -> None:
     tried = sums(use, "is proved", AT_REST, lhs=spread, rhs=sigma, where=where, conditions=[scaled])
     assert_refused(tried.claim, tried.certificate, "t:premise is proved", prover=lambda _id: proof)
     assert tried.fails
+
+
+def test_a_lemma_says_nothing_where_another_of_its_relations_divides_by_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its second relation is used, and its first one divides by M - 1: with one client none of them says anything."""
+    shrunk = norm_sq(x) / (M - 1) ** 2
+    both = (Relation(shrunk, "<=", 2 * shrunk), Relation(norm_sq(x), "<=", sp.S.Zero))
+    alone = {**AT_X, "conditions": [M <= 1]}
+    lemma = Claim(id="t:lemma", also=both, **alone)
+    vanishing = Term((1 - M) * (M - 1), square(x / (M - 1)))
+    proof = examine(lemma, Certificate(claim=lemma.id, links=[[Term(ONE, square(x / (M - 1)))], [vanishing]]))
+    assert proof.verdict == "proved"
+    monkeypatch.setattr("fedtheory.proofs.certificate.find", lambda _id: lemma)
+    used = {"links": [[Term(ONE, assumption("t:lemma, relation 2"))]], "lemmas": ["t:lemma"]}
+    tried = terms(used, "(M - 1) may be zero", ONE_CLIENT, lhs=norm_sq(x), rhs=0, **alone)
+    assert_refused(tried.claim, tried.certificate, tried.because, prover=lambda _id: proof)
+    assert tried.fails
+    # Where the claim divides by it as well, or has several clients, it may be used.
+    several = replace(tried.claim, conditions=[M <= 1, M >= 2])
+    assert examine(several, tried.certificate, lambda _id: proof).verdict == "proved"
 
 
 # Forgeries: what no document can say.

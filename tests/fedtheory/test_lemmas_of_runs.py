@@ -1,0 +1,144 @@
+"""What proofs take for granted of runs holds on exact runs, where something is zero or one above all.
+
+Facts, and what follows from the proved claims that certificates rely on, become
+claims of their own, which are checked in rationals like any other.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.language.registry import find
+from fedtheory.proofs import Combination, certificates, prove
+from fedtheory.proofs.combination import FACTS
+from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.intervals import AtEnd, Derived
+from fedtheory.proofs.numbers import Letters
+from verify.check import check
+
+TWO: dict[str, Any] = {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]], "start": ["3"]}
+ONCE: dict[str, Any] = {"local_step_size": "1/7", "rounds": 3, "local_steps": 2}
+SOME: dict[str, Any] = {"participation": {"kind": "uniform", "clients": 1}}
+RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "two clients": (TWO, ONCE),
+    "noise": ({**TWO, "noise": "2"}, ONCE),
+    "one client": ({"hessians": [[["2"]]], "linear": [["1"]], "start": ["3"]}, ONCE),
+    "one local step": (TWO, {**ONCE, "local_steps": 1}),
+    "one round": (TWO, {**ONCE, "rounds": 1}),
+    "one step in all": ({**TWO, "noise": "1"}, {**ONCE, "rounds": 1, "local_steps": 1}),
+    "flat objectives": ({"hessians": [[["0"]], [["0"]]], "linear": [["1"], ["-1"]], "start": ["1"]}, ONCE),
+    "flat and at rest": ({"hessians": [[["0"]], [["0"]]], "linear": [["0"], ["0"]], "start": ["1"]}, ONCE),
+    "from the optimum": ({**TWO, "linear": [["0"], ["0"]], "start": ["0"]}, ONCE),
+    "the same clients": ({"hessians": [[["2"]], [["2"]]], "linear": [["1"], ["1"]], "start": ["3"]}, ONCE),
+    "steps that grow": (TWO, {**ONCE, "local_step_size": "2"}),
+    "a step to the optimum": ({**TWO, "hessians": [[["1"]], [["1"]]]}, {**ONCE, "local_step_size": "1"}),
+    "a server step": ({**TWO, "noise": "1"}, {**ONCE, "server_step_size": "4/3"}),
+    "one of two is drawn": ({**TWO, "noise": "1"}, {**ONCE, **SOME}),
+    "one of one is drawn": ({"hessians": [[["2"]]], "linear": [["1"]], "start": ["3"]}, {**ONCE, **SOME}),
+}
+UPDATES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "updates in which nobody reports": (
+        {**TWO, "noise": "1"},
+        {**ONCE, "rounds": 4, "clock": {"policy": "fedfix", "interval": "1/2", "times": ["1", "1"]}},
+    ),
+    "stale updates": ({**TWO, "noise": "1"}, {**ONCE, "clock": {"policy": "async", "times": ["1", "3"]}}),
+    "somebody never reports": (TWO, {**ONCE, "participation": {"kind": "fixed", "clients": [0]}}),
+    "unequal weights": ({**TWO, "weights": ["1/5", "4/5"]}, ONCE),
+}
+
+
+@cache
+def run(name: str) -> Run:
+    """An exact run."""
+    problem, algorithm = (RUNS | UPDATES)[name]
+    return parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": algorithm}, RATIONAL)
+
+
+class Recorded(Letters):
+    """Letters that remember what they stand for."""
+
+    def __init__(self, where: Any) -> None:
+        super().__init__(where)
+        self.where = dict(where)
+
+    def __call__(self, notion: Notion) -> sp.Symbol:
+        """The letter of a notion."""
+        letter = super().__call__(notion)
+        self.where[letter] = notion
+        return letter
+
+
+def verdicts(claim: Claim) -> dict[str, bool]:
+    """Whether a claim holds on each run to which it applies."""
+    found = {name: check(claim, run(name)).holds for name in RUNS | UPDATES}
+    return {name: holds for name, holds in found.items() if holds is not None}
+
+
+def about(slack: Any, letter: Recorded, is_zero: bool, **stated: Any) -> Claim:
+    """The claim that something is not negative, or zero."""
+    conditions = stated.pop("conditions", ())
+    letters = slack.free_symbols.union(*(one.free_symbols for one in conditions))
+    used = {symbol: notion for symbol, notion in letter.where.items() if symbol in letters}
+    plain = {symbol: sp.Symbol(notion.name, real=True) for symbol, notion in used.items()}
+    conditions = [one.func(*(side.xreplace(plain) for side in one.args), evaluate=False) for one in conditions]
+    where = {plain[symbol]: notion for symbol, notion in used.items()}
+    operator = "==" if is_zero else ">="
+    return Claim(
+        id="t:lemma", lhs=slack.xreplace(plain), relation=operator, rhs=0, where=where, conditions=conditions, **stated
+    )
+
+
+OF_NO_RUN_HERE = {"the step size of the corollary"}
+"""Facts for step sizes with roots, which no rational run has."""
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.name)
+def test_facts_hold_on_runs_at_the_edge(fact: Fact) -> None:
+    """One client, one step, one round, no noise, flat objectives, nobody who reports."""
+    letter = Recorded({})
+    found = verdicts(about(sp.sympify(fact.slack(letter)), letter, fact.is_zero, assumptions=fact.needs))
+    assert all(found.values()), found
+    assert len(found) > 1 or fact.name in OF_NO_RUN_HERE, fact.name
+
+
+def derivations() -> dict[str, Derived]:
+    """What recorded certificates derive from other claims, by kind and claim."""
+    sums = [found for found in certificates().values() if isinstance(found, Combination)]
+    parts = [part.premise for found in sums for link in found.links for part in link]
+    known = [*parts, *(one for found in sums for one in found.known)]
+    premises = [Derived(one) if isinstance(one, str) else one for one in known if isinstance(one, str | Derived)]
+    return {f"{type(one).__name__} of {one.claim}, relation {one.link + 1}": one for one in premises}
+
+
+DERIVED = {name: one for name, one in derivations().items() if not isinstance(one, AtEnd)}
+"""What is derived for the last step of a round is about its vectors, and no claim about a run."""
+
+
+def derived_claim(derived: Derived) -> Claim:
+    """What follows, as a claim about a run under everything that it needs."""
+    premise = prove(find(derived.claim)).statement
+    letter = Recorded({**premise.where, **premise.notation})
+    relation = premise.relations[derived.link]
+    found = sp.sympify(derived.of(letter, premise.relations))
+    needed = [sp.Ge(one, 0, evaluate=False) for one in derived.requires(letter, relation.slack)]
+    needed += [sp.Gt(one, 0, evaluate=False) for one in derived.left_out(relation.slack)]
+    is_zero = relation.operator == "==" and derived.keeps_equations
+    assumptions = (*premise.assumptions, *derived.needs)
+    return about(found, letter, is_zero, conditions=(*premise.conditions, *needed), assumptions=assumptions)
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_what_is_derived_from_proved_claims_holds_on_runs_at_the_edge(name: str) -> None:
+    """From steps to rounds, from rounds to the run, from clients and steps of an update to its means."""
+    found = verdicts(derived_claim(DERIVED[name]))
+    assert all(found.values()), found
+    # The step sizes of a corollary, and weights that are the same in all updates, are those of other runs.
+    assert len(found) > 1 or type(DERIVED[name]) is Derived
