@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-PAGES = ("commands", "run-file", "quantities", "json")
+PAGES = ("commands", "run-file", "algorithms", "quantities", "json")
 
 
 def write_reference(folder: Path) -> None:
@@ -109,6 +109,34 @@ def _keys(table: dict[str, Any], prefix: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def algorithms() -> str:
+    """Every algorithm that has a name, with the formulas of its file."""
+    import importlib
+
+    from fedtheory.federation import SETTINGS, algorithms
+
+    parts = [_ALGORITHMS]
+    for name in algorithms.names():
+        module = importlib.import_module(f"{algorithms.__name__}.{name}")
+        head, _, rest = (module.__doc__ or "").partition("\n")
+        formulas, _, words = rest.strip("\n").partition("\n\n")
+        parts.append(f"## {name}\n\n{head}\n\n```\n{formulas}\n```\n\n{_escaped(words.strip())}\n")
+        for parameter in module.algorithm.parameters:
+            default = "" if parameter.default is None else f" Default: `{parameter.default}`."
+            parts.append(f"- `{parameter.key}`: {_escaped(parameter.meaning)}.{default}\n")
+    parts.append("\n## Settings of FedAvg\n")
+    parts += [f"- `{name}`: {_escaped((SETTINGS[name].__doc__ or '').partition(chr(10))[0])}" for name in SETTINGS]
+    return "\n".join(parts) + "\n"
+
+
+_ALGORITHMS = """# Algorithms
+
+What `name` in `[algorithm]` can be, or the argument `name` of `fedtheory.run_on`. Further keys belong to the algorithm.
+An algorithm of your own is named as `file.py:NAME`.
+
+"""
+
+
 def quantities() -> str:
     """The vocabulary, chapter by chapter."""
     from fedtheory.language.vocabulary import vocabulary
@@ -159,4 +187,10 @@ With `--json` a command prints one document. Keys may be added in later versions
 and the <a href="../certificate.schema.json">schema of certificates</a> are JSON Schemas (2020-12).
 """
 
-_MAKERS = {"commands": commands, "run-file": run_file, "quantities": quantities, "json": json_shapes}
+_MAKERS = {
+    "commands": commands,
+    "run-file": run_file,
+    "algorithms": algorithms,
+    "quantities": quantities,
+    "json": json_shapes,
+}

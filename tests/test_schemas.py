@@ -48,6 +48,13 @@ ALGORITHMS = {
     "fedavg": STEP,
     "sampled": {**STEP, "participation": {"kind": "uniform", "clients": 1}, "local_steps": 3},
     "fedfix": {**STEP, "clock": {"policy": "fedfix", "interval": "1/2"}, "aggregation": "time-based"},
+    "decreasing": {**STEP, "local_step_size": "1/(10 + 2*n)"},
+    "fedprox": {**STEP, "name": "fedprox", "proximal": "1/2"},
+    "fedavgm": {**STEP, "name": "fedavgm", "momentum": "9/10", "nesterov": True},
+    "scaffnew": {**STEP, "name": "scaffnew", "probability": "1/5"},
+    "dsgd": {**STEP, "name": "dsgd", "mixing": [["2/3", "1/3"], ["1/3", "2/3"]]},
+    "compressed": {**STEP, "name": "compressed", "coordinates": 1},
+    "scaffold": {**STEP, "name": "scaffold"},
     "fedbuff": {"local_step_size": 0.1, "time": 4, "clock": {"policy": "fedbuff", "buffer": 1, "ties": "one-by-one"}},
 }
 

@@ -1,0 +1,102 @@
+"""The documentation tells the truth: its run files, claims and tables are tried, and its links lead somewhere.
+
+The tutorials are run when the site is built (`make docs`).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.language.assumptions import full_gradients
+from fedtheory.language.registry import find
+from fedtheory.proofs import prove
+from verify.grade.latex_answer import read_latex
+from verify.sweeps import conduct, read_results, read_spec
+
+DOCS = Path(__file__).parent.parent / "docs"
+MADE = {f"reference/{name}.md" for name in ("commands", "run-file", "algorithms", "quantities", "json")}
+"""Pages that exist once the site is built."""
+PAGES = sorted({str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} - MADE)
+
+
+@cache
+def text_of(page: str) -> str:
+    """The text of a page."""
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def block(page: str, language: str, marker: str) -> str:
+    """The code block of a page, in that language, which contains a marker."""
+    blocks = re.findall(r"```(\w+)\n(.*?)```", text_of(page), re.DOTALL)
+    return next(text for name, text in blocks if name == language and marker in text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page: str) -> None:
+    """To another page, to one that is made from the code, or to a section of one."""
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text_of(page)):
+        found = (DOCS / page).parent / target
+        is_made = str(found.resolve().relative_to(DOCS)) in MADE
+        assert is_made or found.exists(), target
+
+
+def test_the_clock_runs() -> None:
+    """The run file with a clock is one, and its error falls."""
+    run = parse_run(tomllib.loads(block("how-to/algorithms.md", "toml", "# clock.toml")), RATIONAL)
+    assert run.algorithm.schedule.times[-1] == 12
+    assert run.trajectory.server_suboptimality[-1] < run.trajectory.server_suboptimality[0] / 10
+
+
+def test_the_algorithm_of_ones_own_runs(tmp_path: Path) -> None:
+    """It is named as the page says."""
+    (tmp_path / "mine.py").write_text(block("how-to/algorithms.md", "python", "halves = "))
+    problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
+    algorithm = {"name": "mine.py:halves", "local_step_size": "1/2", "rounds": 1}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL, tmp_path)
+    assert str(run.trajectory.server_mean[-1][0]) == "3/4"
+
+
+def test_the_sweep_runs(tmp_path: Path) -> None:
+    """The sweep of the page has the columns and verdicts that it speaks of, on its own run file and claim."""
+    page = text_of("how-to/sweeps.md")
+    (tmp_path / "mine.py").write_text(block("how-to/claims.md", "python", "# mine.py"))
+    (tmp_path / "clock.toml").write_text(block("how-to/algorithms.md", "toml", "# clock.toml"))
+    sweep = block("how-to/sweeps.md", "toml", "# sweep.toml")
+    (tmp_path / "sweep.toml").write_text(sweep.replace("count = 20", "count = 2"))
+    conduct(read_spec(tmp_path / "sweep.toml"), tmp_path / "sweep.parquet")
+    results = read_results(tmp_path / "sweep.parquet")
+    assert len(results.rows) == 2 * 3 * 2 * len(results.claims)
+    assert {"renard2022:thm-2.1", "fraboni2022:thm-1", "mine.py:drift"} < results.claims.keys()
+    told = set(re.findall(r"`([\w ]+)`", page[page.index("The table has one row") : page.index("The page shows")]))
+    assert told >= set(results.rows[0]) - set(results.kinds)
+    assert told >= {row["verdict"] for row in results.rows}
+    assert {row["verdict"] for row in results.rows} >= {"holds", "violated", "not applicable"}
+
+
+SHARPENED = {
+    "Theorem 2.1 of `renard2022`": "renard2022:thm-2.1.sharp",
+    "the same with full gradients": "renard2022:thm-2.1.quiet",
+    "Theorem 1 of `liu2022`": "liu2022:thm-1.sharp",
+    "Theorem 3 of `liu2022`": "liu2022:thm-3.sharp",
+}
+
+
+@pytest.mark.parametrize("theorem", SHARPENED)
+def test_the_sharpened_terms_are_those_that_are_proved(theorem: str) -> None:
+    """The two terms of a row differ as the bounds of the registry do, and both bounds are proved."""
+    sharper = find(SHARPENED[theorem])
+    printed = find(str(sharper.sharpens))
+    assert prove(sharper).verdict == prove(printed).verdict == "proved"
+    letters = {str(symbol): symbol for claim in (sharper, printed) for symbol in claim.notation}
+    row = next(line for line in text_of("explanation/findings.md").splitlines() if line.startswith(f"| {theorem} |"))
+    before, after = (read_latex(re.findall(r"\$(.+?)\$", cell)[0], letters) for cell in row.split("|")[2:4])
+    noise = letters["sigma"] if full_gradients in sharper.assumptions else None
+    difference = (sharper.rhs - printed.rhs) - (after - before)
+    assert sp.simplify(difference if noise is None else difference.subs(noise, 0)) == 0
