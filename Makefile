@@ -42,7 +42,7 @@ dist: $(DOCS_READY)
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/twine check --strict dist/*
-	$(BIN)/check-wheel-contents --ignore W004 dist/*.whl
+	$(BIN)/check-wheel-contents dist/*.whl
 
 $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
