@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+_IN_A_CELL = "JPY_PARENT_PID"
+"""Set for what a cell of a notebook starts: it has a terminal, but one in which nothing is ever drawn over."""
 
 
 @contextmanager
@@ -18,7 +22,7 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     if console.is_jupyter:
         yield _notebook_bar(label)
         return
-    if not console.is_terminal:
+    if not console.is_terminal or _IN_A_CELL in os.environ:
         yield _lines(label)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
