@@ -15,6 +15,7 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (
+    algorithms,
     alternating,
     asynchronous,
     experiments,
@@ -31,6 +32,7 @@ __all__ = [
     "FAMILIES",
     "Family",
     "Instance",
+    "algorithms",
     "alternating",
     "asynchronous",
     "complexity",

@@ -215,9 +215,27 @@ class JointTrajectory(Trajectory):
         size = self.layout.shared + len(self.letters.kinds.counts) * self.layout.own
         if size > _MOST_EIGENVALUES or (schedule is not None and schedule.changes_with_rounds):
             return 0.0
-        parts = [chance * transition.mean_map() for chance, transition in self.transitions(0)]
-        linear = plain_floats(sum(parts[1:], parts[0]))[1:, 1:]
+        linear = plain_floats(self._mean_map())[1:, 1:]
         return float(np.abs(np.linalg.eigvals(linear)).max(initial=0.0)) if np.isfinite(linear).all() else np.inf
+
+    def _mean_map(self) -> Array:
+        parts = [chance * transition.mean_map() for chance, transition in self.transitions(0)]
+        total: Array = sum(parts[1:], parts[0])
+        return total
+
+    def mean_round(self) -> tuple[Array, Array, Array]:
+        """What a round does to the means of (1, s) and of one client's vectors of each kind; their start; the model.
+
+        `NotApplicable` where rounds differ.  The model is measured from the optimum.
+        """
+        schedule = self.algorithm.work.schedule
+        if schedule is not None and schedule.changes_with_rounds:
+            raise NotApplicable("the step size changes from round to round")
+        shared, clients = self._begin()
+        model, own = self._model_maps
+        totals = self.group.counts * self.letters.shares
+        averaged = (totals[:, None, None] * own).transpose(1, 0, 2).reshape(len(model), clients.size)
+        return self._mean_map(), np.concatenate([shared, clients.ravel()]), np.concatenate([model, averaged], axis=1)
 
     # Inside rounds: the average of the clients' iterates, where they all start from the server's vectors.
 

@@ -20,7 +20,12 @@ def of_algorithm(*names: str) -> OfAlgorithm:
     def require(run: Run) -> None:
         expect(run.algorithm.name in names, f"the algorithm is {run.algorithm.name}, not {words}")
 
-    return OfAlgorithm("algorithm", f"The algorithm is {words}.", require)
+    return OfAlgorithm(words, f"the algorithm is {words}", require)
+
+
+scaffold, scaffnew, dsgd = of_algorithm("scaffold"), of_algorithm("scaffnew"), of_algorithm("dsgd")
+compressed, server_momentum = of_algorithm("compressed"), of_algorithm("fedavgm")
+fedprox, fednova = of_algorithm("fedprox"), of_algorithm("fednova")
 
 
 def _update_rule(run: Run) -> None:
@@ -28,5 +33,5 @@ def _update_rule(run: Run) -> None:
 
 
 update_rule = OfAlgorithm(
-    "update rule", "The algorithm is a setting of the update rule of federated averaging.", _update_rule
+    "update rule", "the algorithm is a setting of the update rule of federated averaging", _update_rule
 )

@@ -9,6 +9,7 @@ eta_g, F = sum_i p_i F_i, x^n the server's model, x_i^{n,k} local iterates,
 xbar^{n,k} = sum_i p_i x_i^{n,k}.
 """
 
+from fedtheory.language.quantities.algorithms import *
 from fedtheory.language.quantities.any_point import *
 from fedtheory.language.quantities.centralised import *
 from fedtheory.language.quantities.clocks import *

@@ -1,0 +1,139 @@
+"""Where algorithms settle, how fast, and what compression costs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Rate
+from fedtheory.language.quantities import Notion
+
+M, eta, tau, T, mu, L = sp.symbols("M eta tau T mu L", positive=True)
+p, omega, sigma, D, G_star = sp.symbols("p omega sigma D G_*", nonnegative=True)
+limit = q.limiting_mean_distance_sq.symbol
+
+NOTATION: dict[sp.Symbol, Notion] = {
+    M: q.clients,
+    eta: q.local_step_size,
+    tau: q.local_steps,
+    T: q.rounds,
+    mu: q.strong_convexity,
+    L: q.smoothness,
+    p: q.communication_probability,
+    omega: q.compression_variance,
+    sigma: q.noise_deviation,
+    D: q.initial_distance,
+    G_star: q.optimum_gradient,
+    limit: q.limiting_mean_distance_sq,
+}
+claim = partial(Claim, where=NOTATION)
+at_optimum = partial(claim, kind="limit", lhs=q.limiting_mean_distance_sq, relation="==", rhs=sp.S.Zero)
+"""That the mean of the model settles at x*."""
+
+STEADY = (a.strongly_convex_clients, a.unbiased_bounded_variance, a.same_step_size)
+_PLAIN = (a.update_rule, a.full_participation, a.importance_weights, a.same_step_size, a.strongly_convex_clients)
+
+skipped = sp.Max(1 - eta * mu, 1 - p**2)
+"""The factor of one iteration of Scaffnew."""
+averaged = (1 - eta * mu) ** 2
+compressed = averaged + 2 * omega * eta**2 * L**2 / M
+
+CLAIMS = (
+    at_optimum(
+        id="landmarks:fedavg.settles",
+        title="Federated averaging settles at the optimum",
+        locator="folklore",
+        assumptions=_PLAIN,
+        note="What one would wish for.  With several local steps and different clients it settles elsewhere.",
+        verdict="refuted",
+    ),
+    at_optimum(
+        id="landmarks:fedavg.settles.one-step",
+        title="With one local step federated averaging settles at the optimum",
+        locator="folklore, repaired",
+        conditions=[tau <= 1],
+        assumptions=_PLAIN,
+        corrects="landmarks:fedavg.settles",
+        verdict="supported",
+    ),
+    at_optimum(
+        id="landmarks:scaffold.settles",
+        title="SCAFFOLD settles at the optimum",
+        locator="after Karimireddy et al., ICML 2020",
+        assumptions=(a.scaffold, a.full_participation, a.strongly_convex_clients),
+        note=(
+            "Whatever the clients, their numbers of local steps and their step sizes: a fixed point has c = 0, each "
+            "c_i is the gradient of F_i there, and their mean is c."
+        ),
+        verdict="supported",
+    ),
+    at_optimum(
+        id="landmarks:scaffnew.settles",
+        title="Scaffnew settles at the optimum",
+        locator="after Mishchenko et al., ICML 2022",
+        assumptions=(a.scaffnew, a.strongly_convex_clients, a.same_step_size),
+        verdict="supported",
+    ),
+    claim(
+        id="landmarks:scaffnew.contraction",
+        title="Scaffnew contracts at the rate of gradient descent, though it rarely communicates",
+        locator="after Mishchenko et al., ICML 2022, Theorem 3.6",
+        lhs=q.final_distance_sq,
+        rhs=skipped**T * (D**2 + eta**2 / p**2 * G_star**2) + eta**2 * sigma**2 / (1 - skipped),
+        conditions=[eta <= 1 / L],
+        assumptions=(a.scaffnew, *STEADY),
+        note=(
+            "The Lyapunov function is sum_i p_i |x_i - x*|^2 + (eta/p)^2 sum_i p_i |h_i - grad F_i(x*)|^2; an "
+            "iteration multiplies it by max(1 - eta mu, 1 - p^2) and adds at most eta^2 sigma^2."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="landmarks:fednova.settles",
+        kind="rate",
+        title="FedNova with unequal local work settles at the optimum, up to the step size",
+        locator="after Wang et al., NeurIPS 2020",
+        rate=Rate(limit, eta**2, eta),
+        assumptions=(a.fednova, a.full_participation, a.strongly_convex_clients),
+        note="FedAvg with unequal numbers of local steps tends to the minimiser of sum_i p_i tau_i F_i instead.",
+        verdict="asymptotic",
+    ),
+    at_optimum(
+        id="landmarks:fedavgm.settles",
+        title="Momentum at the server does not move the fixed point",
+        locator="after Hsu et al., 2019",
+        conditions=[tau <= 1],
+        assumptions=(a.server_momentum, a.full_participation, a.same_step_size, a.strongly_convex_clients),
+        note="With one local step that is the optimum, for heavy-ball and for Nesterov momentum.",
+        verdict="supported",
+    ),
+    claim(
+        id="landmarks:dsgd.one-hessian",
+        title="Where clients have one Hessian, their average does not feel the graph",
+        locator="after Lian et al., NeurIPS 2017",
+        lhs=q.final_distance_sq,
+        rhs=(1 - eta * mu) ** (2 * T) * D**2 + eta**2 * sigma**2 / (M * (1 - averaged)),
+        conditions=[eta <= 1 / L],
+        assumptions=(a.dsgd, *STEADY, a.uniform_shares, a.bounded_dissimilarity),
+        note="Gradients differ by a constant on all of space only where all Hessians are equal.",
+        verdict="supported",
+    ),
+    claim(
+        id="landmarks:compressed.price",
+        title="What rand-k compression costs with one local step",
+        locator="after Khirirat, Feyzmahdavian and Johansson, 2018",
+        lhs=q.final_distance_sq,
+        rhs=compressed**T * D**2 + eta**2 * (2 * omega * G_star**2 + (1 + omega) * sigma**2) / (M * (1 - compressed)),
+        conditions=[eta <= 1 / L, tau <= 1, compressed < 1],
+        assumptions=(a.compressed, *STEADY, a.full_participation, a.uniform_shares, a.unit_server_step),
+        note=(
+            "The variance of a compressed gradient is omega |grad F_i|^2 + (1 + omega) sigma^2, and |grad F_i|^2 is at "
+            "most 2 L^2 |x - x*|^2 + 2 |grad F_i(x*)|^2: even without noise, clients that differ leave an error of "
+            "the order of the step size."
+        ),
+        verdict="supported",
+    ),
+)

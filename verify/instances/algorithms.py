@@ -1,0 +1,105 @@
+"""Instances of algorithms that are definitions: small quadratics, and parameters that run files could have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from fedtheory.engine.run import Run
+from fedtheory.federation.problem import Problem
+from fedtheory.federation.problem.generators import random_quadratics
+from fedtheory.language import assumptions as a
+from fedtheory.runfile import run_with
+from verify.instances.family import CURVATURES, NOISES, SPREADS, Choices, family, pick, smoothness_of
+
+_FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 16))
+"""Step sizes as fractions of 1/L, for one local step."""
+_PROBABILITIES = ("1", "1/2", "1/5", "1/10")
+_MOMENTA = ("0", "1/2", "9/10")
+_SIZE = 40
+
+Keys = dict[str, Any]
+
+
+def _problem(generator: np.random.Generator, number: int, shared: bool = False) -> Problem:
+    """One or two dimensions, two or three clients."""
+    dimension, clients = 1 + number % 2, 2 + number // 2 % 2
+    spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
+    spread, noise = pick(generator, SPREADS), pick(generator, NOISES)
+    return random_quadratics(generator, spectra, shared=shared, heterogeneity=spread, noise=noise)
+
+
+def _run(problem: Problem, generator: np.random.Generator, steps: int, keys: Keys) -> Run:
+    """A step size that so many local steps can have, and one to four rounds."""
+    size = pick(generator, _FRACTIONS) / (smoothness_of(problem) * steps)
+    rounds = 1 + int(generator.integers(4))
+    return run_with(problem, {"local_step_size": str(size), "rounds": rounds} | keys)
+
+
+def _local_steps(generator: np.random.Generator, clients: int) -> list[int]:
+    return [1 + int(count) for count in generator.integers(3, size=clients)]
+
+
+@family("SCAFFOLD", _SIZE, meant_for=a.scaffold)
+def scaffold(number: int) -> Run:
+    """SCAFFOLD with one to three local steps, as many for each client or not."""
+    generator = np.random.default_rng([21, number])
+    problem = _problem(generator, number)
+    return _run(problem, generator, 3, {"name": "scaffold", "local_steps": _local_steps(generator, problem.clients)})
+
+
+@family("Scaffnew", _SIZE, meant_for=a.scaffnew)
+def scaffnew(number: int) -> Run:
+    """Scaffnew that communicates always or rarely."""
+    generator = np.random.default_rng([22, number])
+    probability = _PROBABILITIES[number % len(_PROBABILITIES)]
+    return _run(_problem(generator, number), generator, 1, {"name": "scaffnew", "probability": probability})
+
+
+@family("server momentum", _SIZE, meant_for=a.server_momentum)
+def server_momentum(number: int) -> Run:
+    """FedAvgM, heavy-ball and Nesterov, with one or two local steps."""
+    generator = np.random.default_rng([23, number])
+    keys = {"name": "fedavgm", "momentum": _MOMENTA[number % 3], "nesterov": number % 4 > 1}
+    return _run(_problem(generator, number), generator, 2, keys | {"local_steps": 1 + number // 8 % 2})
+
+
+@family("graphs", _SIZE, meant_for=a.dsgd)
+def graphs(number: int) -> Run:
+    """DSGD on two or three clients that listen to each other, more or less; half have one Hessian."""
+    generator = np.random.default_rng([24, number])
+    problem = _problem(generator, number, shared=number % 4 < 3)
+    return _run(problem, generator, 1, {"name": "dsgd", "mixing": _mixing(problem.clients, fmpq(number % 3 + 1, 3))})
+
+
+def _mixing(clients: int, heard: fmpq) -> list[list[str]]:
+    """Everybody keeps a share of its own and spreads the rest evenly."""
+    shared = heard / clients
+    return [[str(shared + (1 - heard if i == j else 0)) for j in range(clients)] for i in range(clients)]
+
+
+@family("compression", _SIZE, meant_for=a.compressed)
+def compression(number: int) -> Run:
+    """One random coordinate of one or two, or all of them."""
+    generator = np.random.default_rng([25, number])
+    problem = _problem(generator, number)
+    kept = 1 + number // 4 % problem.dimension
+    return _run(problem, generator, 1, {"name": "compressed", "coordinates": kept, "local_steps": 1 + number // 20})
+
+
+@family("proximal terms", _SIZE, meant_for=a.fedprox)
+def proximal_terms(number: int) -> Run:
+    """FedProx with one to three local steps."""
+    generator = np.random.default_rng([26, number])
+    keys = {"name": "fedprox", "proximal": ("0", "1/2", "1")[number % 3], "local_steps": 1 + number % 3}
+    return _run(_problem(generator, number), generator, 4, keys)
+
+
+@family("unequal local work", 12, meant_for=a.fednova, for_rates=True)
+def unequal_local_work(number: int) -> Run:
+    """FedNova with one to three local steps, at small step sizes."""
+    generator = np.random.default_rng([27, number])
+    problem = _problem(generator, number)
+    return _run(problem, generator, 12, {"name": "fednova", "local_steps": _local_steps(generator, problem.clients)})
