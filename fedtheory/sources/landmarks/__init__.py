@@ -14,4 +14,5 @@ SOURCE = Source(
     year=2026,
     claims=CLAIMS,
     main="scaffnew.contraction",
+    reading=7,
 )
