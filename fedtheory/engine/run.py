@@ -194,6 +194,11 @@ class Run(Shown):
         return nearest_good_point(self.problem, self.gradient_forms, time)
 
     @cached_property
+    def at_optimum(self) -> Comparator:
+        """The optimum, as a point to compare a run with."""
+        return Comparator(self.problem, self.gradient_forms, self.problem.centred.optimum)
+
+    @cached_property
     def objective_smoothness(self) -> Number:
         """Largest eigenvalue of the Hessian of F."""
         return self.arithmetic.largest_eigenvalue(self.problem.hessian)

@@ -6,7 +6,7 @@ own, which are not independent of each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import sympy as sp
@@ -31,7 +31,8 @@ DISSIMILARITY_AT_Y = "dissimilarity at the comparator"
 def with_comparator(theory: Theory, claim: Claim) -> Theory:
     """The theory of a claim about local steps in expectation, with what is known of its comparator, if it has one."""
     letter = letters_of(claim)
-    if claim.place != "step" or not letter.has(q.comparator):
+    point = next((point for point in _POINTS if any(letter.has(known) for known in (point, *_POINTS[point]))), None)
+    if claim.place != "step" or point is None:
         return theory
     noise = letter(q.gradient_noise)
     is_quiet = noise not in theory.noise
@@ -41,17 +42,25 @@ def with_comparator(theory: Theory, claim: Claim) -> Theory:
         noise=theory.noise | (set() if is_quiet else {noise_at_y}),
         one_draw=theory.one_draw | (set() if is_quiet else {frozenset({noise, noise_at_y})}),
         definitions={**theory.definitions, **({noise_at_y: sp.S.Zero} if is_quiet else {})},
-        assumed={**theory.assumed, **dict(_known(claim, letter))},
+        assumed={**theory.assumed, **dict(_known(claim, letter, point))},
     )
 
 
-def _known(claim: Claim, letter: Letters) -> Iterator[tuple[str, Expr]]:
+_POINTS: Mapping[q.VectorNotion, tuple[q.Quantity, q.Quantity]] = {
+    q.comparator: (q.comparator_noise, q.comparator_dissimilarity),
+    q.optimum: (q.noise_at_optimum, q.dissimilarity_at_optimum),
+}
+"""Points with which runs are compared, and the noise and the dissimilarity of gradients there."""
+
+
+def _known(claim: Claim, letter: Letters, point: q.VectorNotion) -> Iterator[tuple[str, Expr]]:
     """Slacks that are not negative in expectation: an assumption, and what two quantities measure."""
     objective, client_objective = letter(q.objective), letter(q.client_objective)
-    y, local = letter(q.comparator), letter(q.local_iterate)
+    y, local = letter(point), letter(q.local_iterate)
+    noise, dissimilarity = _POINTS[point]
     apart = Gradient(client_objective, y) - Gradient(objective, y)
-    yield DISSIMILARITY_AT_Y, letter(q.comparator_dissimilarity) ** 2 - Average(norm_sq(apart))
-    yield NOISE_AT_Y, letter(q.comparator_noise) ** 2 - Average(norm_sq(noise_at_y))
+    yield DISSIMILARITY_AT_Y, letter(dissimilarity) ** 2 - Average(norm_sq(apart))
+    yield NOISE_AT_Y, letter(noise) ** 2 - Average(norm_sq(noise_at_y))
     if a.smooth_noise in claim.assumptions:
         above = Value(client_objective, y) - Value(client_objective, local)
         gap = above - inner(Gradient(client_objective, local), y - local)

@@ -20,6 +20,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import comparators, updates
 from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.combination import Combination, examine_combination
+from fedtheory.proofs.contraction import Contraction, examine_contraction
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.induction import POWER
@@ -35,6 +36,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     MeanCertificate: examine_mean,
     Combination: examine_combination,
     Recursion: examine_recursion,
+    Contraction: examine_contraction,
 }
 
 

@@ -109,19 +109,19 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
     yield from reliance(claim, of_step, link=0)
     yield assumed(claim, ROUNDS, "a round ends where its average ends")
     yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
-    theory = _over_steps(step)
-    yield from _ends_with_nothing(certificate.potential, theory)
+    theory = over_steps(step)
+    yield from ends_with_nothing(certificate.potential, theory)
     left = _left_over(claim, step, certificate, theory)
     yield Step("the mean over the steps" + (f"; what is left over is {composed(left)}" if left else ""), not left)
 
 
-def _over_steps(step: Claim) -> Theory:
+def over_steps(step: Claim) -> Theory:
     """The theory of a statement about each local step, in which numbers of a step can be summed over the steps."""
     letter = letters_of(step)
     return replace(theory_of(step), step_number=letter(q.local_step_index), local_steps=letter(q.local_steps))
 
 
-def _ends_with_nothing(potential: Expr | None, theory: Theory) -> Iterator[Step]:
+def ends_with_nothing(potential: Expr | None, theory: Theory) -> Iterator[Step]:
     """That a potential is a number at every step, and zero after the last: at the first one nobody is apart."""
     if potential is None:
         return
@@ -143,14 +143,15 @@ def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: 
         rest = sp.expand(rest - factor * entry.mean)
         form = added([form, scaled(scalar(entry.step, theory), -factor)])
     if certificate.potential is not None:
-        form = added([form, scaled(_traded(certificate.potential, letter, theory), sp.S.NegativeOne)])
+        now, later = traded(certificate.potential, letter)
+        form = added([form, scaled(scalar(now - later, theory), sp.S.NegativeOne)])
     constant = scalar(LocalSum(form.pop(sp.S.One, sp.S.Zero)), theory).get(sp.S.One, sp.S.Zero) / theory.local_steps
     return remainder({**form, sp.S.One: rest - constant})
 
 
-def _traded(potential: Expr, letter: Letters, theory: Theory) -> Form:
-    """What a step gains where the clients are apart before it, and pays where they are after it."""
+def traded(potential: Expr, letter: Letters) -> tuple[Expr, Expr]:
+    """A potential times how far the clients are apart, in the mean square, before a step and after it."""
     step = letter(q.local_step_index)
     before = Average(norm_sq(letter(q.local_iterate) - letter(q.average_iterate)))
     after = Average(norm_sq(letter(q.next_local_iterate) - letter(q.next_average_iterate)))
-    return scalar(potential * before - potential.xreplace({step: step + 1}) * after, theory)
+    return potential * before, potential.xreplace({step: step + 1}) * after

@@ -52,6 +52,8 @@ _MAY_VANISH = (
     q.comparator_noise,
     q.comparator_dissimilarity,
     q.noise_smoothness,
+    q.noise_at_optimum,
+    q.dissimilarity_at_optimum,
     q.mean_chi_sq,
     q.mean_weight_sum,
     gradient_bound,
@@ -101,7 +103,13 @@ POSITIVE = (*_COUNTS, *_POSITIVE, q.client_local_steps, q.client_step_size)
 """Numbers that are positive, but for the curvatures of flat objectives."""
 NONNEGATIVE = (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *_CLIENTS_MAY_VANISH)
 """Numbers that may be zero, and are not negative."""
-CURVED = (q.smallest_curvature, q.objective_smoothness, q.client_strong_convexity, q.client_smoothness)
+CURVED = (
+    q.smallest_curvature,
+    q.objective_smoothness,
+    q.strong_convexity,
+    q.client_strong_convexity,
+    q.client_smoothness,
+)
 """Of these, the ones that are positive where every client's objective is strongly convex."""
 _OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
 """Numbers that each client has one of; none is negative."""

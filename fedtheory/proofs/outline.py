@@ -17,6 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.facts import Fact
@@ -201,7 +202,7 @@ _ABOUT_KINDS: dict[type, str] = {
 }
 
 
-def _mean(claim: Claim, certificate: MeanCertificate) -> Iterator[Group]:
+def _mean(claim: Claim, certificate: MeanCertificate | Contraction) -> Iterator[Group]:
     (at_step,) = in_plain_letters(find(certificate.step)).relations
     entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
     yield Group(claim.relations[0].latex, (entry,))
@@ -211,7 +212,25 @@ def _about_mean(_claim: Claim, certificate: MeanCertificate) -> str:
     return (
         f"This is the mean, over the local steps of {'a round' if certificate.span == 'round' else 'the run'}, of a "
         "claim about each of them that is proved.  Differences from one step to the next telescope; the rest is the "
-        "definition of the quantities."
+        "definition of the quantities." + _about_potential(certificate.potential)
+    )
+
+
+def _about_potential(potential: Expr | None) -> str:
+    if potential is None:
+        return ""
+    return (
+        "  The mean squared distance of the clients from their average is zero where a round starts; what it is "
+        f"multiplied by, ${latex(potential)}$, is zero where a round ends."
+    )
+
+
+def _about_contraction(_claim: Claim, certificate: Contraction) -> str:
+    return (
+        f"By a proved claim about each local step, ${latex(certificate.weight)}$ times the squared distance of the "
+        f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
+        f"${latex(certificate.offset)}$.  Over all steps these losses are a geometric series."
+        + _about_potential(certificate.potential)
     )
 
 
@@ -267,6 +286,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     MeanCertificate: (_about_mean, _mean),
     Combination: (_about_sums, _sums),
     Recursion: (_about_recursion, _recursion),
+    Contraction: (_about_contraction, _mean),
 }
 
 

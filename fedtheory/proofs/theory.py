@@ -54,7 +54,7 @@ def theory_of(claim: Claim) -> Theory:
         means={objective: client_objective},
         convex=both if is_convex else frozenset(),
         smooth=_own_constants(letter, "smooth") | (dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {}),
-        strongly_convex=_own_constants(letter, "strongly convex"),
+        strongly_convex=_common_curvature(letter) | _own_constants(letter, "strongly convex"),
         lipschitz=dict.fromkeys(both, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
         visited=frozenset({letter(notion) for notion in _VISITED} | points),
         minimisers={objective: letter(q.optimum)} | _client_minimisers(claim, letter),
@@ -80,6 +80,12 @@ def _own_constants(letter: Letters, kind: str) -> dict[sp.Symbol, Expr]:
     mean, own = _CURVATURES[kind]
     known = ((q.objective, mean), (q.client_objective, own))
     return {letter(objective): letter(constant) for objective, constant in known if letter.has(constant)}
+
+
+def _common_curvature(letter: Letters) -> dict[sp.Symbol, Expr]:
+    """The smallest curvature of all clients, which F and each of them have at least."""
+    common = letter(q.strong_convexity) if letter.has(q.strong_convexity) else None
+    return {} if common is None else {letter(f): common for f in (q.objective, q.client_objective)}
 
 
 _CURVATURES = {

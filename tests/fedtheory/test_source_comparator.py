@@ -18,13 +18,31 @@ from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import least_squares
+from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import smooth, smooth_noise
 from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificate_of, examine
 from fedtheory.sources.comparator.statements import full_rounds as full
-from fedtheory.sources.comparator.statements.notation import D_y, L, M, T, ell, eta, sigma_y, tau, zeta_y
+from fedtheory.sources.comparator.statements import strong_convexity as strong
+from fedtheory.sources.comparator.statements.notation import (
+    D,
+    D_y,
+    K,
+    L,
+    M,
+    T,
+    ell,
+    eta,
+    mu,
+    sigma_y,
+    tau,
+    x_star,
+    xbar,
+    zeta_y,
+)
 from verify.check import check
 
 ROWS = [[[1, 0], [2, 1], [0, 1]], [[1, 1], [-1, 2], [1, 0]]]
@@ -149,6 +167,87 @@ def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
     """Smaller constants, wider conditions and fewer assumptions break the certificate of the local step."""
     assert is_proved(find("comparator:one-step"))
     assert not is_proved(replace(find("comparator:one-step"), **change))
+
+
+STRONG_STEP, LAST = find("comparator:strongly-convex.one-step"), find("comparator:strongly-convex.last-model")
+STRONG_CHANGES = {
+    "a faster rate": {"rhs": STRONG_STEP.rhs - eta * mu / 20 * Expectation(norm_sq(xbar - x_star))},
+    "a lower floor": {"rhs": STRONG_STEP.rhs - eta * strong.floor},
+    "half of the gaps is not enough": {"conditions": [full.SHORT_STEP, strong.SLOW, strong.SMALL]},
+    "large curvature": {"conditions": [full.SHORT_STEP, strong.PAID, strong.SLOW]},
+    "long rounds": {"conditions": [full.SHORT_STEP, strong.PAID, strong.SMALL]},
+}
+
+
+@pytest.mark.parametrize("change", STRONG_CHANGES.values(), ids=STRONG_CHANGES)
+def test_no_stronger_contraction_is_proved(change: dict[str, Any]) -> None:
+    """A faster rate, a lower floor, a condition left out."""
+    assert is_proved(STRONG_STEP)
+    assert not is_proved(replace(STRONG_STEP, **change))
+
+
+LAST_CHANGES = {
+    "half the floor": LAST.rhs - 3 * strong.floor / (4 * mu),
+    "no floor": LAST.rhs - 3 * strong.floor / (2 * mu),
+    "half the distance": LAST.rhs - strong.factor**K * D**2 / 2,
+    "one step more": LAST.rhs + (strong.factor ** (K + 1) - strong.factor**K) * D**2,
+}
+
+
+@pytest.mark.parametrize("rhs", LAST_CHANGES.values(), ids=LAST_CHANGES)
+def test_no_smaller_distance_is_proved(rhs: Any) -> None:
+    """Each term halved, and the rate counted once more."""
+    assert is_proved(LAST)
+    assert not is_proved(replace(LAST, rhs=rhs))
+
+
+CONTRACTIONS: dict[str, dict[str, Any]] = {
+    "another factor": {"factor": strong.factor**2},
+    "another weight": {"weight": sp.Integer(1)},
+    "another potential": {"potential": 2 * strong.drift_potential},
+    "a potential that is left over": {"potential": strong.drift_potential + L},
+    "a smaller offset": {"offset": eta * strong.floor},
+}
+
+
+@pytest.mark.parametrize("change", CONTRACTIONS.values(), ids=CONTRACTIONS)
+def test_a_contraction_says_what_the_step_says(change: dict[str, Any]) -> None:
+    """Other numbers than those of the step are refused."""
+    certificate: Any = certificate_of(LAST.id)
+    assert examine(LAST, replace(certificate, **change)).verdict == "broken"
+
+
+STRONGLY_CONVEX: dict[str, dict[str, Any]] = {
+    "one curvature": {"hessians": [[["1"]], [["1"]]], "local_step_size": "1/50", "local_steps": 1},
+    "two curvatures": {"hessians": [[["1"]], [["6/5"]]], "linear": [["1/10"], ["-1/10"]], "local_step_size": "1/200"},
+    "two dimensions": {
+        "hessians": [[["1", "0"], ["0", "6/5"]]] * 2,
+        "linear": [["1/10", "0"], ["-1/10", "1/10"]],
+        "start": ["1", "1"],
+        "local_step_size": "1/200",
+    },
+}
+
+
+@pytest.mark.parametrize("changes", STRONGLY_CONVEX.values(), ids=STRONGLY_CONVEX)
+def test_the_floor_is_near_the_error_at_which_runs_settle(changes: dict[str, Any]) -> None:
+    """Within a factor of four, and never below it."""
+    assert 1 < floor_over_settled(line_run(FLOAT, **changes)) < 4
+
+
+def test_the_floor_of_ridge_regression() -> None:
+    """Diabetes data in batches of eight."""
+    problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": 20}
+    algorithm = {"local_step_size": 0.0003, "local_steps": 3, "rounds": 100}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
+    assert check(LAST, run).holds
+    assert 1 < floor_over_settled(run) < 4
+
+
+def floor_over_settled(run: Run) -> float:
+    """What the bound tends to for ever more rounds, over what the exact error tends to."""
+    floor = compile_expression(3 * strong.floor / (2 * mu), LAST.notation)(whole_run(run))
+    return float(np.ravel(floor)[0] / q.limiting_distance_sq.on(run))
 
 
 AVERAGE = find("comparator:average-error")

@@ -24,6 +24,7 @@ from verify.instances import (
     noiseless,
     particular_clocks,
     sampled,
+    short_rounds,
     speedup,
 )
 from verify.instances.family import FAMILIES, Family, Instance
@@ -43,6 +44,7 @@ __all__ = [
     "noiseless",
     "particular_clocks",
     "sampled",
+    "short_rounds",
     "speedup",
 ]
 

@@ -119,6 +119,11 @@ class LossRun(Run):
         raise NotApplicable("comparators are computed for quadratics only")
 
     @cached_property
+    def at_optimum(self) -> Comparator:
+        """None: noise and dissimilarity at a point are computed for quadratics."""
+        raise NotApplicable("noise and dissimilarity at a point are computed for quadratics only")
+
+    @cached_property
     def objective_smoothness(self) -> Number:
         """The largest slope of grad F."""
         return self._steepest(self.problem.weights[None])[0]

@@ -43,6 +43,20 @@ comparator_dissimilarity = Quantity(
     lambda run: run.comparator.dissimilarity_sq,
     root=True,
 )
+noise_at_optimum = constant(
+    "noise_at_optimum",
+    r"\sigma_*",
+    "sigma_*, sigma_*^2 = sum_i p_i E|g_i(x*) - grad F_i(x*)|^2, at the optimum",
+    lambda run: run.at_optimum.noise_sq,
+    root=True,
+)
+dissimilarity_at_optimum = constant(
+    "dissimilarity_at_optimum",
+    r"\zeta_*",
+    "zeta_*, zeta_*^2 = sum_i p_i |grad F_i(x*)|^2, at the optimum",
+    lambda run: run.at_optimum.dissimilarity_sq,
+    root=True,
+)
 noise_smoothness = constant(
     "noise_smoothness",
     r"\ell",

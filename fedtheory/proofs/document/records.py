@@ -13,6 +13,7 @@ from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.document.shapes import (
@@ -171,7 +172,7 @@ class _Link(Shape):
         return {"oneOf": [_TERMS.schema, *_LINKS_OF_THEIR_OWN.schema["oneOf"]]}
 
 
-AnyCertificate = Certificate | MeanCertificate | Combination | Recursion
+AnyCertificate = Certificate | MeanCertificate | Combination | Recursion | Contraction
 CERTIFICATE = OneOf(
     (
         Record(
@@ -204,6 +205,19 @@ CERTIFICATE = OneOf(
                 "step": _TEXT,
                 "span": Named({"round": "round", "run": "run"}),
                 "potential": _EXPRESSION,
+                "relaxed": _CONDITIONS,
+            },
+        ),
+        Record(
+            "contraction",
+            Contraction,
+            {
+                "claim": _TEXT,
+                "step": _TEXT,
+                "factor": _EXPRESSION,
+                "weight": _EXPRESSION,
+                "potential": _EXPRESSION,
+                "offset": _EXPRESSION,
                 "relaxed": _CONDITIONS,
             },
         ),

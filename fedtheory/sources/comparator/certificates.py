@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy as sp
 
-from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, smoothness, square
+from fedtheory.kernel import Term, assumption, cocoercivity, convexity, one, smoothness, square, strong_convexity
 from fedtheory.kernel.expressions import Average, Gradient
 from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.sources.comparator.statements import strong_convexity as strong
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_ROUND, left_to_pay, potential
 from fedtheory.sources.comparator.statements.notation import (
     F,
@@ -21,13 +25,17 @@ from fedtheory.sources.comparator.statements.notation import (
     ell,
     eta,
     k,
+    mu,
     n_i,
+    sigma_star,
     sigma_y,
     tau,
     x_i,
+    x_star,
     xbar,
     xbar_next,
     y,
+    zeta_star,
 )
 
 _ONE = sp.S.One
@@ -64,11 +72,55 @@ _STEP = [
     Term((1 - 1 / M) * L * eta**2 * (tau - 1 - k) * tau * k * sigma_y**2 / (4 * (k + 2)), one()),
 ]
 
+# Strongly convex clients: as above with y = x*, twice the potential, and other weights for the noise.
+_STRONG_MISFIT = Gradient(F_i, x_star)
+_STRONG_CHANGE = _SLOPE - _STRONG_MISFIT
+_strong_noise_weight = eta * (1 + L * eta) / (2 * M) + 2 * (1 - 1 / M) * eta**2 * _next_potential
+_strong_slope_weight = 2 * _slope_weight
+_strong_spent = 10 * ell * _strong_noise_weight + 4 * L * _strong_slope_weight
+_strong_budget = strong.PAID.lhs
+_growth = tau * (tau + 1)
+_left_of_noise = sp.factor(
+    strong.floor - 5 * _strong_noise_weight * sigma_star**2 / 4 - 2 * _strong_slope_weight * zeta_star**2
+)
+_IN_UNITS_OF_F = [
+    Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
+    Term(_ONE, strong_convexity(F, xbar_next, x_star)),
+    Term(_ONE / 2, strong_convexity(F_i, x_star, x_i), averaged=True),
+    Term((1 - _strong_budget) / 2, convexity(F_i, x_star, x_i), averaged=True),
+    Term(sp.factor(_strong_budget / 2 - _strong_spent), convexity(F_i, x_star, x_i), averaged=True),
+    Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
+    Term(2 * _next_potential / (k + 1), square((x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)), averaged=True),
+    Term(_strong_slope_weight, square(_STRONG_CHANGE - Average(_STRONG_CHANGE) - _STRONG_MISFIT), averaged=True),
+    Term(2 * _strong_slope_weight, square(Average(_STRONG_CHANGE))),
+    Term(4 * L * _strong_slope_weight, cocoercivity(F_i, x_star, x_i), averaged=True),
+    Term(2 * _strong_slope_weight, assumption(DISSIMILARITY_AT_Y)),
+    Term(_strong_noise_weight / 4, square(4 * n_i - 5 * noise_at_y), averaged=True),
+    Term(5 * _strong_noise_weight, assumption(SMOOTH_NOISE), averaged=True),
+    Term(5 * _strong_noise_weight / 4, assumption(NOISE_AT_Y)),
+    # The distances contract: the average's, and those from it.
+    Term((1 - 8 * eta * mu) * mu / 12, square(xbar - x_star)),
+    Term((3 - 4 * _growth * eta * mu) * L / 6, square(x_i - xbar), averaged=True),
+    Term(mu / 4, square(x_i - xbar), averaged=True),
+    Term(sp.factor(2 * L * eta * mu * _growth / 3 - 8 * eta * mu * potential / 3), square(x_i - xbar), averaged=True),
+    Term(_left_of_noise, one()),
+]
+_STRONG_STEP = [replace(term, coefficient=2 * eta * term.coefficient) for term in _IN_UNITS_OF_F]
+
 _SHARE = 1 / (2 * eta * tau * T)
 
 CERTIFICATES = [
     Certificate(claim="comparator:one-step", links=[_STEP]),
     MeanCertificate(claim="comparator:all-steps", step="comparator:one-step", span="run", potential=potential),
+    Certificate(claim="comparator:strongly-convex.one-step", links=[_STRONG_STEP]),
+    Contraction(
+        claim="comparator:strongly-convex.last-model",
+        step="comparator:strongly-convex.one-step",
+        factor=strong.factor,
+        weight=strong.weight,
+        potential=strong.drift_potential,
+        offset=2 * eta * strong.floor,
+    ),
     Combination(
         claim="comparator:average-error",
         links=[

@@ -12,41 +12,57 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 
 M, T, tau, eta, L = sp.symbols("M T tau eta L", positive=True)
+K = sp.Symbol("K", integer=True, positive=True)
 ell, sigma_y, zeta_y, D_y = sp.symbols("ell sigma_y zeta_y D_y", nonnegative=True)
+mu, sigma_star, zeta_star, D = sp.symbols("mu sigma_opt zeta_opt D", nonnegative=True)
 k = sp.Symbol("k", integer=True, nonnegative=True)
 
 x_i, x_i_next, xbar, xbar_next = sp.symbols(
     r"x_i^{(t\,k)} x_i^{(t\,k+1)} \bar{x}^{(t\,k)} \bar{x}^{(t\,k+1)}", real=True
 )
-y, n_i = sp.symbols("y n_i", real=True)
+y, n_i, x_star = sp.symbols("y n_i x^*", real=True)
 F, F_i = sp.symbols("F F_i", real=True)
 
 average_error, comparator_gap = q.average_suboptimality.symbol, q.comparator_suboptimality.symbol
 progress, final_distance = q.total_comparator_progress.symbol, q.final_comparator_distance_sq.symbol
+final_error = q.final_distance_sq.symbol
 
-NOTATION: dict[sp.Symbol, Notion] = {
+_SHARED: dict[sp.Symbol, Notion] = {
     M: q.clients,
     T: q.rounds,
+    K: q.iterations,
     tau: q.local_steps,
     eta: q.local_step_size,
     k: q.local_step_index,
     L: q.smoothness,
     ell: q.noise_smoothness,
-    sigma_y: q.comparator_noise,
-    zeta_y: q.comparator_dissimilarity,
-    D_y: q.comparator_distance,
     x_i: q.local_iterate,
     x_i_next: q.next_local_iterate,
     xbar: q.average_iterate,
     xbar_next: q.next_average_iterate,
-    y: q.comparator,
     n_i: q.gradient_noise,
     F: q.objective,
     F_i: q.client_objective,
+}
+ANY_POINT: dict[sp.Symbol, Notion] = {
+    **_SHARED,
+    y: q.comparator,
+    sigma_y: q.comparator_noise,
+    zeta_y: q.comparator_dissimilarity,
+    D_y: q.comparator_distance,
     average_error: q.average_suboptimality,
     comparator_gap: q.comparator_suboptimality,
     progress: q.total_comparator_progress,
     final_distance: q.final_comparator_distance_sq,
+}
+THE_OPTIMUM: dict[sp.Symbol, Notion] = {
+    **_SHARED,
+    x_star: q.optimum,
+    mu: q.strong_convexity,
+    sigma_star: q.noise_at_optimum,
+    zeta_star: q.dissimilarity_at_optimum,
+    D: q.initial_distance,
+    final_error: q.final_distance_sq,
 }
 
 SETTING = (
@@ -58,4 +74,5 @@ SETTING = (
     a.smooth_noise,
 )
 
-claim = partial(Claim, where=NOTATION)
+claim = partial(Claim, where=ANY_POINT)
+claim_at_optimum = partial(Claim, where=THE_OPTIMUM)

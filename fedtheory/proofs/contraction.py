@@ -1,0 +1,93 @@
+"""From a step that contracts to the last model: distances from the optimum shrink, up to a floor.
+
+Let X be E|xbar - x*|^2 before a local step and V how far the clients are from
+their average, in the mean square.  A proved step says
+
+    w X' + c(k+1) V'  <=  q (w X + c(k) V) + b,
+
+with c zero after the last step of a round, and V zero before the first.  So
+after all K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected, Step, added, composed, is_nonnegative, is_positive, remainder, scalar, scaled
+from fedtheory.kernel.expressions import Expr, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.means import ends_with_nothing, over_steps, traded
+from fedtheory.proofs.numbers import ROUNDS, letters_of, numbers_of
+from fedtheory.proofs.proof import Prover, assumed, reliance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contraction:
+    """Why the last model is near the optimum."""
+
+    claim: str
+    """Its id."""
+    step: str
+    """Id of the claim about each local step."""
+    factor: Expr
+    """q."""
+    weight: Expr
+    """w."""
+    potential: Expr
+    """c(k)."""
+    offset: Expr
+    """b."""
+    relaxed: Sequence[Expr] | None = None
+    """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
+
+
+def examine_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
+    """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
+    of_step = prove(certificate.step)
+    step = of_step.statement
+    if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
+        raise Rejected("a contraction is one inequality, and follows from one")
+    yield from reliance(claim, of_step)
+    yield assumed(claim, ROUNDS, "a round ends where its average ends")
+    yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
+    yield _is_the_step(step, certificate)
+    yield from ends_with_nothing(certificate.potential, over_steps(step))
+    yield from _conclusion(claim, certificate)
+
+
+def _is_the_step(step: Claim, certificate: Contraction) -> Step:
+    """That the step says what the certificate says of it."""
+    theory, letter = over_steps(step), letters_of(step)
+    factor, weight = certificate.factor, certificate.weight
+    before, after = (
+        norm_sq(letter(model) - letter(q.optimum)) for model in (q.average_iterate, q.next_average_iterate)
+    )
+    now, later = traded(certificate.potential, letter)
+    claimed = factor * weight * before + factor * now + certificate.offset - weight * after - later
+    parts = [scalar(step.relations[0].slack, theory), scaled(scalar(sp.expand(claimed), theory), sp.S.NegativeOne)]
+    left = remainder(added(parts))
+    return Step("the step contracts" + (f"; what is left over is {composed(left)}" if left else ""), not left)
+
+
+def _conclusion(claim: Claim, certificate: Contraction) -> Iterator[Step]:
+    """That numbers are as they should be, and that the floor is at most what the claim says."""
+    letter, numbers, relation = letters_of(claim), numbers_of(claim), claim.relations[0]
+    index = letter(q.local_step_index)
+    factor, weight, offset = (numbers.plain(n) for n in (certificate.factor, certificate.weight, certificate.offset))
+    if relation.left != letter(q.final_distance_sq) or any(n.has(index) for n in (factor, weight, offset)):
+        raise Rejected("a contraction bounds the distance of the last model, by numbers that are the same at all steps")
+    conditions = tuple(claim.conditions)
+    yield Step(f"({factor}) >= 0", is_nonnegative(factor, numbers, conditions))
+    yield Step(f"({offset}) >= 0", is_nonnegative(offset, numbers, conditions))
+    for number in (1 - factor, weight):
+        yield Step(f"({number}) > 0", is_positive(sp.expand(number), numbers, conditions))
+    start = factor ** letter(q.iterations) * letter(q.initial_distance) ** 2
+    floor = relation.right - start
+    if floor.has(letter(q.iterations), letter(q.initial_distance)):
+        raise Rejected(f"the right side has something else of the start than {start}")
+    spare = sp.cancel(floor - offset / (weight * (1 - factor)))
+    yield Step(f"({spare}) >= 0", is_nonnegative(numbers.plain(spare), numbers, conditions))
