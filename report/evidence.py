@@ -70,7 +70,7 @@ def evidence(verdict: ClaimVerdict, called: str) -> Evidence | None:
 def _title(verdict: ClaimVerdict) -> str:
     if verdict.verdict == "refuted":
         return "Counterexample"
-    return "An instance" if verdict.worst_ratio is None else "The instance with the largest ratio"
+    return "An instance" if verdict.worst_ratio is None else "The simplest instance with nearly the largest ratio"
 
 
 def _remark(check: Check) -> str:

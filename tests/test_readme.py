@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
+from fedtheory.cli.run_in_words import in_words
 from fedtheory.language.assumptions import full_gradients
 from fedtheory.language.registry import find
 from fedtheory.language.targets import resolve
@@ -39,8 +40,9 @@ def mine(tmp_path: Path) -> str:
 def test_the_wrong_bound_is_refuted_as_shown(mine: str) -> None:
     """The printed counterexample violates the claim with the printed sides, and is what `verify` finds."""
     shown = block("console", "fedtheory verify mine.py:drift")
-    table = tomllib.loads(shown[shown.index("[problem]") :])
+    table = tomllib.loads(block("toml", "# counterexample.toml"))
     found = check(resolve(mine), parse_run(table, RATIONAL))
+    assert all(f"\n  {line}\n" in shown for line in in_words(table))
     assert found.holds is False
     assert found.worst is not None
     assert f"left side {found.worst.lhs}, right side {found.worst.rhs}" in shown
@@ -54,8 +56,7 @@ def test_the_python_lines_run(
 ) -> None:
     """The example for instructors prints a refutation."""
     monkeypatch.chdir(tmp_path)
-    shown = block("console", "fedtheory verify mine.py:drift")
-    (tmp_path / "counterexample.toml").write_text(shown[shown.index("[problem]") :])
+    (tmp_path / "counterexample.toml").write_text(block("toml", "# counterexample.toml"))
     exec(block("python", "found = check("), {})
     assert capsys.readouterr().out
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.errors import InputError
-from fedtheory.language.targets import Target, resolve
+from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
+from verify.check.links import condition_links, links_of
+from verify.check.rates import require_ladder
 from verify.check.settle import check_settled
 from verify.content import tried_with
 from verify.instances import FAMILIES, Instance, complexity, families_for
@@ -35,6 +37,17 @@ class Outcome:
     seconds: float
     is_trivial: bool = False
     """Whether a rate holds because its quantity is zero."""
+
+
+def require_testable(target: Target) -> None:
+    """Raise `InputError`, with the line of the user's file, for a claim that no run could be asked about."""
+    try:
+        claim = resolve(target)
+        links_of(claim), condition_links(claim)
+        if claim.rate is not None:
+            require_ladder(claim)
+    except InputError as error:
+        raise placed(error, target) from None
 
 
 def try_claims(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL, plain_float
 from fedtheory.engine.run import Run
+from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import Target, resolve
@@ -17,13 +18,17 @@ from fedtheory.runfile import parse_run, run_table, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify import cache
 from verify.check import Check, check
+from verify.check.outcome import unclearness
 from verify.content import judged_with
 from verify.counterexamples import counterexample
 from verify.falsify import Glance, glance
-from verify.trials import Outcome, counts, try_claims
+from verify.tailored import ENOUGH, lacking, made_for
+from verify.trials import Outcome, counts, require_testable, try_claims
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
 """Verdicts that a violation would change."""
+_NEARLY = 0.01
+"""Part of the largest ratio within which the simplest instance is shown."""
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
 
@@ -69,6 +74,8 @@ class ClaimVerdict(Shown):
     seconds: float
     searched: int = 0
     """Runs that a search for a violation tried, beside the instances."""
+    lacking: Mapping[str, int] = field(default_factory=dict)
+    """For a claim of one's own: the kinds of runs, such as noisy ones, of which too few could be made, and how many."""
 
     def summary(self) -> str:
         """The claim, the verdict, and on how many instances."""
@@ -91,6 +98,16 @@ class ClaimVerdict(Shown):
     def target(self) -> str:
         """What the user named; the id of a claim that was given itself."""
         return self.given if isinstance(self.given, str) else self.given.id
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the claim is of no paper, but the user's own."""
+        return paper_with(self.claim.source) is None
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether the instances are too few to say much."""
+        return self.claim.is_testable and self.instances < ENOUGH
 
     @property
     def agrees(self) -> bool:
@@ -118,7 +135,7 @@ class ClaimVerdict(Shown):
 
 
 def verify(
-    targets: Sequence[Target],
+    targets: Sequence[Target] | Target,
     *,
     jobs: int = 1,
     search: float = 0,
@@ -129,17 +146,30 @@ def verify(
     Claims can be given themselves as well; they do not travel, so that all is then done in this process.
 
     A violation counts once it is confirmed in exact rationals, or by enclosures that do not overlap.
-    A claim of no paper that is only supported is searched for a violation, for at most `search` seconds.
+    For a claim of no paper that stands instances are made until there are enough of every kind, and
+    it is searched for a violation, for at most `search` seconds.  With few instances it is left undecided.
+    `InputError` where one of them is no claim, or one that no run could be asked about.
     What was found before, by the same code for the same claims, is not looked for again.
     """
-    jobs = jobs if all(isinstance(target, str) for target in targets) else 1
-    verdicts = {target: _known(target, search) for target in targets}
+    named = _named(targets)
+    jobs = jobs if all(isinstance(target, str) for target in named) else 1
+    verdicts = {target: _known(target, search) for target in named}
     unknown = [target for target, found in verdicts.items() if found is None]
     for found in _found(unknown, jobs, search, on_progress):
         verdicts[found.given] = found
         if isinstance(found.given, str):
             cache.keep(found, *_key(found.given, search))
     return [verdict for verdict in verdicts.values() if verdict is not None]
+
+
+def _named(targets: Sequence[Target] | Target) -> list[Target]:
+    """What is to be tried, one by one, all of it such that a run can be asked about it."""
+    several = [targets] if isinstance(targets, Target) else list(targets)
+    for target in several:
+        if not isinstance(target, Target):
+            raise InputError("targets", f"expected ids, file.py:NAME or claims, got {target!r}")
+        require_testable(target)
+    return several
 
 
 def _known(target: Target, search: float) -> ClaimVerdict | None:
@@ -167,6 +197,8 @@ def _found(
 
     for outcome in try_claims(targets, jobs=jobs, on_progress=on_tried):
         outcomes[outcome.target].append(outcome)
+    for outcome in made_for(outcomes, jobs, on_progress):
+        outcomes[outcome.target].append(outcome)
     results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
         delayed(_concluded)(target, found, search) for target, found in outcomes.items()
     )
@@ -179,8 +211,17 @@ def _concluded(target: Target, outcomes: Sequence[Outcome], search: float) -> Cl
     """The verdict on a claim from its outcomes, its proof, and for an open claim of one's own a search."""
     is_proved = _may_be_proved(target, outcomes) and prove(resolve(target)).verdict == "proved"
     verdict = _verdict(target, outcomes, is_proved)
-    is_searched = search > 0 and verdict.verdict in _OPEN and paper_with(verdict.claim.source) is None
-    return _after(verdict, glance(verdict.claim, search)) if is_searched else verdict
+    if verdict.verdict not in _OPEN or not verdict.is_own or not verdict.claim.is_testable:
+        return verdict
+    if verdict.claim.rate is None:
+        verdict = _weighed(verdict, outcomes)
+    return _after(verdict, glance(verdict.claim, search)) if search > 0 else verdict
+
+
+def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:
+    """A verdict that says what few instances had, and is not "supported" where there are few."""
+    is_few = verdict.verdict == "supported" and verdict.is_thin
+    return replace(verdict, verdict="undecided" if is_few else verdict.verdict, lacking=lacking(outcomes))
 
 
 def _may_be_proved(target: Target, outcomes: Sequence[Outcome]) -> bool:
@@ -232,6 +273,13 @@ def _largest_ratio(outcomes: Sequence[Outcome]) -> float | None:
     return max((outcome.ratio for outcome in outcomes if outcome.ratio is not None), default=None)
 
 
+def _is_nearly(ratio: float | None, largest: float | None) -> bool:
+    """Whether a ratio is the largest, but for so little that a simpler run is worth more."""
+    if ratio is None or largest is None:
+        return ratio is largest
+    return ratio >= largest - _NEARLY * abs(largest)
+
+
 def _settled(claim: Claim, outcome: Outcome) -> Outcome:
     """The outcome as exact arithmetic sees it."""
     exact = check(claim, outcome.instance.run())
@@ -264,14 +312,14 @@ def _suspects(claim: Claim, applicable: Sequence[Outcome]) -> Iterator[Run]:
     if stored is not None:
         yield parse_run(stored, RATIONAL)
     violations = [outcome for outcome in applicable if outcome.holds is False]
-    for violation in sorted(violations, key=lambda outcome: (not outcome.everywhere, outcome.complexity)):
+    for violation in sorted(violations, key=lambda o: (not o.everywhere, unclearness(o.ratio), o.complexity)):
         yield violation.instance.run()
 
 
 def _tightest(claim: Claim, applicable: Sequence[Outcome]) -> tuple[Run | None, Check | None]:
-    """The simplest of the instances with the largest ratio, or of all where no ratio makes sense; trivial ones last."""
+    """The simplest of the instances whose ratio is nearly the largest, or of all without a ratio; trivial ones last."""
     largest = _largest_ratio(applicable)
-    attaining = [outcome for outcome in applicable if outcome.ratio == largest]
+    attaining = [outcome for outcome in applicable if _is_nearly(outcome.ratio, largest)]
     if not attaining:
         return None, None
     run = min(attaining, key=lambda outcome: (outcome.is_trivial, outcome.complexity)).instance.run()

@@ -48,9 +48,11 @@ def for_people(entries: list[Erratum]) -> None:
     """Print the ledger for a terminal."""
     from collections import Counter
 
-    rows = [[entry.claim.id, entry.fault, *_repair(entry), entry.claim.title] for entry in entries]
+    from fedtheory.cli.unicode_math import unicode_prose
+
+    rows = [[entry.claim.id, entry.fault, *_repair(entry), unicode_prose(entry.claim.title)] for entry in entries]
     columns = ["printed", "fault", "repair", "which is", "title"]
-    print_table("errata", columns, rows, whole=("fault", "repair", "which is"), roomy=("title",))
+    print_table("errata", columns, rows, whole=("printed", "fault", "repair", "which is"), roomy=("title",))
     counts = Counter(entry.fault for entry in entries)
     faults = ", ".join(f"{number} {fault}" for fault, number in counts.items())
     print_lines(f"{len(entries)} entries ({faults}); all counterexamples checked again in rationals")

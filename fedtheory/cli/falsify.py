@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fedtheory.cli.output import Json, Target, print_json, print_lines, progress, short, styled
-from fedtheory.cli.witness import print_witness
+from fedtheory.cli.witness import Save, print_witness, save_witness
 
 if TYPE_CHECKING:
     from verify.falsify import Finding
@@ -18,7 +18,7 @@ Budget = Annotated[float, typer.Option("--budget", min=0, help="Seconds of searc
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed searches in another order.")]
 
 
-def run(target: Target, budget: Budget = 20, seed: Seed = 0, as_json: Json = False) -> None:
+def run(target: Target, budget: Budget = 20, seed: Seed = 0, save: Save = None, as_json: Json = False) -> None:
     """Search for a violation of a claim; exit code 1 if one is found that the recorded verdict excludes."""
     from fedtheory.language.targets import resolve
     from verify.falsify import falsify
@@ -26,6 +26,7 @@ def run(target: Target, budget: Budget = 20, seed: Seed = 0, as_json: Json = Fal
     claim = resolve(target)
     with progress("seconds of search") as report:
         finding = falsify(claim, budget, seed, report)
+    save_witness(finding.run_file, save)
     if as_json:
         print_json(document(target, finding))
     else:
@@ -60,5 +61,5 @@ def for_people(target: str, finding: Finding) -> None:
     tried = f"{finding.looked} runs tried in {finding.seconds:.1f} s, {finding.applicable} of them applicable"
     largest = "" if finding.best_ratio is None else f", largest ratio {short(finding.best_ratio)}"
     print_lines(f"[bold]{target}[/bold]  {styled(finding.verdict)}{recorded}", tried + largest)
-    if finding.found is not None and finding.run_file is not None:
-        print_witness(finding.found, finding.run_file, "a counterexample" if finding.verdict == "refuted" else None)
+    if finding.found is not None and finding.run is not None:
+        print_witness(finding.found, finding.run, "a counterexample" if finding.verdict == "refuted" else None)

@@ -57,7 +57,7 @@ def print_lines(*lines: str) -> None:
 
     console = Console(highlight=False)
     for line in lines:
-        console.print(line)
+        console.print(line, overflow="ignore", crop=False)
 
 
 def styled(verdict: str | None) -> str:

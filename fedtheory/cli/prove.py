@@ -135,14 +135,27 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     from rich.markup import escape
 
     print_lines(
-        f"[bold]{proof.claim.id}[/bold]  {escape(proof.claim.title)}: {styled(verdict(proof, printed))}{_named(proof)}",
-        *(f"  {_mark(step.holds)}  {escape(step.text)}" for step in proof.steps),
+        f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {styled(verdict(proof, printed))}{_named(proof)}",
+        *(f"  {_mark(step.holds)}  {_text(step.text)}" for step in proof.steps),
     )
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)
         print_lines(f"  a weaker condition suffices: {escape(weaker or 'none')}")
     if printed:
         _print_printed(printed)
+    elif proof.verdict == "no certificate":
+        print_lines(*_WHERE_TO_BEGIN)
+
+
+_WHERE_TO_BEGIN = (
+    "  A certificate writes right side minus left side as a sum of terms that are",
+    "  not negative, each for a named reason: convexity, smoothness, a square, a",
+    "  bounded variance. The kernel checks identity, reasons and signs. To begin:",
+    "  a certificate as data:  fedtheory prove renard2022:property-2.5 --save c.json",
+    "  check one of yours:     fedtheory prove mine.py:NAME --certificate c.json",
+    "  a paper with a proof:   fedtheory new-source my_paper",
+)
+"""For who has a claim and no certificate; the second line names a short one."""
 
 
 def _named(proof: Proof) -> str:
@@ -158,21 +171,29 @@ def _print_table(proofs: list[Proof]) -> None:
 
     failing = [next((step.text for step in proof.steps if not step.holds), "") for proof in proofs]
     rows = [[proof.claim.id, styled(proof.verdict), escape(step)] for proof, step in zip(proofs, failing, strict=True)]
-    print_table("certificates", ["claim", "certificate", "what fails"], rows, whole=("certificate",))
+    print_table("certificates", ["claim", "certificate", "what fails"], rows, whole=("claim", "certificate"))
     counts = Counter(proof.verdict for proof in proofs)
     print_lines(", ".join(f"{number} {verdict}" for verdict, number in counts.items()))
 
 
 def _print_printed(printed: list[PrintedStep]) -> None:
-    from rich.markup import escape
 
     from verify.printed import first_failure
 
-    lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {escape(step.claim.title)}" for step in printed]
+    lines = [f"  {_MARKS[step.verdict]}  {step.claim.id}  {_text(step.claim.title)}" for step in printed]
     failing = first_failure(printed)
     print_lines("the printed proof, step by step:", *lines)
     if failing is not None:
-        print_lines(f"the first step that fails is {failing.claim.id}: {escape(failing.why)}")
+        print_lines(f"the first step that fails is {failing.claim.id}: {_text(failing.why)}")
+
+
+def _text(text: str) -> str:
+    """A text with formulas, for Rich."""
+    from rich.markup import escape
+
+    from fedtheory.cli.unicode_math import unicode_prose
+
+    return escape(unicode_prose(text))
 
 
 def _mark(holds: bool) -> str:

@@ -54,22 +54,24 @@ def for_people(claim: Claim) -> None:
     """Print a claim for a terminal."""
     from rich.markup import escape
 
+    from fedtheory.cli.unicode_math import unicode_math, unicode_prose
+
     about = filter(None, (claim.source, claim.locator, claim.kind, styled(claim.verdict)))
-    lines = [f"[bold]{claim.id}[/bold]  {escape(claim.title)}", " · ".join(about)]
+    lines = [f"[bold]{claim.id}[/bold]  {escape(unicode_prose(claim.title))}", " · ".join(about)]
     lines += [
         "",
         "[bold]as printed[/bold]" if claim.printed else "[bold]statement[/bold]",
-        f"  {escape(claim.statement)}",
+        f"  {escape(unicode_math(claim.statement))}",
     ]
     encoded = [f"{claim.in_words(r.left)} {r.operator} {claim.in_words(r.right)}" for r in claim.relations]
     encoded += [f"{claim.in_words(claim.rate.measured)} is O({claim.in_words(claim.rate.order)})"] if claim.rate else []
     lines += _section("as encoded", encoded)
-    lines += _section("assumptions", [f"{a.name}: {a.statement}" for a in claim.assumptions])
+    lines += _section("assumptions", [f"{a.name}: {unicode_prose(a.statement)}" for a in claim.assumptions])
     lines += _section("conditions", [claim.in_words(condition) for condition in claim.conditions])
     lines += _section(
         "symbols", [f"{claim.in_words(symbol)}: {notion.meaning}" for symbol, notion in claim.notation.items()]
     )
-    lines += _section("note", [claim.note] if claim.note else [])
+    lines += _section("note", [unicode_prose(claim.note)] if claim.note else [])
     lines += _section("corrects", [claim.corrects] if claim.corrects else [])
     lines += _section("implemented by", [claim.implemented_by] if claim.implemented_by else [])
     print_lines(*lines)

@@ -1,4 +1,4 @@
-"""LaTeX of a symbol as a line of Unicode text, for terminals."""
+"""LaTeX as a line of Unicode text, for terminals: symbols, statements, and texts with formulas."""
 
 from __future__ import annotations
 
@@ -10,19 +10,39 @@ _SIGNS = {
     "nabla": "∇", "sum": "∑", "|": "‖", "langle": "⟨", "rangle": "⟩", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊",
     "rfloor": "⌋", "le": "≤", "ge": "≥", "ne": "≠", "in": "∈", "notin": "∉", "infty": "∞", "to": "→", "top": "ᵀ",
     "lambda": "λ", "varepsilon": "ε", "vartheta": "ϑ", "left": "", "right": "",
-    "{": "{", "}": "}", "#": "#", " ": " ", ",": " ",
+    "{": "{", "}": "}", "#": "#", "%": "%", " ": " ", ",": " ", ";": " ", ":": " ", "!": "", "\\": "; ",
+    "quad": "  ", "qquad": "   ", "prime": "′", "dots": "…", "ldots": "…", "cdots": "⋯", "cdot": "·", "times": "×",
+    "Rightarrow": " ⇒ ", "Longrightarrow": " ⇒ ", "leftarrow": " ← ", "Leftrightarrow": " ⇔ ", "iff": " ⇔ ",
+    "Longleftrightarrow": " ⇔ ", "coloneqq": " ≔ ", "triangleq": " ≜ ", "mid": " | ", "forall": "∀", "exists": "∃",
+    "propto": " ∝ ", "sim": " ∼ ", "approx": " ≈ ", "simeq": " ≃ ", "neq": "≠", "ll": " ≪ ", "bmod": " mod ",
+    "varphi": "φ", "ell": "ℓ", "emptyset": "∅", "dagger": "†", "star": "⋆", "circ": "∘", "diamond": "◇",
+    "blacktriangleright": "▸", "rm": "", "Big": "", "big": "", "Bigl": "", "Bigr": "", "bigl": "", "bigr": "",
+    "leq": "≤", "geq": "≥", "limits": "", "displaystyle": "",
 }  # fmt: skip
-_ACCENTS = {"bar": "\u0304", "tilde": "\u0303", "hat": "\u0302", "widehat": "\u0302"}
+_ACCENTS = {
+    "bar": "\u0304", "tilde": "\u0303", "widetilde": "\u0303", "hat": "\u0302", "widehat": "\u0302",
+    "overline": "\u0304",
+}  # fmt: skip
+_WORDS = {"max", "min", "sup", "inf", "lim", "det", "exp", "log", "Pr"}
+_FRACTIONS = {"frac", "tfrac", "dfrac"}
+_AROUND = {"overset": (False, True), "underbrace": (True,), "xrightarrow": (False,), "begin": (False,), "end": (False,)}
+"""Commands of several arguments: which of them are shown."""
 _FONTS = {"mathbb", "mathcal", "mathrm", "mathsf", "mathbf", "text", "operatorname"}
 _OPERATORS = {"mathbb", "operatorname"}
 _LETTER = r"[A-Za-z]|\\(?!left|langle|lceil|lfloor)[A-Za-z]{2}"
 _LOWERED = dict(zip("0123456789+-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", strict=True))
-_RAISED = dict(zip("0123456789+-=()*eiknotKNRTᵀ", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾*ᵉⁱᵏⁿᵒᵗᴷᴺᴿᵀᵀ", strict=True))
+_RAISED = dict(zip("0123456789+-=()*′eiknotKMNRTᵀ", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾*′ᵉⁱᵏⁿᵒᵗᴷᴹᴺᴿᵀᵀ", strict=True))
 
 
 def unicode_math(latex: str) -> str:
-    """The symbol in Unicode; commands that are not known keep their names."""
-    return re.sub(r" +(?=[])+-])", "", _Reader(latex).sequence()).strip()
+    """A formula in Unicode; commands that are not known keep their names."""
+    text = re.sub(r" +(?=[])+-])", "", _Reader(latex).all()).strip()
+    return re.sub(r"(?<=\S) *([≤≥]|(?<![<>])=) *", r" \1 ", text)
+
+
+def unicode_prose(text: str) -> str:
+    """A text with formulas between dollars, those in Unicode."""
+    return re.sub(r"\$([^$]+)\$", lambda formula: unicode_math(formula[1]), text)
 
 
 class _Reader:
@@ -31,6 +51,13 @@ class _Reader:
     def __init__(self, latex: str) -> None:
         # As in LaTeX, blanks behind a command belong to it.
         self._left = [token.strip() or " " for token in re.findall(r"\\[A-Za-z]+\s*|\\.|\s+|.", latex)]
+
+    def all(self) -> str:
+        """Everything, also behind a brace that closes nothing."""
+        text = self.sequence()
+        while self._left:
+            text += self._left.pop(0) + self.sequence()
+        return text
 
     def sequence(self) -> str:
         """Everything up to the end of the group."""
@@ -58,15 +85,25 @@ class _Reader:
         return self._next() if self._left else ""
 
     def _command(self, name: str) -> str:
-        if name == "frac":
+        if name in _FRACTIONS:
             return f"{_bracketed(self._argument())}/{_bracketed(self._argument())} "
+        if name in _AROUND:
+            return self._around(_AROUND[name])
         if name in _ACCENTS:
             letters = self._argument()
             return letters[:1] + _ACCENTS[name] + letters[1:]
         if name in _FONTS:
             return self._argument() + (self._gap() if name in _OPERATORS else "")
-        known = _SIGNS.get(name, _greek(name))
+        return f"√{_bracketed(self._argument())}" if name == "sqrt" else self._sign(name)
+
+    def _sign(self, name: str) -> str:
+        known = None if name in _WORDS else _SIGNS.get(name, _greek(name))
         return name + self._gap() if known is None else known
+
+    def _around(self, arguments: tuple[bool, ...]) -> str:
+        """Those of its arguments that are shown."""
+        given = [self._argument() for _ in arguments]
+        return "".join(text for text, is_shown in zip(given, arguments, strict=True) if is_shown)
 
     def _gap(self) -> str:
         """A blank between an operator and the letter behind it."""
@@ -75,7 +112,7 @@ class _Reader:
 
 def _greek(name: str) -> str | None:
     """The letter of that name, or None."""
-    size = "CAPITAL" if name[0].isupper() else "SMALL"
+    size = "CAPITAL" if name[:1].isupper() else "SMALL"
     try:
         return unicodedata.lookup(f"GREEK {size} LETTER {name}")
     except KeyError:

@@ -19,7 +19,8 @@ from fedtheory.cli.output import (
     short,
     styled,
 )
-from fedtheory.cli.witness import print_witness
+from fedtheory.cli.witness import Save, print_witness, save_witness
+from fedtheory.errors import InputError
 
 if TYPE_CHECKING:
     from verify.verdict import ClaimVerdict
@@ -38,6 +39,7 @@ def run(
     *,
     jobs: Jobs = -1,
     search: Search = 10,
+    save: Save = None,
     no_cache: NoCache = False,
     as_json: Json = False,
 ) -> None:
@@ -51,16 +53,39 @@ def run(
     if no_cache:
         cache.ignore()
     begin = perf_counter()
-    chosen = expand_or_all(targets, source)
+    chosen, faults = _sound(expand_or_all(targets, source))
     with progress("verified") as report:
         verdicts = verify(chosen, jobs=jobs, search=search, on_progress=report)
     seconds = perf_counter() - begin
+    if save is not None and len(verdicts) != 1:
+        raise InputError("--save", f"expected one claim, got {len(verdicts)}")
+    save_witness(verdicts[0].run_file if verdicts else None, save)
     if as_json:
-        print_json({"claims": [document(verdict) for verdict in verdicts], "seconds": round(seconds, 3)})
+        faulty = [{"target": target, "error": str(error)} for target, error in faults.items()]
+        claims = [document(verdict) for verdict in verdicts]
+        print_json({"claims": claims, "faulty": faulty, "seconds": round(seconds, 3)})
     else:
         for_people(verdicts, seconds)
+    if faults:
+        told = "; ".join(map(str, faults.values()))
+        raise InputError("", f"{told} (the other claims are tried)")
     if not all(verdict.agrees for verdict in verdicts):
         raise typer.Exit(1)
+
+
+def _sound(targets: list[str]) -> tuple[list[str], dict[str, InputError]]:
+    """The claims that can be tried, and the mistakes of the others; one that stands alone is raised."""
+    from verify.trials import require_testable
+
+    faults: dict[str, InputError] = {}
+    for target in targets:
+        try:
+            require_testable(target)
+        except InputError as error:
+            faults[target] = error
+    if len(faults) == len(targets) == 1:
+        raise faults[targets[0]]
+    return [target for target in targets if target not in faults], faults
 
 
 def document(verdict: ClaimVerdict) -> dict[str, Any]:
@@ -75,6 +100,8 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
         "violations": verdict.violations,
         "undecided": verdict.undecided,
         "searched": verdict.searched,
+        "few_instances": verdict.is_thin,
+        "lacking": dict(verdict.lacking),
         "worst_ratio": verdict.worst_ratio,
         "lhs": None if sides is None else sides.lhs,
         "rhs": None if sides is None else sides.rhs,
@@ -90,9 +117,11 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
 
     rows = [[shown_as(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
     columns = ["claim", "verdict", "instances", "largest ratio"]
-    print_table("verdicts", columns, rows, whole=("verdict", "instances", "largest ratio"))
+    print_table("verdicts", columns, rows, whole=tuple(columns))
     if len(verdicts) == 1:
         _print_witness(verdicts[0])
+    for thin in verdicts if len(verdicts) == 1 else (verdict for verdict in verdicts if verdict.is_own):
+        _print_what_is_missing(thin)
     searched = [verdict for verdict in verdicts if verdict.searched]
     if searched:
         runs = sum(verdict.searched for verdict in searched)
@@ -103,12 +132,30 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     print_lines(f"{count} in {seconds:.1f} s, {differing} with another verdict than recorded")
 
 
+def _print_what_is_missing(verdict: ClaimVerdict) -> None:
+    """Of which runs there are few or none, and that few instances show little."""
+    from rich.markup import escape
+
+    target = escape(verdict.target)
+    none = ", ".join(kind for kind, count in verdict.lacking.items() if count == 0)
+    few = ", ".join(f"{kind} ({count})" for kind, count in verdict.lacking.items() if count > 0)
+    if verdict.is_thin and verdict.verdict != "refuted":
+        print_lines(
+            f"[yellow]few instances:[/yellow] {verdict.instances} runs satisfy the assumptions and conditions of "
+            f"{target}; fewer than 200 show little. Try `fedtheory falsify {target}`"
+        )
+    if none:
+        print_lines(f"{target}: no instance with {none}; its assumptions and conditions exclude these")
+    if few:
+        print_lines(f"{target}: few instances with {few}")
+
+
 def _verdict(verdict: ClaimVerdict) -> str:
     recorded = "" if verdict.agrees else f" (recorded: {verdict.claim.verdict})"
     return styled(verdict.verdict) + recorded
 
 
 def _print_witness(verdict: ClaimVerdict) -> None:
-    if verdict.evidence is not None and verdict.run_file is not None:
+    if verdict.evidence is not None and verdict.run is not None:
         counterexample = "the simplest counterexample" if verdict.verdict == "refuted" else None
-        print_witness(verdict.evidence, verdict.run_file, counterexample)
+        print_witness(verdict.evidence, verdict.run, counterexample)

@@ -1,22 +1,65 @@
-"""The run that a verdict rests on, for a terminal."""
+"""The run that a verdict rests on, for a terminal, and as a run file where one is asked for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from fedtheory.cli.output import print_lines, short
 
 if TYPE_CHECKING:
     from verify.check import Check
 
+Save = Annotated[
+    str | None, typer.Option("--save", metavar="FILE", help="Write the run that is shown as a run file (TOML).")
+]
 
-def print_witness(found: Check, run_file: str, counterexample: str | None) -> None:
+
+def print_witness(found: Check, table: dict[str, Any], counterexample: str | None) -> None:
     """Print a run with both sides there: a counterexample, called so, or the run of the largest ratio."""
+    from fedtheory.cli.run_in_words import in_words
+
     confirmed = f"{counterexample}, confirmed in {found.arithmetic.numbers}"
-    title = "where the ratio is largest" if counterexample is None else confirmed
+    title = "the simplest run with nearly the largest ratio" if counterexample is None else confirmed
     in_floats = "" if found.arithmetic.is_rigorous else ", in floats"
     worst = found.worst
     sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
     print_lines(f"[bold]{title}{in_floats}[/bold]{sides}")
-    # Not through Rich: a run file must not be wrapped.
-    print(run_file)
+    # Not through Rich: who copies a line wants it whole.
+    for line in [*_ladder(found), *in_words(table)]:
+        print(f"  {line}")
+    print("  `--save run.toml` writes it as a run file")
+
+
+def save_witness(text: str | None, file: str | None) -> None:
+    """Write a run file where one is asked for; `InputError` where there is none, or nowhere to write it."""
+    from fedtheory.errors import InputError
+
+    if file is None:
+        return
+    if text is None:
+        raise InputError("--save", "there is no run to write: the claim applied to none")
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError("--save", f"cannot write {file} ({error.strerror})") from None
+
+
+def _ladder(found: Check) -> list[str]:
+    """What a rate measures on its ladder: the numbers that its verdict rests on."""
+    rate = found.rate
+    if rate is None or not rate.rungs:
+        return []
+    variable = found.claim.in_words(found.claim.rate.variable) if found.claim.rate else ""
+    lines = [
+        f"{variable} = {short(rung.variable)}: left side {short(rung.measured)}, ratio to the order "
+        f"{short(rung.measured / rung.order)}"
+        for rung in rate.rungs
+    ]
+    if rate.limit is not None and rate.limit != 0:
+        lines.append(f"it tends to {short(rate.limit)}, and the order to 0")
+    elif rate.slope is not None:
+        lines.append(f"slope of the left side {rate.slope:.2f} in {variable}, largest ratio {short(rate.constant)}")
+    return lines

@@ -32,6 +32,8 @@ def run(target: Target, clients: Clients = 2, local_steps: LocalSteps = 3, as_js
 
 def document(found: WorstCase) -> dict[str, Any]:
     """The JSON document: the decisive case, and all of them."""
+    from verify.worst_case import KNOWN_ASSUMPTIONS
+
     decisive = found.decisive
     nothing = dict.fromkeys(("constants", "worst_case", "bound", "ratio", "seconds", "status"))
     return {
@@ -42,6 +44,7 @@ def document(found: WorstCase) -> dict[str, Any]:
         "reason": found.reason,
         "functions": found.functions,
         "relaxed": found.relaxed,
+        "known_assumptions": list(KNOWN_ASSUMPTIONS),
         **(nothing if decisive is None else _entry(decisive)),
         "status": found.status,
         "cases": [_entry(case) for case in found.cases],
@@ -63,8 +66,13 @@ def for_people(found: WorstCase) -> None:
     """Print the cases for a terminal, with what they rest on."""
     from rich.markup import escape
 
+    from verify.worst_case import KNOWN_ASSUMPTIONS
+
     if found.reason is not None:
-        print_lines(f"[bold]{found.claim.id}[/bold] is outside: {escape(found.reason)}")
+        print_lines(
+            f"[bold]{found.claim.id}[/bold] is outside: {escape(found.reason)}",
+            f"assumptions that a worst case knows: {', '.join(KNOWN_ASSUMPTIONS)}",
+        )
         return
     print_lines(
         f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}",

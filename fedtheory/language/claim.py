@@ -88,6 +88,14 @@ class Rate:
     """How many local steps, rounded down, at the same number of iterations; None keeps them constant."""
     constant: Expr | None = None
     """The constant of the O(.), where one is stated: then measured <= constant * order on every rung."""
+    direct: tuple[Quantity, ...] = field(init=False)
+    """The quantities that are given as they are, instead of a symbol that `where` binds."""
+
+    def __post_init__(self) -> None:
+        given = {name: value for name, value in vars(self).items() if isinstance(value, Quantity)}
+        for name, quantity in given.items():
+            object.__setattr__(self, name, quantity.symbol)
+        object.__setattr__(self, "direct", tuple(given.values()))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
@@ -200,7 +208,8 @@ class Claim(Shown):
     @cached_property
     def notation(self) -> dict[sp.Symbol, Notion]:
         """What each symbol stands for, including quantities used directly as a side."""
-        direct = [side for side in (self.lhs, self.rhs, *self.chain) if isinstance(side, Quantity)]
+        sides = (self.lhs, self.rhs, *self.chain, *(self.rate.direct if self.rate else ()))
+        direct = [side for side in sides if isinstance(side, Quantity)]
         known = {**self.where, **{quantity.symbol: quantity for quantity in direct}}
         used = set().union(*(expression.free_symbols for expression in self._expressions()))
         return {symbol: known[symbol] for symbol in sorted(used & known.keys(), key=str)}
@@ -228,6 +237,14 @@ class Claim(Shown):
     def statement(self) -> str:
         """LaTeX of the statement as printed, or as encoded where no print is given."""
         return self.printed if self.printed is not None else self.encoded
+
+    def __post_init__(self) -> None:
+        # What the signs of symbols make true, such as mu > 0, asks for nothing more.
+        if isinstance(self.conditions, Sequence):
+            asked = tuple(
+                condition for condition in self.conditions if condition is not True and condition is not sp.true
+            )
+            object.__setattr__(self, "conditions", asked)
 
     def unbound_symbols(self) -> set[sp.Symbol]:
         """Symbols with no meaning: neither in `where` nor in `for_all`."""

@@ -7,6 +7,7 @@ source, by a paper's folder, or by ``file.py`` alone.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -53,9 +54,15 @@ def expand_or_all(targets: Sequence[str] | None, source: str | None) -> list[str
     return expand(targets) if targets else [claim.id for claim in claims_of(source)]
 
 
-def shown_as(target: str, claim: Claim) -> str:
+def shown_as(target: Target, claim: Claim) -> str:
     """What people call a target: the id of a paper's claim, or ``file.py:NAME``."""
-    return target if paper_with(claim.source) is None else claim.id
+    return target if isinstance(target, str) and paper_with(claim.source) is None else claim.id
+
+
+def placed(error: InputError, target: Target) -> InputError:
+    """A mistake in a claim, with the line of the user's file that makes it."""
+    home, _, name = target.rpartition(":") if isinstance(target, str) else ("", "", "")
+    return error.in_file(_place(Path(home), name, error.key)) if home.endswith(".py") else error
 
 
 def _expanded(target: str) -> Iterator[str]:
@@ -88,5 +95,19 @@ def _from_file(path: Path, name: str) -> Claim:
     try:
         require_wellformed(claim)
     except InputError as error:
-        raise error.in_file(str(path)) from None
+        raise error.in_file(_place(path, name, error.key)) from None
     return claim
+
+
+def _place(path: Path, name: str, field: str) -> str:
+    """File and line of a claim's field, or of its name where the field is not written out."""
+    try:
+        statements = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return str(path)
+    for statement in statements:
+        if isinstance(statement, ast.Assign) and name in {getattr(target, "id", None) for target in statement.targets}:
+            given = statement.value.keywords if isinstance(statement.value, ast.Call) else []
+            lines = [keyword.value.lineno for keyword in given if keyword.arg == field]
+            return f"{path}, line {(lines or [statement.lineno])[0]}"
+    return str(path)

@@ -11,6 +11,7 @@ from fedtheory.errors import InputError
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Kind, Operator, Place, Rate, Relation, Verdict
 from fedtheory.language.quantities.notion import Notion, Quantity
+from fedtheory.language.vocabulary import vocabulary
 
 _TEXTS = ("id", "title", "locator", "note", "printed", "implemented_by", "corrects", "sharpens")
 _CHOICES = {"kind": Kind, "relation": Operator, "place": Place, "verdict": Verdict}
@@ -43,10 +44,18 @@ def _require_bound(claim: Claim) -> None:
     """Every symbol has a meaning, and those that take several values none outside the statement."""
     unbound = claim.unbound_symbols()
     if unbound:
-        raise InputError(claim.id, f"`where` does not say what {', '.join(sorted(map(str, unbound)))} stands for")
+        missing = ", ".join(sorted(map(_called, unbound)))
+        raise InputError(claim.id, f"`where` does not say what {missing} stands for")
     for condition in claim.conditions:
         varied = condition.free_symbols & (claim.for_all.keys() - claim.where.keys())
         _expect("conditions", not varied, "symbols of `where`, which have one value", condition)
+
+
+def _called(symbol: sp.Symbol) -> str:
+    """The name of a symbol; that of a quantity's own symbol says which quantity it is."""
+    quantities = {e.notion.symbol: e.notion.name for e in vocabulary() if isinstance(e.notion, Quantity)}
+    name = quantities.get(symbol)
+    return str(symbol) if name is None else f"the symbol of quantities.{name}"
 
 
 def _require_meanings(claim: Claim) -> None:

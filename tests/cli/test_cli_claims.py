@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from cli_claims import CONTRACT, MINE
+
+from fedtheory.cli.unicode_math import unicode_math, unicode_prose
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims
 
 SUMMARY = {"id", "source", "locator", "kind", "title", "statement", "corrects", "verdict"}
 DETAILS = SUMMARY | {"assumptions", "conditions", "symbols", "certificate"}
@@ -151,8 +156,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("case", BAD_TARGETS, ids=lambda name: name.replace(" ", "-"))
-@pytest.mark.parametrize("name", ["show", "check", "verify"])
+# `verify` takes a whole file.
+MISTAKES = [(n, c) for n in ("show", "check", "verify") for c in BAD_TARGETS if (n, c) != ("verify", "no colon")]
+
+
+@pytest.mark.parametrize(("name", "case"), MISTAKES, ids=lambda name: name.replace(" ", "-"))
 def test_bad_targets(name: str, case: str, command, folder: Path, write_run) -> None:
     """What is named on the command line does not exist or does not work: one line with a hint."""
     target, words = BAD_TARGETS[case]
@@ -163,3 +171,11 @@ def test_bad_targets(name: str, case: str, command, folder: Path, write_run) -> 
         pytest.fail(f"the file ends the program with exit code {exit_of_the_file.code}, in silence")
     missing = [word for word in words if word.format(folder=folder) not in complaint]
     assert not missing, complaint
+
+
+@pytest.mark.parametrize("claim", all_claims().values(), ids=list(all_claims()))
+def test_statements_and_notes_are_unicode(claim: Claim) -> None:
+    """What `show`, `prove` and `errata` print has no LaTeX left: no commands, no dollars."""
+    texts = [unicode_math(claim.statement), unicode_math(claim.encoded)]
+    texts += map(unicode_prose, (claim.title, claim.note, *(a.statement for a in claim.assumptions)))
+    assert not re.search(r"\\|\$|mathbb|operatorname|quad\b", " ".join(texts))

@@ -72,24 +72,25 @@ def test_a_refuted_claim_of_a_source(command) -> None:
 
 
 def test_for_people(command, mine: Path) -> None:
-    """Without --json what was tried, the sides, and a run file that TOML reads."""
-    outcome = command("falsify", f"{mine}:wrongly_supported", "--budget", "20")
+    """Without --json what was tried, the sides, the run in a few lines, and its file where one is asked for."""
+    saved = mine.with_name("run.toml")
+    outcome = command("falsify", f"{mine}:wrongly_supported", "--budget", "20", "--save", saved)
     assert outcome.code == 1
     assert "refuted (recorded: supported)" in " ".join(outcome.out.split())
     assert "runs tried" in outcome.out
     assert "confirmed in rationals" in outcome.out
-    text = outcome.out[outcome.out.index("[problem]") :]
-    assert tomllib.loads(text).keys() == {"problem", "algorithm"}
+    assert "[problem]" not in outcome.out
+    assert tomllib.loads(saved.read_text()).keys() == {"problem", "algorithm"}
 
 
 def test_for_people_where_the_claim_stands(command, mine: Path) -> None:
-    """The run of the largest ratio is printed; standard error is empty where it is no terminal."""
+    """The run of the largest ratio is told; standard error is empty where it is no terminal."""
     outcome = command("falsify", f"{mine}:small_steps", "--budget", "1")
     assert outcome.code == 0
     assert outcome.err == ""
     assert "not refuted" in outcome.out
-    assert "where the ratio is largest" in outcome.out
-    assert "[problem]" in outcome.out
+    assert "the simplest run with nearly the largest ratio" in outcome.out
+    assert "step size" in outcome.out
 
 
 def test_no_time_no_run(command, mine: Path) -> None:

@@ -133,3 +133,18 @@ def test_bad_files_get_one_line(command: Command, tmp_path: Path, case: str) -> 
     assert str(file) in complaint
     assert words in complaint
     assert "expected one claim" in command("prove", "renard2022", "--save", file).complaint()
+
+
+def test_without_a_certificate_it_says_what_one_is(command, tmp_path: Path) -> None:
+    """And where to begin: the commands that it names exist and work."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from fedtheory import Claim, quantities as q\nx = Claim(id='mine:x', lhs=q.max_drift, rhs=1, where={})\n"
+    )
+    outcome = command("prove", f"{file}:x")
+    assert "no certificate" in outcome.out
+    assert "sum of terms" in outcome.out
+    saved = tmp_path / "c.json"
+    assert "prove renard2022:property-2.5 --save c.json" in outcome.out
+    assert command("prove", "renard2022:property-2.5", "--save", saved).code == 0
+    assert command("prove", "renard2022:property-2.5", "--certificate", saved).code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,75 @@ def test_claims_of_no_family(command, mine: Path) -> None:
     assert outcome.code == 0
     (claim,) = outcome.document["claims"]
     assert (claim["verdict"], claim["instances"], claim["worst_ratio"]) == ("definition", 0, None)
+
+
+FAULTY = """
+import sympy as sp
+from fedtheory import Claim, Rate, quantities as q
+
+eta, T, tau, mu = sp.symbols("eta T tau mu", positive=True)
+good = Claim(id="mine:good", lhs=0, rhs=eta, where={eta: q.local_step_size, mu: q.smoothness}, conditions=[mu > 0])
+text = Claim(
+    id="mine:text",
+    lhs=q.max_drift,
+    rhs="eta",
+    where={eta: q.local_step_size},
+)
+unbound = Claim(id="mine:unbound", lhs=q.max_drift, rhs=eta, where={})
+rate = Claim(id="mine:rate", rate=Rate(q.average_suboptimality, 1 / T, T), where={T: q.rounds})
+ladder = Claim(id="mine:ladder", rate=Rate(q.average_suboptimality, 1 / tau, tau), where={tau: q.local_steps})
+"""
+
+
+def test_a_whole_file(command, tmp_path: Path) -> None:
+    """All claims of a file are tried; the faulty ones are named with their lines, and block nobody."""
+    path = tmp_path / "mine.py"
+    path.write_text(FAULTY)
+    outcome = command("verify", path, "--jobs", "1", "--search", "0", "--json")
+    assert outcome.code == 2
+    verdicts = {claim["target"].rpartition(":")[2]: claim["verdict"] for claim in outcome.document["claims"]}
+    assert verdicts == {"good": "supported", "rate": "refuted"}
+    faults = {fault["target"].rpartition(":")[2]: fault["error"] for fault in outcome.document["faulty"]}
+    assert faults.keys() == {"text", "unbound", "ladder"}
+    for name, line in {"text": 10, "unbound": 13, "ladder": 15}.items():
+        assert f"mine.py, line {line}:" in faults[name]
+    line = outcome.err.splitlines()[-1]
+    assert all(fault in " ".join(line.split()) for fault in map(" ".join, map(str.split, faults.values())))
+
+
+def test_a_rate_shows_its_numbers(command, tmp_path: Path) -> None:
+    """The rungs of the ladder with the ratio at each, and the limit that refutes."""
+    path = tmp_path / "mine.py"
+    path.write_text(FAULTY)
+    outcome = command("verify", f"{path}:rate", "--jobs", "1")
+    assert outcome.code == 0
+    assert "T = 256: left side" in outcome.out
+    assert "it tends to" in outcome.out
+    assert "Traceback" not in outcome.err
+
+
+def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
+    """The run is told in a few lines; `--save` writes the file, from which `check` reads the same sides."""
+    saved = tmp_path / "run.toml"
+    verify = ("verify", YOUNG, "--jobs", "1", "--save", saved)
+    outcome = command(*verify)
+    shown = outcome.out[outcome.out.index("the simplest run") :].splitlines()
+    assert len(shown) <= 10
+    assert "[problem]" not in outcome.out
+    document = command(*verify, "--json").document["claims"][0]
+    checked = command("check", YOUNG, saved, "--arithmetic", "rational", "--json").document
+    assert (checked["lhs"], checked["rhs"]) == (document["lhs"], document["rhs"])
+    assert float(Fraction(checked["ratio"])) >= 0.99 * document["worst_ratio"]
+    assert "--save" in command("verify", YOUNG, "--save", tmp_path).complaint()
+
+
+def test_few_instances_are_told(command, tmp_path: Path) -> None:
+    """Where few runs satisfy the conditions, the verdict says so, what was missing, and what to try."""
+    path = tmp_path / "mine.py"
+    path.write_text(FAULTY + "rare = Claim(id='mine:rare', lhs=0, rhs=T, where={T: q.rounds}, conditions=[T >= 30])\n")
+    outcome = command("verify", f"{path}:rare", "--jobs", "1", "--search", "0")
+    told = " ".join(outcome.out.split())
+    assert "few instances:" in told
+    assert "instances with" in told
+    assert "fedtheory falsify" in told
+    assert "supported" not in told

@@ -85,7 +85,7 @@ def test_a_claim_of_ones_own(site: Path) -> None:
     assert "A loose bound" in text
     assert "from <code>" in text
     assert "Explore the bound" in text
-    assert "The instance with the largest ratio" in text
+    assert "The simplest instance with nearly the largest ratio" in text
     assert f"fedtheory check {site / 'mine.py'}:loose run.toml" in text
     assert "Counterexample" in page(site, "mine-small")
     entries = json.loads((site / "pages" / "verdicts.json").read_text())["claims"]

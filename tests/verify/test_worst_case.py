@@ -89,6 +89,33 @@ def test_one_client_is_gradient_descent(local_steps: int) -> None:
 
 
 @pytest.mark.usefixtures("solver")
+def test_strongly_convex_clients_contract() -> None:
+    """One client is gradient descent: with eta = 2/(L + mu) the worst case is (1 - eta mu)^(2 tau), attained."""
+    mu = sp.Symbol("mu", positive=True)
+    contracts = Claim(
+        id="mine:contracts",
+        lhs=q.final_distance_sq,
+        rhs=(1 - eta * mu) ** (2 * tau) * D**2,
+        where=WHERE | {mu: q.strong_convexity},
+        assumptions=[a.strongly_convex_clients],
+        conditions=[eta <= 2 / (L + mu)],
+    )
+    found = worst_case(contracts, clients=1, local_steps=2)
+    assert found.functions == "strongly convex and L-smooth"
+    assert [case.constants["strong_convexity"] for case in found.cases] == ["1/10", "1/2"]
+    assert [case.ratio for case in found.cases] == pytest.approx([1, 1], rel=1e-3)
+
+
+def test_what_is_outside_is_told_with_what_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """A claim with another assumption is answered with the assumptions that a worst case knows."""
+    assert cli.run(["worst-case", "fraboni2022:thm-1"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "is outside" in told
+    assert "strongly convex clients" in told
+    assert "bounded gradient dissimilarity" in told
+
+
+@pytest.mark.usefixtures("solver")
 def test_one_local_step_of_several_clients_is_gradient_descent() -> None:
     """Whatever the clients are, the average of their first steps is a step on F."""
     assert largest(LAST_ITERATE, 3, 1) == pytest.approx(1 / 6, rel=1e-4)

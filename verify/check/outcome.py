@@ -23,6 +23,17 @@ class Settlement:
     reason: str
 
 
+CLEAR = 1.1
+"""Ratio of the sides from which a violation convinces at a glance."""
+
+
+def unclearness(ratio: float | None) -> int:
+    """How little a violation convinces: 0 by a clear margin, 1 by a small one, 2 where a side is zero."""
+    if ratio is None:
+        return 2
+    return 0 if ratio >= CLEAR else 1
+
+
 @dataclass(frozen=True, repr=False)
 class Check(Shown):
     """What a claim says of a run."""

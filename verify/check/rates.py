@@ -95,6 +95,11 @@ def _compiled(claim: Claim) -> _CompiledRate:
     )
 
 
+def require_ladder(claim: Claim) -> None:
+    """Raise `InputError` where a rate cannot be climbed on any run."""
+    _compiled(claim)
+
+
 def _symbolic_limit(rate: Rate, notation: Mapping[sp.Symbol, Notion]) -> Expr | None:
     """Limit of the measured expression for ever more rounds, where it is known and the order vanishes."""
     symbols = rate.measured.free_symbols - {rate.variable}

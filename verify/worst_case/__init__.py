@@ -25,8 +25,8 @@ from typing import Any, Literal
 from fedtheory.errors import InputError, MissingExtra, NotApplicable
 from fedtheory.language.claim import Claim
 from verify.worst_case.one_round import Round, Scalar
-from verify.worst_case.statement import Statement, is_convex, scales_of, statements
-from verify.worst_case.vocabulary import MEASURED, SCALES
+from verify.worst_case.statement import Statement, is_convex, is_strongly_convex, scales_of, statements
+from verify.worst_case.vocabulary import MEASURED, MODELLED, SCALES
 
 Status = Literal["solved", "inaccurate", "unbounded", "failed"]
 
@@ -35,6 +35,8 @@ SOLVERS: dict[str, dict[str, float]] = {
     "SCS": {},
 }
 """With their settings. The second is asked where the first is not sure of itself; then both have to agree."""
+KNOWN_ASSUMPTIONS: tuple[str, ...] = tuple(assumption.name for assumption in MODELLED)
+"""Names of the assumptions that a claim may make."""
 OF_THE_VALUE, OF_THE_BOUND = 1e-4, 1e-5
 """How far what solvers found from below and from above may lie apart, relative to the worst case and to the bound."""
 
@@ -72,6 +74,8 @@ class WorstCase:
     @property
     def functions(self) -> str:
         """The class in words."""
+        if is_strongly_convex(self.claim):
+            return "strongly convex and L-smooth"
         return "convex and L-smooth" if is_convex(self.claim) else "L-smooth"
 
     @property
@@ -149,7 +153,14 @@ def _case(statement: Statement, clients: int, local_steps: int) -> Case:
 
 def _round(statement: Statement, clients: int, local_steps: int) -> Round:
     at_optimum = statement.vanishes("start at the optimum")
-    return Round(clients, local_steps, statement.step_size, convex=statement.convex, at_optimum=at_optimum)
+    return Round(
+        clients,
+        local_steps,
+        statement.step_size,
+        convex=statement.convex,
+        at_optimum=at_optimum,
+        curvature=statement.curvature,
+    )
 
 
 def _expressions(round_: Round, statement: Statement) -> list[Scalar]:

@@ -16,17 +16,25 @@ Scalar = Any
 class Round:
     """A round of `clients` with equal shares, L-smooth objectives with L = 1, and exact gradients.
 
-    With `at_optimum` it starts where the gradient of F vanishes.
+    With `curvature` they are as strongly convex.  With `at_optimum` the round starts where the gradient of F vanishes.
     """
 
-    def __init__(self, clients: int, local_steps: int, step_size: float, *, convex: bool, at_optimum: bool) -> None:
+    def __init__(
+        self,
+        clients: int,
+        local_steps: int,
+        step_size: float,
+        *,
+        convex: bool,
+        at_optimum: bool,
+        curvature: float = 0,
+    ) -> None:
         from PEPit import PEP
-        from PEPit.functions import SmoothConvexFunction, SmoothFunction
 
         self.problem = PEP()
         self.convex, self.at_optimum = convex, at_optimum
-        kind = SmoothConvexFunction if convex else SmoothFunction
-        self.objectives = [self.problem.declare_function(kind, L=1) for _ in range(clients)]
+        kind, constants = _class_of(convex, curvature)
+        self.objectives = [self.problem.declare_function(kind, **constants) for _ in range(clients)]
         self.objective = mean(self.objectives)
         self.start = self.objective.stationary_point() if at_optimum else self.problem.set_initial_point()
         self.iterates = [[self.start] * clients]
@@ -100,6 +108,15 @@ class Round:
             return []
         gradient, least = self.objective.gradient, self.least_value
         return [least - self.objective(point) + gradient(point) ** 2 / 2 for point in self.visited]
+
+
+def _class_of(convex: bool, curvature: float) -> tuple[type, dict[str, float]]:
+    """The class of functions in PEPit, and its constants."""
+    from PEPit.functions import SmoothConvexFunction, SmoothFunction, SmoothStronglyConvexFunction
+
+    if curvature > 0:
+        return SmoothStronglyConvexFunction, {"mu": curvature, "L": 1}
+    return (SmoothConvexFunction if convex else SmoothFunction), {"L": 1}
 
 
 def mean(entries: list[Any]) -> Any:

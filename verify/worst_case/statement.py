@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
-from verify.worst_case.vocabulary import COUNTS, MEASURED, MODELLED, SCALES
+from verify.worst_case.vocabulary import COUNTS, CURVATURES, MEASURED, MODELLED, SCALES
 
 Values = Mapping[Quantity, Expr]
 
@@ -38,6 +38,11 @@ class Statement:
         return float(self.constants[q.local_step_size])
 
     @property
+    def curvature(self) -> float:
+        """How strongly convex the objectives are, or 0."""
+        return float(self.constants.get(q.strong_convexity, 0))
+
+    @property
     def scales(self) -> list[Quantity]:
         """Constants of value 1 that bound the objectives or the start; those for all points come last."""
         found = [notion for notion in SCALES if self.constants.get(notion, 0) == 1]
@@ -51,6 +56,11 @@ class Statement:
 def is_convex(claim: Claim) -> bool:
     """Whether the clients' objectives are convex; they are unless the claim asks for smoothness alone."""
     return a.smooth not in claim.assumptions
+
+
+def is_strongly_convex(claim: Claim) -> bool:
+    """Whether the claim is about strongly convex clients: it assumes so, or its statement has their constant."""
+    return a.strongly_convex_clients in claim.assumptions or q.strong_convexity in claim.notation.values()
 
 
 def scales_of(claim: Claim) -> list[Quantity]:
@@ -84,7 +94,7 @@ def _require_modelled(claim: Claim) -> None:
     for assumption in claim.assumptions:
         if assumption not in MODELLED:
             raise NotApplicable(f"the assumption {assumption.name!r} goes beyond one synchronous, noiseless round")
-    known = {*MEASURED, *SCALES, *COUNTS, q.local_step_size}
+    known = {*MEASURED, *SCALES, *COUNTS, *CURVATURES, q.local_step_size}
     unknown = [notion.name for notion in claim.notation.values() if notion not in known]
     if unknown:
         raise NotApplicable(f"{unknown[0]} is not linear in the inner products and function values of one round")
@@ -99,7 +109,14 @@ def _choices(claim: Claim, clients: int) -> Iterator[Values]:
     options = [_options(notion, alike) if len(scales) > 1 else _options(notion, alike)[:1] for notion in scales]
     for chosen in itertools.product(*options):
         if any(chosen) or len(chosen) == 1:
-            yield {notion: sp.Integer(value) for notion, value in zip(scales, chosen, strict=True)}
+            of_scales = {notion: sp.Integer(value) for notion, value in zip(scales, chosen, strict=True)}
+            yield from (of_scales | of_curvature for of_curvature in _curvatures(claim))
+
+
+def _curvatures(claim: Claim) -> list[dict[Quantity, Expr]]:
+    if not is_strongly_convex(claim):
+        return [{}]
+    return [{notion: value} for notion, values in CURVATURES.items() for value in values]
 
 
 def _options(notion: Quantity, alike: bool) -> tuple[int, ...]:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from sympy import Rational
+
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
@@ -90,6 +92,9 @@ SCALES: dict[Quantity, Scale] = {
     q.lipschitz: Scale(_slopes, for_all_points=True),
 }
 
+CURVATURES: dict[Quantity, tuple[Rational, ...]] = {q.strong_convexity: (Rational(1, 10), Rational(1, 2))}
+"""The least curvatures that are tried, as parts of L = 1, where a claim is about strongly convex clients."""
+
 COUNTS: dict[Quantity, Callable[[int, int], int]] = {
     q.clients: lambda clients, _steps: clients,
     q.local_steps: lambda _clients, steps: steps,
@@ -104,6 +109,7 @@ COUNTS: dict[Quantity, Callable[[int, int], int]] = {
 MODELLED: tuple[Assumption, ...] = (
     a.convex_and_smooth,
     a.smooth,
+    a.strongly_convex_clients,
     a.same_local_work,
     a.same_step_size,
     a.unit_server_step,

@@ -1,0 +1,113 @@
+"""A run in a few lines for a terminal, from the table of its run file: equal clients once, long lists cut short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+_MOST_GROUPS, _MOST_ENTRIES = 4, 8
+_LONGEST = 12
+"""Letters of a fraction that is shown as it is."""
+_CALLED = {
+    "noise": "noise variance",
+    "local_step_size": "step size",
+    "local_steps": "local steps",
+    "server_step_size": "server step size",
+}
+_SILENT = ("policy", "kind")
+"""Keys whose values say what they are."""
+_PER_CLIENT = ("noise", "weights", "times", "aggregation", "local_steps", "local_step_size")
+_UNSAID = {"server_step_size": ("1", 1), "name": ("fedavg",)}
+"""What goes without saying."""
+
+
+def in_words(table: Mapping[str, Any]) -> list[str]:
+    """Lines for the clients, for what they share, and for the algorithm."""
+    problem, algorithm = table["problem"], table["algorithm"]
+    return [*_clients(problem), _shared(problem), _algorithm(algorithm)]
+
+
+def _clients(problem: Mapping[str, Any]) -> Iterator[str]:
+    per_client = {key: value for key, value in problem.items() if key in _OF_CLIENTS}
+    count = max((len(value) for value in per_client.values()), default=0)
+    groups: dict[str, list[int]] = {}
+    for client in range(count):
+        groups.setdefault(_objective(problem["kind"], per_client, client), []).append(client + 1)
+    for objective, clients in list(groups.items())[:_MOST_GROUPS]:
+        yield f"{_who(clients)}: {objective}"
+    if len(groups) > _MOST_GROUPS:
+        left = sum(map(len, list(groups.values())[_MOST_GROUPS:]))
+        yield f"and {left} more clients, each with its own objective"
+
+
+_OF_CLIENTS = ("hessians", "linear", "inputs", "outputs", "terms")
+
+
+def _objective(kind: str, per_client: Mapping[str, Sequence[Any]], client: int) -> str:
+    own = {key: values[client] for key, values in per_client.items()}
+    if kind != "quadratic":
+        rows = len(next(iter(own.values())))
+        written = ", ".join(f"{key} {_listed(value)}" for key, value in own.items())
+        return f"{kind}, {written}" if rows <= _MOST_GROUPS else f"{kind} of {rows} rows or terms"
+    hessian, linear = own["hessians"], own["linear"]
+    if len(linear) == 1:
+        return f"curvature {_number(hessian[0][0])}, pull {_number(linear[0])}"
+    return f"Hessian {_matrix(hessian)}, pull {_listed(linear)}"
+
+
+def _who(clients: Sequence[int]) -> str:
+    if len(clients) == 1:
+        return f"client {clients[0]}"
+    if clients[-1] - clients[0] + 1 == len(clients):
+        return f"clients {clients[0]} to {clients[-1]}"
+    return f"clients {_listed(clients)}"
+
+
+def _matrix(rows: Sequence[Sequence[Any]]) -> str:
+    diagonal = [row[place] for place, row in enumerate(rows)]
+    is_diagonal = all(str(x) == "0" for i, row in enumerate(rows) for j, x in enumerate(row) if i != j)
+    return f"diag{_listed(diagonal)}" if is_diagonal else f"[{', '.join(map(_listed, rows))}]"
+
+
+def _shared(problem: Mapping[str, Any]) -> str:
+    return _settings({key: value for key, value in problem.items() if key not in (*_OF_CLIENTS, "kind", "constants")})
+
+
+def _algorithm(algorithm: Mapping[str, Any]) -> str:
+    return _settings({key: value for key, value in algorithm.items() if value not in _UNSAID.get(key, ())})
+
+
+def _settings(told: Mapping[str, Any]) -> str:
+    return ", ".join(f"{_CALLED.get(key, key)} {_setting(key, value)}" for key, value in told.items())
+
+
+def _setting(key: str, value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(
+            _setting(name, entry) if name in _SILENT else _settings({name: entry}) for name, entry in value.items()
+        )
+    entries = [_listed(entry) for entry in value] if key in _PER_CLIENT and isinstance(value, list) else []
+    if len(entries) > 1 and len(set(entries)) == 1:
+        return f"{entries[0]} for each"
+    return _listed(value)
+
+
+def _listed(value: Any) -> str:
+    """A value; of a long list the beginning."""
+    if isinstance(value, Mapping):
+        return _settings(value)
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return _number(value)
+    entries = [_listed(entry) for entry in value]
+    more = f", ... {len(entries)} in all" if len(entries) > _MOST_ENTRIES else ""
+    return entries[0] if len(entries) == 1 else f"({', '.join(entries[:_MOST_ENTRIES])}{more})"
+
+
+def _number(value: Any) -> str:
+    """A number of a run file: exact where it is short; words as they are."""
+    text = str(value)
+    try:
+        return text if isinstance(value, bool) or len(text) <= _LONGEST else f"{float(Fraction(text)):.6g}"
+    except ValueError:
+        return text

@@ -1,0 +1,103 @@
+"""Instances that are made for a claim: of every kind that it leaves, and what few of them say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import sympy as sp
+
+from fedtheory import Claim, InputError
+from fedtheory import quantities as q
+from verify.check import check
+from verify.tailored import ASPECTS, ENOUGH, KINDS, Kind, kind_of, lacking, missing, tailor
+from verify.verdict import verify
+
+eta, mu, L, M, tau, T, D, sigma = sp.symbols("eta mu L M tau T D sigma", positive=True)
+WHERE = {
+    eta: q.local_step_size,
+    mu: q.strong_convexity,
+    L: q.smoothness,
+    M: q.clients,
+    tau: q.local_steps,
+    T: q.rounds,
+    D: q.initial_distance,
+    sigma: q.noise_deviation,
+}
+STEPS_OF_ONE = eta * sigma**2 / (mu * M) + 2 * L * eta**2 * (tau - 1) * sigma**2 / mu
+FORGETFUL = Claim(
+    id="mine:forgetful",
+    lhs=q.final_distance_sq,
+    rhs=(1 - eta * mu) ** (tau * T) * D**2 + STEPS_OF_ONE,
+    where=WHERE,
+    conditions=[eta <= 1 / (4 * L), mu > 0],
+)
+"""False for clients of different curvatures, which its terms forget; few members of the families tell."""
+ONE_STEP = Claim(
+    id="mine:one-step",
+    lhs=q.final_distance_sq,
+    rhs=(1 - eta * mu) ** (2 * T) * D**2 + eta * sigma**2 / (mu * M),
+    where=WHERE,
+    conditions=[eta <= 1 / L, sp.Eq(tau, 1)],
+)
+"""True: a gradient step of the mean contracts, and only its noise is added."""
+
+
+def test_instances_refute_a_bound_that_forgets_differing_curvatures() -> None:
+    """From the optimum, with exact gradients and several steps, all of its terms vanish: made runs violate it."""
+    made = tailor(FORGETFUL, Kind("curvatures that differ", noisy=False, many_steps=True, at_optimum=True), 5)
+    violated = next(outcome for outcome in made if outcome.holds is False)
+    assert check(FORGETFUL, violated.instance.run()).holds is False
+
+
+@pytest.mark.slow
+def test_the_verdict_follows_from_the_instances_that_were_made() -> None:
+    """Without any search the forgetful bound is refuted by an exact run, the true one supported."""
+    false, true = verify([FORGETFUL, ONE_STEP], search=0)
+    assert false.verdict == "refuted"
+    assert false.evidence is not None
+    assert false.evidence.arithmetic.is_rigorous
+    assert true.verdict == "supported"
+    assert true.instances >= ENOUGH
+    assert true.lacking == {"several local steps": 0}
+
+
+@pytest.mark.parametrize("kind", KINDS[::5], ids=lambda kind: ", ".join(kind.words))
+def test_made_instances_are_of_their_kind(kind) -> None:
+    """Exact runs of the kind that was asked for, on which the claim applies, the same ones each time."""
+    made = tailor(ONE_STEP, kind, 3)
+    assert len(made) == (0 if kind.many_steps else 3)
+    assert all(outcome.applicable and outcome.exact and outcome.holds for outcome in made)
+    assert [kind_of(outcome.instance.run()) for outcome in made] == [kind] * len(made)
+    assert [outcome.ratio for outcome in made] == [outcome.ratio for outcome in tailor(ONE_STEP, kind, 3)]
+
+
+def test_what_is_missing_makes_every_aspect_enough() -> None:
+    """With what is missing, each aspect has about as many instances as are enough; with enough, nothing is missing."""
+    wanted = missing([])
+    count = Counter(word for kind, number in wanted for word in [*kind.words] * number)
+    assert set(count) == set(ASPECTS)
+    assert min(count.values()) >= 0.9 * ENOUGH
+    assert missing([kind for kind, number in wanted for _ in range(number)]) == []
+    assert lacking([]) == dict.fromkeys(ASPECTS, 0)
+
+
+def test_few_instances_support_nothing() -> None:
+    """Where hardly a run satisfies the conditions the verdict is not "supported", and says so."""
+    rare = Claim(id="mine:rare", lhs=q.max_drift, rhs=10**9, where=WHERE, conditions=[T >= 30])
+    found = verify(rare)[0]
+    assert 0 < found.instances < ENOUGH
+    assert found.is_thin
+    assert found.verdict == "undecided"
+
+
+def test_claims_that_are_given_themselves() -> None:
+    """A list of claims, or one of them; anything else is answered with what is expected."""
+    wrong = replace(ONE_STEP, rhs=D**2, conditions=[])
+    assert [(found.target, found.verdict) for found in verify([wrong])] == [("mine:one-step", "refuted")]
+    assert verify(wrong)[0].claim is wrong
+    with pytest.raises(InputError, match=r"expected ids, file\.py:NAME or claims, got 3"):
+        verify([3])
+    with pytest.raises(InputError, match="rhs"):
+        verify([Claim(id="mine:text", lhs=q.max_drift, rhs="eta", where=WHERE)])
