@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedtheory.api import check, falsify, plan, problem_from, prove, run_on, simulate, verify
+    from fedtheory.api import (
+        bound_figure,
+        check,
+        error_figure,
+        falsify,
+        plan,
+        problem_from,
+        prove,
+        run_on,
+        simulate,
+        verify,
+    )
     from fedtheory.arithmetic import FLOAT, RATIONAL
     from fedtheory.engine.run import Run
     from fedtheory.errors import FedtheoryError, InputError, NotApplicable
@@ -28,7 +39,18 @@ if TYPE_CHECKING:
     from fedtheory.runfile import parse_run, read_run
 
 _HOMES = {
-    "api": ("check", "falsify", "plan", "problem_from", "prove", "run_on", "simulate", "verify"),
+    "api": (
+        "bound_figure",
+        "check",
+        "error_figure",
+        "falsify",
+        "plan",
+        "problem_from",
+        "prove",
+        "run_on",
+        "simulate",
+        "verify",
+    ),
     "arithmetic": ("FLOAT", "RATIONAL"),
     "engine.run": ("Run",),
     "errors": ("FedtheoryError", "InputError", "NotApplicable"),
@@ -68,7 +90,9 @@ __all__ = [
     "all_claims",
     "all_sources",
     "assumptions",
+    "bound_figure",
     "check",
+    "error_figure",
     "exercises",
     "falsify",
     "fedavg",

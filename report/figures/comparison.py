@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from report.figures.style import Figure, colour, dash, drawing, finish
+from report.figures.style import Figure, colour, dash, drawing, finish, legend_below
 
 
 @dataclass(frozen=True)
@@ -25,5 +25,5 @@ def bounds_together(name: str, curves: Mapping[str, Curve], words: str) -> Figur
             axes.loglog(curve.horizons, curve.left, color=colour(number), linestyle="", marker="o", markersize=3.5)
         axes.set_xlabel("number of server updates")
         axes.set_ylabel("bounds (lines), exact left sides (dots)")
-        axes.legend()
+        legend_below(canvas, axes)
         return finish(canvas, name, words)

@@ -11,7 +11,7 @@ _ACROSS, _DOWN = 52.0, 10.0
 """Gaps between boxes."""
 _WIDEST = 1060.0
 """Of a row of parts that do not hang together; a single part may be wider."""
-_LONGEST = 24
+_LONGEST = 22
 """Characters of a name in a box."""
 
 Point = tuple[float, float]

@@ -48,9 +48,10 @@ hessians = [[["1"]], [["1"]]]
 linear = [["1"], ["-1"]]
 start = ["2"]
 [algorithm]
-local_step_size = { values = ["1/8", "1/4"] }
-local_steps = { values = [1, 2, 4] }
 rounds = 5
+[grid]
+algorithm.local_step_size = ["1/8", "1/4", 4]
+algorithm.local_steps = [1, 2, 4]
 """
 TOO_WIDE = """
 const scrolls = (element) => element

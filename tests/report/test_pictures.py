@@ -67,6 +67,16 @@ def test_a_bound_with_its_terms(run: Run) -> None:
         assert last[in_legend(term.latex)] == pytest.approx(float(term.value))
 
 
+def test_notebooks_have_the_same_figures(run: Run) -> None:
+    """The public functions take what the other commands take."""
+    import fedtheory as ft
+
+    (line,) = ft.error_figure(run).axes[0].lines
+    assert np.array_equal(np.asarray(line.get_ydata()), run.trajectory.server_suboptimality)
+    labels = [line.get_label() for line in ft.bound_figure("renard2022:thm-2.1", run).axes[0].lines]
+    assert "exact left side" in labels
+
+
 def test_a_rate_has_its_ladder(run: Run) -> None:
     """The measured values stand beside the claimed order."""
     labels = [line.get_label() for line in bound_figure(find("renard2022:goal-rate"), run).axes[0].lines]

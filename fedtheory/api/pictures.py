@@ -1,0 +1,33 @@
+"""Figures of Matplotlib as wide as a column of a paper, of a run and of a claim on a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fedtheory.api.inputs import claim_of, run_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from fedtheory.api.inputs import ClaimLike, RunLike
+
+
+def error_figure(run: RunLike, *, schedules: int = 100, seed: int = 0) -> Figure:
+    """The exact error E F(x^n) - F* over rounds, or over clock time where the server does not wait for everybody.
+
+    `run` as for `simulate`; of random update times so many `schedules` are sampled.  `figure.savefig` writes it, and
+    `report.save_figure` in the style of the project.
+    """
+    from report.pictures import error_figure as drawn
+
+    return drawn(run_of(run, None), schedules=schedules, seed=seed)
+
+
+def bound_figure(claim: ClaimLike, run: RunLike) -> Figure:
+    """The bound of a claim with its terms, and the exact left side, over the rounds of a run; of a rate its ladder.
+
+    `claim` and `run` as for `check`.  Raises `NotApplicable` where the claim says nothing about the run.
+    """
+    from report.pictures import bound_figure as drawn
+
+    return drawn(claim_of(claim), run_of(run, None))
