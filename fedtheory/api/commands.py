@@ -100,12 +100,17 @@ def prove(claim: ClaimLike, certificate: str | None = None) -> Proof:
 
 
 def plan(
-    run: RunLike | Mapping[str, float], *, target: float | None = None, claims: Sequence[ClaimLike] | None = None
+    run: RunLike | Mapping[str, float],
+    *,
+    target: float | None = None,
+    claims: Sequence[ClaimLike] | None = None,
+    error: str = "final",
 ) -> Plan:
     """What the theory recommends for a run, or for constants alone: step sizes, rounds to a target, dominating terms.
 
     `run` as for `simulate`, or numbers by the symbols of the bounds, such as ``{"L": 1, "M": 10, "tau": 5, "T": 100}``.
-    `target` is the accuracy to reach; `claims` are the bounds to ask, all that are true unless given.
+    `target` is the accuracy to reach; `claims` are the bounds to ask, all that are true unless given; `error` says
+    which exact error is to be small, that of the last model ("final") or the mean over the run ("average").
 
     >>> import fedtheory as ft
     >>> numbers = {"L": 1, "M": 10, "tau": 5, "T": 100, "D": 2, "sigma": 1, "zeta": 0.5}
@@ -121,7 +126,7 @@ def plan(
     if numbers is not None:
         return planner.plan_numbers(numbers, target, chosen)
     with progress("planning") as tell:
-        return planner.plan(run_of(run, "float"), target, chosen, on_progress=tell)
+        return planner.plan(run_of(run, "float"), target, chosen, error=error, on_progress=tell)
 
 
 def _numbers(given: RunLike | Mapping[str, Any]) -> dict[str, float] | None:

@@ -11,6 +11,7 @@ from fedtheory.cli.plan_document import document
 from fedtheory.cli.plan_tables import print_plan
 
 if TYPE_CHECKING:
+    from fedtheory.engine.run import Run
     from fedtheory.language.claim import Claim
     from fedtheory.planner import Plan
 
@@ -25,6 +26,8 @@ Settings = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A constant, by its symbol or name, instead of a run file."),
 ]
 Accuracy = Annotated[str | None, typer.Option("--target", help="Ask for the rounds to this accuracy.")]
+Error = Annotated[str, typer.Option("--error", help="What is to be small: final (the last model) or average.")]
+All = Annotated[bool, typer.Option("--all", help="Also the bounds that do not apply, why, and all details.")]
 Claims = Annotated[list[str] | None, typer.Option("--claim", help="Only this claim; may be repeated.")]
 Map = Annotated[str | None, typer.Option("--map", metavar="X,Y", help="Map the dominating term over two symbols.")]
 Output = Annotated[str, typer.Option("--output", "-o", help="Where the map is written (SVG).")]
@@ -35,28 +38,31 @@ def run(
     *,
     settings: Settings = None,
     target: Accuracy = None,
+    error: Error = "final",
     source: SourceKey = None,
     claim: Claims = None,
     map_over: Map = None,
     output: Output = "regimes.svg",
+    show_all: All = False,
     as_json: Json = False,
 ) -> None:
-    """Ask the theory for step sizes, local steps and rounds, and how far they are from the exact optimum.
+    """Say what to run, by exact errors, and what the theory promises there.
 
-    With a run file every true bound that covers the run is asked; with constants (`--set L=1 M=10 tau=5 ...`) every
-    bound whose symbols are given; with a data file the constants are those of least squares on its rows, and NAME=VALUE
+    First the step size and the rounds to use, what the best bound promises, and what limits both; then the bounds that
+    cover the run. With a run file every true bound is asked; with constants (`--set L=1 M=10 tau=5 ...`) every bound
+    whose symbols are given; with a data file the constants are those of least squares on its rows, and NAME=VALUE
     sets rounds, local_steps, local_step_size, server_step_size or batch.
     """
     from fedtheory.arithmetic import FLOAT
 
     files, numbers = _inputs([*(inputs or []), *(settings or [])], settings or [])
     accuracy = None if target is None else _positive(FLOAT.number(target, "target"))
-    found = _planned(files, numbers, accuracy, _chosen(source, claim or []))
+    found, planned = _planned(files, numbers, accuracy, error, _chosen(source, claim or []))
     written = [] if map_over is None else [_write_map(found, map_over, output)]
     if as_json:
         print_json({**document(found), "files": written})
         return
-    print_plan(found, details=bool(claim))
+    print_plan(found, planned, reasons=show_all or bool(claim), details=bool(claim))
     print_lines(*(f"wrote {path}" for path in written))
 
 
@@ -101,7 +107,10 @@ def _chosen(source: str | None, ids: list[str]) -> list[Claim]:
     return [claim for claim in covering_claims() if claim.id in wanted]
 
 
-def _planned(files: list[str], numbers: dict[str, float], accuracy: float | None, claims: list[Claim]) -> Plan:
+def _planned(
+    files: list[str], numbers: dict[str, float], accuracy: float | None, error: str, claims: list[Claim]
+) -> tuple[Plan, Run | None]:
+    """The plan, and the run that is planned; None where only constants are given."""
     from fedtheory import planner
     from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
@@ -114,7 +123,7 @@ def _planned(files: list[str], numbers: dict[str, float], accuracy: float | None
     if not files:
         if not numbers:
             raise InputError("RUN", "expected a run file, a data file or constants, such as --set L=1")
-        return planner.plan_numbers(numbers, accuracy, claims)
+        return planner.plan_numbers(numbers, accuracy, claims), None
     if files[0].endswith(FILES):
         given = run_of_data(files[0], numbers)
     elif numbers:
@@ -122,7 +131,7 @@ def _planned(files: list[str], numbers: dict[str, float], accuracy: float | None
     else:
         given = read_run(files[0], FLOAT)
     with about(files[0]), progress("planning") as tell:
-        return planner.plan(given, accuracy, claims, on_progress=tell)
+        return planner.plan(given, accuracy, claims, error=error, on_progress=tell), given
 
 
 def _write_map(found: Plan, over: str, output: str) -> str:

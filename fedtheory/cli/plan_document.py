@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedtheory.planner import ClaimPlan, Comparison, Edge, Plan, RoundCost, Target
+    from fedtheory.planner import Answer, ClaimPlan, Comparison, Edge, Outcome, Plan, Promise, RoundCost, Target
     from fedtheory.planner.bound import Slack
 
 
@@ -21,11 +21,52 @@ def document(found: Plan) -> dict[str, Any]:
     best = found.recommended
     repairs = {claim.id: repair_of(claim) for claim in found.refuted}
     return {
+        "answer": None if found.answer is None else _answer(found.answer),
         "claims": [_claim(plan, found.cost) for plan in found.claims],
         "recommended": None if best is None else best.claim.id,
         "exact": None if best is None else _exact(best.exact),
         "refuted": [{"id": name, "repair": None if repair is None else repair.id} for name, repair in repairs.items()],
         "round": None if found.cost is None else {"time": found.cost.time, "messages": found.cost.messages},
+    }
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    """What to run: `step_size`, `local_steps`, `rounds`, the exact error there, and what the best bound promises."""
+    steps, widest = set(answer.local_steps), answer.widest
+    return {
+        "error": answer.error.name,
+        "accuracy": answer.accuracy,
+        "local_steps": steps.pop() if len(steps) == 1 else list(answer.local_steps),
+        **_outcome(answer.best),
+        "planned": _outcome(answer.planned),
+        "covered": answer.is_covered,
+        "bound": None if answer.promise is None else _promise(answer.promise),
+        "largest_covered": None
+        if widest is None or widest.step is None
+        else {"id": widest.claim.id, "step_size": _number(widest.step.value)},
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "step_size": _number(outcome.step_size),
+        "rounds": outcome.rounds,
+        "exact_error": _number(outcome.error),
+        "reached": outcome.reached,
+        "still_falls": outcome.still_falls,
+    }
+
+
+def _promise(promise: Promise) -> dict[str, Any]:
+    term, share = promise.largest_term
+    return {
+        "id": promise.plan.claim.id,
+        "verdict": promise.plan.claim.verdict,
+        "error": promise.plan.error.name,
+        "step_size": _number(promise.step_size),
+        "value": _number(promise.value),
+        "largest_term": _latex(term),
+        "share": _number(share),
     }
 
 

@@ -2,40 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fedtheory.cli.output import print_lines, print_table, short
+from fedtheory.cli.plan_answer import answer_lines, as_planned, constants_alone
 
 if TYPE_CHECKING:
-    from fedtheory.planner import ClaimPlan, Edge, Plan, RoundCost
+    from fedtheory.engine.run import Run
+    from fedtheory.planner import ClaimPlan, Edge, Plan, RoundCost, Target
 
 
-def print_plan(found: Plan, details: bool) -> None:
-    """Print a plan for a terminal: all bounds in a table, why others do not apply, the recommended one in detail."""
-    usable = [plan for plan in found.claims if plan.bound is not None]
-    columns = ["bound", "holds", "value", "largest step", "best step", "value there", "rounds", "exact best"]
-    if usable:
-        roomy = ("value", "largest step", "value there", "exact best")
-        print_table("bounds", columns, [_row(plan) for plan in usable], whole=tuple(columns), roomy=roomy)
-    _print_others(found)
-    shown = usable if details else [plan for plan in [found.recommended] if plan is not None]
+def print_plan(found: Plan, planned: Run | None, *, reasons: bool, details: bool) -> None:
+    """Print a plan: the answer, the bounds in a table; on request why others do not apply, and details."""
+    from rich.markup import escape
+
+    if planned is not None:
+        print_lines(*map(escape, as_planned(planned)))
+    lines = constants_alone(found) if planned is None else answer_lines(found)
+    print_lines(*(f"[bold]{head}[/bold] {escape(line)}" for head, line in lines), "")
+    _print_bounds(found, every=details)
+    if reasons:
+        _print_others(found)
+    elif left := sum(plan.reason is not None for plan in found.claims):
+        print_lines(f"{left} other bounds do not cover this, or need numbers that are not given; --all says why")
+    shown = [plan for plan in found.claims if plan.bound is not None] if details else [found.recommended] * reasons
     for plan in shown:
-        _print_details(plan, found.cost, recommended=plan is found.recommended)
+        if plan is not None:
+            _print_details(plan, found.cost, recommended=plan is found.recommended)
 
 
-def _row(plan: ClaimPlan) -> list[str]:
-    assert plan.bound is not None
-    best, asked = plan.optimum, plan.target_at_best or plan.target
-    return [
-        plan.claim.id,
-        "[green]yes[/green]" if plan.applicable else "[yellow]no[/yellow]",
-        short(plan.bound.value()),
-        "-" if plan.step is None else _limit(plan.step),
-        "-" if best is None else short(best.step_size),
-        "-" if best is None else short(best.value),
-        "-" if asked is None or asked.rounds is None else str(asked.rounds),
-        "-" if plan.exact is None else short(plan.exact.exact.step_size),
-    ]
+def _print_bounds(found: Plan, every: bool) -> None:
+    """The bounds on errors that cover the run; those at other step sizes where none does, or all on request."""
+    usable = [plan for plan in found.claims if plan.bound is not None]
+    errors = [plan for plan in usable if plan.error.name not in _DRIFTS]
+    shown = usable if every else [plan for plan in errors if plan.applicable] or errors
+    if not shown:
+        return
+    columns = {name: [cell(plan) for plan in shown] for name, cell in _CELLS.items()}
+    kept = {name: cells for name, cells in columns.items() if set(cells) != {"-"}}
+    rows = [list(row) for row in zip(*kept.values(), strict=True)]
+    for plan, row in zip(shown, rows, strict=True):
+        row[0] = f"[bold]{row[0]} *[/bold]" if plan is found.recommended else row[0]
+    title = "bounds" if any(plan.applicable for plan in shown) else "bounds at smaller step sizes: none covers the run"
+    print_table(title, list(kept), rows, whole=tuple(kept))
+    if found.recommended in shown:
+        print_lines("* at its best step size the exact error is smallest" if found.answer else "* the smallest bound")
+
+
+_DRIFTS = ("average_round_drift", "max_drift")
+
+
+def _rounds_cell(asked: Target | None) -> str:
+    return "-" if asked is None else "never" if asked.rounds is None else short(asked.rounds)
+
+
+_CELLS: dict[str, Callable[[ClaimPlan], str]] = {
+    "bound": lambda plan: plan.claim.id,
+    "on": lambda plan: plan.error.name,
+    "covers the run": lambda plan: "[green]yes[/green]" if plan.applicable else "[yellow]no[/yellow]",
+    "as planned": lambda plan: short(plan.bound.value()) if plan.bound and plan.applicable else "-",
+    "largest step": lambda plan: "-" if plan.step is None else _limit(plan.step),
+    "best step": lambda plan: "-" if plan.optimum is None else short(plan.optimum.step_size),
+    "bound there": lambda plan: "-" if plan.optimum is None else short(plan.optimum.value),
+    "rounds as planned": lambda plan: _rounds_cell(plan.target),
+    "rounds at best steps": lambda plan: _rounds_cell(plan.target_at_best),
+}
 
 
 def _limit(edge: Edge) -> str:
@@ -123,5 +155,5 @@ def _rounds(plan: ClaimPlan, cost: RoundCost | None) -> list[str]:
         spent = (
             "" if cost is None else f", time {target.rounds * cost.time:g}, {target.rounds * cost.messages:g} models"
         )
-        lines.append(f"{lead}{target.rounds} rounds at step size {short(target.step_size)}{spent}")
+        lines.append(f"{lead}{short(target.rounds)} rounds at step size {short(target.step_size)}{spent}")
     return lines

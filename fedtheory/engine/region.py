@@ -68,7 +68,9 @@ def containing_ball(problem: Problem, algorithm: Algorithm) -> Ball:
     step = max(algorithm.work.step_sizes)
     bound = problem.oracle.translated(problem.optimum).step_bound(problem.hessians, problem.centred.linear)
     if step * bound.curvature > 2:
-        raise NotApplicable("no ball is known to contain the run: a single step can expand (step size * curvature > 2)")
+        sizes = f"step size {plain_float(step):.4g} * curvature {plain_float(bound.curvature):.4g} > 2"
+        way_out = f"from step size {plain_float(2 / bound.curvature):.4g} down it cannot"
+        raise NotApplicable(f"no ball is known to contain the run: a single step can expand ({sizes}; {way_out})")
     start = problem.arithmetic.upper_sqrt(problem.centred.start @ problem.centred.start)
     total = max(algorithm.work.steps) * algorithm.rounds
     argument = f"{bound.law}each of {total} local steps {_MOVES}"

@@ -11,7 +11,8 @@ Uses `language`, `runfile`, `engine`, `federation`, `arithmetic`, `kernel`.
 """
 
 from fedtheory.planner.admissible import Edge, largest
-from fedtheory.planner.advice import ClaimPlan, Comparison, Plan
+from fedtheory.planner.advice import ClaimPlan, Comparison
+from fedtheory.planner.answer import Answer, Plan, Promise
 from fedtheory.planner.bound import Bound, Slack, bound_of_numbers, bound_of_run
 from fedtheory.planner.coverage import covering_claims, refuted_bounds, repair_of
 from fedtheory.planner.exact import ExactErrors, ExactOptimum
@@ -19,9 +20,11 @@ from fedtheory.planner.measured import compare
 from fedtheory.planner.optimum import Optimum, StepSizes
 from fedtheory.planner.planning import plan, plan_numbers
 from fedtheory.planner.regimes import RegimeMap, regime_map
+from fedtheory.planner.rounds_needed import Outcome
 from fedtheory.planner.target import RoundCost, Target
 
 __all__ = [
+    "Answer",
     "Bound",
     "ClaimPlan",
     "Comparison",
@@ -29,7 +32,9 @@ __all__ = [
     "ExactErrors",
     "ExactOptimum",
     "Optimum",
+    "Outcome",
     "Plan",
+    "Promise",
     "RegimeMap",
     "RoundCost",
     "Slack",

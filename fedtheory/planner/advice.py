@@ -1,4 +1,4 @@
-"""What a plan says: of one claim, and of all."""
+"""What a plan says of one claim."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fedtheory.planner.comparators import ComparedWith
 from fedtheory.planner.exact import ExactOptimum
 from fedtheory.planner.extent import LocalSteps
 from fedtheory.planner.optimum import Optimum
-from fedtheory.planner.target import RoundCost, Target
-from fedtheory.shown import Card, Shown, frame, number
+from fedtheory.planner.target import Target
+from fedtheory.shown import number
 
 
 @dataclass(frozen=True)
@@ -127,37 +127,3 @@ class ClaimPlan:
         if self.remeasured is not None and self.remeasured.value is None:
             return False
         return all(slack.holds for slack in self.bound.slacks({STEP: self.optimum.step_size}))
-
-
-@dataclass(frozen=True, repr=False)
-class Plan(Shown):
-    """What the theory recommends."""
-
-    claims: tuple[ClaimPlan, ...]
-    recommended: ClaimPlan | None
-    """The claim whose step size to take."""
-    refuted: tuple[Claim, ...]
-    """Bounds that are not used because they are refuted."""
-    cost: RoundCost | None
-    """What a round costs; None for constants alone."""
-
-    def summary(self) -> str:
-        """The claim whose step size to take, and how many bounds cover the run."""
-        covering = sum(claim.applicable for claim in self.claims)
-        chosen = "no recommendation" if self.recommended is None else f"recommends {self.recommended.claim.id}"
-        return f"{chosen}; {covering} of {len(self.claims)} bounds cover the run"
-
-    def card(self) -> Card:
-        """The bounds that cover the run, the recommended one first."""
-        columns = ("bound", "verdict", "bounds", "value", "best step size", "value there")
-        covering = [plan for plan in self.claims if plan.applicable]
-        rows = [plan.row() for plan in sorted(covering, key=lambda plan: plan is not self.recommended)]
-        facts = {} if self.recommended is None else self.recommended.advice()
-        return Card(self.summary(), facts=facts, columns=columns, rows=rows)
-
-    def to_frame(self) -> Any:
-        """A pandas data frame with a row for each claim; `MissingExtra` without pandas."""
-        columns = ("verdict", "error", "applicable", "reason", "bound", "best_step_size", "bound_at_best")
-        rows = [plan.entry() for plan in self.claims]
-        table = {name: [row[name] for row in rows] for name in columns}
-        return frame({"id": [plan.claim.id for plan in self.claims]} | table, "id")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +15,14 @@ from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.language.quantities import Quantity
 
-_BASE = 4.0
+BASE = 4.0
 """Step sizes of the search are whole or broken powers of this, over L."""
-_LOWEST, _HIGHEST, _FURTHER = -5, 2, -12
-"""Exponents of the coarse grid, and how far down it goes where its lowest end is the best."""
-_HALVINGS = 5
+GRID = tuple(float(exponent) for exponent in range(-5, 3))
+"""Exponents of the coarse grid."""
+_FURTHEST = 12
+"""How far it goes where one of its ends is the best."""
+_TOLERANCE, _EVALUATIONS = 0.01, 9
+"""Of the refined search, in exponents; and how many errors it looks at."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +45,15 @@ class ExactErrors:
     @property
     def grid(self) -> tuple[float, ...]:
         """The step sizes of the coarse search, from 1/(1024 L) to 16/L."""
-        return tuple(self._step(exponent) for exponent in range(_LOWEST, _HIGHEST + 1))
+        return tuple(self.step(exponent) for exponent in GRID)
 
     @cached_property
     def _scale(self) -> float:
         return 1 / plain_float(self.run.smoothness)
 
-    def _step(self, exponent: float) -> float:
-        return float(_BASE**exponent) * self._scale
+    def step(self, exponent: float) -> float:
+        """The step size of an exponent of the search: that power of four over L."""
+        return float(BASE**exponent) * self._scale
 
     def at(self, step_size: float) -> Run:
         """The run with another local step size; clients with different ones keep their proportions."""
@@ -69,9 +75,7 @@ class ExactErrors:
     def best(self, quantity: Quantity) -> ExactOptimum | None:
         """The step size with the smallest exact error; None where none is better than the smallest one tried.
 
-        A grid in logs whose spacing is halved about its best point, then the vertex
-        of a parabola through the last three; all errors of a run share the grid.
-        The error need not have one valley only: the coarse grid decides which.
+        A search in logs, see `lowest`; all errors of a run share its coarse grid.
         """
         if quantity.name not in self._best:
             self._best[quantity.name] = self._search(quantity)
@@ -80,30 +84,40 @@ class ExactErrors:
     def _search(self, quantity: Quantity) -> ExactOptimum | None:
         if math.isnan(self.error(quantity, self.planned)):
             return None
-        known = {float(e): self.error(quantity, self._step(e)) for e in range(_LOWEST, _HIGHEST + 1)}
-        lowest = min(known)
-        while known[lowest] <= min(known.values()) and lowest > _FURTHER:
-            lowest -= 1
-            known[lowest] = self.error(quantity, self._step(lowest))
-        best = min(known, key=lambda exponent: known[exponent])
-        if not known[best] < known[lowest] * (1 - NEAR_TIE) or not math.isfinite(known[best]):
-            return None
-        return self._refined(quantity, known, best)
-
-    def _refined(self, quantity: Quantity, known: dict[float, float], best: float) -> ExactOptimum:
-        spacing = 1.0
-        for _ in range(_HALVINGS):
-            spacing /= 2
-            for exponent in (best - spacing, best + spacing):
-                known[exponent] = self.error(quantity, self._step(exponent))
-            best = min(known, key=lambda exponent: known[exponent])
-        vertex = best + spacing * _vertex(*(known.get(best + side * spacing, math.inf) for side in (-1, 0, 1)))
-        known[vertex] = self.error(quantity, self._step(vertex))
-        best = min(known, key=lambda exponent: known[exponent])
-        return ExactOptimum(self._step(best), known[best])
+        found = lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID)
+        return None if found is None else ExactOptimum(self.step(found[0]), found[1])
 
 
-def _vertex(left: float, middle: float, right: float) -> float:
-    """Where a parabola through three equally spaced points is lowest, in units of the spacing from the middle."""
-    bend = left - 2 * middle + right
-    return (left - right) / (2 * bend) if 0 < bend < math.inf else 0.0
+def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[float, float] | None:
+    """The exponent with the lowest score, and that score; None where it only falls towards small exponents.
+
+    A coarse grid, which goes on where its best point is an end, then Brent's
+    method about that point.  Scores need not have one valley only: the coarse
+    grid decides which.  They are infinite where a run diverges.
+    """
+    from scipy.optimize import minimize_scalar
+
+    known = {float(exponent): score(float(exponent)) for exponent in coarse}
+    for direction in (-1.0, 1.0):
+        while (end := min(known, key=lambda e: -direction * e)) == (best := _best(known)) and abs(end) < _FURTHEST:
+            known[end + direction] = score(end + direction)
+    if best <= min(known) or not known[best] < known[min(known)] - NEAR_TIE * abs(known[best]):
+        return None
+    # Brent's parabolas need finite numbers.
+    finite = [value for value in known.values() if math.isfinite(value)]
+    ceiling = max(finite) + (max(finite) - min(finite))
+
+    def at(exponent: float) -> float:
+        known[exponent] = score(exponent)
+        return min(known[exponent], ceiling)
+
+    options: Any = {"xatol": _TOLERANCE, "maxiter": _EVALUATIONS}
+    minimize_scalar(lambda x: at(float(x)), bounds=(best - 1, best + 1), method="bounded", options=options)
+    best = _best(known)
+    return (best, known[best]) if math.isfinite(known[best]) else None
+
+
+def _best(known: Mapping[float, float]) -> float:
+    """The exponent with the lowest score; of several the largest, so that what is flat towards zero ends the search."""
+    smallest = min(known.values())
+    return max(exponent for exponent, value in known.items() if value == smallest)

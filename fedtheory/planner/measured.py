@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from fedtheory.arithmetic import NEAR_TIE
+from fedtheory.arithmetic import NEAR_TIE, plain_float
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failed_premises
 from fedtheory.language.quantities import Quantity
-from fedtheory.planner.admissible import largest
+from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import Comparison, Remeasured
 from fedtheory.planner.bound import STEP, Bound, bound_of_run
 from fedtheory.planner.coverage import error_of
@@ -61,9 +61,44 @@ def _values_on_grid(claim: Claim, errors: ExactErrors) -> dict[float, float]:
     return {step: bound.value() for step, bound in known if all(slack.holds for slack in bound.slacks())}
 
 
+def covered_up_to(claim: Claim, edge: Edge, errors: ExactErrors) -> Edge:
+    """The largest step size at which conditions and assumptions hold; `edge` is that of the conditions alone.
+
+    Most assumptions that depend on the step size ask for ``step size * curvature <= 2``, with the largest curvature
+    of an objective that is sampled; what else they ask for is found by bisection, from the planned step size down.
+    """
+
+    def covered(step: float) -> bool:
+        return not failures_on(claim, errors.at(step))
+
+    top = min(edge.value, _FAR * errors.planned)
+    if top <= 0 or covered(top):
+        return edge
+    nonexpansive = 2 / plain_float(errors.run.sample_smoothness) * (1 - NEAR_TIE)
+    if nonexpansive < top and covered(nonexpansive):
+        return Edge(nonexpansive, None, None)
+    low = next((part * top for part in _PARTS if covered(part * top)), None)
+    if low is None:
+        return Edge(0.0, None, None)
+    high = low * 2
+    for _ in range(_BISECTIONS):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if covered(middle) else (low, middle)
+    return Edge(low, None, None)
+
+
+_FAR = 2.0**20
+_PARTS = tuple(2.0**-power for power in range(1, 16))
+_BISECTIONS = 8
+
+
 def _bound_at(claim: Claim, errors: ExactErrors, step: float) -> Bound | None:
     """The bound with the constants of the run at a step size; None where the claim does not cover it."""
-    run = errors.at(step)
+    return covering_bound(claim, errors.at(step))
+
+
+def covering_bound(claim: Claim, run: Run) -> Bound | None:
+    """The bound with the constants of a run; None where the claim does not cover it."""
     with np.errstate(all="ignore"):
         if failures_on(claim, run):
             return None

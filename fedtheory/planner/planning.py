@@ -17,7 +17,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.planner import extent, target
 from fedtheory.planner.admissible import Edge, largest, largest_count
-from fedtheory.planner.advice import ClaimPlan, Plan
+from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner.answer import Plan, answered
 from fedtheory.planner.bound import (
     NOT_GIVEN,
     ROUNDS,
@@ -31,8 +32,10 @@ from fedtheory.planner.bound import (
 )
 from fedtheory.planner.coverage import ERRORS, covering_claims, refuted_bounds
 from fedtheory.planner.exact import ExactErrors
-from fedtheory.planner.measured import DRIFTS, bounded_error, compared, failures_on, remeasured
+from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_up_to, failures_on, remeasured
 from fedtheory.planner.optimum import StepSizes
+from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
+from fedtheory.planner.rounds_needed import planned_and_best
 from fedtheory.planner.target import Target, cost_of_a_round
 
 _SMALLER = (1.0, 1 / 8, 1 / 64, 1 / 512)
@@ -44,20 +47,27 @@ def plan(
     accuracy: float | None = None,
     claims: Sequence[Claim] | None = None,
     *,
+    error: str = "final",
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Plan:
-    """Plan a run: every true bound on one of its errors, or the given ones, in floats.
+    """Plan a run by its exact errors, and by every true bound on one of them, or the given ones, in floats.
 
-    Numbers are those of the run as planned; where a claim's assumptions hold at
-    smaller step sizes only, those of the run at a smaller one.
+    `error` says which exact error is to be small: "final" or "average".  Numbers
+    of bounds are those of the run as planned; where a claim's assumptions hold
+    at smaller step sizes only, those of the run at a smaller one.
     """
+    if error not in EXACT_ERRORS:
+        raise InputError("error", f"expected one of {', '.join(EXACT_ERRORS)}, got {error!r}")
     errors = ExactErrors(run.as_floats())
     chosen = covering_claims() if claims is None else claims
+    on_progress(0, len(chosen) + 1)
+    outcomes = planned_and_best(errors, error, accuracy)
     planned = []
     for claim in chosen:
         planned.append(_claim_plan(claim, errors, accuracy))
-        on_progress(len(planned), len(chosen))
-    return Plan(tuple(planned), _recommended(planned, errors), refuted_bounds(), cost_of_a_round(errors.run))
+        on_progress(len(planned) + 1, len(chosen) + 1)
+    answer = None if outcomes is None else answered(errors, outcomes, accuracy, planned)
+    return Plan(tuple(planned), _recommended(planned, errors), refuted_bounds(), cost_of_a_round(errors.run), answer)
 
 
 def _recommended(plans: Sequence[ClaimPlan], errors: ExactErrors) -> ClaimPlan | None:
@@ -66,7 +76,9 @@ def _recommended(plans: Sequence[ClaimPlan], errors: ExactErrors) -> ClaimPlan |
     That error is the first of `ERRORS` that is bounded and has a best step size;
     without one the bounds decide.
     """
-    usable = [plan for plan in plans if plan.attainable and plan.self_contained]
+    attainable = [plan for plan in plans if plan.attainable and plan.self_contained]
+    # What covers the run as it is planned goes before what asks for another one.
+    usable = [plan for plan in attainable if plan.applicable] or attainable
     exact = [plan for plan in usable if plan.exact is not None]
     if not exact:
         return _smallest_bound(usable)
@@ -120,7 +132,7 @@ def _plan_of_numbers(claim: Claim, numbers: Mapping[str, float], accuracy: float
     conditions = tuple(bound.slacks()) if STEP in bound.values or not bound.symbols(STEP) else ()
     failed = _failed_conditions(claim, conditions)
     found = ClaimPlan(claim, bounded_error(claim), not failed, failed or None, conditions, bound)
-    found = _optimised(found, bound, accuracy)
+    found = _optimised(found, bound, accuracy, largest(bound, STEP))
     if not bound.symbols(STEP) or found.bound is None or STEP in found.bound.values:
         return found
     return replace(found, applicable=False, reason=f"{NOT_GIVEN}: a step size, and none is best", conditions=())
@@ -169,10 +181,11 @@ def _planned(claim: Claim, errors: ExactErrors, bound: Bound, failures: list[str
     conditions = (*planned.slacks(), *_slacks_of_clients(claim, bound, errors.run))
     reasons = [*failures, *filter(None, [_failed_conditions(claim, conditions)])]
     found = ClaimPlan(claim, bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
-    found = _optimised(found, planned, accuracy)
+    found = _optimised(found, planned, accuracy, covered_up_to(claim, largest(planned, STEP), errors))
     if found.optimum is None:
         return found
-    exact = None if found.error.name in DRIFTS else compared(found.error, found.optimum, errors)
+    has_best = found.applicable and found.error.name not in DRIFTS
+    exact = compared(found.error, found.optimum, errors) if has_best else None
     return replace(found, remeasured=remeasured(found.claim, found.optimum, planned, errors), exact=exact)
 
 
@@ -194,22 +207,23 @@ def _failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
     return "; ".join(f"the condition {words} does not hold" for words in failed)
 
 
-def _optimised(found: ClaimPlan, bound: Bound, accuracy: float | None) -> ClaimPlan:
-    """Everything that follows from the bound alone."""
+def _optimised(found: ClaimPlan, bound: Bound, accuracy: float | None, edge: Edge) -> ClaimPlan:
+    """Everything that follows from the bound alone, for step sizes up to an edge."""
     sizes = StepSizes(bound)
-    edge = largest(bound, STEP)
     if STEP not in bound.values and (best := sizes.minimiser(bound, edge)) is not None:
         # Without a planned step size the best one is planned.
         bound = bound.at({STEP: best})
         sizes = StepSizes(bound)
     optimum = sizes.optimum(edge)
+    # Other limits are those at a step size that the claim covers.
+    covered = bound if found.reason is None or optimum is None else bound.at({STEP: optimum.step_size})
     return replace(
         found,
         bound=bound,
         conditions=found.conditions or tuple(bound.slacks()),
         step=edge if bound.symbols(STEP) else None,
-        server_step=_server_edge(found.claim, bound),
-        local_steps=largest_count(bound, STEPS) if bound.symbols(STEPS) else None,
+        server_step=_server_edge(found.claim, covered),
+        local_steps=largest_count(covered, STEPS) if bound.symbols(STEPS) else None,
         optimum=optimum,
         target=None if accuracy is None else _target_as_planned(found, bound, accuracy),
         target_at_best=None if accuracy is None or optimum is None else target.at_best_step(sizes, accuracy),

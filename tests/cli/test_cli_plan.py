@@ -104,16 +104,97 @@ def test_constants_for_people(command) -> None:
     """Bounds that lack numbers are counted, the others shown."""
     outcome = command("plan", "--set", *CONSTANTS)
     assert (outcome.code, outcome.err) == (0, "")
-    assert "bounds need numbers that are not given" in outcome.out
+    assert "need numbers that are not given" in " ".join(outcome.out.split())
     assert "renard2022:thm-2.1.sharp" in outcome.out
 
 
-def test_for_people(command, write_run) -> None:
-    """A table of the bounds, why others do not apply, and the recommended one in detail."""
-    outcome = command("plan", write_run(), "--target", "1/2")
+def test_the_answer_comes_first(command, write_run) -> None:
+    """Three lines, then one table of the bounds that cover the run; why others do not, on request."""
+    arguments = ("plan", write_run(), "--target", "1/2", "--source", "renard2022")
+    outcome = command(*arguments)
     assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert [line.split()[0] for line in lines if line.startswith(("use:", "promised:", "limits:"))] == [
+        "use:",
+        "promised:",
+        "limits:",
+    ]
+    words = " ".join(outcome.out.split())
+    assert words.index("limits:") < words.index("largest step")
+    assert "the gradients are noisy" not in words
+    assert "--all says why" in words
+    everything = " ".join(command(*arguments, "--all").out.split())
     for expected in ("recommended", "largest step size", "exact: best step size", "the gradients are noisy", "refuted"):
-        assert expected in " ".join(outcome.out.split())
+        assert expected in everything
+
+
+def test_the_answer_is_exact(command, write_run) -> None:
+    """The rounds that it names are what a simulation needs, at its step size and at the planned one."""
+    answer = command("plan", write_run(), "--target", "1/2", "--source", "renard2022", "--json").document["answer"]
+    assert answer["error"] == "final_suboptimality"
+    assert answer["local_steps"] == 5
+    for outcome in (answer, answer["planned"]):
+        assert outcome["reached"]
+        rounds = outcome["rounds"]
+        changes = {"algorithm.local_step_size": repr(outcome["step_size"]), "algorithm.rounds": str(rounds)}
+        errors = command("simulate", write_run(changes), "--json").document["server"]["suboptimality"]
+        assert errors[rounds] == pytest.approx(outcome["exact_error"])
+        assert errors[rounds] <= 0.5
+        assert all(error > 0.5 for error in errors[:rounds])
+    assert answer["rounds"] <= answer["planned"]["rounds"]
+
+
+def test_the_average_is_another_error(command, write_run) -> None:
+    """It takes more rounds to bring the mean over the run below a target than the last model's error."""
+    path = write_run({"algorithm.rounds": "40"})
+    final, average = (
+        command("plan", path, "--target", "1/2", "--error", error, "--source", "lecture27", "--json").document["answer"]
+        for error in ("final", "average")
+    )
+    assert average["error"] == "average_suboptimality"
+    assert average["planned"]["rounds"] > final["planned"]["rounds"]
+    assert "final, average" in command("plan", path, "--error", "best").complaint()
+
+
+def test_advice_comes_from_what_applies(command, write_run) -> None:
+    """A bound that covers the run goes before one that asks for another step size."""
+    document = command("plan", write_run(), "--json").document
+    by_id = {plan["id"]: plan for plan in document["claims"]}
+    assert by_id[document["recommended"]]["applicable"]
+    assert by_id[document["answer"]["bound"]["id"]]["best_step_size"] > 0
+
+
+def test_where_nothing_applies(command, write_run) -> None:
+    """The largest step size at which a bound would apply is named, with the condition and the numbers in it."""
+    path = write_run({"algorithm.local_step_size": '"3/5"'})
+    arguments = ("plan", path, "--claim", THEOREM)
+    answer = command(*arguments, "--json").document["answer"]
+    assert answer["largest_covered"] == {"id": THEOREM, "step_size": 0.125}
+    plan = plan_of(command(*arguments, "--json").document, THEOREM)
+    assert not plan["applicable"]
+    assert 0 < answer["bound"]["step_size"] <= 0.125
+    if not answer["covered"]:
+        assert "eta <= 1/(4*L), L = 2" in " ".join(command(*arguments).out.split())
+
+
+def test_the_largest_step_size_is_covered(command, write_run, data_folder: Path) -> None:
+    """Also where assumptions set it: mini-batches have to stay in a ball, by the curvature of single samples."""
+    path = data_folder / "batches.toml"
+    path.write_text(write_run({"problem.batch": "1"}, base=ROWS).read_text())
+    plans = command("plan", path, "--claim", "renard2022:thm-2.1.sharp", "--json").document["claims"]
+    largest = plans[0]["largest_local_step_size"]
+    for factor, expected in ((1 - 1e-6, True), (1 + 1e-3, False)):
+        changes = {"problem.batch": "1", "algorithm.local_step_size": repr(largest * factor)}
+        path.write_text(write_run(changes, base=ROWS).read_text())
+        checked = command("check", "renard2022:thm-2.1.sharp", path, "--json").document
+        assert (checked["applicable"] and all(c["holds"] for c in checked["conditions"])) is expected
+
+
+def test_unequal_clients_with_equal_shares_are_named(command, data_folder: Path) -> None:
+    """In the plan of a file: which rounds and local steps it assumed, and that clients count alike."""
+    words = " ".join(command("plan", data_folder / "good.csv", "--source", "lecture27").out.split())
+    assert "1 local steps, 100 rounds" in words
+    assert "clients have 2 to 6 rows and count alike" in words
 
 
 def test_data_alone(command, write_run, data_folder) -> None:

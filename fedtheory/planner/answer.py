@@ -1,0 +1,150 @@
+"""The answer of a plan: what to run, by exact errors, what the best bound promises there, and what limits both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
+from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner.bound import Bound
+from fedtheory.planner.coverage import ERRORS
+from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.measured import DRIFTS, covering_bound
+from fedtheory.planner.rounds_needed import Outcome
+from fedtheory.planner.target import RoundCost
+from fedtheory.shown import Card, Shown, frame
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """What one bound says of a run that it covers."""
+
+    plan: ClaimPlan
+    step_size: float
+    bound: Bound
+    """With the constants of that run."""
+
+    @property
+    def value(self) -> float:
+        """The bound."""
+        return self.bound.value()
+
+    @property
+    def largest_term(self) -> tuple[Expr, float]:
+        """The term that dominates, and its part of the bound."""
+        values = dict(zip(self.bound.terms, self.bound.term_values(), strict=True))
+        term = max(values, key=lambda expression: values[expression])
+        return term, values[term] / self.value if self.value > 0 else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What to run."""
+
+    error: Quantity
+    """What is to be small."""
+    accuracy: float | None
+    """The target; None where as little as possible is wanted after the planned rounds."""
+    local_steps: tuple[int, ...]
+    """Of each client, as planned."""
+    planned: Outcome
+    """How far the run gets at the planned step size."""
+    best: Outcome
+    """How far it gets at the best one: what to run."""
+    promise: Promise | None
+    """Of the best bound at that step size; where none covers it, at the step size that is best for a bound."""
+    widest: ClaimPlan | None
+    """The claim that covers the largest step sizes."""
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether a bound covers the run at the best step size."""
+        return self.promise is not None and self.promise.step_size == self.best.step_size
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(Shown):
+    """What the theory recommends."""
+
+    claims: tuple[ClaimPlan, ...]
+    recommended: ClaimPlan | None
+    """The claim whose step size to take."""
+    refuted: tuple[Claim, ...]
+    """Bounds that are not used because they are refuted."""
+    cost: RoundCost | None
+    """What a round costs; None for constants alone."""
+    answer: Answer | None = None
+    """What to run, by exact errors; None for constants alone, and where no exact error is known."""
+
+    def summary(self) -> str:
+        """The claim whose step size to take, and how many bounds cover the run."""
+        covering = sum(claim.applicable for claim in self.claims)
+        chosen = "no recommendation" if self.recommended is None else f"recommends {self.recommended.claim.id}"
+        return f"{chosen}; {covering} of {len(self.claims)} bounds cover the run"
+
+    def card(self) -> Card:
+        """The bounds that cover the run, the recommended one first."""
+        columns = ("bound", "verdict", "bounds", "value", "best step size", "value there")
+        covering = [plan for plan in self.claims if plan.applicable]
+        rows = [plan.row() for plan in sorted(covering, key=lambda plan: plan is not self.recommended)]
+        facts = {} if self.recommended is None else self.recommended.advice()
+        return Card(self.summary(), facts=facts, columns=columns, rows=rows)
+
+    def to_frame(self) -> Any:
+        """A pandas data frame with a row for each claim; `MissingExtra` without pandas."""
+        columns = ("verdict", "error", "applicable", "reason", "bound", "best_step_size", "bound_at_best")
+        rows = [plan.entry() for plan in self.claims]
+        table = {name: [row[name] for row in rows] for name in columns}
+        return frame({"id": [plan.claim.id for plan in self.claims]} | table, "id")
+
+
+def answered(
+    errors: ExactErrors, outcomes: tuple[Quantity, Outcome, Outcome], accuracy: float | None, plans: Sequence[ClaimPlan]
+) -> Answer:
+    """The answer from how far a run gets, and the plans of the claims that may cover it."""
+    error, planned, best = outcomes
+    run = errors.at(best.step_size)
+    run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
+    usable = [
+        plan for plan in plans if plan.bound is not None and plan.self_contained and plan.error.name not in DRIFTS
+    ]
+    promise = _best([Promise(p, best.step_size, b) for p, b in _covering(usable, run)], error)
+    if promise is None:
+        promise = _best(_elsewhere(usable, errors), error)
+    return Answer(error, accuracy, run.algorithm.work.steps, planned, best, promise, _widest(usable))
+
+
+def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, Bound]]:
+    """The bounds that cover a run, with its constants."""
+    found = [(plan, covering_bound(plan.claim, run)) for plan in plans]
+    return [(plan, bound) for plan, bound in found if bound is not None and all(s.holds for s in bound.slacks())]
+
+
+def _best(promises: Iterable[Promise], error: Quantity) -> Promise | None:
+    """The smallest bound; proved ones before others, those on the wanted error before those on another one."""
+
+    def rank(promise: Promise) -> tuple[bool, bool, int, float]:
+        bounded = promise.plan.error
+        return promise.plan.claim.verdict != "proved", bounded is not error, ERRORS.index(bounded), promise.value
+
+    return min(promises, key=rank, default=None)
+
+
+def _elsewhere(plans: Iterable[ClaimPlan], errors: ExactErrors) -> Iterable[Promise]:
+    """What each bound promises at its own best step size, after the planned rounds."""
+    for plan in plans:
+        if plan.optimum is not None and plan.attainable:
+            step = plan.optimum.step_size
+            yield from (Promise(plan, step, bound) for plan, bound in _covering([plan], errors.at(step)))
+
+
+def _widest(plans: Iterable[ClaimPlan]) -> ClaimPlan | None:
+    """The claim that covers the largest step sizes; None where no claim covers any."""
+    limited = [plan for plan in plans if plan.step is not None and 0 < plan.step.value < math.inf]
+    return max(limited, key=lambda plan: 0.0 if plan.step is None else plan.step.value, default=None)
