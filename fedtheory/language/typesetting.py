@@ -29,6 +29,45 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         printed = [self._print(term) for term in terms]
         return "".join(text if not n or text.lstrip().startswith("-") else f"+{text}" for n, text in enumerate(printed))
 
+    def _print_Inner(self, expr: Expr, exp: str | None = None) -> str:
+        left, right = map(self._print, expr.args)
+        same = expr.args[0] == expr.args[1]
+        return _raised(rf"\|{left}\|^2" if same else rf"\langle {left},\ {right}\rangle", exp)
+
+    def _print_Gradient(self, expr: Expr, exp: str | None = None) -> str:
+        objective, point = map(self._print, expr.args)
+        return _raised(rf"\nabla {objective}({point})", exp)
+
+    def _print_Value(self, expr: Expr, exp: str | None = None) -> str:
+        objective, point = map(self._print, expr.args)
+        return _raised(rf"{objective}({point})", exp)
+
+    def _print_Expectation(self, expr: Expr, exp: str | None = None) -> str:
+        return _raised(rf"\mathbb E\left[{self._print(expr.args[0])}\right]", exp)
+
+    def _sum(self, sign: str, expr: Expr, exp: str | None) -> str:
+        body = self._print(expr.args[0])
+        return _raised(f"{sign} " + (rf"\left({body}\right)" if isinstance(expr.args[0], sp.Add) else body), exp)
+
+    def _print_Average(self, expr: Expr, exp: str | None = None) -> str:
+        return self._sum(r"\frac{1}{M}\sum_{i=1}^M", expr, exp)
+
+    def _print_ClientSum(self, expr: Expr, exp: str | None = None) -> str:
+        return self._sum(r"\sum_{i=1}^M", expr, exp)
+
+    def _print_LocalSum(self, expr: Expr, exp: str | None = None) -> str:
+        return self._sum(r"\sum_{e=1}^{E_k}", expr, exp)
+
+    def _print_PastSum(self, expr: Expr, exp: str | None = None) -> str:
+        return self._sum(r"\sum_{\tau=t_0+1}^{t}", expr, exp)
+
+    def _print_Selected(self, expr: Expr, exp: str | None = None) -> str:
+        return self._sum(r"\frac{1}{L}\sum_{k\in\mathcal L_i}", expr, exp)
+
+
+def _raised(body: str, exponent: str | None) -> str:
+    return body if exponent is None else rf"\left({body}\right)^{{{exponent}}}"
+
 
 def latex(expression: Expr) -> str:
     """LaTeX of an expression of this language."""

@@ -1,180 +1,28 @@
 """Certificates as documents: JSON that can be kept, sent, and read by other programs; nothing in it is executed.
 
     notation   expressions as text
-    shapes     how values are written and read, and their schema
+    shapes     how values are read
     records    which certificates there are
+    reading    documents and files, and the letters in them
+    writing    certificates as documents
+    schemas    the JSON schema
 
-Whatever is judged has been a document: what a document cannot say cannot be said.
+Whatever is judged has been a document: what a document cannot say cannot be said.  So nothing rests on how
+certificates are written.
 """
 
-from __future__ import annotations
+from fedtheory.proofs.document.reading import certificate_in, claim_named, read_document
+from fedtheory.proofs.document.schemas import schema
+from fedtheory.proofs.document.writing import document_of, text_of
+from fedtheory.proofs.proof import Document, digest
 
-import json
-import keyword
-import re
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
-
-import sympy as sp
-
-from fedtheory.errors import InputError
-from fedtheory.language.claim import Claim
-from fedtheory.proofs import comparators, distances, updates
-from fedtheory.proofs.document.notation import HEADS, Scope
-from fedtheory.proofs.document.records import CERTIFICATE, declared_letters
-from fedtheory.proofs.induction import POWER
-from fedtheory.proofs.proof import Document as Document
-from fedtheory.proofs.proof import digest as digest
-from fedtheory.proofs.recursion import k
-
-FORMAT, VERSION = "fedtheory certificate", 1
-
-_SIGNS = ("real", "nonnegative", "positive")
-"""What may be declared of a letter, from the least to the most."""
-
-
-def _letters_in(group: str, module: Any) -> dict[str, sp.Symbol]:
-    return {f"{group}.{name}": letter for name, letter in vars(module).items() if isinstance(letter, sp.Symbol)}
-
-
-_OF_TECHNIQUES = {
-    **_letters_in("pair", distances),
-    **_letters_in("update", updates),
-    **_letters_in("comparator", comparators),
-    "recursion.k": k,
-    "induction.power": POWER,
-}
-"""Letters that no claim has."""
-
-
-def document_of(claim: Claim, certificate: Any) -> Document:
-    """A certificate of a claim as a document; `InputError` where it has something that a document cannot say."""
-    letters = _letters_of(claim)
-    own = _declared(declared_letters(certificate), letters)
-    scope = Scope(own | letters, frozenset(own))
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "letters": {name: {"latex": letter.name, "is": _sign(letter)} for name, letter in own.items()},
-        "certificate": CERTIFICATE.write(certificate, scope),
-    }
-
-
-def certificate_in(claim: Claim, document: object) -> Any:
-    """The certificate of a document, for a claim; `InputError` names the place and what was expected."""
-    entries, letters = _require_format(document), _letters_of(claim)
-    own = {name: _read_letter(name, declared, letters) for name, declared in entries["letters"].items()}
-    found = CERTIFICATE.read(entries["certificate"], Scope(own | letters, frozenset(own)), "certificate")
-    if found.claim != claim.id:
-        raise InputError("certificate.claim", f"expected {claim.id}, got {found.claim}")
-    return found
-
-
-def text_of(document: Document) -> str:
-    """A document as the text of a file."""
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-
-
-def read_document(file: str | Path) -> Document:
-    """The document of a JSON file; `InputError` names the file and what was expected."""
-    try:
-        return _require_format(json.loads(Path(file).read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError("", f"is not JSON: {error}", str(file)) from None
-    except InputError as error:
-        raise error.in_file(str(file)) from None
-
-
-def claim_named(document: object) -> str:
-    """The id of the claim that a document is about."""
-    certificate = _require_format(document)["certificate"]
-    name = certificate.get("claim") if isinstance(certificate, dict) else None
-    if not isinstance(name, str):
-        raise InputError("certificate.claim", f"expected the id of a claim, got {name!r:.80}")
-    return name
-
-
-def schema() -> Document:
-    """The JSON schema of documents."""
-    letter = {
-        "type": "object",
-        "properties": {"latex": {"type": "string"}, "is": {"enum": list(_SIGNS)}},
-        "required": ["latex", "is"],
-        "additionalProperties": False,
-    }
-    expression = (
-        "Whole numbers, letters, + - * / **, brackets, the heads "
-        f"{', '.join(HEADS)}; for a condition one of <=, <, >=, > between two of them."
-    )
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": FORMAT,
-        "type": "object",
-        "properties": {
-            "format": {"const": FORMAT},
-            "version": {"const": VERSION},
-            "letters": {"type": "object", "additionalProperties": letter},
-            "certificate": CERTIFICATE.schema,
-        },
-        "required": ["format", "version", "letters", "certificate"],
-        "additionalProperties": False,
-        "$defs": {"expression": {"type": "string", "description": expression}},
-    }
-
-
-def _require_format(document: object) -> Document:
-    expected = {"format", "version", "letters", "certificate"}
-    if not isinstance(document, dict) or document.keys() != expected:
-        raise InputError("", f"expected a table with {', '.join(sorted(expected))}")
-    if (document["format"], document["version"]) != (FORMAT, VERSION):
-        found = f"{document['format']!r:.40} version {document['version']!r:.10}"
-        raise InputError("format", f"expected {FORMAT!r} of version {VERSION}, got {found}")
-    if not isinstance(document["letters"], dict):
-        raise InputError("letters", f"expected a table, got {document['letters']!r:.80}")
-    return document
-
-
-def _letters_of(claim: Claim) -> dict[str, sp.Symbol]:
-    """The letters of a claim and of the techniques, by the names under which certificates write them."""
-    found = {notion.name: symbol for symbol, notion in {**claim.where, **claim.notation}.items()}
-    for symbol in claim.for_all:
-        found[_free(f"each_{_plain(symbol)}", found)] = symbol
-    return _OF_TECHNIQUES | found
-
-
-def _declared(letters: Iterable[sp.Symbol], taken: dict[str, sp.Symbol]) -> dict[str, sp.Symbol]:
-    """Names for letters of a certificate's own, each once."""
-    found: dict[str, sp.Symbol] = {}
-    for letter in dict.fromkeys(letters):
-        if not isinstance(letter, sp.Symbol):
-            raise InputError("certificate", f"expected a letter of the certificate's own, got {letter!r:.80}")
-        found[_free(_plain(letter), taken | found)] = letter
-    return found
-
-
-def _plain(letter: sp.Symbol) -> str:
-    name = re.sub(r"\W+", "_", letter.name.replace("'", "_next")).strip("_")
-    return name if name.isidentifier() and not keyword.iskeyword(name) else f"letter_{name}"
-
-
-def _free(name: str, taken: dict[str, sp.Symbol]) -> str:
-    return name if name not in taken and name not in HEADS else _free(f"{name}_", taken)
-
-
-def _sign(letter: sp.Symbol) -> str:
-    return next((sign for sign in reversed(_SIGNS) if getattr(letter, f"is_{sign}")), "real")
-
-
-def _read_letter(name: str, declared: object, taken: dict[str, sp.Symbol]) -> sp.Symbol:
-    """A letter of a certificate's own, which is no other letter whatever its name."""
-    where = f"letters.{name}"
-    if not name.isidentifier() or name in taken or name in HEADS:
-        raise InputError(where, "expected a name that nothing else has")
-    if not isinstance(declared, dict) or declared.keys() != {"latex", "is"} or declared["is"] not in _SIGNS:
-        raise InputError(where, f"expected latex, and is as one of {', '.join(_SIGNS)}, got {declared!r:.80}")
-    if not isinstance(declared["latex"], str):
-        raise InputError(f"{where}.latex", f"expected a text, got {declared['latex']!r:.80}")
-    return sp.Dummy(declared["latex"], **{declared["is"]: True})
+__all__ = [
+    "Document",
+    "certificate_in",
+    "claim_named",
+    "digest",
+    "document_of",
+    "read_document",
+    "schema",
+    "text_of",
+]

@@ -41,14 +41,12 @@ HEADS: Mapping[str, type] = {
     "sum_of_past_steps": PastSum,
     "mean_of_drawn": Selected,
 }
-_NAMES = {head: name for name, head in HEADS.items()}
-_ORDERINGS: Mapping[type, tuple[str, type]] = {
+ORDERINGS: Mapping[type, tuple[str, type]] = {
     ast.LtE: ("<=", sp.Le),
     ast.Lt: ("<", sp.Lt),
     ast.GtE: (">=", sp.Ge),
     ast.Gt: (">", sp.Gt),
 }
-_SIGNS = {relation: sign for sign, relation in _ORDERINGS.values()}
 _LONGEST = 20_000
 """Characters of one expression."""
 
@@ -67,63 +65,6 @@ class Scope:
         if name is None:
             raise InputError("certificate", f"the letter {symbol} has no name in the claim or its certificate")
         return name
-
-
-def written(expression: Expr, scope: Scope) -> str:
-    """An expression, or an ordering of two, as text."""
-    if not isinstance(expression, sp.Basic | int):
-        raise InputError("certificate", f"expected a SymPy expression, got {expression!r:.80}")
-    expression = sp.sympify(expression)
-    if type(expression) in _SIGNS:
-        left, right = (written(side, scope) for side in expression.args)
-        return f"{left} {_SIGNS[type(expression)]} {right}"
-    if isinstance(expression, sp.Symbol):
-        return scope.name_of(expression)
-    if isinstance(expression, sp.Rational | sp.Mul) or _divides(expression):
-        return _product(expression, scope)
-    parts = [written(part, scope) for part in expression.args]
-    if isinstance(expression, sp.Add):
-        return _sum(parts)
-    if isinstance(expression, sp.Pow):
-        return "**".join(_bracketed(part) for part in parts)
-    if type(expression) in _NAMES:
-        return f"{_NAMES[type(expression)]}({', '.join(parts)})"
-    raise InputError("certificate", f"{expression} has no notation in certificates")
-
-
-def _sum(terms: list[str]) -> str:
-    """Positive terms before negative ones, each in an order that does not depend on SymPy's."""
-    ordered = sorted(terms, key=lambda term: (term.startswith("-"), term))
-    return " ".join([ordered[0], *(f"- {term[1:]}" if term.startswith("-") else f"+ {term}" for term in ordered[1:])])
-
-
-def _product(expression: Expr, scope: Scope) -> str:
-    """A number, or a product with its number in front, over what it divides by."""
-    number, rest = expression.as_coeff_Mul()
-    if not number.is_Rational:
-        raise InputError("certificate", f"{number} is no exact number")
-    factors = [factor for factor in sp.Mul.make_args(rest) if factor != 1]
-    lower = [factor for factor in factors if _divides(factor)]
-    above = sorted(_factor(factor, scope) for factor in factors if factor not in lower)
-    below = sorted(_factor(1 / factor, scope) for factor in lower)
-    above = [str(abs(number.p)), *above] if abs(number.p) != 1 or not above else above
-    below = [str(number.q), *below] if number.q != 1 else below
-    sign = "-" if number.p < 0 else ""
-    divided = f"/({'*'.join(below)})" if len(below) > 1 else "".join(f"/{factor}" for factor in below)
-    return f"{sign}{'*'.join(above)}{divided}"
-
-
-def _divides(factor: Expr) -> bool:
-    return bool(factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative)
-
-
-def _factor(factor: Expr, scope: Scope) -> str:
-    text = written(factor, scope)
-    return f"({text})" if isinstance(factor, sp.Add) else text
-
-
-def _bracketed(text: str) -> str:
-    return text if text.isdigit() or text.replace(".", "_").isidentifier() else f"({text})"
 
 
 def read(text: object, scope: Scope, where: str) -> Expr:
@@ -186,9 +127,9 @@ class _Reader:
 
     def ordering(self, node: ast.AST) -> Expr:
         """Two expressions with a sign between them."""
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in _ORDERINGS:
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1 or type(node.ops[0]) not in ORDERINGS:
             raise InputError(self.where, f"expected an ordering of two expressions, got {ast.unparse(node)[:80]!r}")
-        _, relation = _ORDERINGS[type(node.ops[0])]
+        _, relation = ORDERINGS[type(node.ops[0])]
         return relation(self.number(node.left), self.number(node.comparators[0]), evaluate=False)
 
     def number(self, node: ast.AST) -> Expr:

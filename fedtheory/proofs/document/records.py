@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sympy.core.relational import Relational
-
 from fedtheory.kernel import Term
 from fedtheory.proofs import facts, update_facts
 from fedtheory.proofs.at_optimum import AtOptimum
@@ -48,16 +46,15 @@ FACTS = {
 }
 """Every fact by its name."""
 _TEXT, _FLAG, _COUNT, _EXPRESSION, _LETTER = Text(), Flag(), Count(), Expression(), Letter()
-_CONDITION = Ordering()
-_CONDITIONS = Many(_CONDITION)
+_CONDITIONS = Many(Ordering())
 _TERM = Record(
     "term",
     Term,
     {"coefficient": _EXPRESSION, "reason": Reason(), "averaged": _FLAG, "summed": _FLAG},
 )
-_TERMS = Many(_TERM)
+TERMS = Many(_TERM)
 
-_DERIVED = OneOf(
+DERIVED = OneOf(
     tuple(
         Record(kind, made, {"claim": _TEXT, "link": _COUNT})
         for kind, made in {
@@ -78,42 +75,24 @@ _DERIVED = OneOf(
 )
 
 
-class _Premise(Shape):
+class Premise(Shape):
     """What a part multiplies: a fact, a condition, a proved claim, or what follows from one."""
 
-    _alone = ("fact", "condition", "claim")
-
-    def write(self, value: Any, scope: Scope) -> Json:
-        if isinstance(value, Fact):
-            return {"fact": _FACT.write(value, scope)}
-        if isinstance(value, Relational):
-            return {"condition": _CONDITION.write(value, scope)}
-        return {"claim": value} if isinstance(value, str) else _DERIVED.write(value, scope)
-
     def read(self, document: Json, scope: Scope, where: str) -> Any:
-        shapes: dict[str, Shape] = {"fact": _FACT, "condition": _CONDITION, "claim": _TEXT}
-        if isinstance(document, dict) and len(document) == 1 and document.keys() <= shapes.keys():
+        if isinstance(document, dict) and len(document) == 1 and document.keys() <= ALONE.keys():
             ((name, one),) = document.items()
-            return shapes[name].read(one, scope, f"{where}.{name}")
-        return _DERIVED.read(document, scope, where)
-
-    @property
-    def schema(self) -> dict[str, Json]:
-        shapes: dict[str, Shape] = {"fact": _FACT, "condition": _CONDITION, "claim": _TEXT}
-        alone = [
-            {"type": "object", "properties": {name: shape.schema}, "required": [name], "additionalProperties": False}
-            for name, shape in shapes.items()
-        ]
-        return {"oneOf": [*alone, *_DERIVED.schema["oneOf"]]}
+            return ALONE[name].read(one, scope, f"{where}.{name}")
+        return DERIVED.read(document, scope, where)
 
 
-_FACT = Named(FACTS)
-_PARTS = Many(Record("part", Part, {"coefficient": _EXPRESSION, "premise": _Premise()}))
+ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim": _TEXT}
+"""Premises that are not derived from a claim, by their only key."""
+_PARTS = Many(Record("part", Part, {"coefficient": _EXPRESSION, "premise": Premise()}))
 _ROOTS = Many(Record("root", Root, {"letter": _LETTER, "of": _EXPRESSION, "parts": _PARTS, "least": _EXPRESSION}))
 
-_LINKS_OF_THEIR_OWN = OneOf(
+LINKS_OF_THEIR_OWN = OneOf(
     (
-        Record("both ways", BothWays, {"at_most": _TERMS, "at_least": _TERMS}),
+        Record("both ways", BothWays, {"at_most": TERMS, "at_least": TERMS}),
         Record(
             "induction",
             Induction,
@@ -121,14 +100,14 @@ _LINKS_OF_THEIR_OWN = OneOf(
                 "measured": _EXPRESSION,
                 "factor": _EXPRESSION,
                 "offset": _EXPRESSION,
-                "terms": _TERMS,
+                "terms": TERMS,
                 "bound": _EXPRESSION,
-                "first": _TERMS,
-                "start": _TERMS,
+                "first": TERMS,
+                "start": TERMS,
                 "base": _EXPRESSION,
             },
         ),
-        Record("squared", Squared, {"length": _EXPRESSION, "bound": _EXPRESSION, "terms": _TERMS}),
+        Record("squared", Squared, {"length": _EXPRESSION, "bound": _EXPRESSION, "terms": TERMS}),
         Record(
             "products",
             Products,
@@ -137,7 +116,7 @@ _LINKS_OF_THEIR_OWN = OneOf(
                 "facts": Table(
                     OneOf(
                         (
-                            Record("shown", Shown, {"slack": _EXPRESSION, "terms": _TERMS}),
+                            Record("shown", Shown, {"slack": _EXPRESSION, "terms": TERMS}),
                             Record(
                                 "Cauchy-Schwarz",
                                 CauchySchwarz,
@@ -156,20 +135,12 @@ _LINKS_OF_THEIR_OWN = OneOf(
 )
 
 
-class _Link(Shape):
+class Link(Shape):
     """Why a relation holds: a list of terms, or one of the other ways."""
 
-    def write(self, value: Any, scope: Scope) -> Json:
-        is_sum = isinstance(value, list | tuple)
-        return _TERMS.write(value, scope) if is_sum else _LINKS_OF_THEIR_OWN.write(value, scope)
-
     def read(self, document: Json, scope: Scope, where: str) -> Any:
-        shape = _TERMS if isinstance(document, list) else _LINKS_OF_THEIR_OWN
+        shape = TERMS if isinstance(document, list) else LINKS_OF_THEIR_OWN
         return shape.read(document, scope, where)
-
-    @property
-    def schema(self) -> dict[str, Json]:
-        return {"oneOf": [_TERMS.schema, *_LINKS_OF_THEIR_OWN.schema["oneOf"]]}
 
 
 AnyCertificate = Certificate | MeanCertificate | Combination | Recursion | Contraction
@@ -180,7 +151,7 @@ CERTIFICATE = OneOf(
             Certificate,
             {
                 "claim": _TEXT,
-                "links": Many(_Link()),
+                "links": Many(Link()),
                 "relaxed": _CONDITIONS,
                 "lemmas": Many(_TEXT),
                 "roots": _ROOTS,
@@ -193,7 +164,7 @@ CERTIFICATE = OneOf(
                 "claim": _TEXT,
                 "links": Many(_PARTS),
                 "relaxed": _CONDITIONS,
-                "known": Many(_DERIVED),
+                "known": Many(DERIVED),
                 "roots": _ROOTS,
             },
         ),
@@ -229,9 +200,9 @@ CERTIFICATE = OneOf(
                 "measure": Named({"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT}),
                 "factor": _EXPRESSION,
                 "offset": _EXPRESSION,
-                "terms": _TERMS,
+                "terms": TERMS,
                 "bound": _EXPRESSION,
-                "first": _TERMS,
+                "first": TERMS,
                 "total": _EXPRESSION,
                 "relaxed": _CONDITIONS,
             },

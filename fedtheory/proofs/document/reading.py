@@ -1,0 +1,113 @@
+"""Documents are read: the letters in them, and the certificate, for a claim."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+
+from fedtheory.errors import InputError
+from fedtheory.language.claim import Claim
+from fedtheory.proofs import comparators, distances, updates
+from fedtheory.proofs.document.notation import HEADS, Scope
+from fedtheory.proofs.document.records import CERTIFICATE
+from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.proof import Document
+from fedtheory.proofs.recursion import k
+
+FORMAT, VERSION = "fedtheory certificate", 1
+
+SIGNS = ("real", "nonnegative", "positive")
+"""What may be declared of a letter, from the least to the most."""
+
+
+def _letters_in(group: str, module: Any) -> dict[str, sp.Symbol]:
+    return {f"{group}.{name}": letter for name, letter in vars(module).items() if isinstance(letter, sp.Symbol)}
+
+
+_OF_TECHNIQUES = {
+    **_letters_in("pair", distances),
+    **_letters_in("update", updates),
+    **_letters_in("comparator", comparators),
+    "recursion.k": k,
+    "induction.power": POWER,
+}
+"""Letters that no claim has."""
+
+
+def certificate_in(claim: Claim, document: object) -> Any:
+    """The certificate of a document, for a claim; `InputError` names the place and what was expected."""
+    entries, letters = _require_format(document), letters_of(claim)
+    own = {name: _read_letter(name, declared, letters) for name, declared in entries["letters"].items()}
+    found = CERTIFICATE.read(entries["certificate"], Scope(own | letters, frozenset(own)), "certificate")
+    if found.claim != claim.id:
+        raise InputError("certificate.claim", f"expected {claim.id}, got {found.claim}")
+    return found
+
+
+def read_document(file: str | Path) -> Document:
+    """The document of a JSON file; `InputError` names the file and what was expected."""
+    try:
+        return _require_format(json.loads(Path(file).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError("", f"is not JSON: {error}", str(file)) from None
+    except InputError as error:
+        raise error.in_file(str(file)) from None
+
+
+def claim_named(document: object) -> str:
+    """The id of the claim that a document is about."""
+    certificate = _require_format(document)["certificate"]
+    name = certificate.get("claim") if isinstance(certificate, dict) else None
+    if not isinstance(name, str):
+        raise InputError("certificate.claim", f"expected the id of a claim, got {name!r:.80}")
+    return name
+
+
+def _require_format(document: object) -> Document:
+    expected = {"format", "version", "letters", "certificate"}
+    if not isinstance(document, dict) or document.keys() != expected:
+        raise InputError("", f"expected a table with {', '.join(sorted(expected))}")
+    if (document["format"], document["version"]) != (FORMAT, VERSION):
+        found = f"{document['format']!r:.40} version {document['version']!r:.10}"
+        raise InputError("format", f"expected {FORMAT!r} of version {VERSION}, got {found}")
+    if not isinstance(document["letters"], dict):
+        raise InputError("letters", f"expected a table, got {document['letters']!r:.80}")
+    return document
+
+
+def letters_of(claim: Claim) -> dict[str, sp.Symbol]:
+    """The letters of a claim and of the techniques, by the names under which certificates write them."""
+    found = {notion.name: symbol for symbol, notion in {**claim.where, **claim.notation}.items()}
+    for symbol in claim.for_all:
+        found[free(f"each_{plain(symbol)}", found)] = symbol
+    return _OF_TECHNIQUES | found
+
+
+def plain(letter: sp.Symbol) -> str:
+    """A name for a letter that may stand in an expression."""
+    name = re.sub(r"\W+", "_", letter.name.replace("'", "_next")).strip("_")
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"letter_{name}"
+
+
+def free(name: str, taken: dict[str, sp.Symbol]) -> str:
+    """A name that nothing else has."""
+    return name if name not in taken and name not in HEADS else free(f"{name}_", taken)
+
+
+def _read_letter(name: str, declared: object, taken: dict[str, sp.Symbol]) -> sp.Symbol:
+    """A letter of a certificate's own, which is no other letter whatever its name."""
+    where = f"letters.{name}"
+    if not name.isidentifier() or name in taken or name in HEADS:
+        raise InputError(where, "expected a name that nothing else has")
+    if not isinstance(declared, dict) or declared.keys() != {"latex", "is"} or declared["is"] not in SIGNS:
+        raise InputError(where, f"expected latex, and is as one of {', '.join(SIGNS)}, got {declared!r:.80}")
+    if not isinstance(declared["latex"], str):
+        raise InputError(f"{where}.latex", f"expected a text, got {declared['latex']!r:.80}")
+    return sp.Dummy(declared["latex"], **{declared["is"]: True})

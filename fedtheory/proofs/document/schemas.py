@@ -1,0 +1,146 @@
+"""The JSON schema of certificates, made from the shapes by which they are read."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from inspect import Parameter
+
+from fedtheory.kernel.reasons import REASONS, subjects
+from fedtheory.proofs.document.notation import HEADS
+from fedtheory.proofs.document.reading import FORMAT, SIGNS, VERSION
+from fedtheory.proofs.document.records import (
+    ALONE,
+    CERTIFICATE,
+    DERIVED,
+    LINKS_OF_THEIR_OWN,
+    TERMS,
+    Link,
+    Premise,
+)
+from fedtheory.proofs.document.shapes import (
+    NAME,
+    Count,
+    Expression,
+    Flag,
+    Json,
+    Many,
+    Named,
+    OneOf,
+    Ordering,
+    Reason,
+    Record,
+    Shape,
+    Table,
+)
+from fedtheory.proofs.proof import Document
+
+_Schema = dict[str, Json]
+_EXPRESSION: _Schema = {"$ref": "#/$defs/expression"}
+_TEXT: _Schema = {"type": "string"}
+
+
+def schema() -> Document:
+    """The JSON schema of documents."""
+    letter = {
+        "type": "object",
+        "properties": {"latex": {"type": "string"}, "is": {"enum": list(SIGNS)}},
+        "required": ["latex", "is"],
+        "additionalProperties": False,
+    }
+    expression = (
+        "Whole numbers, letters, + - * / **, brackets, the heads "
+        f"{', '.join(HEADS)}; for a condition one of <=, <, >=, > between two of them."
+    )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": FORMAT,
+        "type": "object",
+        "properties": {
+            "format": {"const": FORMAT},
+            "version": {"const": VERSION},
+            "letters": {"type": "object", "additionalProperties": letter},
+            "certificate": schema_of(CERTIFICATE),
+        },
+        "required": ["format", "version", "letters", "certificate"],
+        "additionalProperties": False,
+        "$defs": {"expression": {"type": "string", "description": expression}},
+    }
+
+
+@singledispatch
+def schema_of(_shape: Shape) -> _Schema:
+    """The schema of a shape."""
+    return _TEXT
+
+
+@schema_of.register
+def _flag(_shape: Flag) -> _Schema:
+    return {"type": "boolean"}
+
+
+@schema_of.register
+def _count(_shape: Count) -> _Schema:
+    return {"type": "integer", "minimum": 0}
+
+
+@schema_of.register
+def _expression(_shape: Expression | Ordering) -> _Schema:
+    return _EXPRESSION
+
+
+@schema_of.register
+def _named(shape: Named) -> _Schema:
+    return {"enum": list(shape.known)}
+
+
+@schema_of.register
+def _many(shape: Many) -> _Schema:
+    return {"type": "array", "items": schema_of(shape.of)}
+
+
+@schema_of.register
+def _table(shape: Table) -> _Schema:
+    return {"type": "object", "additionalProperties": schema_of(shape.of)}
+
+
+@schema_of.register
+def _record(shape: Record) -> _Schema:
+    required = [name for name in shape.fields if name in shape.required]
+    fields = {name: schema_of(one) for name, one in shape.fields.items()}
+    return _object({"kind": {"const": shape.kind}} | fields, ["kind", *required])
+
+
+@schema_of.register
+def _one_of(shape: OneOf) -> _Schema:
+    return {"oneOf": [schema_of(record) for record in shape.records]}
+
+
+@schema_of.register
+def _reason(_shape: Reason) -> _Schema:
+    return {"oneOf": [_of_reason(kind) for kind in REASONS]}
+
+
+@schema_of.register
+def _premise(_shape: Premise) -> _Schema:
+    alone = [_object({name: schema_of(shape)}, [name]) for name, shape in ALONE.items()]
+    return {"oneOf": [*alone, *schema_of(DERIVED)["oneOf"]]}
+
+
+@schema_of.register
+def _link(_shape: Link) -> _Schema:
+    return {"oneOf": [schema_of(TERMS), *schema_of(LINKS_OF_THEIR_OWN)["oneOf"]]}
+
+
+def _object(properties: _Schema, required: list[str]) -> _Schema:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _of_reason(kind: str) -> _Schema:
+    shapes = {subject.name: _of_subject(subject) for subject in subjects(kind)}
+    return _object({"reason": {"const": kind}} | shapes, ["reason", *shapes])
+
+
+def _of_subject(subject: Parameter) -> _Schema:
+    if subject.kind is Parameter.VAR_POSITIONAL:
+        return {"type": "array", "items": _EXPRESSION}
+    return _TEXT if subject.name == NAME else _EXPRESSION
