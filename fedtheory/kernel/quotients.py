@@ -209,7 +209,7 @@ def _raised(number: Fraction, power: int) -> Fraction:
     if not below:
         raise Rejected("something is divided by zero")
     for part in (above, below):
-        if comb(len(part) + abs(power), abs(power)) > _MOST_TERMS:
+        if abs(power) > _MOST_TERMS or comb(len(part) + abs(power), abs(power)) > _MOST_TERMS:
             raise Rejected(f"a number has more than {_MOST_TERMS} terms when it is multiplied out")
     return above ** abs(power), below ** abs(power)
 

@@ -139,6 +139,8 @@ LETTERS = sp.symbols("y:12", positive=True)
 LARGE: dict[str, Any] = {
     "a power of a sum": sp.Add(*LETTERS) ** 12,
     "a product of sums": sp.Mul(*(sp.Add(*((n + m) ** 2 * y for m, y in enumerate(LETTERS))) for n in range(1, 30))),
+    "an exponent without end": (1 + LETTERS[0]) ** 10**30,
+    "a power of a letter without end": LETTERS[0] ** 10**30,
     "a sum of quotients": sp.Add(*(1 / (n + sp.Add(*(n**m * y for m, y in enumerate(LETTERS)))) for n in range(1, 30))),
 }
 
