@@ -28,14 +28,14 @@ lint: $(READY)
 counterexamples: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m verify.counterexamples
 
-# Ratios of costs within one run; they become the README's table.
+# Ratios of costs within one run; they become the table of the documentation.
 bench: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest tests/benchmarks -m slow --benchmark-json .benchmarks.json
-	$(BIN)/python tests/benchmarks/table.py .benchmarks.json README.md
+	$(BIN)/python tests/benchmarks/table.py .benchmarks.json docs/explanation/costs.md
 
 # The documentation, with its notebooks executed; build/docs/index.html works without network.
 docs: $(DOCS_READY)
-	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -b html docs build/docs
 
 # The wheel and the source distribution, checked.
 dist: $(DOCS_READY)

@@ -67,7 +67,7 @@ def _paragraphs(text: str | None) -> str:
 
 
 def _escaped(text: str) -> str:
-    for mark in "\\*$[]_":
+    for mark in "\\*$[]_|":
         text = text.replace(mark, f"\\{mark}")
     return text.replace("<", "&lt;")
 
@@ -163,7 +163,7 @@ terminal: `fedtheory quantities WORD`. A constant that is finite only under an a
 def _quantity(entry: Any) -> str:
     notion = entry.notion
     place = entry.assumption or _PLACES[notion.place]
-    meaning = _escaped(notion.meaning).replace("|", r"\|")
+    meaning = _escaped(notion.meaning)
     symbol = notion.latex.replace("|", r"\vert ")
     return f"| `{notion.name}` | ${symbol}$ | {meaning} | {place} |"
 

@@ -1,4 +1,4 @@
-"""The table of benchmarks in the README is what a run of them writes."""
+"""The table of benchmarks in the documentation is what a run of them writes."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def test_rows() -> None:
     ]
 
 
-def test_the_readme_has_a_place_for_them() -> None:
+def test_the_page_has_a_place_for_them() -> None:
     """Writing a table twice leaves one, and nothing else is changed."""
-    readme, module = (ROOT / "README.md").read_text(encoding="utf-8"), writer()
-    once = module.written(readme, "| rows |")
+    page, module = (ROOT / "docs/explanation/costs.md").read_text(encoding="utf-8"), writer()
+    once = module.written(page, "| rows |")
     assert module.written(once, "| rows |") == once
-    assert once.startswith(readme.partition(module.BEGIN)[0])
-    assert once.endswith(readme.partition(module.END)[2])
+    assert once.startswith(page.partition(module.BEGIN)[0])
+    assert once.endswith(page.partition(module.END)[2])
 
 
-def test_a_readme_without_marks() -> None:
+def test_a_page_without_marks() -> None:
     """There the table has no place."""
     with pytest.raises(ValueError, match="expected the lines"):
         writer().written("nothing", "| rows |")

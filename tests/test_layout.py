@@ -9,7 +9,8 @@ from graphlib import TopologicalSorter
 import pytest
 from modules import FLOORS, ROOT, imports, modules
 
-PICTURE = re.search(r"## Where things are\n\n```\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+PAGE = ROOT / "docs/explanation/structure.md"
+PICTURE = re.search(r"# Where things are\n\n```\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
 FREE = {"errors", "shown"}
 """What every chapter may use."""
 ABOVE = {"api", "cli"}
@@ -22,7 +23,7 @@ def _chapter(module: str) -> str | None:
 
 
 def chapters() -> list[str]:
-    """The chapters in the order of the README's picture, from the top."""
+    """The chapters in the order of the page's picture, from the top."""
     assert PICTURE is not None
     _, below = PICTURE.group(1).split("└─ fedtheory/")
     return [line.split("/")[0].strip() for line in below.splitlines()[1:]]

@@ -1,4 +1,4 @@
-"""Benchmarks say what they compare, and how it came out, in a row of the table that the README shows."""
+"""Benchmarks say what they compare, and how it came out, in a row of the table that the documentation shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the figures of a benchmark run into the README: ``python table.py RESULTS.json README.md``."""
+"""Write the figures of a benchmark run into their page: ``python table.py RESULTS.json PAGE``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _rounded(figure: float) -> str:
 
 
 def written(readme: str, rows: str) -> str:
-    """A README with these rows between its marks; `ValueError` without marks."""
+    """A page with these rows between its marks; `ValueError` without marks."""
     before, _, rest = readme.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:

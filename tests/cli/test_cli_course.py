@@ -55,10 +55,10 @@ def test_from_new_to_points(command, tmp_path: Path) -> None:
 
 
 def test_an_exercise_of_ones_own(command, tmp_path: Path) -> None:
-    """The README's exercise takes the way of the others; a file that answers nothing is named, and left-overs too."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    """The documented exercise takes the way of the others; a file that answers nothing is named, and left-overs too."""
+    page = (Path(__file__).parents[2] / "docs/how-to/courses.md").read_text(encoding="utf-8")
     exercise = tmp_path / "my_exercise.py"
-    exercise.write_text(next(b for b in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "# my_exercise" in b))
+    exercise.write_text(next(b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "# my_exercise" in b))
     written = command("course", "new", exercise, "-o", tmp_path / "o", "--student", "Fritz Müller", "--json").document
     assert written["assignment"] == "my-drift"
     handed_in = tmp_path / "o" / "my-drift" / "Fritz Müller"
