@@ -27,7 +27,8 @@ from fedtheory.planner import (
 )
 from fedtheory.planner.coverage import error_of
 from fedtheory.runfile import parse_run
-from report.figures.style import CYCLE, Figure, colour, drawing, finish
+from report.figures.formulas import in_legend
+from report.figures.style import CYCLE, Figure, colour, drawing, finish, legend_below
 from verify.instances import FAMILIES, Instance
 
 PLAN_PAGE = "plan.html"
@@ -254,10 +255,10 @@ def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure
             regimes.across_values, regimes.up_values, painted, shading="nearest", edgecolors="face", linewidth=0.4
         )
         for number in shown:
-            axes.plot([], [], "s", color=colour(number), label=f"term {number + 1}")
+            axes.plot([], [], "s", color=colour(number), label=in_legend(latex(regimes.terms[number])))
         axes.set(xscale="log", yscale="log", xlabel=_words(regimes.across), ylabel=_words(regimes.up))
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=4)
-    named = "; ".join(f"term {number + 1} is ${latex(regimes.terms[number])}$" for number in shown)
+        legend_below(canvas, axes)
+    named = "; ".join(f"${latex(regimes.terms[number])}$" for number in shown)
     caption = f"The dominating term of the bound of {claim.id}, pale where a condition fails: {named}."
     return finish(canvas, f"{claim.slug}-regimes-{name}", caption)
 

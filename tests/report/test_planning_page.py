@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from fedtheory.language.registry import all_claims, all_sources, find
+from fedtheory.language.typesetting import latex
 from fedtheory.planner import bound_of_numbers, regime_map
 from report import drawing, planning, site
 from report.pages import page_name
@@ -100,5 +101,5 @@ def test_map_names_the_terms_it_shows() -> None:
     claim = find("renard2022:thm-2.1")
     regimes = regime_map(bound_of_numbers(claim, planning._CONSTANTS), "eta", "tau", points=9)
     caption = planning.regime_figure(claim, regimes).caption
-    shown = {int(number) for number in re.findall(r"term (\d) is", caption)}
-    assert shown == set((regimes.dominating.ravel() + 1).tolist())
+    dominating = {f"${latex(regimes.terms[number])}$" for number in set(regimes.dominating.ravel().tolist())}
+    assert set(re.findall(r"\$[^$]+\$", caption)) == dominating
