@@ -72,10 +72,13 @@ def _against_comparator(letter: Letters) -> list[Mean]:
     before, after, y = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.comparator))
     objective, steps = letter(q.objective), letter(q.local_steps) * letter(q.rounds)
     gap, progress = letter(q.average_suboptimality), letter(q.total_comparator_progress)
+    local, drift = letter(q.local_iterate), letter(q.average_round_drift)
     above = gap - letter(q.comparator_suboptimality)
     return [
         Mean(gap, Value(objective, after) - Value(objective, y), above),
         Mean(progress, norm_sq(before - y) - norm_sq(after - y), progress / steps),
+        # At the first step nobody has drifted.
+        Mean(drift, Average(norm_sq(before - local)), drift),
     ]
 
 

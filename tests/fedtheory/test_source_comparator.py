@@ -18,13 +18,14 @@ from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.problem import least_squares
-from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import smooth, smooth_noise
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificate_of, examine
+from fedtheory.sources.comparator.exhibits.data_sets import OnData
 from fedtheory.sources.comparator.statements import full_rounds as full
 from fedtheory.sources.comparator.statements import strong_convexity as strong
 from fedtheory.sources.comparator.statements.notation import (
@@ -39,6 +40,7 @@ from fedtheory.sources.comparator.statements.notation import (
     mu,
     sigma_y,
     tau,
+    x_i,
     x_star,
     xbar,
     zeta_y,
@@ -248,6 +250,36 @@ def floor_over_settled(run: Run) -> float:
     """What the bound tends to for ever more rounds, over what the exact error tends to."""
     floor = compile_expression(3 * strong.floor / (2 * mu), LAST.notation)(whole_run(run))
     return float(np.ravel(floor)[0] / q.limiting_distance_sq.on(run))
+
+
+DRIFT = find("comparator:drift.one-step")
+DRIFT_CHANGES: dict[str, dict[str, Any]] = {
+    "half the noise": {"rhs": DRIFT.rhs - full.batch_noise / 2},
+    "long steps": {"conditions": [full.PAID_NOISE]},
+    "rough noise": {"conditions": [full.SHORT_STEP]},
+    "less drift": {"rhs": DRIFT.rhs - L / 10 * Expectation(Average(norm_sq(xbar - x_i)))},
+}
+
+
+@pytest.mark.parametrize("change", DRIFT_CHANGES.values(), ids=DRIFT_CHANGES)
+def test_no_stronger_step_with_drift_is_proved(change: dict[str, Any]) -> None:
+    """Smaller constants and wider conditions."""
+    assert is_proved(DRIFT)
+    assert not is_proved(replace(DRIFT, **change))
+
+
+def test_points_of_the_page() -> None:
+    """What the page draws is what a check of the claims says, and a condition that fails leaves a point out."""
+    found = OnData("diabetes")
+    point = found.point(0.005, 10)
+    run = found.run(0.005, 10)
+    for claim, promised in ((AVERAGE, point.bound), (find("comparator:drift.average-error"), point.with_drift)):
+        worst = check(claim, run).worst
+        assert worst is not None
+        assert promised == pytest.approx(worst.rhs)
+        assert point.error == pytest.approx(worst.lhs)
+    assert point.first_terms < point.bound
+    assert found.point(0.05, 10).bound is None
 
 
 AVERAGE = find("comparator:average-error")

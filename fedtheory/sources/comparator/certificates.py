@@ -72,6 +72,16 @@ _STEP = [
     Term((1 - 1 / M) * L * eta**2 * (tau - 1 - k) * tau * k * sigma_y**2 / (4 * (k + 2)), one()),
 ]
 
+_batch_weight = eta * (1 + L * eta) / (2 * M)
+_STEP_WITH_DRIFT = [
+    Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
+    Term(1 - 4 * ell * _batch_weight, convexity(F_i, y, x_i), averaged=True),
+    Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
+    Term(_batch_weight, square(n_i - 2 * noise_at_y), averaged=True),
+    Term(2 * _batch_weight, assumption(SMOOTH_NOISE), averaged=True),
+    Term(2 * _batch_weight, assumption(NOISE_AT_Y)),
+]
+
 # Strongly convex clients: as above with y = x*, twice the potential, and other weights for the noise.
 _STRONG_MISFIT = Gradient(F_i, x_star)
 _STRONG_CHANGE = _SLOPE - _STRONG_MISFIT
@@ -109,9 +119,22 @@ _STRONG_STEP = [replace(term, coefficient=2 * eta * term.coefficient) for term i
 
 _SHARE = 1 / (2 * eta * tau * T)
 
+
+def _towards_y(all_steps: str) -> list[Part]:
+    """From all local steps: the distance from y telescopes, and is not negative at the end."""
+    return [
+        Part(_ONE, all_steps),
+        Part(-_SHARE, facts.TELESCOPED_FROM_COMPARATOR),
+        Part(_SHARE, facts.FINAL_COMPARATOR_DISTANCE),
+    ]
+
+
 CERTIFICATES = [
     Certificate(claim="comparator:one-step", links=[_STEP]),
     MeanCertificate(claim="comparator:all-steps", step="comparator:one-step", span="run", potential=potential),
+    Certificate(claim="comparator:drift.one-step", links=[_STEP_WITH_DRIFT]),
+    MeanCertificate(claim="comparator:drift.all-steps", step="comparator:drift.one-step", span="run"),
+    Combination(claim="comparator:drift.average-error", links=[_towards_y("comparator:drift.all-steps")]),
     Certificate(claim="comparator:strongly-convex.one-step", links=[_STRONG_STEP]),
     Contraction(
         claim="comparator:strongly-convex.last-model",
@@ -121,14 +144,5 @@ CERTIFICATES = [
         potential=strong.drift_potential,
         offset=2 * eta * strong.floor,
     ),
-    Combination(
-        claim="comparator:average-error",
-        links=[
-            [
-                Part(_ONE, "comparator:all-steps"),
-                Part(-_SHARE, facts.TELESCOPED_FROM_COMPARATOR),
-                Part(_SHARE, facts.FINAL_COMPARATOR_DISTANCE),
-            ]
-        ],
-    ),
+    Combination(claim="comparator:average-error", links=[_towards_y("comparator:all-steps")]),
 ]

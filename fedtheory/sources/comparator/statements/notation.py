@@ -25,7 +25,7 @@ F, F_i = sp.symbols("F F_i", real=True)
 
 average_error, comparator_gap = q.average_suboptimality.symbol, q.comparator_suboptimality.symbol
 progress, final_distance = q.total_comparator_progress.symbol, q.final_comparator_distance_sq.symbol
-final_error = q.final_distance_sq.symbol
+mean_drift, final_error = q.average_round_drift.symbol, q.final_distance_sq.symbol
 
 _SHARED: dict[sp.Symbol, Notion] = {
     M: q.clients,
@@ -54,6 +54,7 @@ ANY_POINT: dict[sp.Symbol, Notion] = {
     comparator_gap: q.comparator_suboptimality,
     progress: q.total_comparator_progress,
     final_distance: q.final_comparator_distance_sq,
+    mean_drift: q.average_round_drift,
 }
 THE_OPTIMUM: dict[sp.Symbol, Notion] = {
     **_SHARED,

@@ -1,0 +1,104 @@
+"""Three data sets, the exact error of mini-batch FedAvg on them, and what bounds promise there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array, plain_float, plain_floats
+from fedtheory.engine.run import Run
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.runfile import parse_run
+from fedtheory.sources.comparator.statements.full_rounds import CLAIMS
+
+BATCH, LOCAL_STEPS, ROUNDS = 8, 5, 100
+DATA: dict[str, dict[str, Any]] = {
+    "digits 3 and 8": {"data": "digits:3-8", "clients": 10, "split": "dirichlet", "concentration": 0.1},
+    "breast cancer": {"data": "breast_cancer", "clients": 8, "split": "dirichlet", "concentration": 0.3},
+    "diabetes": {"data": "diabetes", "clients": 5, "split": "iid"},
+}
+"""What is read, and how its rows are split."""
+_LENGTHS = np.geomspace(0.05, 3.2, 13)
+"""Lengths of a round that are tried, eta L tau."""
+HORIZONS = (1, 3, 10, 30, 100)
+
+THEOREM, WITH_DRIFT = (
+    next(claim for claim in CLAIMS if claim.id == name)
+    for name in ("comparator:average-error", "comparator:drift.average-error")
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run: its exact error and what is promised for it."""
+
+    step_size: float
+    rounds: int
+    error: float
+    """(1/(tau T)) sum of E F(xbar^{t,k}) - F*."""
+    bound: float | None
+    """What the theorem promises; None where the step size is too large for it."""
+    with_drift: float | None
+    """The same with the drift of the run."""
+    first_terms: float
+    """F(y) - F* + |x^0 - y|^2/(2 eta tau T)."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnData:
+    """What is computed on one data set."""
+
+    name: str
+
+    def run(self, step_size: float, rounds: int = ROUNDS) -> Run:
+        """FedAvg with mini-batches."""
+        problem = {"kind": "least-squares", "batch": BATCH, **DATA[self.name]}
+        algorithm = {"local_step_size": step_size, "local_steps": LOCAL_STEPS, "rounds": rounds}
+        return parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
+
+    @cached_property
+    def planned(self) -> Run:
+        """A run whose constants all others share."""
+        return self.run(0.001)
+
+    def point(self, step_size: float, rounds: int = ROUNDS) -> Point:
+        """One run with its promises."""
+        run = self.planned.with_step_factor(step_size / 0.001).with_rounds(rounds)
+        y = run.comparator
+        first = y.suboptimality + y.distance_sq / (2 * step_size * LOCAL_STEPS * rounds)
+        error = plain_float(q.average_suboptimality.on(run))
+        return Point(step_size, rounds, error, promised(THEOREM, run), promised(WITH_DRIFT, run), plain_float(first))
+
+    @cached_property
+    def over_step_sizes(self) -> Sequence[Point]:
+        """From short steps to ones for which no theorem speaks."""
+        scale = plain_float(self.planned.smoothness) * LOCAL_STEPS
+        return [self.point(float(length) / scale) for length in _LENGTHS]
+
+    @cached_property
+    def best(self) -> Point:
+        """The point at which the theorem promises most."""
+        return min(self.over_step_sizes, key=lambda point: np.inf if point.bound is None else point.bound)
+
+    @cached_property
+    def over_rounds(self) -> Sequence[Point]:
+        """At that step size."""
+        return [self.point(self.best.step_size, rounds) for rounds in HORIZONS]
+
+
+def promised(claim: Claim, run: Run) -> float | None:
+    """The right side of a bound on a run; None where a condition fails."""
+    slacks = (compile_expression(c.rhs - c.lhs, claim.notation)(whole_run(run)) for c in claim.conditions)
+    if min(_number(slack) for slack in slacks) < 0:
+        return None
+    return _number(compile_expression(claim.relations[0].right, claim.notation)(whole_run(run)))
+
+
+def _number(values: Array) -> float:
+    return float(plain_floats(values).ravel()[0])
