@@ -14,8 +14,11 @@ from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.engine.joint import JointTrajectory, limiting_mean
 from fedtheory.errors import NotApplicable
+from fedtheory.federation.algorithms import definition, names
 from fedtheory.language.registry import find
+from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
+from fedtheory.sources.landmarks.exhibits import ROUNDS, curve, page, typeset
 from verify.check import check
 from verify.instances import families_for
 from verify.instances.family import FAMILIES
@@ -90,3 +93,23 @@ def test_claims_of_ones_own_are_checked_on_such_runs() -> None:
     assert family == "SCAFFOLD"
     found = {check(HALVED, instance.run()).holds for instance in FAMILIES[family].instances}
     assert found == {True, False}
+
+
+@pytest.mark.parametrize("name", names())
+def test_definitions_are_typeset(name: str) -> None:
+    """Every vector appears with what it starts as and becomes."""
+    words = typeset(definition(name))
+    assert "Start:" in words
+    assert words.count("$") % 2 == 0
+    vectors = [vector for vector, _ in definition(name).expressions() if str(vector) != "model"]
+    assert all(rf"${latex(vector)}\leftarrow" in words for vector in vectors)
+
+
+def test_a_page_shows_an_algorithm_beside_fedavg() -> None:
+    pytest.importorskip("sklearn")
+    shown = page("scaffold")
+    assert [len(chart.parts) for chart in shown.charts] == [2, 2]
+    scaffold, fedavg = curve("scaffold"), curve("fedavg")
+    assert len(scaffold.errors) == len(fedavg.errors) == ROUNDS + 1
+    assert scaffold.errors[-1] < fedavg.errors[-1]
+    assert (scaffold.sent == 2 * fedavg.sent).all()

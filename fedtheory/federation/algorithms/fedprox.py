@@ -21,5 +21,5 @@ algorithm = FederatedAlgorithm(
     server_update={x: x + eta_g * Weighted(y - x)},
     model=x,
     parameters=(Parameter(mu, "proximal", "the weight of the proximal term", sp.Interval(0, sp.oo)),),
-    description="FedAvg with local steps on F_i(y) + mu/2 |y - x|^2.",
+    description=r"FedAvg with local steps on $F_i(y)+\frac{\mu}{2}\|y-x\|^2$.",
 )

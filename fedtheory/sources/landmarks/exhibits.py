@@ -1,0 +1,203 @@
+"""A page for each algorithm: its definition, and its exact error beside FedAvg's on real data; one page for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from fedtheory.arithmetic import FLOAT, Array
+from fedtheory.engine.run import Run
+from fedtheory.federation.algorithms import definition
+from fedtheory.federation.definition import FederatedAlgorithm
+from fedtheory.federation.problem import Problem
+from fedtheory.language.exhibits import Axis, Chart, Line, Page, RunFile, Table
+from fedtheory.language.numbers import decimal
+from fedtheory.language.typesetting import latex
+from fedtheory.runfile import parse_run, run_with
+
+CLIENTS, LOCAL_STEPS, ROUNDS = 5, 5, 30
+DATA = {
+    "kind": "least-squares",
+    "data": "digits:3-8",
+    "clients": CLIENTS,
+    "split": "dirichlet",
+    "concentration": 0.1,
+    "ridge": "1/100",
+}
+_RING = [[["0", "1/3"][abs(i - j) in (0, 1, CLIENTS - 1)] for j in range(CLIENTS)] for i in range(CLIENTS)]
+_SHARES = (0.5, 1.0, 1.5)
+"""Step sizes that are tried, in units of 1/L."""
+_SKIPPED = 0.2
+"""The probability with which Scaffnew communicates."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An algorithm on the pages: its keys, and how much each of its clients sends in a round."""
+
+    label: str
+    keys: dict[str, Any]
+    sent: float
+    """Models."""
+    shares: Sequence[float] = _SHARES
+
+
+def _shown() -> dict[str, Shown]:
+    local = {"local_steps": LOCAL_STEPS, "rounds": ROUNDS}
+    single = {"rounds": ROUNDS * LOCAL_STEPS}
+    return {
+        "fedavg": Shown("FedAvg", local, 1),
+        "fedprox": Shown("FedProx", local | {"proximal": "1/2"}, 1),
+        "fednova": Shown("FedNova", local | {"local_steps": [3, 4, 5, 6, 7]}, 1),
+        "fedavgm": Shown("FedAvgM", local | {"momentum": "1/2"}, 1),
+        "scaffold": Shown("SCAFFOLD", local, 2),
+        "scaffnew": Shown("Scaffnew", single | {"probability": "1/5"}, _SKIPPED, (1.0,)),
+        "dsgd": Shown("DSGD on a ring", single | {"mixing": _RING}, 2),
+        "compressed": Shown("rand-k, a quarter of the coordinates", local | {"coordinates": 16}, 0.25),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """An algorithm at its best step size."""
+
+    shown: Shown
+    share: float
+    """The step size, in units of 1/L."""
+    errors: Array
+    """E F(x^n) - F*, (rounds + 1,)."""
+
+    @property
+    def sent(self) -> Array:
+        """Models that a client has sent, in the mean."""
+        return np.arange(len(self.errors)) * self.shown.sent
+
+
+@cache
+def _problem() -> Problem:
+    """Digits, by Dirichlet(0.1); `MissingExtra` without scikit-learn."""
+    keys = {"name": "fedavg", "local_step_size": 1, "rounds": 1}
+    return parse_run({"problem": DATA, "algorithm": keys}, FLOAT).problem
+
+
+@cache
+def curve(name: str) -> Curve:
+    """The step size with the smallest error at the end, of a few; for Scaffnew the largest that its theory allows."""
+    shown = _shown()[name]
+    smoothness = Run(_problem(), run_with(_problem(), _keys(name, 1.0)).algorithm).smoothness
+    tried = [(share, run_with(_problem(), _keys(name, share / smoothness))) for share in shown.shares]
+    found = [Curve(shown, share, run.attempted_trajectory.server_suboptimality) for share, run in tried]
+    return min(found, key=lambda one: float(one.errors[-1]) if len(one.errors) > ROUNDS else np.inf)
+
+
+def _keys(name: str, size: float) -> dict[str, Any]:
+    return {"name": name, "local_step_size": size} | _shown()[name].keys
+
+
+def _charts(curves: list[Curve]) -> list[Chart]:
+    names = " and ".join(one.shown.label for one in curves) if len(curves) == 2 else "all algorithms"
+    error = Axis(r"$\mathbb E F(x^n)-F^*$", "log")
+    over: dict[str, tuple[Axis, Callable[[Curve], Array]]] = {
+        "rounds": (Axis("rounds"), lambda one: np.arange(len(one.errors))),
+        "models sent": (Axis("models that a client has sent, in the mean"), lambda one: one.sent),
+    }
+    return [
+        Chart(
+            name=f"errors over {what}".replace(" ", "-"),
+            x=axis,
+            y=error,
+            parts=[Line(at(one), one.errors, one.shown.label, n, n) for n, one in enumerate(curves)],
+            caption=f"Exact error of {names} over {what}, each at the best of a few step sizes.",
+        )
+        for what, (axis, at) in over.items()
+    ]
+
+
+def _table(curves: list[Curve]) -> Table:
+    rows: list[tuple[str, Callable[[Curve], str]]] = [
+        (r"step size, in units of $1/L$", lambda one: decimal(one.share)),
+        ("models that a client sends in a round", lambda one: decimal(one.shown.sent)),
+        ("rounds", lambda one: str(len(one.errors) - 1)),
+        ("error at the end", lambda one: decimal(one.errors[-1])),
+    ]
+    return Table([one.shown.label for one in curves], [(name, [value(one) for one in curves]) for name, value in rows])
+
+
+def typeset(algorithm: FederatedAlgorithm) -> str:
+    """A definition in words and formulas."""
+    starts = [*algorithm.server.items(), *algorithm.client.items()]
+    lines = ["Start: " + _assigned(starts) + "."]
+    lines.append("Local work starts at " + _assigned([(one.vector, one.start) for one in algorithm.steps]) + ";")
+    lines.append("a local step: " + _assigned([(one.vector, one.step) for one in algorithm.steps]) + ".")
+    ends = [*algorithm.client_update.items(), *algorithm.server_update.items()]
+    lines.append("End of a round: " + _assigned(ends) + ".")
+    coins = [f"${latex(coin)}$ is 1 with probability ${latex(chance)}$" for coin, chance in algorithm.coins.items()]
+    return " ".join(lines + [f"{coin}, else 0, anew in every round." for coin in coins])
+
+
+def _assigned(pairs: list[tuple[Any, Any]]) -> str:
+    return ", ".join(rf"${latex(vector)}\leftarrow {latex(value)}$" for vector, value in pairs)
+
+
+def _exact(algorithm: FederatedAlgorithm) -> str:
+    """What is exact about an algorithm, and at what price."""
+    counted = f"{len(algorithm.server)} of the server, {len(algorithm.client)} of each client"
+    price = (
+        "The clients keep nothing between rounds, so that a round costs the same for any number of them."
+        if not algorithm.client
+        else "The second moments between the vectors of any two clients are propagated, or, where only gradients are "
+        "random, the model's alone from its end."
+    )
+    return f"First and second moments of its vectors ({counted}) are exact on quadratics. {price}"
+
+
+_SETTING = (
+    f"Digits, 3 against 8, least squares with a small ridge, split over {CLIENTS} clients by Dirichlet(0.1), full "
+    f"gradients; {LOCAL_STEPS} local steps and {ROUNDS} rounds, or as many single steps."
+)
+
+
+def page(name: str) -> Page:
+    """The page of one algorithm beside FedAvg; `MissingExtra` without scikit-learn."""
+    algorithm, own = definition(name), curve(name)
+    curves = [own, curve("fedavg")]
+    return Page(
+        name=f"algorithm-{name}",
+        title=own.shown.label,
+        occasion=f"The algorithm {own.shown.label}",
+        contents="its definition, and its exact error beside FedAvg's on digits",
+        locator=f"fedtheory/federation/algorithms/{name}.py",
+        introduction=f"{algorithm.description} {typeset(algorithm)} {_exact(algorithm)} {_SETTING}",
+        charts=_charts(curves),
+        table=_table(curves),
+        program=f'from fedtheory.sources.landmarks.exhibits import curve\n\nprint(curve("{name}").errors)',
+        run_file=RunFile(f"{name}.toml", "A run file of such a run, with mini-batches", _run_file(name)),
+    )
+
+
+def all_of_them() -> Page:
+    """All algorithms on one problem; `MissingExtra` without scikit-learn."""
+    curves = [curve(name) for name in _shown()]
+    return Page(
+        name="algorithms",
+        title="Algorithms side by side",
+        occasion="All algorithms on one problem",
+        contents="their exact errors over rounds and over models sent",
+        locator="fedtheory/federation/algorithms",
+        introduction=f"Every algorithm at its own best step size of a few. {_SETTING}",
+        charts=_charts(curves),
+        table=_table(curves),
+    )
+
+
+def _run_file(name: str) -> str:
+    from fedtheory.runfile import run_toml
+
+    return run_toml({"problem": DATA | {"batch": 8}, "algorithm": _keys(name, 0.02)})
+
+
+PAGES = (*(partial(page, name) for name in _shown() if name != "fedavg"), all_of_them)
