@@ -87,7 +87,16 @@ def test_the_source_distribution_has_the_tests(built: Path) -> None:
     """Who has the sources can test them."""
     with tarfile.open(of_kind(built, ".tar.gz")) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "Makefile"} <= names
+    assert {
+        "pyproject.toml",
+        "LICENSE",
+        "README.md",
+        "CHANGELOG.md",
+        "CITATION.cff",
+        "CONTRIBUTING.md",
+        "Makefile",
+    } <= names
+    assert {"docs/schemas/run-file.schema.json", "docs/tutorials/step-size.md"} <= names
     assert any(name.startswith("tests/fedtheory/") for name in names)
 
 
