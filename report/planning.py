@@ -257,6 +257,7 @@ def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure
         for number in shown:
             axes.plot([], [], "s", color=colour(number), label=in_legend(latex(regimes.terms[number])))
         axes.set(xscale="log", yscale="log", xlabel=_words(regimes.across), ylabel=_words(regimes.up))
+        axes.set_title(f"dominating term of {claim.id}", fontsize=9)
         legend_below(canvas, axes)
     named = "; ".join(f"${latex(regimes.terms[number])}$" for number in shown)
     caption = f"The dominating term of the bound of {claim.id}, pale where a condition fails: {named}."

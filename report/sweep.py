@@ -62,6 +62,17 @@ class ClaimSection:
 
 
 @dataclass(frozen=True)
+class RecordedError:
+    """Where an exact error is smallest."""
+
+    name: str
+    runs: int
+    """Those that have one."""
+    smallest: str
+    row: str
+
+
+@dataclass(frozen=True)
 class SweepPage:
     """Everything on a sweep's page."""
 
@@ -71,6 +82,7 @@ class SweepPage:
     keys: Sequence[tuple[str, str]]
     """Each swept key, and what it ranges over."""
     claims: Sequence[ClaimSection]
+    errors: Sequence[RecordedError]
 
 
 def sweep_page(file: Path) -> SweepPage:
@@ -80,7 +92,16 @@ def sweep_page(file: Path) -> SweepPage:
     ranges = [(axis.key.text, _values(axis.values)) for axis in design.axes]
     ranges += [(drawn.key.text, _law(drawn.law, drawn.shape, design.count)) for drawn in design.draws]
     sections = [_section(results, name) for name in results.claims]
-    return SweepPage(file.stem, design.runs, results.arithmetic, ranges, sections)
+    errors = [_recorded(results, name) for name in results.errors]
+    return SweepPage(file.stem, design.runs, results.arithmetic, ranges, sections, errors)
+
+
+def _recorded(results: Results, name: str) -> RecordedError:
+    found = results.smallest(name)
+    if found is None:
+        return RecordedError(name, 0, "", "")
+    smallest, row, runs = found
+    return RecordedError(name, runs, decimal(smallest), str(row))
 
 
 def _values(values: Sequence[Any]) -> str:

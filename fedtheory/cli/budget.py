@@ -28,20 +28,27 @@ def run(
 ) -> None:
     """Spend a budget on gradient descent: fixed numbers of local steps, and a number chosen as the run goes.
 
-    The problem and the step size come from the run file; its rounds and local steps do not matter.
+    The problem and the step size come from the run file; its rounds, local steps and mini-batches do not matter.
     """
     from fedtheory.arithmetic import FLOAT
     from fedtheory.engine.budget import Budget, compare
+    from fedtheory.engine.run import Run
     from fedtheory.runfile import read_run
 
     budget = Budget(local_cost, aggregation_cost, total)
     given = read_run(run_file, FLOAT)
     with about(run_file):
-        comparison = compare(given.problem, step_size(given), budget)
+        quiet = given.problem.with_full_gradients()
+        comparison = compare(quiet, step_size(Run(quiet, given.algorithm)), budget)
+    notes = [] if quiet is given.problem else [_FULL]
     if as_json:
-        print_json(document(comparison, budget))
+        print_json(document(comparison, budget) | {"notes": notes})
         return
     for_people(comparison, budget, given.problem.description)
+    print_lines(*notes)
+
+
+_FULL = "full gradients are used: distributed gradient descent is without the run file's noise or mini-batches"
 
 
 def step_size(given: Run) -> Any:
@@ -113,12 +120,19 @@ def for_people(comparison: Comparison, budget: Budget, description: str) -> None
     from rich.markup import escape
 
     adaptive = comparison.adaptive
-    rows = [[str(steps), *_row(done)] for steps, done in comparison.fixed.items()]
-    rows.append([f"[bold]adaptive, {_range(adaptive.local_steps)}[/bold]", *_row(adaptive)])
+    runs = {**{str(steps): done for steps, done in comparison.fixed.items()}, "adaptive": adaptive}
+    best = min((name for name, done in runs.items() if not done.diverges), key=lambda n: runs[n].final, default=None)
+    names = {name: name for name in runs} | {"adaptive": f"adaptive, {_range(adaptive.local_steps)}"}
+    rows = [
+        [f"[bold green]{names[name]} *[/bold green]" if name == best else names[name], *_row(done)]
+        for name, done in runs.items()
+    ]
     columns = ["local steps", "intervals", "updates", "spent", "final loss gap", "best"]
     costs = f"{short(budget.local_cost)} an update, {short(budget.aggregation_cost)} an aggregation"
     print_lines(f"[bold]{escape(description)}[/bold], {short(budget.total)} to spend, {costs}")
     print_table("F - F* of the last and of the best aggregated model", columns, rows, whole=tuple(columns))
+    if best is not None:
+        print_lines(f"* ends lowest, at {short(runs[best].final)}")
     better = sum(bool(done.final < adaptive.final) for done in comparison.fixed.values())
     print_lines(f"{better} of {len(comparison.fixed)} fixed numbers of local steps end lower than the adaptive run")
 

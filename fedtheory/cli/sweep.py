@@ -74,8 +74,15 @@ def document(table: Path, results: Results, summaries: list[Summary], stored: in
             }
             for summary in summaries
         ],
+        "errors": [_smallest(results, error) for error in results.errors],
         "seconds": round(seconds, 3),
     }
+
+
+def _smallest(results: Results, error: str) -> dict[str, Any]:
+    """Where a recorded error is smallest."""
+    value, row, runs = results.smallest(error) or (None, None, 0)
+    return {"error": error, "runs": runs, "smallest": value, "row": row}
 
 
 def for_people(table: Path, results: Results, summaries: list[Summary], stored: int, seconds: float) -> None:
@@ -84,7 +91,14 @@ def for_people(table: Path, results: Results, summaries: list[Summary], stored: 
 
     rows = [[escape(s.claim), _counts(s), short(s.worst_ratio), short(s.worst_row)] for s in summaries]
     columns = ["claim", "runs", "largest ratio", "in row"]
-    print_table("sweep", columns, rows, whole=("largest ratio", "in row"))
+    if rows:
+        print_table("claims", columns, rows, whole=("claim", "largest ratio", "in row"))
+    smallest = [_smallest(results, error) for error in results.errors]
+    rows = [[s["error"], str(s["runs"]), short(s["smallest"]), short(s["row"])] for s in smallest]
+    if rows:
+        print_table(
+            "exact errors", ["error", "runs", "smallest", "in row"], rows, whole=("error", "smallest", "in row")
+        )
     known = f", {stored} of them stored before" if stored else ""
     print_lines(
         f"{results.design.runs} runs{known}, {seconds:.1f} s; {results.table.num_rows} rows in {escape(str(table))}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from cli_support import DIGITS, Changes
+from cli_support import DIGITS, ROWS, Changes
 
 NOISELESS: Changes = {"problem.noise": None}
 COSTS = ("--local-cost", "1/2", "--aggregation-cost", "3", "--budget", "40.5")
@@ -61,6 +61,27 @@ def test_for_people(command, write_run) -> None:
     assert "diverges" not in outcome.out
 
 
+def test_mini_batches_do_not_matter(command, data_folder, write_run) -> None:
+    """Distributed gradient descent takes full gradients, and says so: the run file of the README works."""
+    quiet, noisy = (data_folder / f"{name}.toml" for name in ("quiet", "noisy"))
+    quiet.write_text(write_run(base=ROWS).read_text())
+    noisy.write_text(write_run({"problem.batch": "2"}, base=ROWS).read_text())
+    first, second = (command("budget", path, *COSTS, "--json").document for path in (quiet, noisy))
+    assert first.pop("notes") == []
+    assert "full gradients are used" in second.pop("notes")[0]
+    assert first == second
+
+
+def test_the_best_row_is_marked(command, write_run) -> None:
+    """One row has a star: that of the smallest final loss, fixed or adaptive."""
+    document = command("budget", write_run(NOISELESS), *COSTS, "--json").document
+    marked = [line for line in command("budget", write_run(NOISELESS), *COSTS).out.splitlines() if " * " in line]
+    assert len(marked) == 1
+    best = min(document["fixed"], key=lambda run: run["final"])
+    adaptive = document["adaptive"]["final"] < best["final"]
+    assert ("adaptive" if adaptive else f" {best['local_steps']} *") in marked[0]
+
+
 def test_divergence(command, write_run) -> None:
     """A step size that is too large is said, and is null in JSON."""
     path = write_run({**NOISELESS, "algorithm.local_step_size": "100"})
@@ -72,7 +93,6 @@ def test_divergence(command, write_run) -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({}, "full gradients"),
         ({**NOISELESS, "algorithm.local_step_size": '["1/20", "1/30"]'}, "local_step_size"),
         ({**NOISELESS, "algorithm.server_step_size": '"1/2"'}, "server_step_size"),
         ({**NOISELESS, "algorithm.participation": '{ kind = "uniform", clients = 1 }'}, "participation"),

@@ -131,3 +131,9 @@ def test_other_files_are_refused(table: Path) -> None:
     """A file that is no table of a sweep is named."""
     with pytest.raises(InputError, match="is no table of a sweep"):
         sweep_page(table.with_name("steps.toml"))
+
+
+def test_the_heading_says_how_many_runs(page: str) -> None:
+    """And names the table once: a table called sweep is no Sweep sweep."""
+    assert "<h1>A sweep of 36 runs</h1>" in page
+    assert "Sweep " not in page

@@ -246,3 +246,36 @@ def test_columns_have_the_types_of_their_values(tmp_path: Path) -> None:
     (tmp_path / "exact").mkdir()
     exact = swept(tmp_path / "exact", f'arithmetic = "rational"\n{text}')
     assert [row["algorithm.local_step_size"] for row in exact] == ["1/30", "1/2"]
+
+
+GRID_OF_STEPS = '[grid]\nalgorithm.local_step_size = ["1/20", "1/2", 500]\nalgorithm.rounds = [4, 400]\n'
+
+
+@pytest.mark.parametrize("claims", ["", f'claims = ["{THEOREM}"]\n'], ids=["without-claims", "with-claims"])
+def test_errors_are_recorded(claims: str, tmp_path: Path) -> None:
+    """Each run has the exact value of the quantity; null where it diverges. Claims may be there as well."""
+    text = f'{claims}errors = ["final_suboptimality", "initial_distance"]\n{BASE}{GRID_OF_STEPS}'
+    rows = swept(tmp_path, text)
+    assert [row["row"] for row in rows] == list(range(6))
+    for row in rows:
+        table = tomllib.loads(BASE)
+        table["algorithm"] |= {"local_step_size": row["algorithm.local_step_size"], "rounds": row["algorithm.rounds"]}
+        run = parse_run(table, FLOAT)
+        divergence = run.attempted_trajectory.divergence
+        if divergence is not None and divergence.round is not None:
+            assert row["final_suboptimality"] is None
+        else:
+            assert row["final_suboptimality"] == pytest.approx(float(run.trajectory.final_suboptimality))
+        assert row["initial_distance"] == pytest.approx(float(run.initial_distance_sq) ** 0.5)
+    known = [row for row in rows if row["final_suboptimality"] is not None]
+    best = min(known, key=lambda row: row["final_suboptimality"])
+    results = read_results(tmp_path / "sweep.parquet")
+    assert results.smallest("final_suboptimality") == (best["final_suboptimality"], best["row"], len(known))
+
+
+@pytest.mark.parametrize("name", ["final_suboptimalty", "round_drift", "average"])
+def test_errors_are_quantities_of_a_whole_run(name: str, tmp_path: Path) -> None:
+    """A typing error is named, and so is what has a value for each round."""
+    path = write_sweep(tmp_path, f'errors = ["{name}"]\n{BASE}{GRID_OF_STEPS}')
+    with pytest.raises(InputError, match=r"errors\[0\]: expected a quantity of a whole run"):
+        read_spec(path)

@@ -43,8 +43,8 @@ def _common(found: set[str]) -> str:
     return "number" if found <= {"integer", "number"} else "text"
 
 
-def schema(design: Design, arithmetic: str, metadata: Mapping[str, str]) -> pa.Schema:
-    """The columns: row, the swept keys, claim, verdict, reason, the sides, their ratio, seconds."""
+def schema(design: Design, arithmetic: str, errors: Sequence[str], metadata: Mapping[str, str]) -> pa.Schema:
+    """The columns: row, the swept keys, recorded errors, claim, verdict, reason, the sides, their ratio, seconds."""
     import pyarrow as pa
 
     exact = arithmetic == RATIONAL.name
@@ -55,6 +55,7 @@ def schema(design: Design, arithmetic: str, metadata: Mapping[str, str]) -> pa.S
         "text": pa.string(),
     }
     columns = [("row", pa.int64()), *((key, types[kind]) for key, kind in kinds(design).items())]
+    columns += [(name, pa.float64()) for name in errors]
     columns += [(name, pa.string()) for name in ("claim", "verdict", "reason")]
     columns += [(name, pa.float64()) for name in ("lhs", "rhs", "ratio")]
     columns += [(name, pa.string()) for name in EXACT if exact]

@@ -14,7 +14,8 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, named, plain_float
 from fedtheory.engine.run import Run
-from fedtheory.errors import FedtheoryError, InputError
+from fedtheory.errors import Diverging, FedtheoryError, InputError, NotApplicable
+from fedtheory.language import quantities
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
@@ -41,6 +42,7 @@ class Task:
     folder: Path
     first: int
     stop: int
+    errors: tuple[str, ...] = ()
 
 
 def run_task(task: Task) -> tuple[int, list[dict[str, Any]]]:
@@ -54,12 +56,27 @@ def _rows(task: Task, number: int) -> Iterator[dict[str, Any]]:
     begin = perf_counter()
     swept = {"row": number} | task.design.values(number)
     run = _guarded(lambda: parse_run(task.design.tables(number), named(task.arithmetic), task.folder))
+    swept |= {name: None if isinstance(run, dict) else _error(name, run) for name in task.errors}
+    if not task.targets:
+        found = run if isinstance(run, dict) else {"verdict": None, "reason": None}
+        yield swept | {"claim": None} | found | {"seconds": perf_counter() - begin}
     for name, target in task.targets.items():
         found = run if isinstance(run, dict) else _guarded(partial(_outcome, task, number, target, run))
         end = perf_counter()
         # What claims share, such as the run itself, counts for the first of them.
         yield swept | {"claim": name} | found | {"seconds": end - begin}
         begin = end
+
+
+def _error(name: str, run: Run) -> float | None:
+    """The exact value of a quantity on a run; None where it has none, or the run diverges."""
+    quantity = getattr(quantities, name)
+    try:
+        value = quantity.on(run)
+    except (Diverging, NotApplicable):
+        return None
+    number = FLOAT.text(plain_float(np.asarray(value).reshape(-1)[0]))
+    return None if number is None else float(number) ** (0.5 if quantity.root else 1.0)
 
 
 def _guarded(step: Callable[[], _Found]) -> _Found | dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +43,8 @@ class Results:
     """By their names in the table."""
     table: pa.Table
     """Run by run, and of each run claim by claim."""
+    errors: Sequence[str] = ()
+    """Recorded quantities, by the names of their columns."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -79,6 +81,17 @@ class Results:
             own["row"][pc.index(own["ratio"], largest).as_py()].as_py() if largest.is_valid else None,
         )
 
+    def smallest(self, error: str) -> tuple[float, int, int] | None:
+        """The smallest value of a recorded error, its run, and how many runs have one; None where none has."""
+        import pyarrow.compute as pc
+
+        known = self.table.filter(pc.is_valid(pc.field(error)))
+        if known.num_rows == 0:
+            return None
+        least = pc.min(known[error])
+        place = pc.index(known[error], least).as_py()
+        return least.as_py(), known["row"][place].as_py(), pc.count_distinct(known["row"]).as_py()
+
     def run_file(self, row: int) -> str:
         """The text of a run file that gives the same run."""
         return run_toml(self.design.tables(row))
@@ -96,4 +109,4 @@ def read_results(file: str | Path) -> Results:
         raise InputError("", "is no table of a sweep", str(file))
     design = read_design(described["base"], described["grid"], described["random"])
     claims = {stated["name"]: Stated(**stated) for stated in described["claims"]}
-    return Results(design, described["arithmetic"], claims, pq.read_table(file))
+    return Results(design, described["arithmetic"], claims, pq.read_table(file), described.get("errors", ()))

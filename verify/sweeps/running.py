@@ -62,7 +62,7 @@ def _computed(
 
     if not missing:
         return
-    tasks = (Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part) for part in missing)
+    tasks = (Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part, spec.errors) for part in missing)
     with _silence(), _local() if dask is None else _cluster(dask):
         yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(run_task)(task) for task in tasks)
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from fedtheory.arithmetic import FLOAT, Arithmetic, named
 from fedtheory.errors import InputError
 from fedtheory.federation.problem.datasets import FILES
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import expand, resolve, shown_as
+from fedtheory.language.vocabulary import vocabulary
 from fedtheory.runfile import parse_run, read_toml
 from fedtheory.runfile.table import Table
 from verify.check.links import condition_links, links_of
@@ -45,7 +48,9 @@ class Spec:
     grid: Mapping[str, Any]
     random: Mapping[str, Any]
     digest: str
-    """Of everything that the results depend on: base run, claims, grid, draws, data files."""
+    """Of everything that the results depend on: base run, claims, errors, grid, draws, data files."""
+    errors: tuple[str, ...] = ()
+    """Quantities of a run whose exact values are recorded."""
 
 
 def read_spec(file: str | Path) -> Spec:
@@ -56,7 +61,8 @@ def read_spec(file: str | Path) -> Spec:
         document = Table(content, "", FLOAT)
         base, base_file = _base(document, folder)
         arithmetic = named(document.text("arithmetic", FLOAT.name))
-        targets = _targets(document.take("claims"), folder)
+        errors = _errors(document.take("errors", []))
+        targets = _targets(document.take("claims", []) if errors else document.take("claims"), folder, bool(errors))
         grid, random = document.take("grid", {}), document.take("random", {})
         document.finish()
         design = read_design(base, grid, random)
@@ -66,9 +72,16 @@ def read_spec(file: str | Path) -> Spec:
     _probe(design, arithmetic, data, str(file), str(file if base_file is None else base_file))
     claims = [_stated(name, resolve(target)) for name, target in targets.items()]
     stated = [asdict(claim) for claim in claims]
-    described = {"base": base, "claims": stated, "grid": grid, "random": random, "arithmetic": arithmetic.name}
+    described = {
+        "base": base,
+        "claims": stated,
+        "errors": errors,
+        "grid": grid,
+        "random": random,
+        "arithmetic": arithmetic.name,
+    }
     digest = _digest(described, design, targets, data)
-    return Spec(design, targets, claims, arithmetic.name, data, grid, random, digest)
+    return Spec(design, targets, claims, arithmetic.name, data, grid, random, digest, tuple(errors))
 
 
 def _stated(name: str, claim: Claim) -> Stated:
@@ -86,10 +99,23 @@ def _base(document: Table, folder: Path) -> tuple[dict[str, Any], Path | None]:
     return read_toml(path), path
 
 
-def _targets(given: object, folder: Path) -> dict[str, str]:
+def _errors(given: object) -> list[str]:
+    """Names of quantities of a run as a whole."""
+    known = {entry.notion.name: entry.notion for entry in vocabulary()}
+    names: list[Any] = given if isinstance(given, list) else [given]
+    for n, name in enumerate(names):
+        notion = known.get(name) if isinstance(name, str) else None
+        if not isinstance(notion, Quantity) or notion.place != "run":
+            near = get_close_matches(str(name), known, n=1)
+            hint = f"; is {near[0]} meant?" if near else "; `fedtheory quantities` lists them"
+            raise InputError(f"errors[{n}]", f"expected a quantity of a whole run, got {name!r}{hint}")
+    return names
+
+
+def _targets(given: object, folder: Path, may_be_none: bool) -> dict[str, str]:
     """The claims: ids, patterns such as ``liu2022:thm-*``, keys of sources, or ``file.py:NAME`` beside the sweep."""
     names = [given] if isinstance(given, str) else given
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, list) or not (names or may_be_none) or not all(isinstance(name, str) for name in names):
         raise InputError("claims", f"expected a list of claims' ids, patterns or sources, got {given!r}")
     found: dict[str, str] = {}
     for n, name in enumerate(names):

@@ -120,8 +120,9 @@ class Store:
             "random": spec.random,
             "arithmetic": spec.arithmetic,
             "claims": [asdict(stated) for stated in spec.claims],
+            "errors": spec.errors,
         }
-        return schema(spec.design, spec.arithmetic, {METADATA: json.dumps(described, default=str)})
+        return schema(spec.design, spec.arithmetic, spec.errors, {METADATA: json.dumps(described, default=str)})
 
     def _path(self, part: tuple[int, int]) -> Path:
         return self.folder / f"{part[0]:09d}-{part[1]:09d}.parquet"

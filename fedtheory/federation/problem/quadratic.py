@@ -163,6 +163,10 @@ class Problem(Shown):
             oracle=self.oracle.of(clients),
         )
 
+    def with_full_gradients(self) -> Problem:
+        """The same objectives without noise or mini-batches."""
+        return self if isinstance(self.oracle, ExactOracle) else replace(self, oracle=ExactOracle())
+
     def as_floats(self) -> Problem:
         """The same problem in double precision."""
         if self.arithmetic is FLOAT:
