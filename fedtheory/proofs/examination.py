@@ -43,7 +43,19 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
 def prove(claim: Claim) -> Proof:
     """What the kernel says of a claim and the certificate that goes by its id."""
     certificate = certificate_of(claim.id)
-    return Proof(claim, None, ()) if certificate is None else examine(claim, certificate)
+    if certificate is None:
+        return Proof(claim, None, ())
+    if claim.id in _UNDER_WAY:
+        return Proof(claim, certificate, (Step(f"{claim.id} relies on itself", False),))
+    _UNDER_WAY.add(claim.id)
+    try:
+        return examine(claim, certificate)
+    finally:
+        _UNDER_WAY.remove(claim.id)
+
+
+_UNDER_WAY: set[str] = set()
+"""Ids of the claims that are being proved: none of them may be relied on."""
 
 
 @cache

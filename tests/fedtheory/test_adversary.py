@@ -17,7 +17,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, examine, facts
+from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, examine, facts, prove
 from fedtheory.proofs import distances as d
 from fedtheory.proofs.certificate import BothWays
 from fedtheory.proofs.intervals import Derived
@@ -206,6 +206,20 @@ def test_a_lemma_says_nothing_where_another_of_its_relations_divides_by_zero(mon
     # Where the claim divides by it as well, or has several clients, it may be used.
     several = replace(tried.claim, conditions=[M <= 1, M >= 2])
     assert examine(several, tried.certificate, lambda _id: proof).verdict == "proved"
+
+
+def test_claims_that_rely_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is proved where the other one is: in a circle neither is."""
+    first, other = (Claim(id=f"t:circle-{n}", lhs=T, rhs=0, where={T: q.rounds}) for n in (1, 2))
+    claims = {claim.id: claim for claim in (first, other)}
+    relies = {first.id: other.id, other.id: first.id}
+    found = {name: Combination(claim=name, links=[[Part(ONE, on)]]) for name, on in relies.items()}
+    monkeypatch.setattr("fedtheory.proofs.examination.certificate_of", found.get)
+    monkeypatch.setattr("fedtheory.proofs.examination.find", claims.__getitem__)
+    for claim in claims.values():
+        proof = prove(claim)
+        assert proof.verdict == "broken"
+        assert any("is proved" in step.text for step in proof.steps if not step.holds)
 
 
 # Forgeries: what no document can say.

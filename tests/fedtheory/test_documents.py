@@ -150,11 +150,11 @@ def changed(*path: Any, to: Any) -> Any:
 
 def refusal(whole: Any) -> str:
     """What is said of a document that is refused: within a second, in one line, by every way of reading it."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(InputError) as refused:
         certificate_in(CLAIM, whole)
     proof = examine(CLAIM, whole)
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
     assert proof.verdict == "broken"
     assert "\n" not in str(refused.value)
     return str(refused.value)
