@@ -12,7 +12,7 @@ from fedtheory.language.typesetting import latex
 from fedtheory.proofs import certificate_of
 from fedtheory.proofs.document import digest, document_of, text_of
 from fedtheory.proofs.outline import Entry, outline
-from report.mathml import formula, prose
+from report.mathml import displayed, formula, prose
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def certificate_section(claim: Claim) -> CertificateSection | None:
     relaxed, document = certificate.relaxed, document_of(claim, certificate)
     return CertificateSection(
         prose(found.introduction),
-        [CertificateGroup(formula(group.statement), [_term(e) for e in group.entries]) for group in found.groups],
+        [CertificateGroup(displayed(group.statement), [_term(e) for e in group.entries]) for group in found.groups],
         None if relaxed is None else [formula(latex(condition)) for condition in relaxed],
         f"{claim.slug}.certificate.json",
         digest(document),
@@ -66,4 +66,6 @@ def certificate_section(claim: Claim) -> CertificateSection | None:
 
 
 def _term(entry: Entry) -> CertificateTerm:
-    return CertificateTerm(formula(latex(entry.coefficient)), formula(latex(entry.factor)), entry.reason, entry.premise)
+    return CertificateTerm(
+        formula(latex(entry.coefficient)), displayed(latex(entry.factor)), entry.reason, entry.premise
+    )

@@ -50,6 +50,7 @@ def broken(latex: str) -> Lines:
     for token, is_outside in _with_depth(latex):
         last = lines[-1][-1]
         if is_outside and token in _SPACES:
+            last[-1] += token
             lines.append([[""]])
             continue
         if is_outside and token in _RELATIONS and lines[-1] != [[""]]:

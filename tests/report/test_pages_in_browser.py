@@ -11,8 +11,8 @@ import pytest
 
 from fedtheory.cli import run as fedtheory
 from fedtheory.language.registry import all_claims
+from report import pages
 from report.drawing import ErrataTask, PaperTask, PlanTask, environment_for
-from report.pages import page_name
 from report.site import Row, _Site, groups_of, write_site
 from verify.verdict import ClaimVerdict
 
@@ -26,7 +26,8 @@ TARGETS = (
     "fraboni2022:thm-1",
     "lecture27:thm-2",
 )
-ALL_PAGES = {page_name(claim) for claim in all_claims().values()}
+ALL_PAGES = {pages.page_name(claim) for claim in all_claims().values()}
+LONGEST = 12
 RUN = """
 [problem]
 kind = "quadratic"
@@ -79,13 +80,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Path(tmp_path_factory.mktemp("site"))
     (folder / "mine.toml").write_text(RUN)
     write_site(folder, TARGETS, runs=[str(folder / "mine.toml")], jobs=2)
-    environment = environment_for(tuple((claim.id, page_name(claim)) for claim in all_claims().values()))
+    environment = environment_for(tuple((claim.id, pages.page_name(claim)) for claim in all_claims().values()))
     for task in (PaperTask("renard2022"), PlanTask(), ErrataTask(list(all_claims()))):
         for name, text in task.draw(environment).files.items():
             (folder / name).write_text(text, encoding="utf-8")
+    _longest(folder)
     _lists(folder)
     _sweep(folder)
     return folder
+
+
+def _longest(folder: Path) -> None:
+    """Pages of the claims with the longest statements, without figures and worst cases."""
+    environment = environment_for(())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "worst_case_section", lambda _verdict: None)
+        for claim in sorted(all_claims().values(), key=lambda claim: -len(claim.statement))[:LONGEST]:
+            page = pages.claim_page(ClaimVerdict(claim.id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0), [])
+            text = environment.get_template("claim.html").render(page=page, before=None, after=None)
+            (folder / page.file).write_text(text, encoding="utf-8")
+            if page.certificate is not None:
+                (folder / page.certificate.file).write_text(page.certificate.content, encoding="utf-8")
 
 
 def _lists(folder: Path) -> None:
