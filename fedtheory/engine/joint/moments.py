@@ -8,7 +8,7 @@ a client's own goes there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,10 @@ class Joint:
     def scaled(self, factor: object) -> Joint:
         """All moments multiplied by a number."""
         return Joint(factor * self.shared, factor * self.cross, factor * self.pair, factor * self.excess)
+
+    def symmetric(self) -> Joint:
+        """The same moments, those of (1, s) symmetric to the last bit: what rounding adds there would grow."""
+        return replace(self, shared=(self.shared + self.shared.T) / 2)
 
     def largest(self) -> float:
         """The largest entry, in floats."""

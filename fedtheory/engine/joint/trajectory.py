@@ -132,7 +132,7 @@ class JointTrajectory(Trajectory):
         total = parts[0]
         for part in parts[1:]:
             total = total.plus(part)
-        return total
+        return total.symmetric()
 
     def _begin(self) -> tuple[Array, Array]:
         """(1, s), (a,), and c of one client of each kind, (G, b), at the start."""

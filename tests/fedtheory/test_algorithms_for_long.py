@@ -1,0 +1,49 @@
+"""Rounding does not grow over many rounds: where a run has settled, it stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fedtheory as ft
+
+QUADRATICS = ft.quadratic(
+    hessians=np.array([[[1.0, 0.0], [0.0, 0.2]], [[0.3, 0.0], [0.0, 1.0]], [[0.5, 0.2], [0.2, 0.5]]]),
+    linear=np.array([[1.0, 0.0], [-1.0, 2.0], [0.5, -1.0]]),
+    start=np.array([4.0, -3.0]),
+    noise=np.full(3, 0.1),
+)
+BATCHES = ft.problem_from(
+    [[1.0, 0.5], [-0.5, 1.0], [0.3, -1.0], [0.7, 0.2], [-1.0, 0.1], [0.4, 0.9]],
+    [1.0, 0.0, -1.0, 0.5, 0.2, 0.1],
+    client=[0, 0, 1, 1, 2, 2],
+    batch=1,
+)
+TWO_OF_THREE = {"kind": "uniform", "clients": 2}
+SETTINGS = {
+    "sampled": (QUADRATICS, {"name": "scaffold", "local_step_size": 0.1, "participation": TWO_OF_THREE}),
+    "batches": (BATCHES, {"name": "scaffold", "local_step_size": 0.05}),
+    "momentum": (BATCHES, {"name": "fedavgm", "local_step_size": 0.02, "momentum": 0.5}),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_floor_is_a_floor(name: str) -> None:
+    """The error after 200 rounds is that after 400, and nothing is said to diverge."""
+    problem, keys = SETTINGS[name]
+    found = ft.simulate(ft.run_on(problem, local_steps=10, rounds=400, **keys))
+    assert found.diverges is None
+    assert 0 < found.suboptimality[-1] == pytest.approx(found.suboptimality[200], rel=1e-9)
+
+
+def test_it_is_the_exact_one() -> None:
+    """In rationals a few rounds are affordable: floats agree with them."""
+    problem: dict[str, Any] = {"kind": "quadratic", "hessians": [[["1"]], [["1/5"]]], "linear": [["1"], ["-1/2"]]}
+    problem |= {"start": ["3"], "noise": "1/10"}
+    algorithm = {"name": "scaffold", "local_step_size": "1/4", "local_steps": 2, "rounds": 6}
+    algorithm["participation"] = {"kind": "uniform", "clients": 1}
+    run = {"problem": problem, "algorithm": algorithm}
+    exact = ft.simulate(run, arithmetic="rational").to_numpy()
+    np.testing.assert_allclose(ft.simulate(run).to_numpy(), exact, rtol=1e-12)
