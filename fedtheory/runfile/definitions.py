@@ -128,6 +128,24 @@ def with_definition(algorithm: Algorithm, name: str, defined: Defined) -> Algori
     if found.steps_are_rounds and max(algorithm.work.steps) > 1:
         given = max(algorithm.work.steps)
         raise InputError("algorithm.local_steps", f"expected 1 with {name}, whose rounds are single steps, got {given}")
+    _require_use(algorithm, found)
     if found.needs_everybody and not isinstance(algorithm.aggregation.participation, Full):
         raise InputError("algorithm.participation", f"expected full participation with {name}: its clients hear of all")
     return replace(algorithm, name=name, defined=defined)
+
+
+def _require_use(algorithm: Algorithm, found: FederatedAlgorithm) -> None:
+    """Raise `InputError` for a key that the definition has no use for."""
+    from fedtheory.federation.definition import Participants, Weighted, eta_g
+
+    letters = {letter for _, value in found.expressions() for letter in getattr(value, "free_symbols", ())}
+    server_step = algorithm.aggregation.server_step_size
+    if eta_g not in letters and server_step != 1:
+        raise InputError("algorithm.server_step_size", f"expected none with {found.name}, got {server_step}")
+    if not found.uses(Weighted) and algorithm.aggregation.chosen is not None:
+        raise InputError(
+            "algorithm.aggregation", f'expected "importance" with {found.name}, whose server weighs nobody'
+        )
+    is_full = isinstance(algorithm.aggregation.participation, Full)
+    if not is_full and not (found.uses(Weighted) or found.uses(Participants)):
+        raise InputError("algorithm.participation", f"expected full participation with {found.name}")

@@ -103,6 +103,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "algorithm.coordinates: expected a whole number of coordinates from 1 to 2, got 3",
     ),
     "half a coordinate": ({"name": "compressed", "coordinates": "3/2"}, "algorithm.coordinates: expected a number in"),
+    "no server": (
+        {"name": "scaffnew", "probability": 1, "server_step_size": 2},
+        "algorithm.server_step_size: expected none with scaffnew, got 2",
+    ),
+    "no weights": (
+        {"name": "dsgd", "mixing": [["1", "0"], ["0", "1"]], "aggregation": "identical"},
+        'algorithm.aggregation: expected "importance" with dsgd, whose server weighs nobody',
+    ),
     "another's key": ({"name": "scaffold", "momentum": 0}, "algorithm.momentum: unknown key"),
     "formula": ({"local_step_size": "1/(1+m)"}, "algorithm.local_step_size: expected numbers, n, k, + - * / **"),
     "not positive": ({"local_step_size": "1 - n"}, "expected positive numbers, got 0 from 1 - n at n = 1"),

@@ -64,6 +64,8 @@ def _key(problem: Problem, algorithm: Algorithm, means: Array, client: int) -> H
 
 
 def _entries(array: Array) -> Hashable:
+    if array.dtype != object:
+        return array.tobytes()
     return tuple(map(_plain, array.ravel().tolist()))
 
 

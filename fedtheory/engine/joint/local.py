@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -143,10 +145,9 @@ class LocalCompiler:
         self, vector: Expr, expression: Expr, known: Mapping[Expr, Forms], numbers: Mapping[Expr, Any]
     ) -> Forms:
         """A linear combination of vectors whose forms are known."""
-        total = self.nothing
-        for part, scale in self.layout.parts(vector, expression).items():
-            total = total + known[part].scaled(self.letters.value(scale, numbers))
-        return total
+        parts = self.layout.parts(vector, expression).items()
+        scaled = [known[p] if scale == 1 else known[p].scaled(self.letters.value(scale, numbers)) for p, scale in parts]
+        return reduce(operator.add, scaled) if scaled else self.nothing
 
     @property
     def nothing(self) -> Forms:

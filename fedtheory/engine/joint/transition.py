@@ -203,16 +203,19 @@ class Noise:
         self._transition = transition
         self._covariance = covariance
         self._products: dict[tuple[int, int], Array] = {}
+        self._with_clients: dict[int, Array] = {}
 
+    @cached_property
     def of_clients(self) -> Array:
         """Of new_i, (G, b, b)."""
         return self._transition.change.covariance(self._covariance)
 
     def with_clients(self, number: int) -> Array:
         """Of e_i with new_i, (G, rows, b)."""
-        left, right = self._transition.sums[number].forms, self._transition.change
-        found: Array = left.noise @ self._covariance @ right.noise.transpose(0, 2, 1)
-        return found
+        if number not in self._with_clients:
+            left, right = self._transition.sums[number].forms, self._transition.change
+            self._with_clients[number] = left.noise @ self._covariance @ right.noise.transpose(0, 2, 1)
+        return self._with_clients[number]
 
     def of_sums(self, a: int, b: int) -> Array:
         """Of two sums, over all clients, (rows, rows')."""
@@ -267,7 +270,7 @@ class Passage:
         transition, joint, present = self.transition, self.joint, self.transition.present
         expected = transition.expected
         pair = of_pairs(joint, expected)
-        excess = expected.own @ joint.excess @ expected.own.transpose(0, 2, 1) + present * self.noise.of_clients()
+        excess = expected.own @ joint.excess @ expected.own.transpose(0, 2, 1) + present * self.noise.of_clients
         if not transition.is_fixed:
             together = self.group.turnout.pairs("presence", "presence")
             together = together - np.multiply.outer(present[:, 0, 0], present[:, 0, 0])
