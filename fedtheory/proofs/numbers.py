@@ -52,6 +52,7 @@ _MAY_VANISH = (
     q.comparator_noise,
     q.comparator_dissimilarity,
     q.noise_smoothness,
+    q.largest_importance,
     q.noise_at_optimum,
     q.dissimilarity_at_optimum,
     q.mean_chi_sq,
@@ -98,6 +99,7 @@ _CLIENTS_MAY_VANISH = (
     q.relative_noise,
     q.absolute_noise,
     q.weight_share,
+    q.importance,
 )
 POSITIVE = (*_COUNTS, *_POSITIVE, q.client_local_steps, q.client_step_size)
 """Numbers that are positive, but for the curvatures of flat objectives."""
@@ -275,6 +277,8 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     letter = letters_of(claim)
     both = letter.has(q.clients) and letter.has(q.participants) and a.uniform_sampling in claim.assumptions
     drawn = (letter(q.participants) <= letter(q.clients),) if both else ()
+    if letter.has(q.importance) and letter.has(q.largest_importance):
+        drawn = (*drawn, letter(q.importance) <= letter(q.largest_importance))
     # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.
     used = claim.notation.values()
     of_each = q.local_steps in used or not any(r.left.atoms(*MEANS) | r.right.atoms(*MEANS) for r in claim.relations)

@@ -48,7 +48,7 @@ def theory_of(claim: Claim) -> Theory:
         client_vectors=frozenset(letter(notion) for notion in _OF_CLIENTS) - ({noise} if is_quiet else set()),
         noise=frozenset({noise}) if is_random and not is_quiet else frozenset(),
         clients=letter(q.clients) if a.uniform_shares in claim.assumptions else None,
-        share=1 / letter(q.clients) if a.uniform_shares in claim.assumptions else None,
+        share=_share(claim, letter),
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
@@ -62,6 +62,13 @@ def theory_of(claim: Claim) -> Theory:
         assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(claim, letter),
     )
     return with_comparator(theory, claim)
+
+
+def _share(claim: Claim, letter: Letters) -> Expr | None:
+    """The weight of a client in means over clients."""
+    if a.uniform_shares in claim.assumptions:
+        return 1 / letter(q.clients)
+    return letter(q.importance) if letter.has(q.importance) else None
 
 
 _NAMING_MINIMISERS = (q.client_optimum, q.client_optimum_distance)

@@ -38,6 +38,7 @@ from fedtheory.sources.comparator.statements.notation import (
     ell,
     eta,
     mu,
+    p_max,
     sigma_y,
     tau,
     x_i,
@@ -69,6 +70,7 @@ def line_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
         "linear": [["2"], ["-1"]],
         "start": ["2"],
         "noise": "1/2",
+        "weights": ["1/2", "1/2"],
     }
     algorithm = {"local_step_size": "1/20", "local_steps": 3, "rounds": 2}
     return parse_run(
@@ -108,7 +110,10 @@ def test_the_bound_holds_at_every_point(place: tuple[int, int], replacement: boo
     assert q.average_suboptimality.on(run) <= value_at(run, Comparator(run.problem, run.gradient_forms, point))
 
 
-@pytest.mark.parametrize("changes", [{"local_steps": 1}, {"hessians": [[["2"]]], "linear": [["1"]]}, {"noise": "0"}])
+ONE_CLIENT: dict[str, Any] = {"hessians": [[["2"]]], "linear": [["1"]], "weights": ["1"]}
+
+
+@pytest.mark.parametrize("changes", [{"local_steps": 1}, ONE_CLIENT, {"noise": "0"}])
 def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
     """One local step, one client, no noise: the same formula, and it holds at the start and at the optimum."""
     run = line_run(**changes)
@@ -154,10 +159,10 @@ def is_proved(claim: Claim) -> bool:
 
 
 STEP_CHANGES = {
-    "noise halved": {"rhs": find("comparator:one-step").rhs - full.step_noise / 2},
+    "noise halved": {"rhs": find("comparator:one-step").rhs - full.EQUAL.step_noise / 2},
     "dissimilarity halved": {"rhs": find("comparator:one-step").rhs - full.step_dissimilarity / 2},
-    "first condition widened": {"conditions": [eta <= 2 / L, full.SHORT_ROUND]},
-    "second condition widened": {"conditions": [full.SHORT_STEP, sp.Le(full.SHORT_ROUND.lhs, 2, evaluate=False)]},
+    "first condition widened": {"conditions": [eta <= 2 / L, full.EQUAL.short_round]},
+    "second condition widened": {"conditions": [full.SHORT_STEP, sp.Le(full.EQUAL.short_round.lhs, 2, evaluate=False)]},
     "no condition on rounds": {"conditions": [full.SHORT_STEP]},
     "no smooth noise": {"assumptions": find("comparator:one-step").assumptions[:-1]},
     "not convex": {"assumptions": [*find("comparator:one-step").assumptions[:4], smooth, smooth_noise]},
@@ -252,9 +257,37 @@ def floor_over_settled(run: Run) -> float:
     return float(np.ravel(floor)[0] / q.limiting_distance_sq.on(run))
 
 
+SHARES = find("comparator:shares.one-step")
+SHARES_CHANGES: dict[str, dict[str, Any]] = {
+    "half the noise": {"rhs": SHARES.rhs - full.UNEQUAL.batch_noise / 2},
+    "half the drift": {"rhs": SHARES.rhs - full.step_dissimilarity / 2},
+    "long rounds": {"conditions": [full.SHORT_STEP]},
+    "as if the shares were equal": {"rhs": SHARES.rhs.subs(p_max, 1 / M)},
+}
+
+
+@pytest.mark.parametrize("change", SHARES_CHANGES.values(), ids=SHARES_CHANGES)
+def test_no_stronger_step_for_unequal_shares_is_proved(change: dict[str, Any]) -> None:
+    """Smaller constants, a condition less, and 1/M for the largest share."""
+    assert is_proved(SHARES)
+    assert not is_proved(replace(SHARES, **change))
+
+
+@pytest.mark.parametrize("weights", [["1/3", "2/3"], ["9/10", "1/10"], ["1/2", "1/2"]])
+def test_unequal_shares(weights: list[str]) -> None:
+    """The theorem for equal shares does not apply, the other one does; for equal ones it promises a little less."""
+    run = line_run(weights=weights)
+    found = check(find("comparator:shares.average-error"), run)
+    assert found.holds
+    equal = check(AVERAGE, run)
+    assert equal.applicable == (weights[0] == weights[1])
+    if equal.worst is not None and found.worst is not None:
+        assert equal.worst.rhs <= found.worst.rhs
+
+
 DRIFT = find("comparator:drift.one-step")
 DRIFT_CHANGES: dict[str, dict[str, Any]] = {
-    "half the noise": {"rhs": DRIFT.rhs - full.batch_noise / 2},
+    "half the noise": {"rhs": DRIFT.rhs - full.EQUAL.batch_noise / 2},
     "long steps": {"conditions": [full.PAID_NOISE]},
     "rough noise": {"conditions": [full.SHORT_STEP]},
     "less drift": {"rhs": DRIFT.rhs - L / 10 * Expectation(Average(norm_sq(xbar - x_i)))},
@@ -285,7 +318,7 @@ def test_points_of_the_page() -> None:
 AVERAGE = find("comparator:average-error")
 SMALLER = {
     "start": AVERAGE.rhs - full.start / 2,
-    "noise": AVERAGE.rhs - full.noise / 2,
+    "noise": AVERAGE.rhs - full.EQUAL.noise / 2,
     "dissimilarity": AVERAGE.rhs - full.dissimilarity / 2,
     "comparator": AVERAGE.rhs - q.comparator_suboptimality.symbol,
 }
@@ -307,7 +340,9 @@ def test_no_other_potential_telescopes(potential: Any) -> None:
 
 def test_half_the_first_term_fails_on_a_run() -> None:
     """Over short times the first two terms are F(x^0) - eta tau T |grad F(x^0)|^2 / 2, and so is the error."""
-    run = line_run(hessians=[[["1"]]], linear=[["0"]], noise="0", local_step_size="1/1000", local_steps=1, rounds=20)
+    run = line_run(
+        hessians=[[["1"]]], linear=[["0"]], weights=["1"], noise="0", local_step_size="1/1000", local_steps=1, rounds=20
+    )
     found = check(AVERAGE, run)
     assert found.holds
     assert found.worst is not None

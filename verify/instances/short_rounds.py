@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from flint import fmpq
 
@@ -56,3 +58,20 @@ def long_short_rounds(number: int) -> Run:
     problem = random_problem(generator, clients, dimension, shared=number % 2 == 0)
     local_steps, rounds = 1 + int(generator.integers(10)), int(pick(generator, (fmpq(3), fmpq(10), fmpq(100))).p)
     return _short(problem, pick(generator, _PARTS), local_steps, rounds)
+
+
+@family("short rounds, unequal shares", 90, meant_for=a.smooth_noise)
+def unequal_shares(number: int) -> Run:
+    """Quadratics of two or three clients of unequal importance, and least squares on three rows each, short rounds."""
+    generator = np.random.default_rng([34, number])
+    dimension, clients = 1 + number % 2, 2 + int(generator.integers(2))
+    if number % 3 == 0:
+        inputs = tuple(RATIONAL.array(generator.integers(-2, 3, (3, dimension))) for _ in range(clients))
+        outputs = tuple(RATIONAL.array(generator.integers(-1, 2, 3)) for _ in range(clients))
+        start = RATIONAL.array(generator.integers(-2, 3, dimension))
+        problem = least_squares(ClientData(inputs, outputs), start, batch=1)
+    else:
+        problem = random_problem(generator, clients, dimension, shared=number % 4 < 2)
+    parts = RATIONAL.array(generator.integers(1, 6, clients))
+    weighted = replace(problem, weights=parts / parts.sum())
+    return _short(weighted, pick(generator, _PARTS), 1 + int(generator.integers(3)), 1 + int(generator.integers(2)))

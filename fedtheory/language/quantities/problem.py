@@ -14,6 +14,9 @@ clients = constant("clients", "M", "number of clients", lambda run: run.arithmet
 importance = constant(
     "importance", "p_i", "importance of each client in the objective", lambda run: on_clients(run.problem.weights)
 )
+largest_importance = constant(
+    "largest_importance", r"p_{\max}", "the largest importance of a client", lambda run: max(run.problem.weights)
+)
 smoothness = constant(
     "smoothness",
     "L",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import sympy as sp
@@ -15,7 +16,7 @@ from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.sources.comparator.statements import strong_convexity as strong
-from fedtheory.sources.comparator.statements.full_rounds import SHORT_ROUND, left_to_pay, potential
+from fedtheory.sources.comparator.statements.full_rounds import EQUAL, UNEQUAL, Shares, left_to_pay, potential
 from fedtheory.sources.comparator.statements.notation import (
     F,
     F_i,
@@ -27,6 +28,8 @@ from fedtheory.sources.comparator.statements.notation import (
     k,
     mu,
     n_i,
+    p_i,
+    p_max,
     sigma_star,
     sigma_y,
     tau,
@@ -46,31 +49,41 @@ _OTHER_CHANGES = _CHANGE - Average(_CHANGE)
 _MISFIT_AT_Y = _SLOPE_AT_Y - Gradient(F, y)
 
 _next_potential = potential.subs(k, k + 1)
-_noise_weight = eta * (1 + L * eta) / (2 * M) + (1 - 1 / M) * eta**2 * _next_potential
-"""Of the clients' squared noises in the mean."""
 _slope_weight = L * eta**2 * left_to_pay / 4
-"""Of their squared gradients, as far as they differ."""
-_spent = 4 * ell * _noise_weight + 4 * L * _slope_weight
-"""How much of the gaps pays for noise and gradients at step k; at most what the condition says."""
-_budget = SHORT_ROUND.lhs
+"""Of the clients' squared gradients in the mean, as far as they differ."""
 
-_STEP = [
-    Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
-    Term(1 - _budget, convexity(F_i, y, x_i), averaged=True),
-    Term(sp.factor(_budget - _spent), convexity(F_i, y, x_i), averaged=True),
-    Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
-    # The clients drift apart by Young's inequality, their gradients change no more than the gaps say.
-    Term(_next_potential / (k + 1), square((x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)), averaged=True),
-    Term(_slope_weight, square(_OTHER_CHANGES - _MISFIT_AT_Y), averaged=True),
-    Term(2 * _slope_weight, square(Average(_CHANGE))),
-    Term(4 * L * _slope_weight, cocoercivity(F_i, y, x_i), averaged=True),
-    Term(2 * _slope_weight, assumption(DISSIMILARITY_AT_Y)),
-    # And so do the noises of one draw.
-    Term(_noise_weight, square(n_i - 2 * noise_at_y), averaged=True),
-    Term(2 * _noise_weight, assumption(SMOOTH_NOISE), averaged=True),
-    Term(2 * _noise_weight, assumption(NOISE_AT_Y)),
-    Term((1 - 1 / M) * L * eta**2 * (tau - 1 - k) * tau * k * sigma_y**2 / (4 * (k + 2)), one()),
+
+def _step(shares: Shares, spared: Sequence[Term] = ()) -> list[Term]:
+    """One local step; `spared` is what the shares of the noises say too much."""
+    noise_weight = shares.of_mean * eta * (1 + L * eta) / 2 + shares.of_spread * eta**2 * _next_potential
+    # How much of the gaps pays for noise and gradients at step k; at most what the condition says.
+    spent, budget = 4 * ell * noise_weight + 4 * L * _slope_weight, shares.short_round.lhs
+    more = shares.of_spread * L * eta**2 * (tau - 1 - k) * tau * k * sigma_y**2 / (4 * (k + 2))
+    return [
+        Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
+        Term(1 - budget, convexity(F_i, y, x_i), averaged=True),
+        Term(sp.factor(budget - spent), convexity(F_i, y, x_i), averaged=True),
+        Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
+        # The clients drift apart by Young's inequality, their gradients change no more than the gaps say.
+        Term(_next_potential / (k + 1), square((x_i - xbar) + (k + 1) * eta * (_SLOPE - _MEAN_SLOPE)), averaged=True),
+        Term(_slope_weight, square(_OTHER_CHANGES - _MISFIT_AT_Y), averaged=True),
+        Term(2 * _slope_weight, square(Average(_CHANGE))),
+        Term(4 * L * _slope_weight, cocoercivity(F_i, y, x_i), averaged=True),
+        Term(2 * _slope_weight, assumption(DISSIMILARITY_AT_Y)),
+        # And so do the noises of one draw.
+        Term(noise_weight, square(n_i - 2 * noise_at_y), averaged=True),
+        Term(2 * noise_weight, assumption(SMOOTH_NOISE), averaged=True),
+        Term(2 * noise_weight, assumption(NOISE_AT_Y)),
+        Term(more, one()),
+        *spared,
+    ]
+
+
+_SPARED = [
+    Term(eta * (1 + L * eta) * (p_max - p_i) / 2, square(n_i), averaged=True),
+    Term(_next_potential * eta**2 * p_i, square(n_i), averaged=True),
 ]
+"""Clients of less than the largest importance, and what a client's noise has in common with the mean."""
 
 _batch_weight = eta * (1 + L * eta) / (2 * M)
 _STEP_WITH_DRIFT = [
@@ -130,8 +143,13 @@ def _towards_y(all_steps: str) -> list[Part]:
 
 
 CERTIFICATES = [
-    Certificate(claim="comparator:one-step", links=[_STEP]),
+    Certificate(claim="comparator:one-step", links=[_step(EQUAL)]),
     MeanCertificate(claim="comparator:all-steps", step="comparator:one-step", span="run", potential=potential),
+    Certificate(claim="comparator:shares.one-step", links=[_step(UNEQUAL, _SPARED)]),
+    MeanCertificate(
+        claim="comparator:shares.all-steps", step="comparator:shares.one-step", span="run", potential=potential
+    ),
+    Combination(claim="comparator:shares.average-error", links=[_towards_y("comparator:shares.all-steps")]),
     Certificate(claim="comparator:drift.one-step", links=[_STEP_WITH_DRIFT]),
     MeanCertificate(claim="comparator:drift.all-steps", step="comparator:drift.one-step", span="run"),
     Combination(claim="comparator:drift.average-error", links=[_towards_y("comparator:drift.all-steps")]),

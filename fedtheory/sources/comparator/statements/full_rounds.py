@@ -7,9 +7,14 @@ dissimilarity are at y itself.
 
 from __future__ import annotations
 
-from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
 from fedtheory.sources.comparator.statements.notation import (
     SETTING,
+    SHARED_SETTING,
     D_y,
     F,
     L,
@@ -22,6 +27,7 @@ from fedtheory.sources.comparator.statements.notation import (
     eta,
     k,
     mean_drift,
+    p_max,
     progress,
     sigma_y,
     tau,
@@ -38,22 +44,58 @@ potential = L * (tau - k) * (tau + k + 1) / (4 * (k + 1))
 left_to_pay = (tau - 1 - k) * (tau + k + 2)
 """Of the squared gradients of step k, in the steps of the round that follow."""
 
-step_noise = (eta * (1 + L * eta) / M + (1 - 1 / M) * L * eta**2 * (tau - 1 - k) * (tau + 2) / 4) * sigma_y**2
 step_dissimilarity = L * eta**2 * left_to_pay * zeta_y**2 / 2
-noise = eta * (1 + L * eta) * sigma_y**2 / M + (1 - 1 / M) * L * eta**2 * (tau - 1) * (tau + 2) * sigma_y**2 / 8
 dissimilarity = L * eta**2 * (tau**2 - 1) * zeta_y**2 / 3
 start = D_y**2 / (2 * eta * tau * T)
-
 SHORT_STEP = eta <= 1 / L
-SHORT_ROUND = (tau - 1) * (tau + 2) * L * (L + (1 - 1 / M) * ell / 2) * eta**2 + 2 * ell * eta * (1 + L * eta) / M <= 1
-"""That the gaps pay for the gradients."""
-CONDITIONS = [SHORT_STEP, SHORT_ROUND]
 
-_Y = r"F(y)-F(x^*)"
 
-batch_noise = eta * (1 + L * eta) * sigma_y**2 / M
-PAID_NOISE = 2 * ell * eta * (1 + L * eta) / M <= 1
+@dataclass(frozen=True)
+class Shares:
+    """How much of the clients' noises is left in their mean, and how much they drive the clients apart."""
+
+    of_mean: Expr
+    of_spread: Expr
+
+    @property
+    def batch_noise(self) -> Expr:
+        """What the noise of one step costs the step."""
+        return self.of_mean * eta * (1 + L * eta) * sigma_y**2
+
+    @property
+    def step_noise(self) -> Expr:
+        """What it costs the round."""
+        return self.batch_noise + self.of_spread * L * eta**2 * (tau - 1 - k) * (tau + 2) * sigma_y**2 / 4
+
+    @property
+    def noise(self) -> Expr:
+        """The mean of that over the steps of a round."""
+        return self.batch_noise + self.of_spread * L * eta**2 * (tau - 1) * (tau + 2) * sigma_y**2 / 8
+
+    @property
+    def paid_noise(self) -> Expr:
+        """What the noise takes of the gaps, if rounds cost nothing."""
+        return 2 * self.of_mean * ell * eta * (1 + L * eta)
+
+    @property
+    def short_round(self) -> Expr:
+        """That the gaps pay for noise and gradients."""
+        spent = (tau - 1) * (tau + 2) * L * (L + self.of_spread * ell / 2) * eta**2 + self.paid_noise
+        return spent <= 1
+
+
+EQUAL, UNEQUAL = Shares(1 / M, 1 - 1 / M), Shares(p_max, sp.S.One)
+CONDITIONS = [SHORT_STEP, EQUAL.short_round]
+PAID_NOISE = EQUAL.paid_noise <= 1
 """That the gaps pay for the noise; nothing is asked of how long a round is."""
+
+_ONE_STEP_SO_FAR = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
+_ONE_STEP = (
+    _ONE_STEP_SO_FAR
+    + Expectation(potential * Average(norm_sq(x_i - xbar)))
+    - Expectation(potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next)))
+    + step_dissimilarity
+)
 
 CLAIMS = (
     claim(
@@ -62,11 +104,7 @@ CLAIMS = (
         title="One local step, against any point",
         locator="full rounds, 1",
         lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
-        rhs=Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
-        + Expectation(potential * Average(norm_sq(x_i - xbar)))
-        - Expectation(potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next)))
-        + step_noise
-        + step_dissimilarity,
+        rhs=_ONE_STEP + EQUAL.step_noise,
         place="step",
         assumptions=SETTING,
         conditions=CONDITIONS,
@@ -82,7 +120,7 @@ CLAIMS = (
         title="All local steps, against any point",
         locator="full rounds, 2",
         lhs=average_error,
-        rhs=comparator_gap + progress / (2 * eta * tau * T) + noise + dissimilarity,
+        rhs=comparator_gap + progress / (2 * eta * tau * T) + EQUAL.noise + dissimilarity,
         assumptions=SETTING,
         conditions=CONDITIONS,
         note="The mean of the local steps: what a round is charged for clients that are apart telescopes to nothing.",
@@ -93,7 +131,7 @@ CLAIMS = (
         title="Convergence of FedAvg against any point",
         locator="full rounds, 3",
         lhs=average_error,
-        rhs=comparator_gap + start + noise + dissimilarity,
+        rhs=comparator_gap + start + EQUAL.noise + dissimilarity,
         assumptions=SETTING,
         conditions=CONDITIONS,
         note=(
@@ -110,9 +148,7 @@ CLAIMS = (
         title="One local step, with the distance of the clients as it is",
         locator="full rounds, 4",
         lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
-        rhs=Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
-        + L / 2 * Expectation(Average(norm_sq(xbar - x_i)))
-        + batch_noise,
+        rhs=_ONE_STEP_SO_FAR + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + EQUAL.batch_noise,
         place="step",
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_NOISE],
@@ -124,7 +160,7 @@ CLAIMS = (
         title="All local steps, with the drift as it is",
         locator="full rounds, 5",
         lhs=average_error,
-        rhs=comparator_gap + progress / (2 * eta * tau * T) + L / 2 * mean_drift + batch_noise,
+        rhs=comparator_gap + progress / (2 * eta * tau * T) + L / 2 * mean_drift + EQUAL.batch_noise,
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_NOISE],
         verdict="proved",
@@ -134,13 +170,47 @@ CLAIMS = (
         title="Convergence of FedAvg against any point, with the drift as it is",
         locator="full rounds, 6",
         lhs=average_error,
-        rhs=comparator_gap + start + L / 2 * mean_drift + batch_noise,
+        rhs=comparator_gap + start + L / 2 * mean_drift + EQUAL.batch_noise,
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_NOISE],
         note=(
             "Rounds may have any length: what they cost is measured, half of L times the mean drift of the run.  Where "
             "this is much less than the theorem's last two terms, the loss is in the bound on the drift."
         ),
+        verdict="proved",
+    ),
+    claim(
+        id="comparator:shares.one-step",
+        kind="step",
+        title="One local step, for clients of unequal importance",
+        locator="full rounds, 7",
+        lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
+        rhs=_ONE_STEP + UNEQUAL.step_noise,
+        place="step",
+        assumptions=SHARED_SETTING,
+        conditions=[SHORT_STEP, UNEQUAL.short_round],
+        verdict="proved",
+    ),
+    claim(
+        id="comparator:shares.all-steps",
+        kind="step",
+        title="All local steps, for clients of unequal importance",
+        locator="full rounds, 8",
+        lhs=average_error,
+        rhs=comparator_gap + progress / (2 * eta * tau * T) + UNEQUAL.noise + dissimilarity,
+        assumptions=SHARED_SETTING,
+        conditions=[SHORT_STEP, UNEQUAL.short_round],
+        verdict="proved",
+    ),
+    claim(
+        id="comparator:shares.average-error",
+        title="Convergence of FedAvg against any point, for clients of unequal importance",
+        locator="full rounds, 9",
+        lhs=average_error,
+        rhs=comparator_gap + start + UNEQUAL.noise + dissimilarity,
+        assumptions=SHARED_SETTING,
+        conditions=[SHORT_STEP, UNEQUAL.short_round],
+        note="The largest importance stands for 1/M: it is what is left of the clients' noises in their mean.",
         verdict="proved",
     ),
 )

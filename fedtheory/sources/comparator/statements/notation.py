@@ -15,6 +15,7 @@ M, T, tau, eta, L = sp.symbols("M T tau eta L", positive=True)
 K = sp.Symbol("K", integer=True, positive=True)
 ell, sigma_y, zeta_y, D_y = sp.symbols("ell sigma_y zeta_y D_y", nonnegative=True)
 mu, sigma_star, zeta_star, D = sp.symbols("mu sigma_opt zeta_opt D", nonnegative=True)
+p_i, p_max = sp.symbols("p_i p_max", nonnegative=True)
 k = sp.Symbol("k", integer=True, nonnegative=True)
 
 x_i, x_i_next, xbar, xbar_next = sp.symbols(
@@ -29,6 +30,8 @@ mean_drift, final_error = q.average_round_drift.symbol, q.final_distance_sq.symb
 
 _SHARED: dict[sp.Symbol, Notion] = {
     M: q.clients,
+    p_i: q.importance,
+    p_max: q.largest_importance,
     T: q.rounds,
     K: q.iterations,
     tau: q.local_steps,
@@ -66,14 +69,15 @@ THE_OPTIMUM: dict[sp.Symbol, Notion] = {
     final_error: q.final_distance_sq,
 }
 
-SETTING = (
+SHARED_SETTING = (
     a.same_local_work,
     a.unit_server_step,
-    a.uniform_shares,
     a.full_participation,
     a.convex_and_smooth,
     a.smooth_noise,
 )
+
+SETTING = (*SHARED_SETTING, a.uniform_shares)
 
 claim = partial(Claim, where=ANY_POINT)
 claim_at_optimum = partial(Claim, where=THE_OPTIMUM)
