@@ -8,7 +8,7 @@ DOCS_READY := .venv/.ready-docs
 # One thread for each process: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: report test test-slow lint counterexamples bench docs dist clean
+.PHONY: report test test-slow lint rocq counterexamples bench docs dist clean
 
 report: $(READY)
 	$(BIN)/fedtheory report -o site
@@ -23,6 +23,14 @@ lint: $(READY)
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy
+
+# Proved claims as theorems, checked by Rocq (Debian's package coq); the list of those that it accepts is written again.
+rocq: $(READY)
+	@if command -v coqc > /dev/null; then \
+	  $(BIN)/fedtheory rocq -o build/rocq > /dev/null && cd build/rocq && coq_makefile -f _CoqProject -o Makefile \
+	  && $(MAKE) --silent -j2 > check.log && cd ../.. && $(BIN)/python -m verify.rocq.checked build/rocq \
+	  && $(BIN)/python -m verify.rocq.alone docs/trust.md; \
+	else echo "coqc is missing: no theorem is checked"; fi
 
 # The smallest known counterexample of each refuted claim, found and shrunk again.
 counterexamples: $(READY)

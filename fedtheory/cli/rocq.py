@@ -1,0 +1,35 @@
+"""`fedtheory rocq`: proved claims as theorems for an independent judge."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fedtheory.cli.output import Json, SourceKey, Targets, print_json, print_lines, progress
+
+NAME = "rocq"
+
+Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")]
+
+
+def run(targets: Targets = None, output: Folder = "rocq", source: SourceKey = None, *, as_json: Json = False) -> None:
+    """Write claims with their proofs as theorems for Rocq (Coq 8.16 or newer), with the library that they need.
+
+    Without targets all proved claims.  In the folder `coq_makefile -f _CoqProject -o Makefile && make` checks them;
+    the last file prints what each theorem rests on.  A claim that cannot be written is listed with the reason.
+    """
+    from pathlib import Path
+
+    from fedtheory.language.targets import expand_or_all
+    from verify.rocq.project import proved_ids, write_project
+
+    named = expand_or_all(targets, source) if targets or source else proved_ids()
+    with progress("rocq") as tell:
+        entries = write_project(Path(output), named, tell)
+    if as_json:
+        print_json([entry.document() for entry in entries])
+        return
+    for entry in entries:
+        print_lines(f"{entry.id}: {entry.file or entry.reason}")
+    print_lines(f"{sum(entry.file is not None for entry in entries)} of {len(entries)} claims are theorems in {output}")

@@ -1,0 +1,45 @@
+"""What has deceived a prover becomes no theorem of the independent judge."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_adversary import ATTEMPTS
+
+from verify.rocq.export import exported
+from verify.rocq.project import text_of, write_project
+from verify.rocq.refusals import NotExported
+
+WRITTEN = {"infinite for one client"}
+"""Those that can be written down; Rocq refuses them."""
+
+
+@pytest.mark.parametrize("name", ATTEMPTS.keys() - WRITTEN)
+def test_what_is_false_is_not_written(name: str) -> None:
+    """It is refused with a reason of one line."""
+    tried = ATTEMPTS[name]()
+    with pytest.raises(NotExported) as refusal:
+        exported(tried.claim, tried.certificate)
+    assert str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_what_is_false_is_not_accepted(name: str, tmp_path: Path) -> None:
+    """Rocq finds no proof in the file, though it accepts the library."""
+    tried = ATTEMPTS[name]()
+    write_project(tmp_path, [])
+    (tmp_path / "Judged.v").write_text(text_of(exported(tried.claim, tried.certificate)), encoding="utf-8")
+    for library in ("Space", "Clients", "Objectives", "Normal", "Step", "Run"):
+        assert _is_accepted(tmp_path, f"library/{library}.v")
+    assert not _is_accepted(tmp_path, "Judged.v")
+
+
+def _is_accepted(folder: Path, name: str) -> bool:
+    command = ["coqc", "-R", ".", "Fedtheory", name]
+    return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0

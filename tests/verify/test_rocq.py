@@ -1,0 +1,148 @@
+"""What is written for the independent judge: theorems or reasons, the list of those that it accepted, and its word."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+from fedtheory.cli import run
+from fedtheory.kernel import Term, assumption, square
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs import Certificate
+from fedtheory.proofs.recorded import certificate_of
+from verify.rocq.checked import checked
+from verify.rocq.export import exported, of_id
+from verify.rocq.project import LIBRARY, library_files, text_of, write_project
+from verify.rocq.refusals import NotExported
+
+STEP = "renard2022:lemma-2.2.proof.last.fixed"
+needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
+
+
+def accepts(folder: Path, *names: str) -> bool:
+    """Whether Rocq accepts files of a folder, one after the other."""
+    for name in names:
+        command = ["coqc", "-R", ".", "Fedtheory", name]
+        if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode != 0:
+            return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the compiled library of local steps."""
+    folder = tmp_path_factory.mktemp("rocq")
+    write_project(folder, [])
+    assert accepts(folder, *(f"library/{name}.v" for name in LIBRARY[: LIBRARY.index("Instance")]))
+    return folder
+
+
+def judged(folder: Path, claim: Claim, certificate: Certificate) -> bool:
+    """Whether Rocq accepts a claim with a certificate."""
+    known = exported(claim, certificate)
+    (folder / "Judged.v").write_text(text_of(known), encoding="utf-8")
+    return accepts(folder, "Judged.v")
+
+
+@needs_rocq
+def test_one_step_is_accepted_and_what_is_false_is_not(library: Path) -> None:
+    """The repaired Lemma 2.2 with noise; half of its variance, and larger steps, are not proved by the same terms."""
+    claim, certificate = find(STEP), certificate_of(STEP)
+    assert isinstance(certificate, Certificate)
+    assert judged(library, claim, certificate)
+    sigma = next(symbol for symbol, notion in claim.where.items() if notion.name == "noise_deviation")
+    (terms,) = certificate.links
+    halved = [replace(t, coefficient=t.coefficient / 2) if t.reason.kind == "assumption" else t for t in terms]  # type: ignore[union-attr]
+    smaller = replace(claim, rhs=sp.sympify(claim.rhs).subs(sigma, sigma / sp.sqrt(2)))
+    assert not judged(library, smaller, replace(certificate, links=[halved]))
+    assert not judged(library, replace(claim, conditions=()), replace(certificate, relaxed=None))
+
+
+@needs_rocq
+@pytest.mark.slow
+def test_what_deceived_a_prover(library: Path) -> None:
+    """Signs, scales, missing assumptions and missing terms: none of them becomes a theorem."""
+    for claim, certificate in false_proofs():
+        try:
+            assert not judged(library, claim, certificate), claim.id
+        except NotExported:
+            continue
+
+
+def false_proofs() -> list[tuple[Claim, Certificate]]:
+    """False claims, and proved ones, with certificates that do not show them."""
+    found = []
+    for claim_id in (STEP, "liu2022:thm-1.step", "renard2022:property-2.5", "liu2022:eq-7.a"):
+        claim, certificate = find(claim_id), certificate_of(claim_id)
+        assert isinstance(certificate, Certificate)
+        links = [link for link in certificate.links if isinstance(link, list | tuple)]
+        without = [list(link)[1:] if link else [*link, Term(-sp.S.One, square(sp.S.Zero))] for link in links]
+        signs = [[replace(term, coefficient=-term.coefficient) for term in link] for link in links]
+        found += [(claim, replace(certificate, links=changed)) for changed in (without, signs)]
+        found.append((replace(claim, assumptions=()), certificate))
+        unknown = [[*link, Term(sp.S.One, assumption("bounded variance"))] for link in links]
+        found.append((claim, replace(certificate, links=unknown)))
+    return found
+
+
+def test_what_is_not_known_is_refused_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each target has an entry; one without a theorem says why, and no file is written for it."""
+    named = [STEP, "fraboni2022:thm-3.step", "liu2022:cor-2.step"]
+    assert run(["rocq", *named, "-o", str(tmp_path), "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [entry["id"] for entry in entries] == named
+    assert (tmp_path / entries[0]["file"]).read_text(encoding="utf-8").count(f"Theorem {entries[0]['theorem']}\n") == 1
+    assert [entry["theorem"] for entry in entries[1:]] == [None, None]
+    assert all(entry["reason"] for entry in entries[1:])
+    listed = (tmp_path / "_CoqProject").read_text(encoding="utf-8").split("\n")
+    assert listed[-2] == "Assumptions.v"
+    assert {*listed[1:-1]} == {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.v")}
+
+
+def test_no_text_admits_anything() -> None:
+    """Neither the library nor a theorem leaves a proof out or adds an axiom."""
+    texts = [*library_files().values(), *(text_of(of_id(claim_id)) for claim_id in list(checked())[:5])]
+    for text in texts:
+        assert not re.search(r"\b(Admitted|admit|Axiom|Parameter|Conjecture|Abort)\b", text)
+
+
+RUN = """
+[problem]
+kind = "quadratic"
+hessians = [[["1"]], [["2"]]]
+linear = [["1"], ["0"]]
+start = ["3"]
+noise = "1"
+
+[algorithm]
+name = "fedavg"
+local_step_size = "1/4"
+local_steps = 2
+rounds = 1
+"""
+
+
+def test_the_run_of_two_clients_is_simulated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What Rocq computes of it, the exact engine computes as well."""
+    stated = library_files()["library/TwoClients.v"].partition("Theorem two_clients :")[2].partition("Proof.")[0]
+    computed = dict(re.findall(r"(\w+) two_clients_run(?: best)? = (\d+ / \d+)", stated))
+    (tmp_path / "run.toml").write_text(RUN, encoding="utf-8")
+    assert run(["simulate", str(tmp_path / "run.toml"), "--arithmetic", "rational", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    steps, drifts = found["local"]["suboptimality"][0][1:], [*chain(*found["local"]["drift"][0][:2])]
+    assert {name: Fraction(value.replace(" ", "")) for name, value in computed.items()} == {
+        "final_distance_sq": Fraction(found["server"]["distance_sq"][-1]),
+        "final_suboptimality": Fraction(found["server"]["suboptimality"][-1]),
+        "average_suboptimality": sum(map(Fraction, steps)) / 2,
+        "average_round_drift": sum(map(Fraction, drifts)) / 4,
+    }

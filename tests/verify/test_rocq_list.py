@@ -1,0 +1,32 @@
+"""The list of claims that the independent judge accepted is about what is exported now."""
+
+from __future__ import annotations
+
+import pytest
+
+from modules import ROOT
+
+from verify.rocq.alone import section
+from verify.rocq.checked import checked, digest_of
+from verify.rocq.export import of_id
+from verify.rocq.project import proved_ids
+
+
+def test_the_list_is_about_proved_claims() -> None:
+    """Each main theorem of the two papers that the library covers is on it, and nothing that is not proved."""
+    assert checked().keys() <= {*proved_ids()}
+    assert {"renard2022:thm-2.1", "renard2022:thm-2.1.sharp", "liu2022:thm-1", "liu2022:lemma-1"} <= checked().keys()
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_list_is_about_what_is_exported(part: int) -> None:
+    """A claim, certificate, library file or tactic that changes has to be checked again: ``make rocq``."""
+    for claim_id in [*checked()][part::4]:
+        entry, known = checked()[claim_id], of_id(claim_id)
+        assert (entry.theorem, entry.statement) == (known.theorem.name, known.theorem.statement)
+        assert entry.digest == digest_of(known), f"{claim_id} has changed since Rocq accepted it: make rocq"
+
+
+def test_the_page_on_trust_names_the_others() -> None:
+    """Proved claims that Rocq has not accepted are listed there, with the reasons."""
+    assert section() in (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")

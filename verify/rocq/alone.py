@@ -1,0 +1,52 @@
+"""The proved claims that no judge but the kernel has seen, with the reasons: a section of the page on trust.
+
+``python -m verify.rocq.alone FILE`` writes the section again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from verify.rocq.checked import checked
+from verify.rocq.export import of_id
+from verify.rocq.project import proved_ids
+from verify.rocq.refusals import NotExported
+
+START, END = "<!-- by our kernel alone -->", "<!-- end -->"
+
+
+def alone() -> dict[str, list[str]]:
+    """The ids of the proved claims that Rocq has not accepted, by the reason, in the order of the papers."""
+    found: dict[str, list[str]] = {}
+    for claim_id in proved_ids():
+        if claim_id not in checked():
+            found.setdefault(_reason(claim_id), []).append(claim_id)
+    return found
+
+
+def section() -> str:
+    """The list as Markdown."""
+    groups = sorted(alone().items(), key=lambda group: (-len(group[1]), group[0]))
+    lines = [f"- {reason}: {', '.join(f'`{one}`' for one in ids)}" for reason, ids in groups]
+    return "\n".join([START, *lines, END])
+
+
+def _reason(claim_id: str) -> str:
+    try:
+        of_id(claim_id)
+    except NotExported as reason:
+        return str(reason)
+    return "Rocq has not checked the theorem"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the section again."""
+    (file,) = map(Path, arguments)
+    before, rest = file.read_text(encoding="utf-8").split(START)
+    file.write_text(before + section() + rest.split(END)[1], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

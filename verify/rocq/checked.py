@@ -1,0 +1,86 @@
+"""Which claims Rocq has accepted: a list that is written after a check, and that tests compare with what is exported.
+
+``python -m verify.rocq.checked FOLDER`` writes the list from a folder in which `make` has run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from verify.rocq.export import Exported, of_id
+from verify.rocq.project import LAST, file_of, library_files, proved_ids, text_of, with_uses
+from verify.rocq.refusals import NotExported
+
+_NAME = "checked.json"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A claim that Rocq has accepted."""
+
+    id: str
+    theorem: str
+    statement: str
+    """What the theorem says, as Rocq reads it."""
+    digest: str
+    """SHA-256 of the library and of all files that the theorem needs."""
+
+
+@cache
+def checked() -> dict[str, Checked]:
+    """What is on the list, by the ids of claims."""
+    listed = json.loads((files("verify.rocq") / _NAME).read_text(encoding="utf-8"))
+    return {entry["id"]: Checked(**entry) for entry in listed}
+
+
+def digest_of(known: Exported) -> str:
+    """SHA-256 of the library and of all files that a theorem needs."""
+    texts = [*library_files().values(), *(text_of(one) for one in with_uses(known).values())]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def accepted_in(folder: Path) -> list[Checked]:
+    """The proved claims that were checked in a folder as they are exported now."""
+    found = []
+    for claim_id in proved_ids():
+        try:
+            known = of_id(claim_id)
+        except NotExported:
+            continue
+        if _is_accepted(folder, known):
+            theorem = known.theorem
+            found.append(Checked(claim_id, theorem.name, theorem.statement, digest_of(known)))
+    return found
+
+
+def _is_accepted(folder: Path, known: Exported) -> bool:
+    """Whether the folder has the files of a theorem, each compiled, and what they rest on has been printed."""
+    texts = library_files() | {file_of(one): text_of(one) for one in with_uses(known).values()}
+    is_same = all(
+        (folder / name).is_file() and (folder / name).read_text("utf-8") == text for name, text in texts.items()
+    )
+    return is_same and all((folder / name).with_suffix(".vo").is_file() for name in (*texts, LAST))
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the list."""
+    (folder,) = arguments
+    found = accepted_in(Path(folder))
+    text = json.dumps([asdict(one) for one in found], indent=1, ensure_ascii=False)
+    (Path(__file__).parent / _NAME).write_text(text + "\n", encoding="utf-8")
+    print(f"Rocq has accepted {len(found)} of {len(proved_ids())} proved claims")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

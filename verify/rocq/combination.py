@@ -1,0 +1,149 @@
+"""Claims about runs that are sums of others and of facts, as theorems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.kernel import slack
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs import facts
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.intervals import Derived
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.step import SIGN
+from verify.rocq.theorem import Theorem, conjunction, name_of
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+_FACTS = {
+    facts.ONE.name: "lra",
+    facts.FINAL_DISTANCE.name: "apply final_distance_nonneg",
+    facts.TELESCOPED_PROGRESS.name: "rewrite progress_telescopes; ring",
+    facts.DESCENT.name: "pose proof (descent_at_most_gap A x_star (proj2 minimiser_x_star)) as fact; lra",
+    facts.MEAN_DRIFT.name: "pose proof (mean_drift_at_most_largest A) as fact; lra",
+    facts.ROUND_DRIFT.name: "pose proof (round_drift_at_most_largest A n Hn) as fact; lra",
+    facts.QUIET.name: "reflexivity",
+    facts.ITERATIONS.name: "ring",
+}
+"""A tactic for each fact: that its slack is not negative, or zero."""
+
+
+def theorem_of_combination(
+    claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]]:
+    """The theorem that a claim is, and the claims that its proof uses."""
+    if len(claim.relations) != len(certificate.links):
+        raise NotExported("its certificate has not one link for each relation")
+    if certificate.known or certificate.roots:
+        raise NotExported("its certificate uses inequalities between numbers, or roots")
+    return _Writer(claim, certificate, of_id).theorem()
+
+
+class _Writer:
+    def __init__(self, claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]) -> None:
+        self.claim, self.certificate, self.of_id = claim, certificate, of_id
+        self.run = RunVocabulary(claim)
+        conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+        self.signs = self.run.signs(conditions)
+        self.used: set[sp.Symbol] = set()
+        self.uses: dict[str, Exported] = {}
+
+    def theorem(self) -> tuple[Theorem, list[Exported]]:
+        """The whole."""
+        claim = self.claim
+        links = zip(claim.relations, self.certificate.links, strict=True)
+        proofs = [self._link(relation, parts) for relation, parts in links]
+        said = " /\\\n  ".join(
+            f"{self._number(one.left)} {SIGN[one.operator]} {self._number(one.right)}" for one in claim.relations
+        )
+        told = [*self.run.binders(self.used), *self.signs.hypotheses()]
+        proof = "\n".join([KNOWN, *self.signs.prepared(), conjunction(proofs)])
+        return Theorem(name_of(claim.id), told, said, proof), list(self.uses.values())
+
+    def _number(self, expression: Expr) -> str:
+        self.used |= sp.sympify(expression).free_symbols
+        return self.run.number(expression)
+
+    def _link(self, relation: Relation, parts: Sequence[Part]) -> str:
+        if relation.operator not in SIGN:
+            raise NotExported("no tactic is generated for strict inequalities")
+        lines, total = [], []
+        for place, part in enumerate(parts, start=1):
+            found, tactic, is_zero = self._premise(part, place)
+            coefficient, premise = self._number(part.coefficient), self._number(found)
+            sign = "=" if is_zero else ">="
+            lines.append(f"assert (premise{place} : {premise} {sign} 0).")
+            lines.append(f"{{ {'' if is_zero else 'apply Rle_ge; '}{tactic}. }}")
+            product = f"({coefficient}) * ({premise})"
+            if is_zero:
+                lines.append(f"assert (term{place} : 0 <= {product}) by (first [lra | rewrite premise{place}; lra]).")
+            elif relation.operator != "==":
+                lines.append(f"assert (term{place} : 0 <= {product}).")
+                lines.append(f"{{ apply Rmult_le_pos; [{self.signs.nonnegative(part.coefficient)} | lra]. }}")
+            total.append(product)
+        smaller, larger = relation.ordered
+        whole = " + ".join(total) or "0"
+        difference = f"{self._number(larger)} - ({self._number(smaller)})"
+        lines.append(f"assert (identity : {difference} = {whole}) by (field; nonzero).")
+        if relation.operator == "==":
+            zeros = "".join(f"try rewrite premise{place} in identity; " for place, _ in enumerate(parts, start=1))
+            lines.append(f"{zeros}lra.")
+        else:
+            flip = "apply Rle_ge; " if relation.operator == ">=" else ""
+            lines.append(f"{flip}apply (nonneg_by_identity _ _ _ identity); lra.")
+        return "\n".join(lines)
+
+    def _premise(self, part: Part, place: int) -> tuple[Expr, str, bool]:
+        premise = part.premise
+        if isinstance(premise, Fact):
+            if premise.name not in _FACTS:
+                raise NotExported(f"the fact {premise.name!r} is not in the library")
+            found = premise.slack(self.run.letters)
+            self.used |= sp.sympify(found).free_symbols
+            return found, _FACTS[premise.name], premise.is_zero
+        if isinstance(premise, Derived) and type(premise) is not Derived:
+            raise NotExported(f"what is {premise.words} is not in the library")
+        if isinstance(premise, str | Derived):
+            return self._claim(premise if isinstance(premise, Derived) else Derived(premise), place)
+        return slack(premise), self.signs.nonnegative(slack(premise)), False
+
+    def _claim(self, derived: Derived, place: int) -> tuple[Expr, str, bool]:
+        known = self.of_id(derived.claim)
+        self.uses[derived.claim] = known
+        if known.claim.place != "run":
+            raise NotExported(f"{derived.claim} is not about runs")
+        relation = known.claim.relations[derived.link]
+        found = self.run.in_letters(relation.slack, known.claim)
+        theirs = RunVocabulary(known.claim)
+        arguments = self.run.of_quiet() if self.run.quiet and not theirs.quiet else {}
+        lines = []
+        conditions = [binder for binder in known.general.binders if binder.name.startswith("condition")]
+        for binder, condition in zip(conditions, known.conditions, strict=True):
+            gap = self.run.in_letters(condition.gts - condition.lts, known.claim)
+            name = f"needed_{binder.name}_{place}"
+            text = self.signs.ordering(self.run.in_letters(condition, known.claim))
+            lines.append(
+                f"assert ({name} : {text}) by (first [assumption | apply le_by_slack; {self.signs.nonnegative(gap)}])"
+            )
+            arguments[binder.name] = name
+        count = len(known.claim.relations)
+        applied = _projected(known.general.applied(**arguments), derived.link, count)
+        lines.append(f"pose proof ({applied}) as fact; lra")
+        return (
+            found,
+            "; ".join(lines[:-1] + lines[-1:]) if len(lines) == 1 else ". ".join(lines),
+            relation.operator == "==",
+        )
+
+
+def _projected(proof: str, link: int, count: int) -> str:
+    for _ in range(link):
+        proof = f"proj2 ({proof})"
+    return proof if link == count - 1 else f"proj1 ({proof})"

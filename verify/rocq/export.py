@@ -1,0 +1,103 @@
+"""From claims to files of theorems: which kind of certificate becomes what, and what each file needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from fedtheory.errors import FedtheoryError
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.document.records import AnyCertificate
+from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.recorded import certificate_of
+from fedtheory.proofs.recursion import Recursion
+from verify.rocq.combination import theorem_of_combination
+from verify.rocq.links import NUMBERS_KNOWN
+from verify.rocq.mean import theorem_of_mean
+from verify.rocq.numbers import Signs
+from verify.rocq.recursion import theorem_of_recursion
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.step import theorem_at_step
+from verify.rocq.theorem import Theorem
+from verify.rocq.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A claim as a theorem, and the claims whose theorems its proof uses."""
+
+    claim: Claim
+    theorem: Theorem
+    general: Theorem
+    """The same, under the conditions that the certificate needs."""
+    conditions: tuple[Expr, ...]
+    """These conditions."""
+    uses: tuple[Exported, ...] = ()
+
+
+def exported(claim: Claim, certificate: AnyCertificate | None = None) -> Exported:
+    """A claim with a certificate, or with its own, as a theorem; `NotExported` with the reason where it cannot be."""
+    certificate = certificate_of(claim.id) if certificate is None else certificate
+    if certificate is None:
+        raise NotExported("it has no certificate")
+    try:
+        plain = in_plain_letters(claim)
+        read = certificate_in(plain, document_of(claim, certificate))
+        return _of_kind(plain, read)
+    except NotExported:
+        raise
+    except (FedtheoryError, Rejected) as reason:
+        raise NotExported(str(reason)) from None
+
+
+@cache
+def of_id(claim_id: str) -> Exported:
+    """A claim on record as a theorem."""
+    return exported(find(claim_id))
+
+
+def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
+    conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+    used: list[Exported] = []
+    match certificate:
+        case Certificate():
+            general = theorem_at_step(claim, certificate)
+        case Recursion():
+            general = theorem_of_recursion(claim, certificate)
+        case MeanCertificate():
+            used = [of_id(certificate.step)]
+            general = theorem_of_mean(claim, certificate, used[0].claim, used[0].general)
+        case Combination():
+            general, used = theorem_of_combination(claim, certificate, of_id)
+    theorem = general if certificate.relaxed is None else _as_stated(claim, general, conditions)
+    general = general if theorem is general else theorem.lemmas[0]
+    return Exported(claim, theorem, general, conditions, tuple(used))
+
+
+def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:
+    """A theorem under the conditions of the claim, from the one under weaker conditions."""
+    lemma = replace(general, name=f"{general.name}_relaxed")
+    is_run = claim.place == "run"
+    names = RunVocabulary(claim).names if is_run else Vocabulary(claim).numbers
+    least = RunVocabulary(claim).least if is_run else Vocabulary(claim).least
+    own = Signs(names, tuple(claim.conditions), least)
+    known = KNOWN if is_run else NUMBERS_KNOWN
+    lines = [known, *own.prepared()]
+    arguments = {}
+    for place, condition in enumerate(weaker, start=1):
+        gap = condition.gts - condition.lts
+        lines.append(f"assert (needed{place} : {own.ordering(condition)}).")
+        lines.append(f"{{ first [assumption | apply le_by_slack; {own.nonnegative(gap)}]. }}")
+        arguments[f"condition{place}"] = f"needed{place}"
+    lines.append(f"exact ({lemma.applied(**arguments)}).")
+    told = [binder for binder in general.binders if not binder.name.startswith("condition")]
+    return Theorem(general.name, [*told, *own.hypotheses()], general.statement, "\n".join(lines), (lemma,))

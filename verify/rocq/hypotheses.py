@@ -1,0 +1,112 @@
+"""The hypotheses of a theorem about a local step: each assumption of a claim is one of the library's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.quantities import Notion
+from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Binder
+from verify.rocq.vocabulary import NUMBERS, Vocabulary
+
+_SAID = {
+    a.uniform_shares: ("uniform_shares_S", "uniform_shares S"),
+    a.full_gradients: ("quiet_S", "quiet S"),
+    a.several_clients: ("several_clients_S", "2 <= M S"),
+}
+"""Assumptions without numbers."""
+_BOUNDS = {
+    a.unbiased_bounded_variance: ("bounded_variance", q.noise_deviation),
+    a.bounded_dissimilarity: ("bounded_dissimilarity", q.gradient_dissimilarity),
+    a.bounded_mean_dissimilarity: ("bounded_mean_dissimilarity", q.mean_dissimilarity),
+    a.bounded_second_moment: ("bounded_second_moment", q.second_moment),
+}
+"""Assumptions that a number is a bound."""
+_HERE = (a.same_local_work, a.unit_server_step, a.full_participation)
+"""What a step of all clients is, or what is of no account at a single step."""
+
+
+def binders(vocabulary: Vocabulary, letters: set[sp.Symbol], *, own: bool) -> list[Binder]:
+    """The variables and hypotheses of a theorem in which some letters occur, about each client if `own`."""
+    return list(_binders(vocabulary, letters, own))
+
+
+def _binders(vocabulary: Vocabulary, letters: set[sp.Symbol], own: bool) -> Iterator[Binder]:
+    claim = vocabulary.claim
+    yield Binder("S", "step")
+    yield Binder("step_size_positive", "0 < step_size S")
+    if vocabulary.is_random:
+        yield Binder("past", "step_space S -> Prop")
+        yield Binder("unbiased_S", "unbiased S past")
+    for assumption in claim.assumptions:
+        yield from _assumed(assumption)
+    yield from _numbers(vocabulary, letters)
+    yield from _vectors(vocabulary, letters)
+    if own:
+        yield Binder("i", "nat")
+        yield Binder("Hi", "(i < number (step_clients S))%nat")
+
+
+def _assumed(assumption: Assumption) -> Iterator[Binder]:
+    if assumption in _SAID:
+        yield Binder(*_SAID[assumption])
+    elif assumption in (a.smooth, a.convex_and_smooth):
+        yield from _variable("L", positive=True)
+        if assumption == a.convex_and_smooth:
+            yield Binder("convex_clients_S", "convex_clients S")
+        yield Binder("smooth_clients_S", "smooth_clients S L")
+    elif assumption in _BOUNDS:
+        name, notion = _BOUNDS[assumption]
+        letter = NUMBERS[notion]
+        yield from _variable(letter)
+        yield Binder(f"{name}_S", f"{name} S {letter}")
+    elif assumption not in _HERE:
+        raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
+
+
+def _variable(name: str, *, positive: bool = False) -> Iterator[Binder]:
+    yield Binder(name, "R")
+    yield Binder(f"{name}_positive" if positive else f"{name}_nonnegative", f"0 {'<' if positive else '<='} {name}")
+
+
+def _numbers(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
+    claim = vocabulary.claim
+    for symbol in claim.for_all:
+        if symbol.is_positive or symbol.is_nonnegative:
+            yield from _variable(vocabulary.numbers[symbol], positive=bool(symbol.is_positive))
+        else:
+            yield Binder(vocabulary.numbers[symbol], "R")
+    if vocabulary.letters(q.visited_second_moment) in letters:
+        yield Binder("G_run", "R")
+        yield Binder("second_moment_in_run_S", "bounded_second_moment S G_run")
+    bound = {_notion for assumption, (_, _notion) in _BOUNDS.items() if assumption in claim.assumptions}
+    if a.smooth in claim.assumptions or a.convex_and_smooth in claim.assumptions:
+        bound |= {q.smoothness}
+    for symbol in sorted(letters & vocabulary.numbers.keys(), key=str):
+        notion = vocabulary.letters.notion(symbol)
+        if notion is not None and notion in NUMBERS and notion not in bound and _is_free(notion):
+            raise NotExported(f"the claim assumes nothing of {notion.name}")
+
+
+def _is_free(notion: Notion) -> bool:
+    return not NUMBERS[notion].endswith(" S")
+
+
+def _vectors(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
+    letter = vocabulary.letters
+    if letter(q.optimum) in letters:
+        yield Binder("x_star", "step_space S")
+        yield Binder("minimiser_x_star", "minimiser S x_star")
+        if vocabulary.is_random:
+            yield Binder("past_x_star", "past x_star")
+    if {letter(q.centralised_model), letter(q.next_centralised_model)} & letters:
+        yield Binder("v", "step_space S")
+    for point in (name for symbol, name in vocabulary.points.items() if symbol in letters):
+        yield Binder(point, "step_space S")
+        if vocabulary.is_random:
+            yield Binder(f"past_{point}", f"past {point}")

@@ -1,0 +1,128 @@
+"""Proofs of inequalities at a local step, from the terms of a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from fedtheory.kernel import Term as Part
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from verify.rocq.numbers import Signs
+from verify.rocq.reading import Reader
+from verify.rocq.reasons import Shown, shown
+from verify.rocq.refusals import NotExported
+from verify.rocq.terms import Atom, Atoms, Mean, Multiple, Number, Sum, Term, is_own, reified, text
+from verify.rocq.vocabulary import CLIENTS
+
+NUMBERS_KNOWN = "pose proof (clients_at_least_one S) as M_large."
+
+
+class Links:
+    """Writes proofs about one local step, in the letters of one claim."""
+
+    def __init__(self, reader: Reader, signs: Signs) -> None:
+        self.reader, self.signs = reader, signs
+        self.used: set[sp.Symbol] = set()
+        self.own = False
+        """Whether what is shown is said of each client i."""
+
+    def side(self, expression: Expr) -> Term:
+        """A scalar, whose letters count as used."""
+        self.used |= sp.sympify(expression).free_symbols
+        term = self.reader.scalar(expression)
+        self.own = self.own or is_own(term)
+        return term
+
+    def text(self, term: Term) -> str:
+        """A term as text."""
+        return text(term, CLIENTS)
+
+    def inequality(self, smaller: Term, larger: Term, parts: Sequence[Part]) -> str:
+        """The proof that one side is at most the other, which is larger by a sum of terms."""
+        lines, total = [], None
+        for place, part in enumerate(parts, start=1):
+            term, tactic = self._term(part)
+            lines.append(f"assert (term{place} : 0 <= {self.text(term)}).\n{{ {tactic}. }}")
+            total = term if total is None else Sum(total, term)
+        total = Number("0") if total is None else total
+        slack = Sum(larger, smaller, "-")
+        lines.append(f"assert (identity : {self.text(slack)} = {self.text(total)}).")
+        lines.append(f"{{ {self.identity(slack, total)} }}")
+        lines.append("apply (nonneg_by_identity _ _ _ identity).")
+        split = "apply Rplus_le_le_0_compat; [| assumption]. " * (len(parts) - 1)
+        lines.append(split + ("assumption." if parts else "lra."))
+        return "\n".join(lines)
+
+    def _term(self, part: Part) -> tuple[Term, str]:
+        if part.summed:
+            raise NotExported("sums over local steps are not exported")
+        found = shown(part.reason, self.reader)
+        self.used |= sp.sympify(found.slack).free_symbols | sp.sympify(part.coefficient).free_symbols
+        term, tactic = self._multiple(part.coefficient, found)
+        if not part.averaged:
+            return term, tactic
+        return Mean(term), f"apply mean_nonneg; intros i Hi; {tactic}"
+
+    def _multiple(self, coefficient: Expr, found: Shown) -> tuple[Term, str]:
+        slack = self.reader.scalar(found.slack)
+        if coefficient == 1:
+            return slack, found.tactic
+        factor = self.reader.number(coefficient)
+        sign = self.signs.nonnegative(coefficient)
+        return Multiple(factor, slack), f"apply Rmult_le_pos; [{sign} | {found.tactic}]"
+
+    def identity(self, left: Term, right: Term) -> str:
+        """The proof that two scalars are equal, by normal forms."""
+        atoms = Atoms()
+        if not self._is_uniform:
+            atoms.place("number", "share (step_clients S) i")
+        sides = [reified(side, atoms) for side in (left, right)]
+        client, known = ("i", "Hi") if self.own else ("O", "(several (step_clients S))")
+        return "\n".join(
+            [
+                f"pose (W := {self._world(atoms)} : world (step_space S)).",
+                "assert (admissible_W : admissible W) by (subst W; admissible_atoms).",
+                f"change (seval W {sides[0]} {client} = seval W {sides[1]} {client}).",
+                f"apply (equal_by_coefficients W admissible_W _ _ {client} {known}).",
+                "subst W; by_coefficients.",
+            ]
+        )
+
+    @property
+    def _is_uniform(self) -> bool:
+        return a.uniform_shares in self.reader.vocabulary.claim.assumptions
+
+    def _world(self, atoms: Atoms) -> str:
+        own, shared, values = (_atoms(atoms, kind) for kind in ("own", "shared", "value"))
+        vanishing = _cases([_truth(atom.vanishing) for atom in own], "false")
+        fields = {
+            "of": "step_clients S",
+            "shared_atom": f"fun k => {_cases([f'({atom.text})%vec' for atom in shared], 'zero')}",
+            "own_atom": f"fun k i => {_cases([f'({atom.text})%vec' for atom in own], 'zero')}",
+            "own_value": f"fun k i => {_cases([atom.text for atom in values], '0')}",
+            "own_number": f"fun k i => {_cases([str(number) for number in atoms.lists['number']], '0')}",
+            "noisy_shared": f"fun k => {_cases([_truth(atom.noisy) for atom in shared], 'false')}",
+            "noisy": f"fun k => {_cases([_truth(atom.noisy) for atom in own], 'false')}",
+            "zeros_shared": f"fun k => {_cases([_truth(atom.zero) for atom in shared], 'false')}",
+            "zeros": f"fun k => {_cases([_truth(atom.zero) for atom in own], 'false')}",
+            "vanishing": f"fun fs k => match fs with nil => {vanishing} | _ => false end",
+            "common_share": "Some (/ M S)" if self._is_uniform else "None",
+        }
+        return "{| " + ";\n  ".join(f"{name} := {body}" for name, body in fields.items()) + " |}"
+
+
+def _atoms(atoms: Atoms, kind: str) -> list[Atom]:
+    return [atom for atom in atoms.lists[kind] if isinstance(atom, Atom)]
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _cases(bodies: Sequence[str], otherwise: str) -> str:
+    if not bodies or set(bodies) == {otherwise}:
+        return otherwise
+    shown = " | ".join(f"{place}%nat => {body}" for place, body in enumerate(bodies))
+    return f"match k with {shown} | _ => {otherwise} end"

@@ -1,0 +1,180 @@
+"""Real numbers as text for Rocq, and proofs of their signs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Binder
+
+
+def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+    """A rational function of letters as Rocq reads it; `NotExported` for anything else."""
+    expression = sp.sympify(expression)
+    if expression.is_Rational:
+        return _rational(expression)
+    if expression.is_Symbol:
+        if expression not in names:
+            raise NotExported(f"{expression} is no number that the export knows")
+        return names[expression]
+    if expression.is_Add:
+        return _sum([number(part, names) for part in expression.args])
+    if expression.is_Mul:
+        return _product(expression, names)
+    if expression.is_Pow and expression.exp.is_Integer:
+        base = _bracketed(number(expression.base, names))
+        power = f"{base} ^ {abs(expression.exp)}" if abs(expression.exp) != 1 else base
+        return f"1 / ({power})" if expression.exp.is_negative else power
+    raise NotExported(f"the number {expression} is not rational in its letters")
+
+
+def _rational(value: sp.Rational) -> str:
+    text = str(abs(value.p)) if value.q == 1 else f"{abs(value.p)} / {value.q}"
+    return f"- {text if value.q == 1 else f'({text})'}" if value.p < 0 else text
+
+
+def _sum(parts: Sequence[str]) -> str:
+    ordered = sorted(parts, key=lambda part: part.startswith("- "))
+    return " ".join([ordered[0], *(p if p.startswith("- ") else f"+ {p}" for p in ordered[1:])])
+
+
+def _product(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+    sign, rest = ("- ", -expression) if expression.as_coeff_Mul()[0].is_negative else ("", expression)
+    above, below = sp.fraction(rest, exact=True)
+    if not rest.is_Mul:
+        return f"{sign}({number(rest, names)})" if sign else number(rest, names)
+    text = " * ".join(_bracketed(number(factor, names)) for factor in _factors(above))
+    if below != 1:
+        divisor = " * ".join(_bracketed(number(factor, names)) for factor in _factors(below))
+        text += f" / {_bracketed(divisor)}"
+    return f"{sign}{text}" if not sign else f"- ({text})"
+
+
+def _factors(product: Expr) -> list[Expr]:
+    return [factor for part in sp.Mul.make_args(product) for factor in sp.Mul.make_args(part) if factor != 1] or [
+        sp.S.One
+    ]
+
+
+def _bracketed(text: str) -> str:
+    return text if is_word(text) else f"({text})"
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is one number, name or application of a name, which needs no brackets."""
+    return re.fullmatch(r"\d+|[A-Za-z_][\w ]*", text) is not None
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What proofs of signs may use."""
+
+    names: Mapping[sp.Symbol, str]
+    conditions: Sequence[Expr] = ()
+    """Orderings, the hypotheses ``condition<n>`` of a theorem."""
+    least: Sequence[tuple[sp.Symbol, Expr]] = ()
+    """Letters and what they are at least, in the order in which it is used: that letters are so is a hypothesis."""
+
+    def hypotheses(self) -> list[Binder]:
+        """The conditions as hypotheses of a theorem."""
+        return [Binder(f"condition{n}", self.ordering(one)) for n, one in enumerate(self.conditions, start=1)]
+
+    def ordering(self, condition: Expr) -> str:
+        """A condition as text."""
+        smaller, larger = (number(side, self.names) for side in (condition.lts, condition.gts))
+        return f"{smaller} {'<' if isinstance(condition, sp.Lt | sp.Gt) else '<='} {larger}"
+
+    def prepared(self) -> list[str]:
+        """Tactics that bring each condition into a form without denominators."""
+        lines = []
+        for place, condition in enumerate(self.conditions, start=1):
+            above, below = _fraction(condition.gts - condition.lts)
+            lines.append(
+                f"assert (clear{place} : 0 <= {number(sp.expand(above), self.names)}).\n"
+                f"{{ replace ({number(sp.expand(above), self.names)})"
+                f" with (({number(condition.gts - condition.lts, self.names)}) * ({number(below, self.names)}))"
+                " by (field; nonzero).\n  apply Rmult_le_pos; [lra | nonnegative]. }"
+            )
+        return lines
+
+    def nonnegative(self, value: Expr) -> str:
+        """A tactic for the goal that a number is not negative."""
+        above, below = _fraction(sp.sympify(value))
+        factored = _with_positive_front(sp.factor(above))
+        text = f"({number(factored, self.names)}) / ({number(below, self.names)})"
+        return (
+            f"match goal with |- 0 <= ?slack => replace slack with ({text}) by (field; nonzero) end; "
+            f"apply quotient_nonneg; [{self._numerator(factored)} | positive]"
+        )
+
+    def _numerator(self, factored: Expr) -> str:
+        shown = self._shifted(sp.expand(factored))
+        if shown is not None:
+            return shown
+        for condition in self.conditions:
+            above, _ = _fraction(condition.gts - condition.lts)
+            for letter in sorted(above.free_symbols & self.names.keys(), key=str):
+                shown = self._by_condition(factored, sp.expand(above), letter)
+                if shown is not None:
+                    return shown
+        return "nonnegative"
+
+    def _shifted(self, polynomial: Expr, names: Mapping[sp.Symbol, str] | None = None) -> str | None:
+        """A tactic for a polynomial that has no negative coefficient once letters start at what they are at least."""
+        letters = dict(self.names if names is None else names)
+        if _is_plain(polynomial):
+            return "nonnegative"
+        for letter, least in self.least:
+            above = sp.Symbol(f"above_{letter}_{least}", nonnegative=True)
+            letters[above] = f"({number(letter - least, self.names)})"
+            polynomial = sp.expand(polynomial.subs(letter, least + above))
+            if _is_plain(polynomial):
+                text = number(polynomial, letters)
+                return f"match goal with |- 0 <= ?number => replace number with ({text}) by ring end; nonnegative"
+        return None
+
+    def _by_condition(self, factored: Expr, above: Expr, letter: sp.Symbol) -> str | None:
+        """A tactic by ``c0 - c1 x >= 0``: then x is c0/(c1 (1 + s)) for some s that is not negative."""
+        slope, rest = sp.diff(above, letter), above.subs(letter, 0)
+        if slope.has(letter) or not _is_plain(sp.expand(-slope)) or not _is_plain(sp.expand(rest)):
+            return None
+        spare = sp.Symbol("spare", nonnegative=True)
+        top, bottom = _fraction(factored.subs(letter, rest / (-slope * (1 + spare))))
+        shown = self._shifted(sp.expand(top), {**self.names, spare: "spare"})
+        if shown is None:
+            return None
+        known, below = number(above, self.names), number(-slope * letter, self.names)
+        names = {**self.names, spare: "spare"}
+        text = f"({number(sp.expand(top), names)}) / ({number(sp.factor(bottom), names)})"
+        return (
+            f"pose (spare := ({known}) / ({below})); "
+            "assert (spare_known : 0 <= spare) by (apply quotient_nonneg; [lra | positive]); "
+            f"match goal with |- 0 <= ?number => replace number with ({text}) by (unfold spare; field; nonzero) end; "
+            f"apply quotient_nonneg; [{shown} | positive]"
+        )
+
+
+def _is_plain(polynomial: Expr) -> bool:
+    """Whether no coefficient is negative."""
+    return all(term.as_coeff_Mul()[0] >= 0 for term in sp.Add.make_args(polynomial))
+
+
+def _with_positive_front(product: Expr) -> Expr:
+    """A product whose number is not negative, where one of its sums can take the sign."""
+    sums = [factor for factor in sp.Mul.make_args(product) if factor.is_Add and not _is_plain(factor)]
+    if not product.as_coeff_Mul()[0].is_negative or not product.is_Mul or not sums:
+        return product
+    rest = sp.Mul(*(factor for factor in sp.Mul.make_args(product) if factor != sums[0]))
+    return sp.Mul(-rest, -sums[0], evaluate=False)
+
+
+def _fraction(value: Expr) -> tuple[Expr, Expr]:
+    """Numerator and denominator, which is taken for positive."""
+    above, below = sp.fraction(sp.cancel(sp.together(value)))
+    first = sp.Poly(below).coeffs()[0] if below.free_symbols else below
+    return (-above, -below) if first < 0 else (above, below)

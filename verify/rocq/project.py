@@ -1,0 +1,140 @@
+"""A folder that Rocq checks: the library, a file for each claim, and one that prints what the theorems rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from fedtheory.errors import InputError
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims
+from fedtheory.language.targets import resolve
+from verify.rocq.export import Exported, exported, of_id
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import CONSTANTS, OF_ROUNDS, QUANTITIES
+from verify.rocq.vocabulary import NUMBERS, VECTORS
+
+LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Run", "Instance", "TwoClients")
+"""The files of the library, each after those that it needs."""
+LAST = "Assumptions.v"
+"""The file that prints what every theorem rests on."""
+_BUILT = ("quadratic_convex", "quadratic_smooth", "two_clients_unbiased", "two_clients")
+"""Theorems of the library that say that the structures exist."""
+_OPENING = """From Coq Require Import Reals Lra Lia Psatz List.
+Require Import {needed}.
+Open Scope R_scope.
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What became of a target: the file and the theorem, or the reason why there are none."""
+
+    id: str
+    file: str | None = None
+    theorem: str | None = None
+    reason: str | None = None
+
+    def document(self) -> dict[str, str | None]:
+        """As JSON; a reason only where there is one."""
+        known = {"id": self.id, "file": self.file, "theorem": self.theorem}
+        return known if self.reason is None else {**known, "reason": self.reason}
+
+
+def proved_ids() -> list[str]:
+    """The ids of all claims that are recorded as proved."""
+    return [claim_id for claim_id, claim in all_claims().items() if claim.verdict == "proved"]
+
+
+def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int], None] | None = None) -> list[Entry]:
+    """Write a project with the theorems of the targets; an entry for each of them.  `InputError` for a bad folder."""
+    entries, found = [], dict[str, Exported]()
+    for done, target in enumerate(targets, start=1):
+        if tell is not None:
+            tell(done, len(targets))
+        claim = resolve(target)
+        try:
+            known = _exported(claim)
+        except NotExported as reason:
+            entries.append(Entry(claim.id, reason=str(reason)))
+            continue
+        found |= with_uses(known)
+        entries.append(Entry(claim.id, file_of(known), known.theorem.name))
+    try:
+        _write(folder, found)
+    except OSError as error:
+        raise InputError("--output", f"expected a folder for the files, got {folder} ({error.strerror})") from None
+    return entries
+
+
+def library_files() -> dict[str, str]:
+    """The texts of the library by their paths in a project."""
+    home = files("verify.rocq") / "library"
+    return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in LIBRARY}
+
+
+def text_of(known: Exported) -> str:
+    """The file of a claim."""
+    needed = [*LIBRARY[: LIBRARY.index("Run") + 1], *(used.theorem.name for used in known.uses)]
+    return f"{_heading(known.claim)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
+
+
+def _exported(claim: Claim) -> Exported:
+    return of_id(claim.id) if all_claims().get(claim.id) is claim else exported(claim)
+
+
+def with_uses(known: Exported) -> dict[str, Exported]:
+    """A claim with all that its proof needs, in the order in which they are checked."""
+    found: dict[str, Exported] = {}
+    for used in known.uses:
+        found |= with_uses(used)
+    return found | {known.claim.id: known}
+
+
+def file_of(known: Exported) -> str:
+    """Where a claim's file is in a project."""
+    return f"claims/{known.theorem.name}.v"
+
+
+def _write(folder: Path, found: Mapping[str, Exported]) -> None:
+    texts = library_files() | {file_of(known): text_of(known) for known in found.values()}
+    texts[LAST] = _assumptions(found.values())
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "_CoqProject").write_text("\n".join(["-R . Fedtheory", *texts]) + "\n", encoding="utf-8")
+
+
+def _assumptions(found: Iterable[Exported]) -> str:
+    names = [known.theorem.name for known in found]
+    lines = [
+        "(** What every theorem rests on: nothing but axioms of the standard library. *)",
+        f"Require Import {' '.join(['Instance', 'TwoClients', *names])}.",
+        *(f"Print Assumptions {name}." for name in (*_BUILT, *names)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _heading(claim: Claim) -> str:
+    lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
+    lines += [f"    {line}" for line in claim.links]
+    legend = list(_legend(claim))
+    if legend:
+        lines += ["", "where", *legend]
+    body = "\n    ".join(line.rstrip() for line in lines)
+    return f"(** {_safe(body)} *)"
+
+
+def _legend(claim: Claim) -> Iterator[str]:
+    known = {**NUMBERS, **VECTORS} if claim.place != "run" else {**CONSTANTS, **QUANTITIES, **OF_ROUNDS}
+    for symbol, notion in claim.notation.items():
+        name = known.get(notion)
+        if name is not None and str(symbol) != name:
+            yield f"    {symbol}  is  {name}"
+
+
+def _safe(text: str) -> str:
+    """A text that may stand in a comment of Rocq."""
+    return text.replace("(*", "( *").replace("*)", "* )").replace('"', "'")

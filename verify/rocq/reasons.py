@@ -1,0 +1,201 @@
+"""Why a term of a certificate is not negative: what it says, and the lemma of the library that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value
+from fedtheory.kernel.reasons import Because
+from fedtheory.language import quantities as q
+from fedtheory.proofs import distances as pair
+from verify.rocq.reading import Reader
+from verify.rocq.refusals import NotExported
+from verify.rocq.terms import text
+from verify.rocq.vocabulary import CLIENTS, MEAN
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A scalar that is not negative, with a tactic for that."""
+
+    slack: Expr
+    tactic: str
+
+
+def shown(because: Because, reader: Reader) -> Shown:
+    """What a reason says and how it is shown; `NotExported` for one that the library does not know."""
+    if because.kind not in _RULES:
+        raise NotExported(f"the reason {because.kind!r} has no lemma in the library")
+    return _RULES[because.kind](reader, *because.about)
+
+
+def _square(_reader: Reader, of: Expr) -> Shown:
+    return Shown(Inner(of, of), "apply dot_self")
+
+
+def _one(_reader: Reader) -> Shown:
+    return Shown(sp.S.One, "lra")
+
+
+def _gap(objective: Expr, at: Expr, around: Expr) -> Expr:
+    return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
+
+
+_CONVEX, _SMOOTH = "convex", "smooth"
+
+
+def _known(reader: Reader, objective: Expr, kind: str) -> str:
+    """The proof that an objective is convex or smooth."""
+    name = reader.vocabulary.objectives.get(objective, "")
+    if name == MEAN:
+        return "(convex_F S convex_clients_S)" if kind == _CONVEX else "(smooth_F S L smooth_clients_S)"
+    client = name[-1:]
+    return f"({kind}_clients_S {client} H{client})"
+
+
+def _by(lemma: str, arguments: str) -> str:
+    return f"pose proof ({lemma} {arguments}) as known; lra"
+
+
+def _points(reader: Reader, at: Expr, around: Expr) -> str:
+    sides = (text(reader.vector(side), CLIENTS) for side in (at, around))
+    return " ".join(f"({side})%vec" for side in sides)
+
+
+def _about(reader: Reader, objective: Expr, at: Expr, around: Expr) -> tuple[str, str]:
+    return f"S ({reader.vocabulary.objectives.get(objective, '?')})", _points(reader, at, around)
+
+
+def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+    f, points = _about(reader, objective, at, around)
+    arguments = f"{f} {points} {_known(reader, objective, _CONVEX)}"
+    return Shown(_gap(objective, at, around), _by("convexity", arguments))
+
+
+def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+    f, points = _about(reader, objective, at, around)
+    bend = reader.vocabulary.letters(q.smoothness) / 2 * Inner(at - around, at - around)
+    arguments = f"{f} L {points} {_known(reader, objective, _SMOOTH)}"
+    return Shown(bend - _gap(objective, at, around), _by("smoothness", arguments))
+
+
+def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+    f, points = _about(reader, objective, at, around)
+    apart = Gradient(objective, at) - Gradient(objective, around)
+    lost = Inner(apart, apart) / (2 * reader.vocabulary.letters(q.smoothness))
+    known = f"L_positive {_known(reader, objective, _CONVEX)} {_known(reader, objective, _SMOOTH)}"
+    arguments = f"{f} L {points} {known}"
+    return Shown(_gap(objective, at, around) - lost, _by("cocoercivity", arguments))
+
+
+def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+    f, points = _about(reader, objective, at, around)
+    apart = Gradient(objective, at) - Gradient(objective, around)
+    bound = reader.vocabulary.letters(q.smoothness) ** 2 * Inner(at - around, at - around)
+    arguments = f"{f} L {points} L_positive {_known(reader, objective, _SMOOTH)}"
+    return Shown(bound - Inner(apart, apart), _by("lipschitz", arguments))
+
+
+def _optimality(reader: Reader, objective: Expr, at: Expr) -> Shown:
+    letter = reader.vocabulary.letters
+    point = text(reader.vector(at), CLIENTS)
+    arguments = f"S ({point})%vec x_star minimiser_x_star"
+    slack = Value(objective, at) - Value(objective, letter(q.optimum))
+    return Shown(slack, _by("optimality", arguments))
+
+
+def _assumption(reader: Reader, name: str) -> Shown:
+    if name == "bounded mean dissimilarity":
+        return _mean_dissimilarity(reader)
+    if name.startswith("second moment of ") and name.endswith(" in the run"):
+        return _moment_in_run(reader, _one_of_two(name.split()[3]))
+    assumed, _, index = name.partition(" of ")
+    if assumed not in _OF_CLIENTS:
+        raise NotExported(f"what {name!r} says of a step is not in the library")
+    return _OF_CLIENTS[assumed](reader, _one_of_two(index) if index else _every_client(reader))
+
+
+@dataclass(frozen=True)
+class _Client:
+    """A client, by its index, with its noise, iterate and objective."""
+
+    index: str
+    noise: Expr
+    iterate: Expr
+    own: Expr
+    mean: Expr
+
+
+def _every_client(reader: Reader) -> _Client:
+    letter = reader.vocabulary.letters
+    notions = (q.gradient_noise, q.local_iterate, q.client_objective, q.objective)
+    return _Client("i", *(letter(notion) for notion in notions))
+
+
+def _one_of_two(index: str) -> _Client:
+    if index == "i":
+        return _Client("i", pair.n_i, pair.x_i, pair.F_i, pair.F)
+    return _Client("j", pair.n_j, pair.x_j, pair.F_j, pair.F)
+
+
+def _variance(reader: Reader, client: _Client) -> Shown:
+    letter, i = reader.vocabulary.letters, client.index
+    tactic = _by("variance", f"S sigma {i} bounded_variance_S H{i}")
+    return Shown(letter(q.noise_deviation) ** 2 - Inner(client.noise, client.noise), tactic)
+
+
+def _dissimilarity(reader: Reader, client: _Client) -> Shown:
+    letter, i = reader.vocabulary.letters, client.index
+    apart = Gradient(client.own, client.iterate) - Gradient(client.mean, client.iterate)
+    place = text(reader.vector(client.iterate), CLIENTS)
+    tactic = _by("dissimilarity", f"S zeta {i} ({place}) bounded_dissimilarity_S H{i}")
+    return Shown(letter(q.gradient_dissimilarity) ** 2 - Inner(apart, apart), tactic)
+
+
+def _mean_dissimilarity(reader: Reader) -> Shown:
+    letter = reader.vocabulary.letters
+    average = letter(q.average_iterate)
+    apart = Gradient(letter(q.client_objective), average) - Gradient(letter(q.objective), average)
+    tactic = _by("mean_dissimilarity", "S zeta (average S) bounded_mean_dissimilarity_S")
+    slack = letter(q.mean_dissimilarity) ** 2 - Average(Inner(apart, apart))
+    return Shown(slack, tactic)
+
+
+def _second_moment(reader: Reader, client: _Client) -> Shown:
+    letter, i = reader.vocabulary.letters, client.index
+    sample = Gradient(client.own, client.iterate) + client.noise
+    return Shown(letter(q.second_moment) ** 2 - Inner(sample, sample), _moment("G", i))
+
+
+def _moment_in_run(reader: Reader, client: _Client) -> Shown:
+    sample = Gradient(client.own, client.iterate) + client.noise
+    bound = reader.vocabulary.letters(q.visited_second_moment)
+    return Shown(bound**2 - Inner(sample, sample), _moment("G_run", client.index))
+
+
+def _moment(bound: str, i: str) -> str:
+    hypothesis = "bounded_second_moment_S" if bound == "G" else "second_moment_in_run_S"
+    return (
+        f"pose proof (second_moment S {bound} {i} {hypothesis} H{i}) as known; "
+        "first [exact known | unfold stochastic_gradient in known; rewrite plus_comm in known; exact known]"
+    )
+
+
+_OF_CLIENTS: dict[str, Callable[[Reader, _Client], Shown]] = {
+    "bounded variance": _variance,
+    "bounded dissimilarity": _dissimilarity,
+    "bounded second moment": _second_moment,
+}
+_RULES: dict[str, Callable[..., Shown]] = {
+    "square": _square,
+    "one": _one,
+    "convexity": _convexity,
+    "smoothness": _smoothness,
+    "cocoercivity": _cocoercivity,
+    "lipschitz_gradient": _lipschitz_gradient,
+    "optimality": _optimality,
+    "assumption": _assumption,
+}

@@ -1,0 +1,307 @@
+"""Bounds on the drift: one local step by a certificate, then induction over the steps of a round."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory.kernel import Term as Part
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs import distances as pair
+from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
+from fedtheory.proofs.recursion import Recursion, k
+from verify.rocq.hypotheses import binders
+from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.numbers import Signs, number
+from verify.rocq.reading import Reader
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.terms import Atom, Dot, Multiple, Named, Number, Sum, Term
+from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.vocabulary import Vocabulary, gradient
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a measure is written at step k of round n of a run, and what follows from a bound on it."""
+
+    variables: str
+    """What it is said for, besides rounds and steps."""
+    measured: str
+    at_start: str
+    """A tactic that shows that it is zero where all clients are together."""
+    largest: str | None
+    """A tactic for the drift of a client, from the bound on the measure."""
+    mean: str | None
+
+
+_SHAPES: dict[int, Shape] = {
+    id(PAIR): Shape(
+        "(Hi : (i < number (clients_of A))%nat) (Hj : (j < number (clients_of A))%nat) (apart : i <> j)",
+        "‖local A (server A n) n k i - local A (server A n) n k j‖²",
+        "rewrite minus_self; apply dot_zero",
+        "from_pairs",
+        None,
+    ),
+    id(SPREAD): Shape(
+        "",
+        "mean (clients_of A) (fun i => ‖local A (server A n) n k i - average_at A n k‖²)",
+        "rewrite starts_together; simpl; rewrite (mean_ext _ _ (fun _ => 0)); "
+        "[apply mean_const | intros; rewrite minus_self; apply dot_zero]",
+        None,
+        "right; reflexivity",
+    ),
+    id(DISPLACEMENT): Shape(
+        "",
+        "mean (clients_of A) (fun i => ‖local A (server A n) n k i - server A n‖²)",
+        "rewrite (mean_ext _ _ (fun _ => 0)); [apply mean_const | intros; rewrite minus_self; apply dot_zero]",
+        None,
+        "apply spread_at_most_displacement",
+    ),
+}
+
+
+def theorem_of_recursion(claim: Claim, certificate: Recursion) -> Theorem:
+    """A bound on the drift as a theorem; `NotExported` for measures and conclusions that the library does not know."""
+    return _Writer(claim, certificate).theorem()
+
+
+class _Writer:
+    def __init__(self, claim: Claim, certificate: Recursion) -> None:
+        self.claim, self.certificate, self.name = claim, certificate, name_of(claim.id)
+        self.run = RunVocabulary(claim)
+        self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        self.first = 0 if certificate.first is None else 1
+        self.shape = _SHAPES[id(certificate.measure)]
+        self.quiet = a.full_gradients in claim.assumptions
+
+    def theorem(self) -> Theorem:
+        """The whole."""
+        relation = self.claim.relations[0]
+        self.tau = self.run.letters(q.local_steps)
+        self.names = {**self.run.names, k: "INR k"}
+        lemmas = [self._step(self.certificate.terms, together=False)]
+        if self.certificate.first is not None:
+            lemmas.append(self._step(self.certificate.first, together=True))
+        told = self.run.binders(relation.left.free_symbols | relation.right.free_symbols)
+        told += self._signs().hypotheses()
+        statement = f"{self.run.number(relation.left)} <= {self.run.number(relation.right)}"
+        proof = "\n".join([KNOWN, *self._signs().prepared(), self._bounds(lemmas), self._conclusion(relation.right)])
+        return Theorem(self.name, told, statement, proof, tuple(lemmas))
+
+    def _signs(self, first: int | None = None, *, earlier: bool = False) -> Signs:
+        """What proofs of signs may use of the step k, from `first` on, and before the last if `earlier`."""
+        least: list[tuple[sp.Symbol, Expr]] = [] if first is None else [(self.tau, k + 1 if earlier else k)]
+        least += [] if first is None else [(k, sp.Integer(first))]
+        return Signs(self.names, self.conditions, [*least, *self.run.least])
+
+    def _text(self, expression: Expr) -> str:
+        return number(expression, self.names)
+
+    # One step.
+
+    def _step(self, terms: Sequence[Part], *, together: bool) -> Theorem:
+        measure, claim = self.certificate.measure, self.claim
+        at_step = replace(claim, place="step")
+        vocabulary = _PairVocabulary(at_step, quiet=self.quiet) if measure is PAIR else Vocabulary(at_step, self.quiet)
+        if together:
+            vocabulary.gather()
+        letter = vocabulary.letters
+        vocabulary.numbers |= {k: "k", letter(q.local_steps): "tau", letter(q.visited_second_moment): "G_run"}
+        least = [(letter(q.local_steps), k + 1), (k, sp.Integer(self.first))] if not together else []
+        signs = Signs(vocabulary.numbers, self.conditions, [*least, *vocabulary.least])
+        links = Links(Reader(vocabulary), signs)
+        after = vocabulary.after() if isinstance(vocabulary, _PairVocabulary) else links.side(measure.after(claim))
+        if together:
+            before = links.side(self.certificate.bound.subs(k, 1))
+        else:
+            kept = Multiple(links.reader.number(self.certificate.factor), links.side(measure.before(claim)))
+            before = Sum(kept, Number(links.reader.number(self.certificate.offset)))
+        links.own = False
+        proof = links.inequality(after, before, terms)
+        told = [*binders(vocabulary, links.used, own=False), *self._counts(together), *vocabulary.more]
+        told += signs.hypotheses()
+        statement = f"{links.text(after)} <= {links.text(before)}"
+        body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
+        theorem = Theorem(f"{self.name}_{'first' if together else 'step'}", told, statement, body)
+        return _at_start(theorem) if together else theorem
+
+    def _counts(self, together: bool) -> list[Binder]:
+        tau = [Binder("tau", "R"), Binder("tau_large", "1 <= tau")]
+        step = [Binder("k", "R"), Binder("k_large", f"{self.first} <= k"), Binder("k_below_tau", "k + 1 <= tau")]
+        return tau if together else [*tau, *step]
+
+    # All steps.
+
+    def _bounds(self, lemmas: Sequence[Theorem]) -> str:
+        certificate, signs = self.certificate, self._signs(self.first, earlier=True)
+        factor, offset, bound = certificate.factor, certificate.offset, certificate.bound
+        grown = bound.subs(k, k + 1) - factor * bound - offset
+        each = f"forall {self.shape.variables}, " if self.shape.variables else ""
+        pairs = "i j " if self.shape.variables else ""
+        measured = self.shape.measured
+        arguments = self.run.at_step | {"tau": "tau A", "tau_large": "tau_large"}
+        arguments |= {"k": "INR k", "k_large": "k_large", "k_below_tau": "k_below"}
+        start = f"apply Rle_trans with 0; [right; {self.shape.at_start} | cbv beta; simpl INR; {self._at(0)}]"
+        if self.first:
+            together = self.run.at_step | {"n": "n"}
+            together = {name: re.sub(r"\bn k\b", "n O", text) for name, text in together.items()}
+            start = (
+                f"apply Rle_trans with (1 := {lemmas[1].applied(**together)}); right; simpl INR; "
+                "try change (step_size (step_at A n O)) with (size_of A); "
+                "try change (M (step_at A n O)) with (M_of A); field; nonzero"
+            )
+        step = lemmas[0].applied(**arguments)
+        below = f"pose proof (step_below A k (proj2 Hk)) as k_below; {self._k_large('(proj1 Hk)')}"
+        return "\n".join(
+            [
+                f"assert (bounds : forall n k {pairs}, {each.replace('forall ', 'forall ')}"
+                f"({self.first} <= k <= steps_of A)%nat ->",
+                f"  {measured} <= {self._text(bound)}).",
+                f"{{ intros n k {'i j Hi Hj apart ' if pairs else ''}Hk.",
+                f"  apply (recursion (fun k => {measured}) (fun k => {self._text(bound)})",
+                f"    (fun k => {self._text(factor)}) (fun k => {self._text(offset)}) {self.first} (steps_of A));",
+                "    [clear k Hk | clear k Hk; intros k Hk; " + below + " .. | exact Hk].",
+                f"  - {start}.",
+                f"  - {signs.nonnegative(factor)}.",
+                f"  - exact ({step}).",
+                f"  - rewrite S_INR; apply le_by_slack; {signs.nonnegative(grown)}. }}",
+            ]
+        )
+
+    def _k_large(self, known: str) -> str:
+        return f"pose proof (at_least_one k {known}) as k_large" if self.first else "pose proof (pos_INR k) as k_large"
+
+    def _at(self, step: int) -> str:
+        value = self.certificate.bound.subs(k, step)
+        return self._signs().nonnegative(value)
+
+    def _conclusion(self, right: Expr) -> str:
+        left = self.claim.relations[0].left
+        letter = self.run.letters
+        if left == letter(q.max_drift):
+            return self._largest(right)
+        if left in (letter(q.round_drift), letter(q.average_round_drift)):
+            return self._mean(right, of_round=left == letter(q.round_drift))
+        raise NotExported("no conclusion from a recursion to this quantity is in the library")
+
+    def _largest(self, right: Expr) -> str:
+        share = self.certificate.measure.largest_drift
+        if share is None or self.shape.largest is None:
+            raise NotExported(f"{self.certificate.measure.words} says nothing of a single client")
+        # The library knows the share (1 - 1/M)^2; Rocq sees where it is another.
+        drift = share(self.run.letters(q.clients)) * self.certificate.bound
+        later, at_start = self._signs(self.first), self._signs()
+        start = (
+            f"destruct k as [| k']; [rewrite drift_at_start; {at_start.nonnegative(right)} |]. set (k := S k') in *."
+        )
+        lines = [
+            "apply max_drift_at_most.",
+            f"{{ {at_start.nonnegative(right)}. }}",
+            "intros n k i Hn Hk Hi.",
+            "pose proof (not_above A k Hk) as k_below.",
+            *([start + " assert (one : (1 <= k)%nat) by (unfold k; lia)."] if self.first else []),
+            f"{self._k_large('one')}.",
+            f"apply Rle_trans with ((1 - 1 / M_of A) ^ 2 * ({self._text(self.certificate.bound)})).",
+            "{ apply (from_pairs A (fun i => local A (server A n) n k i) i); [assumption | assumption | |].",
+            "  - intros j Hj apart. apply (bounds n k i j Hi Hj apart). lia.",
+            f"  - {later.nonnegative(self.certificate.bound)}. }}",
+            f"apply le_by_slack; {later.nonnegative(right - drift)}.",
+        ]
+        return "\n".join(lines)
+
+    def _mean(self, right: Expr, *, of_round: bool) -> str:
+        share = self.certificate.measure.mean_drift(self.run.letters(q.clients))
+        if self.shape.mean is None:
+            raise NotExported(f"no mean of {self.certificate.measure.words} is in the library")
+        bound, total, later = share * self.certificate.bound, self.certificate.total, self._signs(0, earlier=True)
+        whole = "" if of_round else "apply mean_over_rounds_at_most; intros n Hn.\n"
+        drift = "mean (clients_of A) (fun i => drift A n k i)"
+        at_zero = "rewrite (mean_ext _ _ (fun _ => 0)) by (intros; apply drift_at_start); rewrite mean_const"
+        each = [
+            f"assert (each : forall k, (k < steps_of A)%nat -> {drift} <= {self._text(bound)}).",
+            "{ intros k Hk. pose proof (step_below A k Hk) as k_below.",
+            *(
+                [f"  destruct k as [| k']; [{at_zero}; simpl INR; {self._signs().nonnegative(bound.subs(k, 0))} |]."]
+                if self.first
+                else []
+            ),
+            *(["  set (k := S k') in *. assert (one : (1 <= k)%nat) by (unfold k; lia)."] if self.first else []),
+            f"  {self._k_large('one')}.",
+            "  apply Rle_trans with (2 := bounds n k ltac:(lia)).",
+            f"  {self.shape.mean}. }}",
+        ]
+        if total is None:
+            end = [
+                "apply mean_over_steps_at_most. intros k Hk. apply Rle_trans with (1 := each k Hk).",
+                "pose proof (step_below A k Hk) as k_below. pose proof (pos_INR k) as k_large.",
+                f"apply le_by_slack; {later.nonnegative(right - bound)}.",
+            ]
+        else:
+            summed = share * total.subs(k, self.tau) / self.tau
+            names = {**self.names, k: "INR m"}
+            end = [
+                f"assert (sums : forall m, sum m (fun k => {self._text(bound)}) = {number(share * total, names)}).",
+                "{ induction m; cbn [sum]; [simpl INR; field; nonzero | rewrite IHm, S_INR; field; nonzero]. }",
+                f"apply Rle_trans with ({self._text(summed)}).",
+                f"{{ apply Rle_trans with (1 / tau A * sum (steps_of A) (fun k => {self._text(bound)})).",
+                "  - apply Rmult_le_compat_l; [apply quotient_nonneg; lra | apply sum_le; exact each].",
+                "  - rewrite sums. fold (tau A). right. field. nonzero. }",
+                f"apply le_by_slack; {self._signs().nonnegative(right - summed)}.",
+            ]
+        return whole + "\n".join([*each, *end])
+
+
+def _at_start(theorem: Theorem) -> Theorem:
+    """A theorem about any step, for the first one of round n of a run A."""
+
+    def said(text: str) -> str:
+        return re.sub(r"\bS\b", "(step_at A n O)", text)
+
+    told = [Binder("A", "run"), Binder("n", "nat")]
+    told += [Binder(b.name, said(b.type)) for b in theorem.binders if b.name != "S"]
+    return Theorem(theorem.name, told, said(theorem.statement), said(theorem.proof))
+
+
+class _PairVocabulary(Vocabulary):
+    """The letters of two clients i and j."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.more = [
+            Binder("i", "nat"),
+            Binder("j", "nat"),
+            Binder("Hi", "(i < number (step_clients S))%nat"),
+            Binder("Hj", "(j < number (step_clients S))%nat"),
+            Binder("apart", "i <> j"),
+        ]
+        self._place("local_iterate S i", "local_iterate S j")
+
+    def gather(self) -> None:
+        """Both clients are at the server's model."""
+        self._place("server_model S", "server_model S")
+
+    def after(self) -> Term:
+        """The squared distance of the two after a step."""
+        moved = []
+        for client, iterate, noise, own in (("i", pair.x_i, pair.n_i, pair.F_i), ("j", pair.x_j, pair.n_j, pair.F_j)):
+            slope = gradient(self.objectives[own], self.vectors[iterate], opaque=True)
+            sample = Named(f"stochastic_gradient S {client}", Sum(slope, self.vectors[noise]))
+            step = Multiple("step_size S", sample)
+            moved.append(Named(f"next_iterate S {client}", Sum(self.vectors[iterate], step, "-")))
+        between = Sum(moved[0], moved[1], "-")
+        return Dot(between, between)
+
+    def _place(self, *iterates: str) -> None:
+        self.objectives |= {pair.F: "F S", pair.F_i: "client_objective S i", pair.F_j: "client_objective S j"}
+        self.opaque = True
+        clients = zip((pair.x_i, pair.x_j), (pair.n_i, pair.n_j), "ij", iterates, strict=True)
+        for iterate, noise, client, place in clients:
+            self.vectors[iterate] = Atom(place)
+            self.vectors[noise] = Atom(f"gradient_noise S {client}", noisy=self.is_random, zero=self.quiet)

@@ -1,0 +1,186 @@
+"""Claims about runs: what their letters are called in `library/Run.v`, and the hypotheses of theorems about runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.numbers import Signs, number
+from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Binder
+
+CONSTANTS: Mapping[Notion, str] = {
+    q.clients: "M_of A",
+    q.local_step_size: "size_of A",
+    q.local_steps: "tau A",
+    q.rounds: "T A",
+    q.iterations: "tau A * T A",
+    q.smoothness: "L",
+    q.noise_deviation: "sigma",
+    q.gradient_dissimilarity: "zeta",
+    q.mean_dissimilarity: "zeta",
+    q.second_moment: "G",
+    q.visited_second_moment: "G_run",
+}
+QUANTITIES: Mapping[Notion, str] = {
+    q.max_drift: "max_drift A",
+    q.average_round_drift: "average_round_drift A",
+    q.average_suboptimality: "average_suboptimality A x_star",
+    q.final_distance_sq: "final_distance_sq A x_star",
+    q.final_suboptimality: "final_suboptimality A x_star",
+    q.initial_distance: "initial_distance A x_star",
+    q.initial_gap: "initial_gap A x_star",
+    q.total_progress: "total_progress A x_star",
+    q.total_descent: "total_descent A",
+    q.average_local_gradient_sq: "average_local_gradient_sq A",
+}
+OF_ROUNDS: Mapping[Notion, str] = {
+    q.round_drift: "round_drift A n",
+    q.round_suboptimality: "round_suboptimality A x_star n",
+    q.server_distance_sq: "server_distance_sq A x_star n",
+    q.next_server_distance_sq: "next_server_distance_sq A x_star n",
+}
+NEEDED = (a.same_local_work, a.unit_server_step, a.full_participation)
+"""What the runs of the library fulfil by their definition."""
+_ALWAYS = {
+    a.unbiased_bounded_variance: ("bounded_variance", "sigma"),
+    a.bounded_dissimilarity: ("bounded_dissimilarity", "zeta"),
+    a.bounded_mean_dissimilarity: ("bounded_mean_dissimilarity", "zeta"),
+    a.bounded_second_moment: ("bounded_second_moment", "G"),
+}
+KNOWN = (
+    "pose proof (M_at_least_one A) as M_large. pose proof (tau_at_least_one A) as tau_large. "
+    "pose proof (T_at_least_one A) as T_large."
+)
+"""What every proof about a run starts with."""
+
+
+class RunVocabulary:
+    """The numbers of a claim about a run, as Rocq calls them."""
+
+    def __init__(self, claim: Claim) -> None:
+        if claim.place != "run" or any(assumption not in claim.assumptions for assumption in NEEDED[:1]):
+            raise NotExported("the library knows the runs of FedAvg in which all take part and take the same steps")
+        self.claim, self.letters = claim, letters_of(claim)
+        self.quiet = a.full_gradients in claim.assumptions
+        each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
+        known = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS} | ({q.noise_deviation: "0"} if self.quiet else {})
+        self.names: dict[sp.Symbol, str] = {self.letters(n): text for n, text in known.items()} | each
+        letter = self.letters
+        self.least: Sequence[tuple[sp.Symbol, Expr]] = [(letter(n), sp.S.One) for n in (q.clients, q.local_steps)]
+
+    def number(self, expression: Expr) -> str:
+        """A number as text."""
+        return number(expression, self.names)
+
+    def signs(self, conditions: Sequence[Expr]) -> Signs:
+        """What proofs of signs may use."""
+        return Signs(self.names, tuple(conditions), self.least)
+
+    def in_letters(self, expression: Expr, other: Claim) -> Expr:
+        """An expression of another claim in this one's letters."""
+        theirs = letters_of(other)
+        known = {theirs(n): self.letters(n) for n in (*CONSTANTS, *QUANTITIES, *OF_ROUNDS)}
+        return sp.sympify(expression).xreplace(known)
+
+    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
+        """The variables and hypotheses of a theorem in which some letters occur."""
+        return list(self._binders(used))
+
+    def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        yield Binder("A", "run")
+        yield Binder("size_positive", "0 < size_of A")
+        assumptions = self.claim.assumptions
+        is_random = a.unbiased_bounded_variance in assumptions and not self.quiet
+        if is_random:
+            yield Binder("past", "nat -> nat -> space_of A -> Prop")
+            yield Binder("unbiased_A", "unbiased_run A past")
+        for assumption in assumptions:
+            if not (assumption == a.unbiased_bounded_variance and self.quiet):
+                yield from _assumed(assumption)
+        if any("x_star" in self.names.get(symbol, "") for symbol in used):
+            yield from _optimum(is_random=is_random)
+        yield from self._constants(used)
+        if any(self.names.get(symbol, "").endswith(" n") for symbol in used):
+            yield Binder("n", "nat")
+            yield Binder("Hn", "(n < rounds_of A)%nat")
+
+    def _constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        """Constants that a claim has without an assumption on them: any number of their sign."""
+        if self.letters(q.visited_second_moment) in used:
+            yield Binder("G_run", "R")
+            yield Binder("second_moment_in_run_A", "always A (fun S => bounded_second_moment S G_run)")
+        is_smooth = a.smooth in self.claim.assumptions or a.convex_and_smooth in self.claim.assumptions
+        if self.letters(q.smoothness) in used and not is_smooth:
+            yield Binder("L", "R")
+            yield Binder("L_positive", "0 < L")
+        for symbol in self.claim.for_all:
+            yield Binder(self.names[symbol], "R")
+            if symbol.is_positive:
+                yield Binder(f"{self.names[symbol]}_positive", f"0 < {self.names[symbol]}")
+
+    @property
+    def at_step(self) -> dict[str, str]:
+        """What stands for the variables and hypotheses of a theorem about a step, at step k of round n."""
+        found = {
+            "S": "step_at A n k",
+            "step_size_positive": "size_positive",
+            "past": "past n k",
+            "unbiased_S": "steps_unbiased A past unbiased_A n k",
+            "past_x_star": "past_x_star n k",
+            "uniform_shares_S": "uniform_shares_A",
+            "tau": "tau A",
+            "tau_at_least_one": "tau_large",
+        }
+        named = ["convex_clients", "smooth_clients", "quiet", *(name for name, _ in _ALWAYS.values())]
+        found |= {f"{name}_S": f"{name}_A n k" for name in (*named, "second_moment_in_run")}
+        return found | (self.of_quiet("n", "k") if self.quiet else {})
+
+    def of_quiet(self, *at: str) -> dict[str, str]:
+        """What a theorem with noise needs of a run without."""
+        here = " ".join(at)
+        end = "S" if at else "A"
+        step = "steps_unbiased A _ (quiet_unbiased A quiet_A) " if at else "quiet_unbiased A quiet_A"
+        return {
+            "past": "fun _ => True" if at else "fun _ _ _ => True",
+            f"unbiased_{end}": f"{step}{here}",
+            "past_x_star": "I" if at else "fun _ _ => I",
+            "sigma": "0",
+            "sigma_nonnegative": "Rle_refl 0",
+            f"bounded_variance_{end}": f"quiet_variance A quiet_A {here}".strip(),
+        }
+
+
+def _optimum(*, is_random: bool) -> Iterator[Binder]:
+    yield Binder("x_star", "space_of A")
+    yield Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
+    if is_random:
+        yield Binder("past_x_star", "forall n k, past n k x_star")
+
+
+def _assumed(assumption: Assumption) -> Iterator[Binder]:
+    if assumption in (a.smooth, a.convex_and_smooth):
+        yield Binder("L", "R")
+        yield Binder("L_positive", "0 < L")
+        if assumption == a.convex_and_smooth:
+            yield Binder("convex_clients_A", "always A convex_clients")
+        yield Binder("smooth_clients_A", "always A (fun S => smooth_clients S L)")
+    elif assumption == a.uniform_shares:
+        yield Binder("uniform_shares_A", "uniform (clients_of A)")
+    elif assumption == a.full_gradients:
+        yield Binder("quiet_A", "always A quiet")
+    elif assumption in _ALWAYS:
+        name, bound = _ALWAYS[assumption]
+        yield Binder(bound, "R")
+        yield Binder(f"{bound}_nonnegative", f"0 <= {bound}")
+        yield Binder(f"{name}_A", f"always A (fun S => {name} S {bound})")
+    elif assumption not in NEEDED:
+        raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")

@@ -1,0 +1,54 @@
+"""Claims at points and local steps, whose certificates are identities, as theorems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.certificate import Certificate
+from verify.rocq.hypotheses import binders
+from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.numbers import Signs
+from verify.rocq.reading import Reader
+from verify.rocq.refusals import NotExported
+from verify.rocq.terms import Term
+from verify.rocq.theorem import Theorem, conjunction, name_of
+from verify.rocq.vocabulary import Vocabulary
+
+PLACES = ("points", "path", "step")
+SIGN = {"<=": "<=", ">=": ">=", "==": "="}
+
+
+def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
+    """The theorem that a claim is, proved by its certificate; `NotExported` where the library lacks something.
+
+    It is said under the certificate's conditions, where it has weaker ones.
+    """
+    if claim.place not in PLACES:
+        raise NotExported(f"statements about a {claim.place} with vectors in them are not in the library")
+    if len(claim.relations) != len(certificate.links):
+        raise NotExported("its certificate has not one link for each relation")
+    if certificate.lemmas or certificate.roots:
+        raise NotExported("its certificate uses other claims about runs, or roots")
+    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    vocabulary = Vocabulary(claim, quiet=a.full_gradients in claim.assumptions)
+    signs = Signs(vocabulary.numbers, tuple(conditions), vocabulary.least)
+    links = Links(Reader(vocabulary), signs)
+    sides = [(relation, links.side(relation.left), links.side(relation.right)) for relation in claim.relations]
+    proofs = [_link(links, *read, why) for read, why in zip(sides, certificate.links, strict=True)]
+    said = [f"{links.text(left)} {SIGN[one.operator]} {links.text(right)}" for one, left, right in sides]
+    proof = "\n".join([NUMBERS_KNOWN, *signs.prepared(), conjunction(proofs)])
+    told = [*binders(vocabulary, links.used, own=links.own), *signs.hypotheses()]
+    return Theorem(name_of(claim.id), told, " /\\\n  ".join(said), proof)
+
+
+def _link(links: Links, relation: Relation, left: Term, right: Term, why: object) -> str:
+    if not isinstance(why, Sequence):
+        raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
+    if relation.operator == "==":
+        return links.identity(left, right)
+    if relation.operator not in ("<=", ">="):
+        raise NotExported("no tactic is generated for strict inequalities")
+    flip = "apply Rle_ge.\n" if relation.operator == ">=" else ""
+    return flip + links.inequality(*relation.in_order(left, right), why)

@@ -1,0 +1,188 @@
+"""Vectors and scalars as Rocq reads them: as text, and in the language of `library/Normal.v`.
+
+A term has both from the same tree.  That they are the same is checked by Rocq,
+by computation, and so nothing here is trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from verify.rocq.numbers import is_word
+
+Kind = Literal["V", "S"]
+"""A vector, or a scalar."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A vector that proofs do not look into, or the value of an objective; `own` if each client has one."""
+
+    text: str
+    kind: Kind = "V"
+    own: bool = False
+    noisy: bool = False
+    """Fresh noise: its products with the past vanish."""
+    zero: bool = False
+    """The zero vector, for every client."""
+    vanishing: bool = False
+    """Its mean over clients is zero."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A real number that is the same for all clients."""
+
+    text: str
+    kind: Kind = "S"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A term under a name that unfolds to it."""
+
+    text: str
+    body: Term
+
+    @property
+    def kind(self) -> Kind:
+        """That of what it stands for."""
+        return self.body.kind
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum or a difference."""
+
+    left: Term
+    right: Term
+    sign: Literal["+", "-"] = "+"
+
+    @property
+    def kind(self) -> Kind:
+        """That of its members."""
+        return self.left.kind
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A term times a number; `own` if the number is a client's."""
+
+    factor: str
+    of: Term
+    own: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """That of what is multiplied."""
+        return self.of.kind
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over clients."""
+
+    of: Term
+
+    @property
+    def kind(self) -> Kind:
+        """That of its members."""
+        return self.of.kind
+
+
+@dataclass(frozen=True)
+class Dot:
+    """An inner product."""
+
+    left: Term
+    right: Term
+    kind: Kind = "S"
+
+
+Term = Atom | Number | Named | Sum | Multiple | Mean | Dot
+
+
+def text(term: Term, clients: str) -> str:
+    """A term as people and Rocq read it; `clients` is the name of the clients that means are over."""
+    match term:
+        case Atom() | Number() | Named():
+            return term.text
+        case Sum():
+            is_group = term.sign == "-" or isinstance(term.right, Sum | Number)
+            right = _grouped(term.right, clients) if is_group else text(term.right, clients)
+            return f"{text(term.left, clients)} {term.sign} {right}"
+        case Multiple():
+            between = "•" if term.kind == "V" else "*"
+            return f"{_factor(term.factor)} {between} {_grouped(term.of, clients)}"
+        case Mean():
+            inner = text(term.of, clients)
+            inner = f"({inner})%vec" if term.kind == "V" else inner
+            return f"{'vmean' if term.kind == 'V' else 'mean'} {clients} (fun i => {inner})"
+        case Dot():
+            left, right = text(term.left, clients), text(term.right, clients)
+            return f"‖{left}‖²" if left == right else f"⟨{left}, {right}⟩"
+
+
+def _grouped(term: Term, clients: str) -> str:
+    inner = text(term, clients)
+    return inner if isinstance(term, Dot) or is_word(inner) else f"({inner})"
+
+
+def _factor(factor: str) -> str:
+    return factor if is_word(factor) else f"({factor})"
+
+
+@dataclass
+class Atoms:
+    """The atoms of a proof, in the order in which they are met."""
+
+    lists: dict[str, list[Atom | str]] = field(
+        default_factory=lambda: {"shared": [], "own": [], "value": [], "number": []}
+    )
+
+    def place(self, kind: str, atom: Atom | str) -> int:
+        """The number of an atom among those of its kind."""
+        known = self.lists[kind]
+        if atom not in known:
+            known.append(atom)
+        return known.index(atom)
+
+
+def reified(term: Term, atoms: Atoms) -> str:
+    """A term in the language of `Normal.v`."""
+    match term:
+        case Atom():
+            return _placed(term, atoms)
+        case Number():
+            return f"(SNumber ({term.text}))"
+        case Named():
+            return reified(term.body, atoms)
+        case Multiple():
+            factor = atoms.place("number", term.factor) if term.own else f"({term.factor})"
+            return f"({term.kind}{'Times' if term.own else 'Scale'} {factor} {reified(term.of, atoms)})"
+        case Mean():
+            return f"({term.kind}Mean {reified(term.of, atoms)})"
+    head = f"{term.kind}{'Plus' if term.sign == '+' else 'Minus'}" if isinstance(term, Sum) else "SDot"
+    return f"({head} {reified(term.left, atoms)} {reified(term.right, atoms)})"
+
+
+def _placed(atom: Atom, atoms: Atoms) -> str:
+    if atom.kind == "S":
+        return f"(SOwn {atoms.place('value', atom)})"
+    return f"(VOwn {atoms.place('own', atom)})" if atom.own else f"(VShared {atoms.place('shared', atom)})"
+
+
+def is_own(term: Term) -> bool:
+    """Whether a term differs from client to client."""
+    match term:
+        case Atom():
+            return term.own
+        case Named():
+            return is_own(term.body)
+        case Multiple():
+            return term.own or is_own(term.of)
+        case Sum() | Dot():
+            return is_own(term.left) or is_own(term.right)
+        case _:
+            return False

@@ -1,0 +1,55 @@
+"""A theorem for Rocq: its name, variables and hypotheses, what it says, and a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Binder:
+    """A variable or hypothesis of a theorem, by its name and type."""
+
+    name: str
+    type: str
+
+    def __str__(self) -> str:
+        return f"({self.name} : {self.type})"
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem, with the lemmas that come before it."""
+
+    name: str
+    binders: Sequence[Binder]
+    statement: str
+    proof: str
+    lemmas: Sequence[Theorem] = field(default=())
+
+    def applied(self, **arguments: str) -> str:
+        """The theorem with every variable and hypothesis given by its name, or by what is said here."""
+        given = (arguments.get(binder.name, binder.name) for binder in self.binders)
+        return " ".join([self.name, *(f"({one})" if " " in one else one for one in given)])
+
+    def __str__(self) -> str:
+        told = "\n  ".join(map(str, self.binders))
+        before = "".join(f"{lemma}\n" for lemma in self.lemmas)
+        return f"{before}Theorem {self.name}\n  {told} :\n  {self.statement}.\nProof.\n{self.proof}\nQed.\n"
+
+
+def name_of(claim_id: str) -> str:
+    """The name of a claim for Rocq: letters, digits and underscores."""
+    return "".join(c if c.isalnum() else "_" for c in claim_id)
+
+
+def conjunction(proofs: Sequence[str]) -> str:
+    """The proof of several statements at once."""
+    return "\n".join(_nested(proofs))
+
+
+def _nested(proofs: Sequence[str]) -> Iterator[str]:
+    *first, last = proofs
+    for proof in first:
+        yield "split.\n{ " + proof + " }"
+    yield last

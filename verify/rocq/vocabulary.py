@@ -1,0 +1,151 @@
+"""What the letters of a claim are called in the library, and what they are made of.
+
+Each entry repeats a definition of `library/Step.v`; Rocq checks that the two agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion, PointNotion
+from fedtheory.proofs.numbers import Letters, letters_of
+from verify.rocq.refusals import NotExported
+from verify.rocq.terms import Atom, Mean, Multiple, Named, Number, Sum, Term, is_own, text
+from verify.rocq.theorem import Binder
+
+CLIENTS = "(step_clients S)"
+MEAN, OWN = "F S", "client_objective S i"
+"""The objective, and that of a client."""
+
+
+@dataclass
+class Vocabulary:
+    """The letters of one claim, as terms of Rocq."""
+
+    claim: Claim
+    quiet: bool = False
+    """Whether there is no noise."""
+    letters: Letters = field(init=False)
+    vectors: dict[sp.Symbol, Term] = field(init=False)
+    objectives: dict[sp.Symbol, str] = field(init=False)
+    numbers: dict[sp.Symbol, str] = field(init=False)
+    points: dict[sp.Symbol, str] = field(default_factory=dict)
+    """Vectors that a theorem speaks of for all values, in the order of the claim's letters."""
+    more: list[Binder] = field(default_factory=list)
+    """Variables and hypotheses besides those of every claim."""
+    opaque: bool = False
+    """Whether gradients of F are not written out as means."""
+
+    @property
+    def is_random(self) -> bool:
+        """Whether noise is fresh; along a path it is a vector like any other."""
+        return self.claim.place == "step" and not self.quiet
+
+    @property
+    def least(self) -> list[tuple[sp.Symbol, sp.Expr]]:
+        """What letters of counts are at least."""
+        return [(self.letters(q.clients), sp.S.One)]
+
+    def __post_init__(self) -> None:
+        """Read the claim's letters."""
+        self.letters = letter = letters_of(self.claim)
+        self.objectives = {letter(q.objective): MEAN, letter(q.client_objective): OWN}
+        self.numbers = self._numbers()
+        self.vectors = self._vectors(letter, Atom("local_iterate S i", own=True))
+
+    def _numbers(self) -> dict[sp.Symbol, str]:
+        known = {self.letters(notion): name for notion, name in NUMBERS.items()}
+        each = {symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)}
+        return known | each
+
+    def gather(self) -> None:
+        """All clients are at the server's model."""
+        self.vectors = self._vectors(self.letters, Atom("server_model S"))
+
+    def _vectors(self, letter: Letters, local: Term) -> dict[sp.Symbol, Term]:
+        noise = Atom("gradient_noise S i", own=True, noisy=self.is_random, zero=self.quiet)
+        slope = gradient(OWN, local)
+        sample = Named("stochastic_gradient S i", Sum(slope, noise))
+        moved = Named("next_iterate S i", Sum(local, Multiple("step_size S", sample), "-"))
+        found: dict[sp.Symbol, Term] = {
+            letter(q.local_iterate): local,
+            letter(q.gradient_noise): noise,
+            letter(q.stochastic_gradient): sample,
+            letter(q.gradient_deviation): Sum(slope, sample, "-"),
+            letter(q.average_iterate): Named("average S", Mean(local)),
+            letter(q.server_model): Atom("server_model S"),
+            letter(q.optimum): Atom("x_star"),
+        }
+        if a.same_local_work in self.claim.assumptions:
+            found[letter(q.next_local_iterate)] = moved
+            found[letter(q.next_average_iterate)] = Named("next_average S", Mean(moved))
+            model = Atom("v")
+            found[letter(q.centralised_model)] = model
+            downhill = Multiple("step_size S", gradient(MEAN, model))
+            found[letter(q.next_centralised_model)] = Sum(model, downhill, "-")
+        used = {**self.claim.where, **self.claim.notation}
+        points = [symbol for symbol, notion in used.items() if isinstance(notion, PointNotion)]
+        self.points = {symbol: f"point_{number}" for number, symbol in enumerate(points, start=1)}
+        return found | {symbol: Atom(name) for symbol, name in self.points.items()}
+
+    def vector(self, symbol: sp.Symbol) -> Term:
+        """The vector that a letter stands for."""
+        if symbol not in self.vectors:
+            notion = self.letters.notion(symbol)
+            raise NotExported(f"the library has no vector for {notion.name if notion else symbol}")
+        return self.vectors[symbol]
+
+
+NUMBERS: Mapping[Notion, str] = {
+    q.clients: "M S",
+    q.local_step_size: "step_size S",
+    q.smoothness: "L",
+    q.noise_deviation: "sigma",
+    q.gradient_dissimilarity: "zeta",
+    q.mean_dissimilarity: "zeta",
+    q.second_moment: "G",
+}
+
+VECTORS: Mapping[Notion, str] = {
+    q.local_iterate: "local_iterate S i",
+    q.next_local_iterate: "next_iterate S i",
+    q.average_iterate: "average S",
+    q.next_average_iterate: "next_average S",
+    q.stochastic_gradient: "stochastic_gradient S i",
+    q.server_model: "server_model S",
+    q.optimum: "x_star",
+    q.objective: MEAN,
+    q.client_objective: OWN,
+}
+"""What people are told of the letters of vectors and objectives."""
+
+
+def value(objective: str, point: Term, *, opaque: bool = False) -> Term:
+    """The value of an objective at a point, which has a name for Rocq; `opaque` if it is a number like any other."""
+    name = text(point, CLIENTS)
+    if opaque:
+        return Number(f"value ({objective}) ({name})")
+    if objective == MEAN and not is_own(point):
+        return Named(f"value ({MEAN}) ({name})", Mean(Atom(f"value ({OWN}) ({name})", kind="S", own=True)))
+    return Atom(f"value ({objective}) ({name})", kind="S", own=objective == OWN or is_own(point))
+
+
+def gradient(objective: str, point: Term, *, opaque: bool = False) -> Term:
+    """The gradient of an objective at a point; `opaque` if it is a vector like any other."""
+    name = text(point, CLIENTS)
+    if opaque:
+        return Atom(f"grad ({objective}) ({name})")
+    if objective == MEAN and not is_own(point):
+        of_client = Atom(f"grad ({OWN}) ({name})", own=True, vanishing=name == "x_star")
+        return Named(f"grad ({MEAN}) ({name})", Mean(of_client))
+    return Atom(
+        f"grad ({objective}) ({name})",
+        own=objective == OWN or is_own(point),
+        vanishing=objective == OWN and name == "x_star",
+    )
