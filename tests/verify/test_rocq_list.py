@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from modules import ROOT
 
 from verify.rocq.alone import section

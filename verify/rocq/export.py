@@ -78,6 +78,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
             general = theorem_of_mean(claim, certificate, used[0].claim, used[0].general)
         case Combination():
             general, used = theorem_of_combination(claim, certificate, of_id)
+        case _:
+            raise NotExported(f"certificates of the kind {type(certificate).__name__} are not written")
     theorem = general if certificate.relaxed is None else _as_stated(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
     return Exported(claim, theorem, general, conditions, tuple(used))
