@@ -174,8 +174,9 @@ def site_of(paper: Path) -> dict[str, str]:
 def test_a_made_up_paper_shows_its_exhibits_and_its_page(paper: Path) -> None:
     """What lacks a package is left out, what does not suit is not computed."""
     pages = site_of(paper)
-    assert set(pages) == {"index.html", "made-up-fed-avg.html", "powers.html"}
-    assert 'The powers: <a href="powers.html">a chart and a table</a>' in pages["index.html"]
+    assert set(pages) == {"index.html", "made-up.html", "made-up-fed-avg.html", "powers.html"}
+    for listing in ("index.html", "made-up.html"):
+        assert 'The powers: <a href="powers.html">a chart and a table</a>' in pages[listing]
     claim = pages["made-up-fed-avg.html"]
     assert claim.count("<svg") == 2
     assert claim.index("<h2>Figures</h2>") < claim.index("<h2>Seen</h2>") < claim.index("<td>It grows</td><td>no</td>")
