@@ -94,7 +94,7 @@ class ClaimPlan:
         return [self.claim.id, *map(number, texts)]
 
     def advice(self) -> dict[str, str]:
-        """The best step size of the bound, beside the one that is best for the exact error."""
+        """The best step size of the bound, beside the one that is best for the exact error that it bounds."""
         found = {} if self.optimum is None else {"step size of the bound": number(self.optimum.step_size)}
         if self.exact is not None:
             found["step size of the exact error"] = number(self.exact.exact.step_size)

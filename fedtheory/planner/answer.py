@@ -18,7 +18,7 @@ from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, covering_bound
 from fedtheory.planner.rounds_needed import Outcome
 from fedtheory.planner.target import RoundCost
-from fedtheory.shown import Card, Shown, frame
+from fedtheory.shown import Card, Shown, frame, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,16 @@ class Answer:
         """Whether a bound covers the run at the best step size."""
         return self.promise is not None and self.promise.step_size == self.best.step_size
 
+    def facts(self) -> dict[str, str]:
+        """What to run and what comes of it, by names."""
+        best = self.best
+        found = {"step size to use": number(best.step_size), "rounds": str(best.rounds)}
+        found[f"exact {self.error.name} then"] = number(best.error)
+        if self.promise is not None:
+            where = "there" if self.is_covered else f"at the step size {number(self.promise.step_size)}"
+            found[f"{self.promise.plan.claim.id} promises {where}"] = number(self.promise.value)
+        return found
+
 
 @dataclass(frozen=True, repr=False)
 class Plan(Shown):
@@ -93,7 +103,8 @@ class Plan(Shown):
         columns = ("bound", "verdict", "bounds", "value", "best step size", "value there")
         covering = [plan for plan in self.claims if plan.applicable]
         rows = [plan.row() for plan in sorted(covering, key=lambda plan: plan is not self.recommended)]
-        facts = {} if self.recommended is None else self.recommended.advice()
+        facts = {} if self.answer is None else self.answer.facts()
+        facts |= {} if self.recommended is None else self.recommended.advice()
         return Card(self.summary(), facts=facts, columns=columns, rows=rows)
 
     def to_frame(self) -> Any:
