@@ -17,11 +17,11 @@ from fedtheory.language.quantities import Quantity
 
 BASE = 4.0
 """Step sizes of the search are whole or broken powers of this, over L."""
-GRID = tuple(float(exponent) for exponent in range(-5, 3))
+GRID = tuple(float(exponent) for exponent in range(-4, 2))
 """Exponents of the coarse grid."""
 _FURTHEST = 12
 """How far it goes where one of its ends is the best."""
-_TOLERANCE, _EVALUATIONS = 0.01, 9
+_TOLERANCE, _EVALUATIONS = 0.02, 7
 """Of the refined search, in exponents; and how many errors it looks at."""
 
 
@@ -44,7 +44,7 @@ class ExactErrors:
 
     @property
     def grid(self) -> tuple[float, ...]:
-        """The step sizes of the coarse search, from 1/(1024 L) to 16/L."""
+        """The step sizes of the coarse search, from 1/(256 L) to 4/L."""
         return tuple(self.step(exponent) for exponent in GRID)
 
     @cached_property
