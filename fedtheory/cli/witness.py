@@ -25,7 +25,7 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     title = "the simplest run with nearly the largest ratio" if counterexample is None else confirmed
     in_floats = "" if found.arithmetic.is_rigorous else ", in floats"
     worst = found.worst
-    sides = "" if worst is None else f": left side {short(worst.lhs)}, right side {short(worst.rhs)}"
+    sides = "" if worst is None else f": left side {_exact(worst.lhs)}, right side {_exact(worst.rhs)}"
     print_lines(f"[bold]{title}{in_floats}[/bold]{sides}")
     # Not through Rich: who copies a line wants it whole.
     for line in [*_ladder(found), *in_words(table)]:
@@ -45,6 +45,16 @@ def save_witness(text: str | None, file: str | None) -> None:
         Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError("--save", f"cannot write {file} ({error.strerror})") from None
+
+
+_LONGEST = 44
+"""Letters of a fraction that is shown as it is."""
+
+
+def _exact(value: Any) -> str:
+    """A side as an exact fraction where it is no longer than half a line, with its decimals where these help."""
+    text, decimals = str(value), short(value)
+    return decimals if text == decimals or isinstance(value, float) or len(text) > _LONGEST else f"{text} ({decimals})"
 
 
 def _ladder(found: Check) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+
+# What Matplotlib says of its fonts, its folders and its axes is nothing that a reader can mend.
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
+warnings.filterwarnings("ignore", module="matplotlib")
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, RED, BLACK = (
     "#0072B2",

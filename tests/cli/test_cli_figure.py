@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,3 +51,13 @@ def test_without_matplotlib(command, write_run, monkeypatch: pytest.MonkeyPatch)
     """The extra is named."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     assert "fedtheory[report]" in command("simulate", write_run(), "--figure", "a.svg").complaint()
+
+
+def test_warnings_of_matplotlib_stay_inside(write_run, tmp_path: Path) -> None:
+    """A folder of settings that cannot be written to is Matplotlib's own affair: nothing but the picture is told."""
+    picture = tmp_path / "a.svg"
+    command = [sys.executable, "-m", "fedtheory", "simulate", str(write_run()), "--figure", str(picture)]
+    (tmp_path / "file").write_text("")
+    surroundings = {**os.environ, "MPLCONFIGDIR": str(tmp_path / "file" / "below")}
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, f"wrote {picture}\n")

@@ -11,7 +11,8 @@ import sympy as sp
 from fedtheory import Claim, InputError
 from fedtheory import quantities as q
 from verify.check import check
-from verify.tailored import ASPECTS, ENOUGH, KINDS, Kind, kind_of, lacking, missing, tailor
+from verify.falsify.made import ASPECTS, KINDS, Kind, kind_of
+from verify.tailored import ENOUGH, lacking, missing, tailor
 from verify.verdict import verify
 
 eta, mu, L, M, tau, T, D, sigma = sp.symbols("eta mu L M tau T D sigma", positive=True)

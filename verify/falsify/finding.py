@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Literal
 
@@ -18,12 +18,12 @@ from verify.falsify.search import search, short_search, simplest_violation
 from verify.falsify.shrink import burden, shrink, simplify
 from verify.falsify.tables import Table, written
 
-_LOOKING, _SHRINKING = 0.2, 0.6
-"""Seconds for each second of the budget, at most: to look for simpler violations, and until the end of shrinking."""
-_LONGEST_LOOK, _LONGEST_SHRINKING = 1.0, 8.0
-"""Seconds, whatever the budget: who has a violation waits no longer for a simpler one."""
-_LEAST = 5.0
-"""Seconds of budget that shrinking counts with in any case."""
+_SEARCHING = 0.85
+"""Part of the budget for the search; the rest makes a simpler run of what is found."""
+_LEAST, _LONGEST = 1.0, 8.0
+"""Seconds for that in any case, and at most: who has a violation waits no longer for a simpler one."""
+_LOOKING = 0.3
+"""Part of these seconds in which simpler violations are looked for."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,16 +80,25 @@ class Finding(Shown):
 def falsify(
     claim: Claim, budget: float, seed: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Finding:
-    """Search for a violation for `budget` seconds, and shrink it where there is one.
+    """Search for a violation, and make what is found clear and small, in `budget` seconds and hardly more.
 
     A claim is refuted by the exact check of the run that is reported, never otherwise.
     """
-    hunt = search(claim, budget, seed, on_progress)
-    table, found = _refutation(hunt, budget, seed) or _largest(hunt, budget)
+    begin, seconds = perf_counter(), int(budget)
+    on_tick = partial(_tell, on_progress, begin, seconds)
+    hunt = search(claim, _SEARCHING * budget, seed, on_tick)
+    deadline = _deadline(begin + budget)
+    table, found = _refutation(hunt, deadline, seed) or _largest(hunt, deadline)
+    on_progress(seconds, seconds)
     verdict: Literal["refuted", "not refuted"] = (
         "refuted" if found is not None and found.arithmetic.is_rigorous and found.holds is False else "not refuted"
     )
     return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, hunt.seconds)
+
+
+def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int, _done: int, _whole: int) -> None:
+    """Seconds done, of all that the search and the shrinking have."""
+    on_progress(min(int(perf_counter() - begin), seconds), seconds)
 
 
 @dataclass(frozen=True)
@@ -104,21 +113,33 @@ class Glance:
 
 def glance(claim: Claim, budget: float) -> Glance:
     """Search for a violation where bounds usually fail, for at most `budget` seconds, and shrink what is found."""
-    hunt = short_search(claim, budget)
-    refutation = _refutation(hunt, budget, seed=0)
+    begin = perf_counter()
+    hunt = short_search(claim, _SEARCHING * budget)
+    refutation = _refutation(hunt, _deadline(begin + budget), seed=0)
     return Glance(hunt.looked, None if refutation is None else refutation[0])
 
 
-def _refutation(hunt: Hunt, budget: float, seed: int) -> tuple[Table, Check] | None:
+def _deadline(end: float) -> float:
+    """When a found run has to be simple: at the end of the budget, but neither at once nor after a long wait."""
+    now = perf_counter()
+    return min(max(end, now + _LEAST), now + _LONGEST)
+
+
+def _refutation(hunt: Hunt, deadline: float, seed: int) -> tuple[Table, Check] | None:
     """The smallest counterexample that shrinking reaches from the violation found, or from one in the families."""
     if hunt.violation is None:
         return None
-    begin, budget = perf_counter(), max(budget, _LEAST)
-    simplest = simplest_violation(hunt.claim, seed, begin + min(_LOOKING * budget, _LONGEST_LOOK))
+    simplest = simplest_violation(hunt.claim, seed, _share(deadline, _LOOKING))
     starts = [hunt.violation.table] if simplest is None else [simplest, hunt.violation.table]
-    shrunk = [shrink(hunt.claim, start, begin + min(_SHRINKING * budget, _LONGEST_SHRINKING)) for start in starts]
+    shrunk = [shrink(hunt.claim, start, _share(deadline, 1 / (len(starts) - n))) for n, start in enumerate(starts)]
     table = min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
     return table, check(hunt.claim, parse_run(table, RATIONAL))
+
+
+def _share(deadline: float, part: float) -> float:
+    """The time at which a part of what is left until the deadline is over."""
+    now = perf_counter()
+    return now + part * max(deadline - now, 0)
 
 
 def _order(claim: Claim, table: Table) -> tuple[int, ...]:
@@ -128,12 +149,12 @@ def _order(claim: Claim, table: Table) -> tuple[int, ...]:
     return asked
 
 
-def _largest(hunt: Hunt, budget: float) -> tuple[Table | None, Check | None]:
+def _largest(hunt: Hunt, deadline: float) -> tuple[Table | None, Check | None]:
     """The simplest run with the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
     if hunt.best is None:
         return None, None
     arithmetic = hunt.best.found.arithmetic
     table = written(hunt.best.table, arithmetic)
     if arithmetic is RATIONAL:
-        table = simplify(hunt.claim, table, perf_counter() + _SHRINKING * budget)
+        table = simplify(hunt.claim, table, deadline)
     return table, check(hunt.claim, parse_run(table, arithmetic))

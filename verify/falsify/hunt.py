@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
+from flint import fmpq
+
 from fedtheory.arithmetic import FLOAT, RATIONAL, Arithmetic
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
@@ -15,6 +17,7 @@ from verify.check import Check, check
 from verify.check.settle import check_settled
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
+    STEP_SIZE,
     Table,
     all_steps,
     clients,
@@ -22,6 +25,7 @@ from verify.falsify.tables import (
     examine,
     features,
     get,
+    leaves,
     most_steps,
     quick,
     rows,
@@ -35,6 +39,8 @@ _MOST_ITERATES = 2**16
 """Local steps of all clients in all rounds: a claim may ask for something at each of them."""
 _LENGTH = 64
 """Steps after which a multiplication takes as long again."""
+_MOVES = fmpq(1, 16)
+"""Step size times curvature, over all steps of a run, from which on its ratio says something."""
 _POOL = 24
 """How many runs are kept as starting points."""
 
@@ -166,9 +172,13 @@ class Hunt:
             self._confirm(table)
             return NOTHING
         reached = score(found)
-        if found.holds and reached > self._best_score:
+        if found.holds and (is_lively(table), reached) > (self._best_is_lively, self._best_score):
             self.best = Candidate(table, reached, found)
         return reached
+
+    @property
+    def _best_is_lively(self) -> bool:
+        return self.best is not None and is_lively(self.best.table)
 
     @property
     def _best_score(self) -> float:
@@ -187,6 +197,16 @@ class Hunt:
         if found.holds is False:
             self.violation = Candidate(printed, score(found), found)
             raise Over
+
+
+def is_lively(table: Table) -> bool:
+    """Whether a run moves: with tiny steps both sides of a bound that contracts are still what they began with."""
+    hessians = get(table, "problem.hessians")
+    if hessians is None or get(table, STEP_SIZE) is None:
+        return True
+    curvature = max(abs(entry) for entry in leaves(hessians))
+    steps = max(leaves(get(table, STEP_SIZE)))
+    return bool(steps * curvature * all_steps(table) >= _MOVES)
 
 
 def _best_of(places: list[Place]) -> list[Place]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import cycle, islice
 from time import perf_counter
 
 import numpy as np
 
+from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.runfile import run_table
-from verify.check import check
+from fedtheory.runfile import parse_run, run_table
+from verify.check import Check, check
 from verify.check.links import condition_links, links_of
+from verify.check.outcome import unclearness
 from verify.falsify.hunt import FAR, NEAR, Hunt, Over, Place
 from verify.falsify.local import Climb, without
+from verify.falsify.made import KINDS, made
 from verify.falsify.polish import polish
 from verify.falsify.rays import along_rays
 from verify.falsify.score import NOTHING
@@ -70,19 +73,33 @@ def _hunted(way: Callable[[Hunt, Iterator[Instance], np.random.Generator], None]
 
 
 def simplest_violation(claim: Claim, seed: int, deadline: float) -> Table | None:
-    """The simplest violation among the small instances of the claim's own families; None where there is none.
+    """The simplest violation with a clear margin, else the simplest, among small runs of all kinds; None without any.
 
+    These are members of the claim's own families, and runs that are made for it.
     `deadline` is a time of `time.perf_counter`.
     """
-    violations: list[tuple[tuple[int, int, int, int], Instance]] = []
-    for instance in islice(starts(claim, np.random.default_rng(seed)), own_size(claim)):
+    violations: list[tuple[int, tuple[int, int, int, int], Table]] = []
+    for table, found in _small_runs(claim, np.random.default_rng(seed)):
+        if found.holds is False:
+            instance = Instance("", len(violations))
+            violations.append((unclearness(found.ratio), complexity(instance, parse_run(table, RATIONAL)), table))
         if perf_counter() > deadline:
             break
-        run = instance.run()
-        if not FAMILIES[instance.family].in_floats and check(claim, run).holds is False:
-            violations.append((complexity(instance, run), instance))
-    simplest = min(violations, default=None, key=lambda violation: violation[0])
-    return None if simplest is None else run_table(simplest[1].run())
+    return min(violations, default=(0, (), None), key=lambda violation: violation[:2])[2]
+
+
+def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
+    """Runs made for the claim and members of its families in turn, each with what the claim says of it."""
+    members = islice(starts(claim, generator), own_size(claim))
+    kinds = cycle(KINDS) if claim.rate is None else iter(())
+    for instance in members:
+        if not FAMILIES[instance.family].in_floats:
+            run = instance.run()
+            yield run_table(run), check(claim, run)
+        kind = next(kinds, None)
+        fitting = None if kind is None else made(claim, kind, 1, generator)
+        if fitting is not None:
+            yield fitting
 
 
 def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generator) -> None:
@@ -104,6 +121,7 @@ def _go(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generato
     _begin(hunt, instances, generator)
     if hunt.claim.rate is not None:
         return
+    _try_kinds(hunt, generator)
     for _ in range(0, own_size(hunt.claim), _BATCH):
         _try(hunt, islice(instances, _BATCH))
         _climb(hunt, generator, _SHORT)
@@ -116,6 +134,14 @@ def _go(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generato
             polish(hunt, place, generator)
         elif not found_more:
             return
+
+
+def _try_kinds(hunt: Hunt, generator: np.random.Generator) -> None:
+    """A run of every kind, made for the claim; from the best of them local searches start as well."""
+    for kind in KINDS:
+        fitting = made(hunt.claim, kind, 1, generator)
+        if fitting is not None:
+            hunt.start_from(parse_run(fitting[0], RATIONAL), in_floats=False)
 
 
 def _go_far(hunt: Hunt, left_out: tuple[str, ...], generator: np.random.Generator) -> None:

@@ -15,9 +15,11 @@ from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check
+from verify.check.outcome import unclearness
+from verify.falsify.hunt import is_lively
 from verify.falsify.knobs import knob_named, knobs_of, translated
 from verify.falsify.local import turned
-from verify.falsify.rounding import simpler, weight_of
+from verify.falsify.rounding import simpler, simplest_between, weight_of
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     STEP_SIZE,
@@ -47,11 +49,13 @@ _OPTIONAL = (
 )
 _MANY = 16
 """Parts from which on not each of them is tried on its own."""
+_TURNS = 6
+"""Steps towards a clear margin."""
 _KEY = 24
 """What an optional key weighs, beside its numbers."""
 
-Burden = tuple[bool, bool, bool, int, int]
-Keeps = Callable[[Check], bool]
+Burden = tuple[bool, int, bool, int, int]
+Keeps = Callable[[Table, Check], bool]
 """What has to stay true of a run that gets smaller."""
 
 
@@ -66,10 +70,15 @@ def shrink(claim: Claim, table: Table, deadline: float) -> Table:
 
 
 def simplify(claim: Claim, table: Table, deadline: float) -> Table:
-    """A simpler run with as large a score as the given one, on which the claim holds as well."""
+    """A simpler run with as large a score as the given one, on which the claim holds as well, and which moves."""
     found = examine(claim, table)
     reached = NOTHING if found is None else score(found)
-    return _smallest(claim, table, deadline, lambda other: other.holds is True and score(other) >= reached)
+    lively = is_lively(working_table(parse_run(table, RATIONAL)))
+
+    def keeps(other: Table, says: Check) -> bool:
+        return says.holds is True and score(says) >= reached and is_lively(other) >= lively
+
+    return _smallest(claim, table, deadline, keeps)
 
 
 def _smallest(claim: Claim, table: Table, deadline: float, keeps: Keeps) -> Table:
@@ -78,15 +87,15 @@ def _smallest(claim: Claim, table: Table, deadline: float, keeps: Keeps) -> Tabl
     return table if begin is None else written(_Shrinking(claim, start, begin, deadline, keeps).smallest())
 
 
-def _is_violated(found: Check) -> bool:
+def _is_violated(_table: Table, found: Check) -> bool:
     return found.holds is False
 
 
 def burden(claim: Claim, table: Table) -> Burden | None:
     """What a counterexample asks of a reader; None for what is none.
 
-    Rational ones come first; then those with a ratio, as a side that vanishes looks like a special
-    case; then those with constants on all of space; then the size of the run
+    Rational ones come first; then those with a clear margin, those with a small one, and those with a side that
+    vanishes, which looks like a special case; then those with constants on all of space; then the size of the run
     and the length of its numbers.
     """
     return _burden(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
@@ -106,6 +115,7 @@ class _Shrinking:
         """Steps of all kinds, until none helps or the time is up."""
         kinds = (self._fewer_parts, self._fewer_keys, self._other_units, self._simpler_numbers)
         with suppress(_TimeIsUp):
+            self._clearer()
             while sum(kind() for kind in kinds):
                 pass
         return self.table
@@ -121,6 +131,30 @@ class _Shrinking:
             return False
         self.table, self._burden = table, reached
         return True
+
+    def _clearer(self) -> None:
+        """A clear margin first, by steps that make the run no simpler; small numbers come after it."""
+        for _ in range(_TURNS):
+            if self._burden[1] == 0:
+                return
+            reached = [(table, burden, gap) for table in clearer(self.table) for burden, gap in self._gaps(table)]
+            table, burden, gap = min(reached, key=_by_margin, default=(None, None, 0.0))
+            if table is None or burden is None or (burden[1] == self._burden[1] and gap <= self._gap()):
+                return
+            self.table, self._burden = table, burden
+
+    def _gaps(self, table: Table) -> Iterator[tuple[Burden, float]]:
+        """The burden and the margin of a table that may be a counterexample."""
+        if perf_counter() > self._deadline:
+            raise _TimeIsUp
+        found = examine(self._claim, table)
+        reached = None if found is None else _burden(self._claim, table, self._keeps)
+        if found is not None and reached is not None:
+            yield reached, _margin(found) or 0.0
+
+    def _gap(self) -> float:
+        found = examine(self._claim, self.table)
+        return 0.0 if found is None else (_margin(found) or 0.0)
 
     def _fewer_parts(self) -> bool:
         """Fewer clients, coordinates, rounds, local steps, rows of data and participants."""
@@ -164,12 +198,43 @@ class _Shrinking:
         return helped
 
 
+def _by_margin(found: tuple[Table, Burden, float]) -> tuple[float, ...]:
+    """Clear margins first, the simplest run among them; of others the largest margin."""
+    _, burden, gap = found
+    return (0, *burden[3:]) if burden[1] == 0 else (burden[1], -gap)
+
+
+_AWAY = tuple(fmpq(sign, 4**power) for power in range(12) for sign in (1, -1))
+"""How far from the optimum a start may be for both sides to be there: about as far as the fault reaches."""
+_FARTHER = (fmpq(4), fmpq(1, 4), fmpq(2), fmpq(1, 2))
+
+
+def clearer(table: Table) -> Iterator[Table]:
+    """Runs in which the same fault may show more: each aspect scaled, more rounds, a start off the optimum."""
+    for knob in knobs_of(table):
+        for factor in _FARTHER:
+            other = turned(table, knob, factor)
+            if other is not None:
+                yield other
+    problem = parse_run(table, RATIONAL).problem
+    if (problem.start == problem.optimum).all():
+        for step in _AWAY:
+            near = [sorted((x + step * max(1, abs(x)), x + step * max(1, abs(x)) / 2)) for x in problem.start]
+            yield changed(table, {"problem.start": [simplest_between(low, high) for low, high in near]})
+
+
 def _burden(claim: Claim, table: Table, keeps: Keeps) -> Burden | None:
     found = examine(claim, table)
-    if found is None or not found.applicable or not keeps(found):
+    if found is None or not found.applicable or not keeps(table, found):
         return None
-    has_no_ratio = found.ratio is None and found.rate is None
-    return found.arithmetic is ENCLOSED, has_no_ratio, not found.everywhere, *_weight(table)
+    unclear = 0 if found.rate is not None or found.holds else unclearness(_margin(found))
+    return found.arithmetic is ENCLOSED, unclear, not found.everywhere, *_weight(table)
+
+
+def _margin(found: Check) -> float | None:
+    """The larger over the smaller of the two sides, by how much a violation convinces; None where one is zero."""
+    ratio = found.ratio
+    return None if ratio is None or ratio <= 0 else max(ratio, 1 / ratio)
 
 
 def _weight(table: Table) -> tuple[int, int]:

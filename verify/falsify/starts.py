@@ -12,6 +12,9 @@ from fedtheory.runfile import run_table
 from verify.falsify.tables import features
 from verify.instances import FAMILIES, Instance, families_for
 
+_ASKED = 40
+"""Members of a family that are asked for their features; a feature of one in ten is met for certain, as good as."""
+
 
 def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
     """All instances in random order, those of the claim's own families first."""
@@ -27,13 +30,15 @@ def own_size(claim: Claim) -> int:
 
 
 def setting(claim: Claim) -> set[str]:
-    """The features of all instances of the claim's own families."""
+    """The features of the instances of the claim's own families, as far as some of each show them."""
     return set().union(*(_features(name) for name in families_for(claim)))
 
 
 @cache
 def _features(name: str) -> set[str]:
-    return set().union(*(features(run_table(instance.run())) for instance in FAMILIES[name].instances))
+    members = FAMILIES[name].instances
+    chosen = members[:: max(len(members) // _ASKED, 1)]
+    return set().union(*(features(run_table(instance.run())) for instance in chosen))
 
 
 def _shuffled(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:

@@ -1,0 +1,90 @@
+"""Counterexamples that convince: a clear margin first, then small numbers; and ratios away from trivial ends."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, Claim, parse_run
+from fedtheory import quantities as q
+from verify.check import check
+from verify.check.outcome import CLEAR, unclearness
+from verify.falsify import falsify, finding, shrink
+from verify.falsify.hunt import is_lively
+from verify.falsify.shrink import burden
+from verify.falsify.tables import working_table
+
+eta, mu, L, M, tau, T, D, sigma = sp.symbols("eta mu L M tau T D sigma", positive=True)
+WHERE = {
+    eta: q.local_step_size,
+    mu: q.strong_convexity,
+    L: q.smoothness,
+    M: q.clients,
+    tau: q.local_steps,
+    T: q.rounds,
+    D: q.initial_distance,
+    sigma: q.noise_deviation,
+}
+CONTRACTS = Claim(
+    id="mine:contracts",
+    lhs=q.final_distance_sq,
+    rhs=(1 - eta * mu) ** (tau * T) * D**2 + eta * sigma**2 / (mu * M),
+    where=WHERE,
+    conditions=[eta <= 1 / (4 * L), mu > 0],
+)
+"""False where clients have different curvatures and make several steps."""
+HARDLY = {
+    "problem": {
+        "kind": "quadratic",
+        "hessians": [[["1"]], [["1/2"]]],
+        "linear": [["1/1000"], ["0"]],
+        "start": ["1/1500"],
+    },
+    "algorithm": {"name": "fedavg", "local_step_size": "1/64", "local_steps": 2, "rounds": 1},
+}
+"""A start at the optimum: a tiny left side against zero."""
+
+
+def test_a_side_that_vanishes_becomes_a_clear_margin() -> None:
+    """From 1e-13 against 0 to sides that both are there, one clearly above the other, in small numbers."""
+    begin = check(CONTRACTS, parse_run(HARDLY, RATIONAL))
+    assert begin.holds is False
+    assert begin.ratio is None
+    table = shrink(CONTRACTS, HARDLY, perf_counter() + 20)
+    found = check(CONTRACTS, parse_run(table, RATIONAL))
+    assert found.holds is False
+    assert found.ratio is not None
+    assert found.ratio >= CLEAR
+    asked = burden(CONTRACTS, table)
+    assert asked is not None
+    assert asked[1] == 0
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(None, 2), (1.0001, 1), (CLEAR, 0), (7.0, 0)])
+def test_what_convinces(ratio: float | None, expected: int) -> None:
+    """A clear margin comes before a small one, and any ratio before a side that is zero."""
+    assert unclearness(ratio) == expected
+
+
+@pytest.mark.parametrize(("budget", "least", "most"), [(0.0, 1.0, 1.0), (4.0, 4.0, 4.0), (100.0, 8.0, 8.0)])
+def test_what_is_left_of_the_budget(monkeypatch: pytest.MonkeyPatch, budget: float, least: float, most: float) -> None:
+    """Shrinking ends with the budget; where that is over it has a second, where much is left some seconds."""
+    monkeypatch.setattr(finding, "perf_counter", lambda: 1000.0)
+    assert least <= finding._deadline(1000.0 + budget) - 1000.0 <= most
+
+
+def test_the_largest_ratio_is_not_that_of_a_run_that_stands_still() -> None:
+    """With step sizes towards zero every contraction has the ratio 1; the run that is shown moves."""
+    true = Claim(
+        id="mine:true",
+        lhs=q.final_distance_sq,
+        rhs=(1 - eta * mu) ** T * D**2 + eta * sigma**2 / (mu * M),
+        where=WHERE,
+        conditions=[eta <= 1 / L, sp.Eq(tau, 1)],
+    )
+    found = falsify(true, 6)
+    assert found.verdict == "not refuted"
+    assert found.run is not None
+    assert is_lively(working_table(parse_run(found.run, RATIONAL)))
