@@ -1,0 +1,61 @@
+"""What may be written in a proof: the closed list of operations refuses the rest, wherever it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
+from fedtheory.kernel.expressions import Average, Gradient, Inner, norm_sq
+
+a, b = sp.symbols("a b", positive=True)
+n = sp.Symbol("n", integer=True, nonnegative=True)
+x, F = sp.symbols("x F", real=True)
+ADMITTED: list[Any] = [
+    a + b / 2,
+    sp.sqrt(a) * norm_sq(x),
+    a ** (n + 1),
+    Average(b * Inner(x, Gradient(F, x))),
+    sp.S.Zero,
+]
+REFUSED: dict[str, Any] = {
+    "a function": sp.cos(a),
+    "a maximum": sp.Max(a, b),
+    "an absolute value of a vector": norm_sq(sp.Abs(x)),
+    "an imaginary vector": norm_sq(sp.I * x),
+    "a float": sp.Float("0.5") * a,
+    "an irrational number": sp.pi * a,
+    "infinity": sp.oo,
+    "an exponent that is a sum of letters": a ** (n + b),
+    "a third root": a ** sp.Rational(1, 3),
+    "an ordering": sp.Le(a, b),
+}
+
+
+@pytest.mark.parametrize("expression", ADMITTED, ids=str)
+def test_what_may_be_written(expression: Any) -> None:
+    """Letters, rationals, sums, products, powers, and the heads of the language; orderings of them as conditions."""
+    require_admitted(expression)
+    require_admitted_condition(sp.Le(expression, 7 + a, evaluate=False))
+    require_admitted_condition(sp.Le(expression, b * sp.Min(a, 1 / b), evaluate=False))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_may_not_be_written(name: str) -> None:
+    """It is refused alone, inside of others, and in conditions."""
+    for expression in (REFUSED[name], *([] if name == "an ordering" else [1 + b * REFUSED[name]])):
+        with pytest.raises(Rejected):
+            require_admitted(expression)
+        if name not in {"an ordering", "infinity"}:
+            with pytest.raises(Rejected):
+                require_admitted_condition(sp.Le(a, expression, evaluate=False))
+
+
+@pytest.mark.parametrize("condition", [sp.Eq(a, b), sp.Ne(a, b), sp.true, a + b, sp.Or(a < b, a > 1)], ids=str)
+def test_conditions_that_are_none(condition: Any) -> None:
+    """Only orderings are."""
+    with pytest.raises(Rejected, match="no ordering"):
+        require_admitted_condition(condition)
