@@ -61,7 +61,7 @@ def test_the_verdict_follows_from_the_instances_that_were_made() -> None:
     assert false.evidence.arithmetic.is_rigorous
     assert true.verdict == "supported"
     assert true.instances >= ENOUGH
-    assert true.lacking == {"several local steps": 0}
+    assert true.lacking["several local steps"] == 0
 
 
 @pytest.mark.parametrize("kind", KINDS[::5], ids=lambda kind: ", ".join(kind.words))
