@@ -86,7 +86,7 @@ class RoundsNeeded:
         below = np.flatnonzero(curve <= self.accuracy) if self.accuracy is not None else np.array([], dtype=int)
         needed = int(below[0]) + 1 if len(below) else rounds
         error = float(curve[needed - 1])
-        half = float(curve[(needed - 1) // 2])
+        half = float(curve[needed // 2 - 1]) if needed > 1 else math.inf
         return Outcome(step_size, needed, error, bool(len(below)), bool(math.isfinite(error) and error < _FALLS * half))
 
     def best(self) -> Outcome:

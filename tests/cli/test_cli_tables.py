@@ -114,7 +114,9 @@ def test_commands(name: str, width: int | None, command, handed, places, monkeyp
     outcome = command(*(places.get(argument, argument) for argument in COMMANDS[name]))
     assert outcome.code in (0, 1)
     assert handed
-    assert all(cell_len(line) <= (width or 80) for line in outcome.out.splitlines())
+    # Prose is left to the terminal, which folds it; the lines of tables are not.
+    ruled = [line for line in outcome.out.splitlines() if RULES.search(line)]
+    assert all(cell_len(line) <= (width or 80) for line in ruled)
     known = RULES.sub(" ", outcome.out).split()
     joined = "".join(known)
     for word in (word for text in handed for word in Text.from_markup(text, emoji=False).plain.split()):
