@@ -255,11 +255,12 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def _inside(self) -> list[list[tuple[Array, Array]]]:
-        """For each round and k: the second moment of the averaged iterate, (d, d), and the drift of each kind, (G,)."""
+        """For each round and k: the second moment of the averaged iterate, (d, d), and the drift of each kind, (G,).
+
+        A client that has finished its steps stays where it is.
+        """
         if self.layout.own:
             raise NotApplicable(f"the clients of {self.definition.name} keep vectors of their own between rounds")
-        if self.algorithm.work.common_steps is None:
-            raise NotApplicable("the clients take different numbers of local steps")
         return [list(self._round(n, joint)) for n, joint in enumerate(self.joints[: len(self.moments) - 1])]
 
     def _round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
