@@ -70,10 +70,10 @@ def test_every_command_takes_the_folder(command, paper: Path) -> None:
 
 
 def test_its_pages(command, paper: Path, tmp_path: Path) -> None:
-    """An index, a page for each claim, and the errata; links stay inside."""
+    """An index, a page of the paper and one for each claim, and the errata; links stay inside."""
     pages = tmp_path / "pages"
     assert command("report", paper, "-o", pages, "--jobs", 1).code == 0
-    names = {"index", "errata", "paper-lemma-1", "paper-lemma-1-fixed", "paper-thm-1"}
+    names = {"index", "paper", "errata", "paper-lemma-1", "paper-lemma-1-fixed", "paper-thm-1"}
     assert {page.stem for page in pages.glob("*.html")} == names
     proved = (pages / "paper-lemma-1-fixed.html").read_text(encoding="utf-8")
     assert "Proved: the kernel accepts the certificate below" in proved

@@ -37,7 +37,7 @@ def test_a_quotient_has_the_values_of_what_it_was_made_of(one: Any, other: Any) 
     """At points; it is zero where it is zero everywhere, and equal numbers are written the same."""
     whole = quotient(one).expression
     for point in POINTS:
-        assert whole.xreplace(point) == sp.nsimplify(one.xreplace(point))
+        assert whole.xreplace(point) == one.xreplace(point)
     assert is_zero(one - other) is (sp.cancel(one - other) == 0)
     assert quotient(sp.expand(one + other) - other).expression == whole
     assert quotient(one * (other**2 + 1) / (other**2 + 1)).expression == whole

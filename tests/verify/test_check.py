@@ -147,11 +147,11 @@ def test_decimal_coefficients_and_whole_powers_of_quantities() -> None:
         ({"lhs": norm_sq(v), "place": "step"}, "inside an Expectation"),
         ({"lhs": Expectation(norm_sq(v)), "place": "path"}, "nothing is random"),
         ({"lhs": norm_sq(v)}, "vectors have values at local steps only"),
-        ({"lhs": T, "conditions": [tau >= 0]}, "expected conditions such as"),
+        ({"lhs": T, "conditions": [tau <= -1]}, "expected conditions such as"),
     ],
 )
 def test_statements_without_meaning_are_refused(claim: dict[str, Any], complaint: str) -> None:
-    """Fourth moments, stray expectations and decided conditions are input errors, not silent wrong numbers."""
+    """Fourth moments, stray expectations and false conditions are input errors, not silent wrong numbers."""
     where = {**WHERE, v: q.local_iterate}
     with pytest.raises(InputError, match=complaint):
         check(Claim(id="t:meaningless", rhs=0, where=where, **claim), tiny_run())
