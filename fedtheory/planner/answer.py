@@ -13,7 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.planner.advice import ClaimPlan
 from fedtheory.planner.bound import Bound
-from fedtheory.planner.coverage import ERRORS
+from fedtheory.planner.coverage import ERRORS, LIMITS
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, covering_bound
 from fedtheory.planner.rounds_needed import Outcome
@@ -122,13 +122,16 @@ def answered(
     error, planned, best = outcomes
     run = errors.at(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
-    usable = [
-        plan for plan in plans if plan.bound is not None and plan.self_contained and plan.error.name not in DRIFTS
-    ]
+    usable = [plan for plan in plans if plan.bound is not None and plan.self_contained and _is_of_runs(plan.error)]
     promise = _best([Promise(p, best.step_size, b) for p, b in _covering(usable, run)], error)
     if promise is None:
         promise = _best(_elsewhere(usable, errors), error)
     return Answer(error, accuracy, run.algorithm.work.steps, planned, best, promise, _widest(usable))
+
+
+def _is_of_runs(error: Quantity) -> bool:
+    """Whether it is how far a run of these rounds is from the optimum: no drift inside rounds, no limit."""
+    return error.name not in DRIFTS and error not in LIMITS
 
 
 def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, Bound]]:

@@ -9,6 +9,9 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims, repairs_of
 
+LIMITS: tuple[Quantity, ...] = (q.limiting_suboptimality, q.limiting_distance_sq, q.leading_limiting_distance_sq)
+"""Errors at which runs settle: a bound on one of them says nothing of a run with so many rounds."""
+
 ERRORS: tuple[Quantity, ...] = (
     q.average_suboptimality,
     q.final_suboptimality,
@@ -21,9 +24,7 @@ ERRORS: tuple[Quantity, ...] = (
     q.mean_surrogate_suboptimality,
     q.mean_surrogate_gap,
     q.mean_round_gap,
-    q.limiting_suboptimality,
-    q.limiting_distance_sq,
-    q.leading_limiting_distance_sq,
+    *LIMITS,
     q.average_round_drift,
     q.max_drift,
 )

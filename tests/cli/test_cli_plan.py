@@ -261,3 +261,13 @@ def test_bad_arguments(command, arguments: tuple[str, ...], complaint: str) -> N
 def test_run_file_and_constants(command, write_run, changes: Changes) -> None:
     """A run file has its own constants; others beside it are refused."""
     assert "got both" in command("plan", write_run(changes), "--set", "L=1").complaint()
+
+
+def test_a_limit_promises_nothing_of_a_run(command, write_run) -> None:
+    """A bound on the error at which runs settle covers this run, and is not its answer."""
+    path = write_run({"problem.linear": '[["1","0"], ["1","0"]]', "problem.noise": '"0"'})
+    document = command("plan", path, "--source", "vlaski2023", "--json").document
+    settled = {c["id"] for c in document["claims"] if c["applicable"] and "limiting" in (c["error"] or "")}
+    assert settled
+    promised = document["answer"]["bound"]
+    assert promised is None or promised["id"] not in settled
