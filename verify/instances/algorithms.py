@@ -18,7 +18,7 @@ _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 16))
 """Step sizes as fractions of 1/L, for one local step."""
 _PROBABILITIES = ("1", "1/2", "1/5", "1/10")
 _MOMENTA = ("0", "1/2", "9/10")
-_SIZE = 40
+_SIZE = 240
 
 Keys = dict[str, Any]
 
@@ -42,6 +42,13 @@ def _local_steps(generator: np.random.Generator, clients: int) -> list[int]:
     return [1 + int(count) for count in generator.integers(3, size=clients)]
 
 
+@family("one local step", _SIZE, meant_for=a.update_rule)
+def one_local_step(number: int) -> Run:
+    """Federated averaging with one local step, at step sizes up to 1/L."""
+    generator = np.random.default_rng([20, number])
+    return _run(_problem(generator, number), generator, 1, {"name": "fedavg", "local_steps": 1})
+
+
 @family("SCAFFOLD", _SIZE, meant_for=a.scaffold)
 def scaffold(number: int) -> Run:
     """SCAFFOLD with one to three local steps, as many for each client or not."""
@@ -63,14 +70,14 @@ def server_momentum(number: int) -> Run:
     """FedAvgM, heavy-ball and Nesterov, with one or two local steps."""
     generator = np.random.default_rng([23, number])
     keys = {"name": "fedavgm", "momentum": _MOMENTA[number % 3], "nesterov": number % 4 > 1}
-    return _run(_problem(generator, number), generator, 2, keys | {"local_steps": 1 + number // 8 % 2})
+    return _run(_problem(generator, number), generator, 2, keys | {"local_steps": 2 if number // 8 % 8 == 0 else 1})
 
 
 @family("graphs", _SIZE, meant_for=a.dsgd)
 def graphs(number: int) -> Run:
     """DSGD on two or three clients that listen to each other, more or less; half have one Hessian."""
     generator = np.random.default_rng([24, number])
-    problem = _problem(generator, number, shared=number % 4 < 3)
+    problem = _problem(generator, number, shared=number % 8 > 0)
     return _run(problem, generator, 1, {"name": "dsgd", "mixing": _mixing(problem.clients, fmpq(number % 3 + 1, 3))})
 
 
@@ -80,16 +87,16 @@ def _mixing(clients: int, heard: fmpq) -> list[list[str]]:
     return [[str(shared + (1 - heard if i == j else 0)) for j in range(clients)] for i in range(clients)]
 
 
-@family("compression", _SIZE, meant_for=a.compressed)
+@family("compression", 2 * _SIZE, meant_for=a.compressed)
 def compression(number: int) -> Run:
     """One random coordinate of one or two, or all of them."""
     generator = np.random.default_rng([25, number])
     problem = _problem(generator, number)
     kept = 1 + number // 4 % problem.dimension
-    return _run(problem, generator, 1, {"name": "compressed", "coordinates": kept, "local_steps": 1 + number // 20})
+    return _run(problem, generator, 1, {"name": "compressed", "coordinates": kept, "local_steps": 2 if number % 12 == 0 else 1})
 
 
-@family("proximal terms", _SIZE, meant_for=a.fedprox)
+@family("proximal terms", 40, meant_for=a.fedprox)
 def proximal_terms(number: int) -> Run:
     """FedProx with one to three local steps."""
     generator = np.random.default_rng([26, number])
@@ -97,7 +104,7 @@ def proximal_terms(number: int) -> Run:
     return _run(_problem(generator, number), generator, 4, keys)
 
 
-@family("unequal local work", 12, meant_for=a.fednova, for_rates=True)
+@family("unequal local work", 204, meant_for=a.fednova, for_rates=True)
 def unequal_local_work(number: int) -> Run:
     """FedNova with one to three local steps, at small step sizes."""
     generator = np.random.default_rng([27, number])
