@@ -93,7 +93,8 @@ def compression(number: int) -> Run:
     generator = np.random.default_rng([25, number])
     problem = _problem(generator, number)
     kept = 1 + number // 4 % problem.dimension
-    return _run(problem, generator, 1, {"name": "compressed", "coordinates": kept, "local_steps": 2 if number % 12 == 0 else 1})
+    steps = 2 if number % 12 == 0 else 1
+    return _run(problem, generator, 1, {"name": "compressed", "coordinates": kept, "local_steps": steps})
 
 
 @family("proximal terms", 40, meant_for=a.fedprox)
