@@ -18,6 +18,7 @@ test: lint
 
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --ignore tests/benchmarks
+	FUZZ=8 $(ONE_THREAD) $(BIN)/python -m pytest -n auto $(wildcard tests/cli/test_cli_fuzz_*.py)
 
 lint: $(READY)
 	$(BIN)/ruff check --quiet .

@@ -26,9 +26,8 @@ from report.figures.errors import exact_error
 from report.figures.ratios import ratio_over
 from report.figures.style import Figure
 from report.mathml import formula, prose
-from verify.check import Check, check
-from verify.check.nearby import nearby_runs
-from verify.check.settle import settle
+from verify.check import Check
+from verify.check.settle import check_and_settle
 
 _LISTED, _DRIFTING = 2000, 100
 """Rounds whose errors, and whose drifts, are drawn one by one."""
@@ -142,7 +141,7 @@ def own_runs(files: Sequence[str]) -> list[OwnRun]:
 
 def run_section(claim: Claim, own: OwnRun) -> RunSection:
     """What there is to say of a claim on a run."""
-    found = settle(check(claim, own.run, nearby_runs(own.run)), own.exactly)
+    found = check_and_settle(claim, own.run, own.exactly)
     curve = _curve(claim, own) if found.applicable and _is_bound(found) else None
     worst = found.worst
     summary = OnRun(

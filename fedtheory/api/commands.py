@@ -50,12 +50,9 @@ def check(claim: ClaimLike, run: RunLike, *, arithmetic: str | None = None) -> C
     >>> ft.check("renard2022:thm-2.1", run)
     <Check renard2022:thm-2.1: holds>
     """
-    from verify.check import check as checked
-    from verify.check.nearby import nearby_runs
-    from verify.check.settle import settle
+    from verify.check.settle import check_and_settle
 
-    given = run_of(run, arithmetic)
-    return settle(checked(claim_of(claim), given, nearby_runs(given)), lambda: exact_run_of(run))
+    return check_and_settle(claim_of(claim), run_of(run, arithmetic), lambda: exact_run_of(run))
 
 
 def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:

@@ -42,14 +42,12 @@ def run(
     from fedtheory.arithmetic import RATIONAL, named
     from fedtheory.language.targets import resolve
     from fedtheory.runfile import read_run
-    from verify.check import check
-    from verify.check.nearby import nearby_runs
-    from verify.check.settle import settle
+    from verify.check.settle import check_and_settle
 
     require_figure(figure)
     claim = resolve(target)
     given = read_run(run_file, named(arithmetic))
-    found = settle(check(claim, given, nearby_runs(given)), lambda: read_run(run_file, RATIONAL))
+    found = check_and_settle(claim, given, lambda: read_run(run_file, RATIONAL))
     with about(run_file):
         write_figure(figure, lambda: bound_figure_of(claim, given))
     if as_json:

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import json
+import os
 import signal
 from collections.abc import Iterator
 from functools import partial
@@ -20,7 +21,16 @@ from fedtheory.cli import run
 PATIENCE = 20.0
 """Seconds that an answer to a small file may take on a busy machine; most take milliseconds."""
 
-fuzz = partial(
+TIMES = int(os.environ.get("FUZZ", "1"))
+"""How many times the usual number of cases."""
+
+
+def fuzz(max_examples: int) -> settings:
+    """Settings of a test of so many cases."""
+    return _fuzz(max_examples=max_examples * TIMES)
+
+
+_fuzz = partial(
     settings,
     deadline=None,
     database=None,

@@ -71,7 +71,7 @@ settings_given = st.dictionaries(
 )
 
 
-@fuzz(max_examples=250)
+@fuzz(max_examples=40)
 @given(settings_given, st.none() | values)
 def test_settings_of_all_kinds(given_numbers: dict[str, str], target: str | None) -> None:
     """Constants in any combination: a plan, or one line."""

@@ -97,7 +97,7 @@ def target(folder: Path, text: str) -> str:
     return f"{folder / 'mine.py'}:claim"
 
 
-@fuzz(max_examples=2500)
+@fuzz(max_examples=312)
 @given(claim_files())
 def test_check(folder: Path, text: str) -> None:
     """A verdict or one line, in floats and in rationals, and the verdicts do not contradict each other."""
@@ -112,7 +112,7 @@ def test_check(folder: Path, text: str) -> None:
     assert None in verdicts or verdicts[0] == verdicts[1]
 
 
-@fuzz(max_examples=800)
+@fuzz(max_examples=100)
 @given(claim_files(), st.sampled_from(["show", "prove", "plan"]))
 def test_show_prove_plan(folder: Path, text: str, command: str) -> None:
     """Commands that read a claim answer the same way."""

@@ -106,21 +106,21 @@ def assert_answered(folder: Path, kind: str, content: bytes, run: str) -> None:
     assert outcome.code == 0 or "problem." in outcome.err
 
 
-@fuzz(max_examples=2400)
+@fuzz(max_examples=300)
 @given(csv_files(), st.sampled_from(sorted(RUNS)))
 def test_csv(folder: Path, content: bytes, run: str) -> None:
     """Text, missing cells, byte-order marks, other separators and encodings, huge numbers."""
     assert_answered(folder, "csv", content, run)
 
 
-@fuzz(max_examples=2000)
+@fuzz(max_examples=250)
 @given(npz_files(), st.sampled_from(sorted(RUNS)))
 def test_npz(folder: Path, content: bytes, run: str) -> None:
     """Wrong names, kinds and shapes, and archives that are cut off."""
     assert_answered(folder, "npz", content, run)
 
 
-@fuzz(max_examples=150)
+@fuzz(max_examples=40)
 @given(csv_files())
 def test_plan_from_data(folder: Path, content: bytes) -> None:
     """A plan from data alone answers the same way."""

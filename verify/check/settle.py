@@ -9,6 +9,7 @@ from fedtheory.arithmetic import ENCLOSED, FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from verify.check.nearby import nearby_runs
 from verify.check.one_run import check
 from verify.check.outcome import Check, Settlement
 
@@ -27,6 +28,14 @@ def check_settled(claim: Claim, exact: Run, floats: Run | None) -> Check:
         if not found.applicable or found.holds is not None or is_slope:
             return found
     return check(claim, exact)
+
+
+def check_and_settle(claim: Claim, given: Run, exactly: Callable[[], Run]) -> Check:
+    """A claim on a run that somebody gave: steady under small changes, and decided wherever that can be afforded.
+
+    `exactly` reads the same run in rationals.
+    """
+    return settle(check(claim, given, nearby_runs(given)), exactly)
 
 
 def settle(found: Check, exactly: Callable[[], Run]) -> Check:
