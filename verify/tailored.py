@@ -7,7 +7,7 @@ The families are drawn without a claim in mind, and of some claims only a few me
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
@@ -19,11 +19,11 @@ from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import Target, resolve
-from fedtheory.runfile import parse_run
+from fedtheory.runfile import parse_run, run_table
 from verify.check import Check
-from verify.falsify.made import ASPECTS, KINDS, Kind, kind_of, made
-from verify.falsify.tables import Table
-from verify.instances import Instance, complexity
+from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, kind_of, made
+from verify.falsify.tables import Table, examined
+from verify.instances import Instance, complexity, families_for
 from verify.trials import Outcome
 
 ENOUGH = 200
@@ -51,11 +51,16 @@ class Tailored(Instance):
 def made_for(
     outcomes: Mapping[Target, Sequence[Outcome]], jobs: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Outcome]:
-    """Outcomes on instances that are made for those claims of no paper that stand on all instances so far."""
+    """Outcomes on instances that are made for those claims of no paper that stand on all instances so far.
+
+    Claims with the same premises share them.
+    """
     from joblib import Parallel, delayed
 
-    found = {target: kinds_of(known) for target, known in outcomes.items() if _may_need_more(resolve(target), known)}
-    tasks = [(target, *wanted) for target, kinds in found.items() for wanted in missing(kinds)]
+    groups: dict[Hashable, list[Target]] = {}
+    for target in (target for target, known in outcomes.items() if _may_need_more(resolve(target), known)):
+        groups.setdefault(_premises(resolve(target)), []).append(target)
+    tasks = [task for targets in groups.values() for task in _tasks({t: outcomes[t] for t in targets})]
     results = Parallel(n_jobs=jobs, return_as="generator")(delayed(tailor)(*task) for task in tasks)
     for done, of_task in enumerate(results, start=1):
         on_progress(done, len(tasks))
@@ -65,6 +70,26 @@ def made_for(
 def _may_need_more(claim: Claim, outcomes: Sequence[Outcome]) -> bool:
     is_own = claim.is_testable and claim.rate is None and paper_with(claim.source) is None
     return is_own and not any(outcome.holds is False for outcome in outcomes)
+
+
+def _premises(claim: Claim) -> Hashable:
+    """What decides on which runs a claim says something: its families, assumptions and conditions in their meaning."""
+    meant = {(letter, claim.notation[letter]) for condition in claim.conditions for letter in condition.free_symbols}
+    return families_for(claim), tuple(claim.assumptions), tuple(claim.conditions), frozenset(meant)
+
+
+def _tasks(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[list[Target], Kind, int, Bases]]:
+    """The kinds that claims with the same premises need, and how many instances of each."""
+    wanted: dict[Kind, int] = {}
+    for known in outcomes.values():
+        for kind, count in missing(kinds_of(known)):
+            wanted[kind] = max(count, wanted.get(kind, 0))
+    if not wanted:
+        return
+    first, known = next(iter(outcomes.items()))
+    applicable = {outcome.instance for outcome in known if outcome.applicable}
+    bases = bases_among(resolve(first), applicable.__contains__)
+    yield from ((list(outcomes), kind, count, bases) for kind, count in wanted.items())
 
 
 def kinds_of(outcomes: Sequence[Outcome]) -> list[Kind]:
@@ -97,25 +122,33 @@ def missing(found: Sequence[Kind]) -> list[tuple[Kind, int]]:
     return wanted
 
 
-def tailor(target: Target, kind: Kind, count: int) -> list[Outcome]:
-    """What a claim says of so many instances of a kind, or of as many as can be made."""
-    claim = resolve(target)
-    generator = np.random.default_rng([7, KINDS.index(kind)])
+def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases) -> list[Outcome]:
+    """What claims say of so many instances of a kind that are made for the first, or of as many as can be made."""
+    first, generator = resolve(targets[0]), np.random.default_rng([7, KINDS.index(kind)])
     outcomes: list[Outcome] = []
+    found = 0
     for number in range(_TRIES * count):
         begin = perf_counter()
         # Where nothing is found, the conditions may ask for more clients or rounds.
-        size = 1 if outcomes else min(1 + number // 2, _LARGEST)
-        fitting = made(claim, kind, size, generator)
+        size = 1 if found else min(1 + number // 2, _LARGEST)
+        fitting = made(first, bases, kind, size, generator)
         if fitting is not None:
-            table, found = fitting
-            instance = Tailored("made for the claim", number, table, kind)
-            outcomes.append(_outcome(target, instance, found, perf_counter() - begin))
-        if len(outcomes) == count or (not outcomes and number == _IN_VAIN):
+            run, of_first = fitting
+            instance = Tailored("made for the claim", number, run_table(run), kind)
+            checks = [of_first, *(examined(resolve(target), run) for target in targets[1:])]
+            outcomes += _outcomes(targets, checks, instance, run, perf_counter() - begin)
+            found += 1
+        if found == count or (not found and number == _IN_VAIN):
             break
     return outcomes
 
 
-def _outcome(target: Target, instance: Tailored, found: Check, seconds: float) -> Outcome:
-    size = complexity(instance, instance.run())
-    return Outcome(target, instance, True, found.everywhere, found.holds, True, found.ratio, size, seconds)
+def _outcomes(
+    targets: Sequence[Target], checks: Sequence[Check | None], instance: Tailored, run: Run, seconds: float
+) -> Iterator[Outcome]:
+    """Those of the claims that say something of an instance, each with its share of the time."""
+    size = complexity(instance, run)
+    for target, found in zip(targets, checks, strict=True):
+        if found is not None and found.applicable and found.holds is not None:
+            share = seconds / len(targets)
+            yield Outcome(target, instance, True, found.everywhere, found.holds, True, found.ratio, size, share)

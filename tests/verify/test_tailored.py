@@ -11,7 +11,7 @@ import sympy as sp
 from fedtheory import Claim, InputError
 from fedtheory import quantities as q
 from verify.check import check
-from verify.falsify.made import ASPECTS, KINDS, Kind, kind_of
+from verify.falsify.made import ASPECTS, KINDS, Kind, bases_of, kind_of
 from verify.tailored import ENOUGH, lacking, missing, tailor
 from verify.verdict import verify
 
@@ -47,7 +47,12 @@ ONE_STEP = Claim(
 
 def test_instances_refute_a_bound_that_forgets_differing_curvatures() -> None:
     """From the optimum, with exact gradients and several steps, all of its terms vanish: made runs violate it."""
-    made = tailor(FORGETFUL, Kind("curvatures that differ", noisy=False, many_steps=True, at_optimum=True), 5)
+    made = tailor(
+        [FORGETFUL],
+        Kind("curvatures that differ", noisy=False, many_steps=True, at_optimum=True),
+        5,
+        bases_of(FORGETFUL),
+    )
     violated = next(outcome for outcome in made if outcome.holds is False)
     assert check(FORGETFUL, violated.instance.run()).holds is False
 
@@ -67,11 +72,25 @@ def test_the_verdict_follows_from_the_instances_that_were_made() -> None:
 @pytest.mark.parametrize("kind", KINDS[::5], ids=lambda kind: ", ".join(kind.words))
 def test_made_instances_are_of_their_kind(kind) -> None:
     """Exact runs of the kind that was asked for, on which the claim applies, the same ones each time."""
-    made = tailor(ONE_STEP, kind, 3)
+    made, again = (tailor([ONE_STEP], kind, 3, bases_of(ONE_STEP)) for _ in range(2))
     assert len(made) == (0 if kind.many_steps else 3)
     assert all(outcome.applicable and outcome.exact and outcome.holds for outcome in made)
     assert [kind_of(outcome.instance.run()) for outcome in made] == [kind] * len(made)
-    assert [outcome.ratio for outcome in made] == [outcome.ratio for outcome in tailor(ONE_STEP, kind, 3)]
+    assert [outcome.ratio for outcome in made] == [outcome.ratio for outcome in again]
+
+
+def test_claims_share_what_is_made_for_the_first_of_them() -> None:
+    """Each has an outcome on every instance of which it speaks, with its own answer; of other runs it has none."""
+    kind = Kind("one client", noisy=True, many_steps=False, at_optimum=False)
+    false = replace(ONE_STEP, id="mine:too-small", rhs=D**2 / 10**6)
+    elsewhere = replace(ONE_STEP, id="mine:elsewhere", conditions=[M >= 2])
+    alone = tailor([ONE_STEP], kind, 3, bases_of(ONE_STEP))
+    together = tailor([ONE_STEP, false, elsewhere], kind, 3, bases_of(ONE_STEP))
+    assert [(o.instance.run().summary(), o.ratio) for o in together if o.target is ONE_STEP] == [
+        (o.instance.run().summary(), o.ratio) for o in alone
+    ]
+    assert [o.holds for o in together if o.target is false] == [False] * 3
+    assert not [o for o in together if o.target is elsewhere]
 
 
 def test_what_is_missing_makes_every_aspect_enough() -> None:

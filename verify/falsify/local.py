@@ -8,15 +8,15 @@ from contextlib import suppress
 import numpy as np
 from flint import fmpq
 
+from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
 from fedtheory.language.claim import Claim
-from fedtheory.runfile import parse_run
 from verify.check.applicability import conditions_hold
 from verify.falsify.hunt import Place
 from verify.falsify.knobs import Knob, knob_named, knobs_of
 from verify.falsify.rounding import factor_of, simplest_between
 from verify.falsify.score import NOTHING
-from verify.falsify.tables import STEP_SIZE, Table, quick, scaled
+from verify.falsify.tables import NO_RUN, STEP_SIZE, Table, quick, read, scaled
 
 Look = Callable[[Table], float]
 Structure = Callable[[Table], Iterator[Table]]
@@ -116,33 +116,49 @@ class Climb:
 
 def within_conditions(claim: Claim, table: Table) -> Table | None:
     """The table with smaller steps, so that the conditions hold; None where smaller steps are no help."""
-    if _conditions_hold(claim, table) is not False:
-        return None
-    for power in (1, 2, 4, 8, 16):
-        smaller = _with_steps(table, fmpq(1, 2**power))
-        if _conditions_hold(claim, smaller):
-            return smaller
-    return None
+    run = read(table, quick(table))
+    factor = None if run is None else factor_within(claim, run)
+    return None if factor is None else _with_steps(table, factor)
 
 
 def at_the_edge(claim: Claim, table: Table) -> Table | None:
     """The table with the largest step size that the conditions allow; None where they set no limit near it."""
+    run = read(table, quick(table))
+    factor = None if run is None else factor_at_edge(claim, run)
+    return None if factor is None else _with_steps(table, factor)
+
+
+def factor_within(claim: Claim, run: Run) -> fmpq | None:
+    """A factor of the steps with which the conditions hold; None where they do already, or smaller ones are no help."""
+    if _conditions_hold(claim, run) is not False:
+        return None
+    for power in (1, 2, 4, 8, 16):
+        factor = fmpq(1, 2**power)
+        if _hold_with(claim, run, factor):
+            return factor
+    return None
+
+
+def factor_at_edge(claim: Claim, run: Run) -> fmpq | None:
+    """The factor of the largest steps that the conditions allow; None where they set no limit near the present ones."""
     low, high = fmpq(1), fmpq(2)
-    while _conditions_hold(claim, _with_steps(table, high)):
+    while _hold_with(claim, run, high):
         low, high = high, 2 * high
         if high > 2**16:
             return None
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _conditions_hold(claim, _with_steps(table, middle)):
+        if _hold_with(claim, run, middle):
             low = middle
         else:
             high = middle
     # An edge is a simple number most of the time.
-    for edge in _simplest_first(low, high):
-        if _conditions_hold(claim, _with_steps(table, edge)):
-            return _with_steps(table, edge)
-    return None
+    return next((edge for edge in _simplest_first(low, high) if _hold_with(claim, run, edge)), None)
+
+
+def with_steps_times(run: Run, factor: fmpq) -> Run:
+    """The run with all step sizes multiplied; what is known of its problem stays known."""
+    return run.with_step_factor(run.arithmetic.number(factor, STEP_SIZE))
 
 
 def _simplest_first(low: fmpq, high: fmpq) -> Iterator[fmpq]:
@@ -157,8 +173,12 @@ def _with_steps(table: Table, factor: fmpq) -> Table:
     return scaled(table, {STEP_SIZE: factor})
 
 
-def _conditions_hold(claim: Claim, table: Table) -> bool | None:
+def _hold_with(claim: Claim, run: Run, factor: fmpq) -> bool | None:
+    return _conditions_hold(claim, with_steps_times(run, factor))
+
+
+def _conditions_hold(claim: Claim, run: Run) -> bool | None:
     """Whether all conditions hold; None where they cannot be asked."""
-    with suppress(FedtheoryError, ArithmeticError, LookupError, ValueError):
-        return conditions_hold(claim, parse_run(table, quick(table)))
+    with suppress(*NO_RUN):
+        return conditions_hold(claim, run)
     return None

@@ -6,9 +6,9 @@ from the optimum or from elsewhere: most bounds that are false fail on one of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from typing import Any, Literal, get_args
 
@@ -18,25 +18,23 @@ from flint import fmpq
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.runfile import parse_run, run_table
+from fedtheory.runfile import run_table
 from verify.check import Check
 from verify.falsify.knobs import knobs_of
-from verify.falsify.local import at_the_edge, turned, within_conditions, without
+from verify.falsify.local import factor_at_edge, factor_within, turned, with_steps_times, without
 from verify.falsify.tables import (
-    STEP_SIZE,
     Table,
     changed,
     clients,
-    examine,
+    examined,
     features,
     get,
-    scaled,
+    read,
     with_clients,
     with_entry,
     working_table,
-    written,
 )
-from verify.instances import FAMILIES, families_for
+from verify.instances import FAMILIES, Instance, families_for
 
 _BASES = 40
 """Members of the families that are changed, at most."""
@@ -72,12 +70,17 @@ ASPECTS = tuple(dict.fromkeys(word for kind in KINDS for word in kind.words))
 
 def kind_of(run: Run) -> Kind:
     """The kind of a run."""
-    table = run_table(run)
-    noisy = get(table, "problem.batch") is not None or any(str(v) != "0" for v in table["problem"].get("noise", ()))
+    return _kind_of(run_table(run), run)
+
+
+def _kind_of(table: Table, run: Run) -> Kind:
     at_optimum = bool((run.problem.start == run.problem.optimum).all())
-    return Kind(
-        _clients_of(table["problem"], run.problem.clients), noisy, max(run.algorithm.work.steps) > 1, at_optimum
-    )
+    several = max(run.algorithm.work.steps) > 1
+    return Kind(_clients_of(table["problem"], run.problem.clients), _is_noisy(table), several, at_optimum)
+
+
+def _is_noisy(table: Table) -> bool:
+    return get(table, "problem.batch") is not None or any(str(v) != "0" for v in table["problem"].get("noise") or ())
 
 
 def _clients_of(problem: Mapping[str, Any], count: int) -> Clients:
@@ -95,38 +98,64 @@ _SHAPES = ("hessians", "inputs", "terms")
 _OWN = (*_SHAPES, "linear", "outputs")
 
 
-def made(claim: Claim, kind: Kind, size: int, generator: np.random.Generator) -> tuple[Table, Check] | None:
-    """A changed member of a family, if it is of the kind and the claim applies to it."""
-    bases = _bases(claim)
-    table = _of_kind(_pick(generator, bases), kind, size, generator) if bases else None
+@dataclass(frozen=True, eq=False)
+class Bases:
+    """Small members of families, which are changed."""
+
+    tables: Sequence[Table]
+
+    @cached_property
+    def features(self) -> set[str]:
+        """What these runs have; a run with more is outside what a claim is about."""
+        return set().union(*map(features, self.tables))
+
+    def for_kind(self, kind: Kind) -> list[Table]:
+        """Those that can be changed to a kind."""
+        return [table for table in self.tables if _may_become(table, kind)]
+
+
+def _may_become(base: Table, kind: Kind) -> bool:
+    """Data and losses keep their noise, and their clients what they pull."""
+    if "hessians" in base["problem"]:
+        return True
+    differ = kind.clients == "pulls that differ" or (kind.clients == "curvatures that differ" and clients(base) == 1)
+    return _is_noisy(base) == kind.noisy and not differ
+
+
+@cache
+def bases_of(claim: Claim) -> Bases:
+    """Small members of the claim's own families; those on which it applies, where there are some."""
+    return bases_among(claim, lambda instance: _applies(claim, instance))
+
+
+def _applies(claim: Claim, instance: Instance) -> bool:
+    found = examined(claim, instance.run())
+    return found is not None and found.applicable
+
+
+def bases_among(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
+    """The same, where it is known on which members the claim applies."""
+    instances = [i for name in families_for(claim) for i in FAMILIES[name].instances if not FAMILIES[name].in_floats]
+    chosen = [instances[place] for place in np.random.default_rng(7).permutation(len(instances))[: 2 * _BASES]]
+    small = {i: table for i in chosen if _is_small(table := working_table(i.run()))}
+    applicable = [table for i, table in small.items() if applies(i)]
+    return Bases((applicable if len(applicable) >= _BASES // 4 else [*applicable, *small.values()])[:_BASES])
+
+
+def made(claim: Claim, bases: Bases, kind: Kind, size: int, generator: np.random.Generator) -> tuple[Run, Check] | None:
+    """One of the bases, changed, if it is of the kind then and the claim applies to it."""
+    fitting = bases.for_kind(kind)
+    table = _of_kind(_pick(generator, fitting), kind, size, generator) if fitting else None
     for _ in range(int(generator.integers(3))):
         table = None if table is None else _turned(table, generator)
     table = without(table, ("start",)) if table is not None and kind.at_optimum else table
-    if table is None or not features(table) <= _features(claim):
+    run = None if table is None or not features(table) <= bases.features else read(table)
+    # A step size changes no kind: what has become of another one is left before anything is computed of it.
+    if run is None or table is None or _kind_of(table, run) != kind:
         return None
-    table = _with_its_step_size(claim, table, generator)
-    found = examine(claim, table)
-    if found is None or not found.applicable or found.holds is None:
-        return None
-    plain = written(table)
-    return (plain, found) if kind_of(parse_run(plain, RATIONAL)) == kind else None
-
-
-@cache
-def _bases(claim: Claim) -> list[Table]:
-    """Small members of the claim's own families; those on which it applies, where there are some."""
-    instances = [i for name in families_for(claim) for i in FAMILIES[name].instances if not FAMILIES[name].in_floats]
-    chosen = np.random.default_rng(7).permutation(len(instances))
-    tables = [working_table(instances[place].run()) for place in chosen[: 2 * _BASES]]
-    small = [table for table in tables if _is_small(table)]
-    applicable = [t for t in small if (found := examine(claim, t)) is not None and found.applicable]
-    return (applicable if len(applicable) >= _BASES // 4 else [*applicable, *small])[:_BASES]
-
-
-@cache
-def _features(claim: Claim) -> set[str]:
-    """What the runs of the claim's own families have; a run with more is outside what it is about."""
-    return set().union(*map(features, _bases(claim)))
+    run = _with_its_step_size(claim, run, generator)
+    found = examined(claim, run)
+    return (run, found) if found is not None and found.applicable and found.holds is not None else None
 
 
 def _is_small(table: Table) -> bool:
@@ -202,10 +231,11 @@ def _turned(table: Table, generator: np.random.Generator) -> Table | None:
     return turned(table, knob, _pick(generator, factors))
 
 
-def _with_its_step_size(claim: Claim, table: Table, generator: np.random.Generator) -> Table:
+def _with_its_step_size(claim: Claim, run: Run, generator: np.random.Generator) -> Run:
     """A step size that the conditions allow, now and then the largest one."""
-    table = scaled(table, {STEP_SIZE: _pick(generator, _FACTORS)})
-    if not claim.conditions:
-        return table
-    table = within_conditions(claim, table) or table
-    return (at_the_edge(claim, table) or table) if int(generator.integers(8)) == 0 else table
+    run, at_edge = with_steps_times(run, _pick(generator, _FACTORS)), int(generator.integers(8)) == 0
+    for factor_of in (factor_within, factor_at_edge)[: (1 + at_edge) if claim.conditions else 0]:
+        # Conditions in enclosures would take longer than all the rest.
+        factor = factor_of(claim, run if run.arithmetic is RATIONAL else run.as_floats())
+        run = run if factor is None else with_steps_times(run, factor)
+    return run

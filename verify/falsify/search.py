@@ -18,7 +18,7 @@ from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
 from verify.falsify.hunt import FAR, NEAR, Hunt, Over, Place
 from verify.falsify.local import Climb, without
-from verify.falsify.made import KINDS, made
+from verify.falsify.made import KINDS, bases_of, made
 from verify.falsify.polish import polish
 from verify.falsify.rays import along_rays
 from verify.falsify.score import NOTHING
@@ -97,9 +97,9 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
             run = instance.run()
             yield run_table(run), check(claim, run)
         kind = next(kinds, None)
-        fitting = None if kind is None else made(claim, kind, 1, generator)
+        fitting = None if kind is None else made(claim, bases_of(claim), kind, 1, generator)
         if fitting is not None:
-            yield fitting
+            yield run_table(fitting[0]), fitting[1]
 
 
 def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generator) -> None:
@@ -139,9 +139,9 @@ def _go(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generato
 def _try_kinds(hunt: Hunt, generator: np.random.Generator) -> None:
     """A run of every kind, made for the claim; from the best of them local searches start as well."""
     for kind in KINDS:
-        fitting = made(hunt.claim, kind, 1, generator)
+        fitting = made(hunt.claim, bases_of(hunt.claim), kind, 1, generator)
         if fitting is not None:
-            hunt.start_from(parse_run(fitting[0], RATIONAL), in_floats=False)
+            hunt.start_from(fitting[0], in_floats=False)
 
 
 def _go_far(hunt: Hunt, left_out: tuple[str, ...], generator: np.random.Generator) -> None:

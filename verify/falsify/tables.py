@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from operator import mul
@@ -175,16 +176,28 @@ def written(table: Table, arithmetic: Arithmetic = RATIONAL) -> Table:
     return run_table(parse_run(table, arithmetic))
 
 
-def examine(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Check | None:
-    """The check of a claim on a table; None where the table is no run or leaves the reach of the arithmetic.
+NO_RUN = (FedtheoryError, ArithmeticError, LookupError, ValueError)
+"""What reading or checking a changed run may raise: a quantity may ask for a second client that it has not."""
 
-    A quantity may also ask for what a changed run does not have, such as a second client.
-    """
-    try:
-        with np.errstate(all="ignore"):
-            return check(claim, parse_run(table, arithmetic))
-    except (FedtheoryError, ArithmeticError, LookupError, ValueError):
-        return None
+
+def read(table: Table, arithmetic: Arithmetic = RATIONAL) -> Run | None:
+    """The run of a table; None where it is none."""
+    with suppress(*NO_RUN):
+        return parse_run(table, arithmetic)
+    return None
+
+
+def examine(claim: Claim, table: Table, arithmetic: Arithmetic = RATIONAL) -> Check | None:
+    """The check of a claim on a table; None where the table is no run or leaves the reach of the arithmetic."""
+    run = read(table, arithmetic)
+    return None if run is None else examined(claim, run)
+
+
+def examined(claim: Claim, run: Run) -> Check | None:
+    """The check of a claim on a changed run; None where it leaves the reach of the arithmetic."""
+    with suppress(*NO_RUN), np.errstate(all="ignore"):
+        return check(claim, run)
+    return None
 
 
 def features(table: Table) -> set[str]:
