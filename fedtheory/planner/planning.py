@@ -12,7 +12,7 @@ from fedtheory.arithmetic import plain_floats
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.assumptions import full_gradients, unit_server_step
+from fedtheory.language.assumptions import full_gradients, server_step_of_one, unit_server_step
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.planner import extent, target
@@ -144,9 +144,13 @@ def _contradiction(claim: Claim, numbers: Mapping[str, float]) -> str | None:
     if full_gradients in claim.assumptions and named.get("noise_deviation", 0) > 0:
         return f"{full_gradients.name}: the gradients are noisy"
     server = numbers.get(SERVER_STEP, 1)
-    if unit_server_step in claim.assumptions and server != 1:
-        return f"{unit_server_step.name}: the server step size is {server:g}, not 1"
+    plain = next((assumption for assumption in _SERVER_STEPS_OF_ONE if assumption in claim.assumptions), None)
+    if plain is not None and server != 1:
+        return f"{plain.name}: the server step size is {server:g}, not 1"
     return None
+
+
+_SERVER_STEPS_OF_ONE = (unit_server_step, server_step_of_one)
 
 
 def _with_rounds(bound: Bound, accuracy: float | None) -> Bound:
@@ -243,7 +247,7 @@ def _server_edge(claim: Claim, bound: Bound) -> Edge | None:
     """The largest server step size; one where the claim is about averaging only."""
     if bound.symbols(SERVER_STEP):
         return largest(bound, SERVER_STEP)
-    return Edge(1.0, None, None) if unit_server_step in claim.assumptions else None
+    return Edge(1.0, None, None) if any(one in claim.assumptions for one in _SERVER_STEPS_OF_ONE) else None
 
 
 def terms_by_value(bound: Bound) -> list[tuple[Expr, float]]:

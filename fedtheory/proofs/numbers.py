@@ -290,7 +290,7 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
 
 _AT_STEPS = ("step", "path", "round")
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
-"""What makes a round end where the average of its clients ends."""
+"""What makes a round end where the average of its clients ends, after local steps of the update rule."""
 MEANS = (Average, Selected, ClientSum)
 
 

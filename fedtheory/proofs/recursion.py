@@ -22,13 +22,13 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import Measure
-from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.proofs.numbers import ROUNDS, letters_of, numbers_of
 from fedtheory.proofs.proof import Prover, assumed, named
 
 k = sp.Dummy("k", nonnegative=True)
 """Local steps taken so far, 0 .. tau."""
 
-_NEEDS = (a.same_local_work, a.full_participation, a.uniform_shares)
+_NEEDS = (*ROUNDS, a.uniform_shares)
 """What makes all clients start a round at the server's model, take the same steps and count alike."""
 
 

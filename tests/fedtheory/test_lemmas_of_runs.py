@@ -6,6 +6,7 @@ claims of their own, which are checked in rationals like any other.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -14,6 +15,7 @@ import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
 from fedtheory.engine.run import Run
+from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.language.registry import find
@@ -26,6 +28,11 @@ from verify.check import check
 
 TWO: dict[str, Any] = {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]], "start": ["3"]}
 ONCE: dict[str, Any] = {"local_step_size": "1/7", "rounds": 3, "local_steps": 2}
+IN_THE_PLANE: dict[str, Any] = {
+    "hessians": [[["1", "0"], ["0", "2"]], [["3", "0"], ["0", "1"]]],
+    "linear": [["1", "0"], ["0", "-2"]],
+    "start": ["3", "1"],
+}
 SOME: dict[str, Any] = {"participation": {"kind": "uniform", "clients": 1}}
 RUNS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "two clients": (TWO, ONCE),
@@ -53,12 +60,23 @@ UPDATES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "somebody never reports": (TWO, {**ONCE, "participation": {"kind": "fixed", "clients": [0]}}),
     "unequal weights": ({**TWO, "weights": ["1/5", "4/5"]}, ONCE),
 }
+OTHERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "momentum at the server": (TWO, {**ONCE, "name": "fedavgm", "momentum": "1/2"}),
+    "a heavy proximal term": (TWO, {**ONCE, "name": "fedprox", "proximal": "20"}),
+    "changes per step": (TWO, {**ONCE, "name": "fednova", "local_steps": [1, 3]}),
+    "corrected clients": (TWO, {**ONCE, "name": "scaffold"}),
+    "one of two coordinates": (IN_THE_PLANE, {**ONCE, "name": "compressed", "coordinates": 1}),
+    "coins": (TWO, {**ONCE, "name": "scaffnew", "probability": "1/2", "local_steps": 1}),
+    "neighbours": (TWO, {**ONCE, "name": "dsgd", "mixing": [["2/3", "1/3"], ["1/3", "2/3"]], "local_steps": 1}),
+}
+"""Runs of algorithms that are no settings of the update rule."""
+ALL = RUNS | UPDATES | OTHERS
 
 
 @cache
 def run(name: str) -> Run:
     """An exact run."""
-    problem, algorithm = (RUNS | UPDATES)[name]
+    problem, algorithm = ALL[name]
     return parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": algorithm}, RATIONAL)
 
 
@@ -78,7 +96,7 @@ class Recorded(Letters):
 
 def verdicts(claim: Claim) -> dict[str, bool]:
     """Whether a claim holds on each run to which it applies."""
-    found = {name: check(claim, run(name)).holds for name in RUNS | UPDATES}
+    found = {name: check(claim, run(name)).holds for name in ALL}
     return {name: holds for name, holds in found.items() if holds is not None}
 
 
@@ -142,3 +160,26 @@ def test_what_is_derived_from_proved_claims_holds_on_runs_at_the_edge(name: str)
     assert all(found.values()), found
     # The step sizes of a corollary, and weights that are the same in all updates, are those of other runs.
     assert len(found) > 1 or type(DERIVED[name]) is Derived
+
+
+SMALL_STEPS = {
+    f"{name}, small steps": (problem, {**algorithm, "local_step_size": "1/1000"})
+    for name, (problem, algorithm) in OTHERS.items()
+}
+ALL |= SMALL_STEPS
+
+
+def test_what_is_proved_is_about_the_update_rule() -> None:
+    """As claims of one's own, the proved ones hold on runs of whatever algorithm, or do not apply to them."""
+    for name in certificates():
+        claim = replace(find(name), id="t:own")
+        found = {other: check(claim, run(other)).holds for other in OTHERS | SMALL_STEPS}
+        assert False not in found.values(), (name, found)
+
+
+def test_the_server_step_size_of_a_run_of_another_algorithm() -> None:
+    """It may be one, though such a server does not add the averaged change as it is."""
+    momentum = run("momentum at the server")
+    assert a.server_step_of_one.failure(momentum) is None
+    assert "is not a setting of it" in str(a.unit_server_step.failure(momentum))
+    assert "is not a setting of it" in str(a.aggregation_scheme.failure(momentum))

@@ -21,9 +21,19 @@ def _same_local_work(run: Run) -> None:
     _same_step_size(run)
 
 
-def _unit_server_step(run: Run) -> None:
+def _server_step_of_one(run: Run) -> None:
     given = run.algorithm.aggregation.server_step_size
     expect(given == 1, f"the server step size is {given}, not 1")
+
+
+def _unit_server_step(run: Run) -> None:
+    _server_step_of_one(run)
+    run.algorithm.require_update_rule("the server adds the averaged change as it is")
+
+
+def _aggregation_scheme(run: Run) -> None:
+    _same_local_work(run)
+    run.algorithm.require_update_rule("the server aggregates with scheme (6)")
 
 
 def _normalised_steps(run: Run) -> None:
@@ -66,7 +76,7 @@ same_local_work = Assumption(
 aggregation_scheme = Assumption(
     "aggregation scheme",
     r"the server aggregates with scheme (6), all clients take $K$ local steps of the same size $\eta_l$",
-    _same_local_work,
+    _aggregation_scheme,
 )
 two_sided_steps = Assumption(
     "two-sided step sizes",
@@ -77,6 +87,7 @@ same_step_size = Assumption("same step size", r"all clients use the same local s
 normalised_steps = Assumption(
     "normalised step sizes", r"$\mu_k=\mu/E_k$: step size times local steps is the same for all", _normalised_steps
 )
+server_step_of_one = Assumption("server step size one", r"$\eta_g=1$", _server_step_of_one)
 unit_server_step = Assumption("unit server step", r"the server adds the averaged change as it is", _unit_server_step)
 speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/(L\sqrt T)$", _speedup_step)
 plain_speedup_step = Assumption("step size of the corollary", r"$s=\sqrt N/\sqrt T$", _plain_speedup_step)

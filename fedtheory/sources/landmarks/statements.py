@@ -128,7 +128,7 @@ CLAIMS = (
         lhs=q.final_distance_sq,
         rhs=compressed**T * D**2 + eta**2 * (2 * omega * G_star**2 + (1 + omega) * sigma**2) / (M * (1 - compressed)),
         conditions=[eta <= 1 / L, tau <= 1, compressed < 1],
-        assumptions=(a.compressed, *STEADY, a.full_participation, a.uniform_shares, a.unit_server_step),
+        assumptions=(a.compressed, *STEADY, a.full_participation, a.uniform_shares, a.server_step_of_one),
         note=(
             "The variance of a compressed gradient is omega |grad F_i|^2 + (1 + omega) sigma^2, and |grad F_i|^2 is at "
             "most 2 L^2 |x - x*|^2 + 2 |grad F_i(x*)|^2: even without noise, clients that differ leave an error of "
