@@ -7,9 +7,10 @@ Text in a card may hold formulas, as LaTeX between ``\\(`` and ``\\)``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
+from importlib.util import find_spec
 from typing import Any
 
 from fedtheory.errors import MissingExtra
@@ -50,6 +51,10 @@ class Card:
         return '<div class="fedtheory tex2jax_process" style="overflow-x:auto">' + "".join(parts) + "</div>"
 
 
+PICTURES: dict[str, Callable[[Any], str | None]] = {}
+"""How to draw an object as an SVG, by the name of its class: filled by those who can draw, who stand above."""
+
+
 class Shown(ABC):
     """An object with a card; dataclasses that are shown take ``repr=False``."""
 
@@ -66,7 +71,12 @@ class Shown(ABC):
         return f"<{type(self).__name__} {self.summary()}>"
 
     def _repr_html_(self) -> str:
-        return self.card().html
+        return replace(self.card(), figure=self._picture()).html
+
+    def _picture(self) -> str | None:
+        """A small figure; None without Matplotlib, or where there is nothing to draw."""
+        draw = PICTURES.get(type(self).__name__)
+        return None if draw is None or find_spec("matplotlib") is None else draw(self)
 
     def _repr_latex_(self) -> str | None:
         formula = self.card().formula
@@ -86,6 +96,18 @@ def number(value: object) -> str:
     from fedtheory.arithmetic import plain_float
 
     return f"{plain_float(value):.5g}"
+
+
+def short(value: object) -> str:
+    """A number for a terminal or a page: six digits, exact fractions where they are short, a dash for none."""
+    if value is None:
+        return "-"
+    text = str(value)
+    if not isinstance(value, float) and len(text) <= 12:
+        return text
+    from fedtheory.arithmetic import plain_float
+
+    return f"{plain_float(value):.6g}"
 
 
 def frame(columns: Mapping[str, Sequence[Any]], index: str) -> Any:

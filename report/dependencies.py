@@ -14,11 +14,16 @@ from fedtheory.proofs.printed import printed_steps
 
 def premises_of(claim: Claim) -> list[str]:
     """Ids of the claims that a claim rests on, each once."""
+    found = [*used_by(claim), *printed_steps(claim.id)]
+    return [premise for premise in dict.fromkeys(found) if premise != claim.id]
+
+
+def used_by(claim: Claim) -> list[str]:
+    """Ids of the claims that its certificate uses, each once."""
     certificate = certificate_of(claim.id)
     named = iter(()) if certificate is None else _texts(document_of(claim, certificate))
     known = all_claims()
-    found = [*(text for text in named if text in known), *printed_steps(claim.id)]
-    return [premise for premise in dict.fromkeys(found) if premise != claim.id]
+    return [text for text in dict.fromkeys(named) if text in known and text != claim.id]
 
 
 def dependencies(claims: Sequence[Claim]) -> list[tuple[str, str]]:

@@ -242,13 +242,14 @@ def maps(bound: Bound) -> list[Figure]:
 
 def regime_figure(claim: Claim, regimes: RegimeMap, name: str = "map") -> Figure:
     """The dominating term of a bound over two of its numbers; pale where a condition fails."""
-    from matplotlib.colors import to_rgba
+    from matplotlib.colors import to_rgb
 
     shown = sorted(set(regimes.dominating.ravel().tolist()) - {-1})
     painted = np.zeros((*regimes.dominating.shape, 4))
     for number in shown:
         for part, opacity in ((regimes.admissible, 1.0), (~regimes.admissible, 0.3)):
-            painted[(regimes.dominating == number) & part] = to_rgba(colour(number), opacity)
+            pale = [1 - opacity * (1 - light) for light in to_rgb(colour(number))]
+            painted[(regimes.dominating == number) & part] = (*pale, 1.0)
     with drawing() as (canvas, axes):
         axes.grid(visible=False)
         axes.pcolormesh(

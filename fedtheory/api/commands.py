@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fedtheory import find_floors_first
+from fedtheory.api.cards import BY_CLASS
 from fedtheory.api.inputs import claim_of, exact_run_of, run_of
+from fedtheory.shown import PICTURES
 
 if TYPE_CHECKING:
     from fedtheory.api.inputs import ClaimLike, RunLike
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from verify.falsify import Finding
 
 find_floors_first()
+PICTURES.update(BY_CLASS)
 
 
 def simulate(run: RunLike, *, arithmetic: str | None = None, schedules: int = 100, seed: int = 0) -> Simulation:

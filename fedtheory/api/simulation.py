@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -44,14 +42,14 @@ class Simulation(Shown):
         return f"{self.run.summary()}; E F - F* = {number(self.suboptimality[-1])} at the end"
 
     def card(self) -> Card:
-        """The errors at some of the rounds, and their curve where Matplotlib is there."""
+        """The errors at some of the rounds."""
         last = len(self.times) - 1
         shown = sorted({round(last * part / (_SHOWN - 1)) for part in range(_SHOWN)})
         columns = (self.suboptimality, self.distance_sq, self.gradient_sq)
         rows = [[str(n), number(self.times[n]), *(number(column[n]) for column in columns)] for n in shown]
         facts = {} if self.diverges is None else {"diverges": self.diverges}
         heads = ("round", "time", r"\(E F(x)-F^*\)", r"\(E|x-x^*|^2\)", r"\(E|\nabla F(x)|^2\)")
-        return Card(self.run.summary(), facts=facts, columns=heads, rows=rows, figure=self._curve())
+        return Card(self.run.summary(), facts=facts, columns=heads, rows=rows)
 
     def to_numpy(self) -> Array:
         """Times, suboptimality, squared distance and squared gradient as floats, (T+1, 4)."""
@@ -63,20 +61,6 @@ class Simulation(Shown):
         names = ("time", "suboptimality", "distance_sq", "gradient_sq")
         columns = dict(zip(names, self.to_numpy().T, strict=True))
         return frame({"round": range(len(self.times))} | columns, "round")
-
-    def _curve(self) -> str | None:
-        """The suboptimality over rounds as an SVG; None without Matplotlib, or where there is nothing to draw."""
-        errors = plain_floats(self.suboptimality)
-        if len(errors) < 3 or find_spec("matplotlib") is None or not (errors > 0).any():
-            return None
-        from report.figures.style import drawing, finish
-
-        with drawing() as (canvas, axes):
-            axes.semilogy(plain_floats(self.times), errors)
-            axes.set_xlabel("clock time $t$")
-            axes.set_ylabel(r"$\mathbb{E}F(x)-F^*$")
-        name = f"errors-{hashlib.sha256(errors.tobytes()).hexdigest()[:12]}"
-        return finish(canvas, name, "").svg
 
 
 def simulation_of(run: Run, schedules: int, seed: int) -> Simulation:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
     from verify.check import Check
     from verify.check.comparison import Comparison
-    from verify.check.rates import Rung
+    from verify.check.rates import RateCheck, Rung
 
 NAME = "check"
 
@@ -111,21 +111,59 @@ def _value(found: Check, rung: Rung) -> Any:
 
 
 def for_people(found: Check) -> None:
-    """Print a check for a terminal."""
+    """Print a check for a terminal: the answer in three lines, one table, then conditions and regions."""
     from rich.markup import escape
 
-    lines = [f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}", _outcome(found)]
-    lines += [f"  {name}: on {escape(region)}" for name, region in found.regions.items()]
-    lines += [f"  condition {found.claim.in_words(c.expression)}: slack {short(c.slack)}" for c in found.conditions]
-    print_lines(*lines)
+    print_lines(f"[bold]{found.claim.id}[/bold]  {escape(found.claim.title)}", *_answer(found), "")
     if found.worst is not None:
         _print_sides(found, found.worst)
     if found.rate is not None:
-        rows = [[str(_value(found, r)), short(r.measured), short(r.measured / r.order)] for r in found.rate.rungs]
-        name = _variable(found).replace("_", " ")
-        columns = [name, "measured", "measured / order"]
-        print_table(f"ladder of {name} (instead of the run's own)", columns, rows, whole=tuple(columns))
-        print_lines(f"slope {short(found.rate.slope)}, limit {short(found.rate.limit)}")
+        _print_ladder(found, found.rate)
+    print_lines(
+        *(escape(f"condition {found.claim.in_words(c.expression)}: slack {short(c.slack)}") for c in found.conditions),
+        *(f"{name}: on {escape(region)}" for name, region in found.regions.items()),
+    )
+
+
+def _answer(found: Check) -> list[str]:
+    """Whether it holds, by what margin its conditions do, and which term limits the bound."""
+    from rich.markup import escape
+
+    worst = found.worst if found.applicable else None
+    sides = "" if worst is None else f": {_compared(worst)}"
+    lines = [_outcome(found) + sides]
+    if closest := min(found.conditions, key=lambda c: (c.holds is True, c.slack), default=None):
+        words = f"{found.claim.in_words(closest.expression)}, slack {short(closest.slack)}"
+        how = "does not hold:" if closest.holds is False else "closest to failing is"
+        lines.append(f"[bold]conditions:[/bold] {how} {escape(words)}")
+    if worst is not None and (limit := _limit(found, worst)):
+        lines.append(f"[bold]limits:[/bold] {escape(limit)}")
+    return lines
+
+
+def _compared(worst: Comparison) -> str:
+    ratio = "" if worst.ratio is None else f", ratio {short(worst.ratio)}"
+    return f"left side {short(worst.lhs)}, right side {short(worst.rhs)}{ratio}"
+
+
+def _limit(found: Check, worst: Comparison) -> str:
+    """The largest of several terms of the right side, none of which is negative."""
+    from fedtheory.arithmetic import plain_float
+
+    values = [plain_float(term.value) for term in worst.terms]
+    if len(values) < 2 or min(values) < 0 or not sum(values) > 0:
+        return ""
+    largest = max(range(len(values)), key=values.__getitem__)
+    words = found.claim.in_words(worst.terms[largest].expression)
+    return f"the right side is mostly its term {words}, {values[largest] / sum(values):.0%} of it"
+
+
+def _print_ladder(found: Check, rate: RateCheck) -> None:
+    rows = [[str(_value(found, r)), short(r.measured), short(r.measured / r.order)] for r in rate.rungs]
+    name = _variable(found).replace("_", " ")
+    columns = [name, "measured", "measured / order"]
+    print_table(f"ladder of {name} (instead of the run's own)", columns, rows, whole=tuple(columns))
+    print_lines(f"slope {short(rate.slope)}, limit {short(rate.limit)}")
 
 
 def _outcome(found: Check) -> str:

@@ -1,4 +1,4 @@
-"""`--figure FILE`: a picture beside the numbers."""
+"""Pictures and pages beside the numbers."""
 
 from __future__ import annotations
 
@@ -22,6 +22,16 @@ def require_figure(file: str | None) -> None:
     from report.pictures import picture_file
 
     picture_file(file)
+
+
+def require_pages() -> None:
+    """Refuse to write pages where what draws them is missing."""
+    from importlib.util import find_spec
+
+    from fedtheory.errors import MissingExtra
+
+    if not all(find_spec(module) for module in ("fast_sugiyama", "jinja2", "latex2mathml", "matplotlib")):
+        raise MissingExtra("report", "writing the report")
 
 
 def write_figure(file: str | None, draw: Callable[[], Figure]) -> None:

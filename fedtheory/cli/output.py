@@ -12,6 +12,7 @@ import typer
 
 from fedtheory.api.progress import progress as progress  # noqa: PLC0414 - all commands print and tell through this module
 from fedtheory.cli.tables import print_table as print_table  # noqa: PLC0414
+from fedtheory.shown import short as short  # noqa: PLC0414
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 ArithmeticName = Annotated[
@@ -66,18 +67,6 @@ def styled(verdict: str | None) -> str:
         return ""
     style = _STYLES.get(verdict)
     return f"[{style}]{verdict}[/{style}]" if style else verdict
-
-
-def short(value: Any) -> str:
-    """A number for people: few digits, exact fractions where they are short."""
-    from fedtheory.arithmetic import plain_float
-
-    if value is None:
-        return "-"
-    text = str(value)
-    if not isinstance(value, float) and len(text) <= 12:
-        return text
-    return f"{plain_float(value):.6g}"
 
 
 @contextmanager

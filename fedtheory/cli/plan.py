@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from fedtheory.engine.run import Run
     from fedtheory.language.claim import Claim
     from fedtheory.planner import Plan
+    from report.figures.style import Figure
 
 NAME = "plan"
 
 Inputs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[RUN] [NAME=VALUE]...", help="A run file, or data (npz, csv); numbers as with --set."),
+    typer.Argument(metavar="[RUN] [NAME=VALUE]...", help="A run file, or data (csv, Parquet, npz) with its keys."),
 ]
 Settings = Annotated[
     list[str] | None,
@@ -30,7 +31,10 @@ Error = Annotated[str, typer.Option("--error", help="What is to be small: final 
 All = Annotated[bool, typer.Option("--all", help="Also the bounds that do not apply, why, and all details.")]
 Claims = Annotated[list[str] | None, typer.Option("--claim", help="Only this claim; may be repeated.")]
 Map = Annotated[str | None, typer.Option("--map", metavar="X,Y", help="Map the dominating term over two symbols.")]
-Output = Annotated[str, typer.Option("--output", "-o", help="Where the map is written (SVG).")]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="The plan as a page (.html), or its map alone (.svg)."),
+]
 
 
 def run(
@@ -42,7 +46,7 @@ def run(
     source: SourceKey = None,
     claim: Claims = None,
     map_over: Map = None,
-    output: Output = "regimes.svg",
+    output: Output = None,
     show_all: All = False,
     as_json: Json = False,
 ) -> None:
@@ -51,14 +55,15 @@ def run(
     First the step size and the rounds to use, what the best bound promises, and what limits both; then the bounds that
     cover the run. With a run file every true bound is asked; with constants (`--set L=1 M=10 tau=5 ...`) every bound
     whose symbols are given; with a data file the constants are those of least squares on its rows, and NAME=VALUE
-    sets rounds, local_steps, local_step_size, server_step_size or batch.
+    sets a key of a run file: target=price client=hospital rounds=100 local_steps=5, and others.
     """
     from fedtheory.arithmetic import FLOAT
 
-    files, numbers = _inputs([*(inputs or []), *(settings or [])], settings or [])
+    files, given = _inputs([*(inputs or []), *(settings or [])], settings or [])
+    _require_output(output, map_over)
     accuracy = None if target is None else _positive(FLOAT.number(target, "target"))
-    found, planned = _planned(files, numbers, accuracy, error, _chosen(source, claim or []))
-    written = [] if map_over is None else [_write_map(found, map_over, output)]
+    found, planned = _planned(files, given, accuracy, error, _chosen(source, claim or []))
+    written = _written(found, planned, map_over, output, files[0] if files else "constants")
     if as_json:
         print_json({**document(found), "files": written})
         return
@@ -66,21 +71,20 @@ def run(
     print_lines(*(f"wrote {path}" for path in written))
 
 
-def _inputs(given: list[str], settings: list[str]) -> tuple[list[str], dict[str, float]]:
-    """Files and numbers among the arguments."""
+def _inputs(given: list[str], settings: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Files, and the texts behind NAME=."""
     from pathlib import Path
 
-    from fedtheory.arithmetic import FLOAT
     from fedtheory.errors import InputError
 
-    numbers = [text for text in given if text in settings or ("=" in text and not Path(text).exists())]
-    read: dict[str, float] = {}
-    for text in numbers:
+    named = [text for text in given if text in settings or ("=" in text and not Path(text).exists())]
+    read: dict[str, str] = {}
+    for text in named:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise InputError("set", f"expected NAME=VALUE, got {text!r}")
-        read[name.strip()] = FLOAT.number(value.strip(), name.strip())
-    return [text for text in given if text not in numbers], read
+        read[name.strip()] = value.strip()
+    return [text for text in given if text not in named], read
 
 
 def _positive(accuracy: float) -> float:
@@ -108,7 +112,7 @@ def _chosen(source: str | None, ids: list[str]) -> list[Claim]:
 
 
 def _planned(
-    files: list[str], numbers: dict[str, float], accuracy: float | None, error: str, claims: list[Claim]
+    files: list[str], given: dict[str, str], accuracy: float | None, error: str, claims: list[Claim]
 ) -> tuple[Plan, Run | None]:
     """The plan, and the run that is planned; None where only constants are given."""
     from fedtheory import planner
@@ -121,23 +125,69 @@ def _planned(
     if len(files) > 1:
         raise InputError(files[1], "expected one file only")
     if not files:
-        if not numbers:
+        if not given:
             raise InputError("RUN", "expected a run file, a data file or constants, such as --set L=1")
+        numbers = {name: FLOAT.number(value, name) for name, value in given.items()}
         return planner.plan_numbers(numbers, accuracy, claims), None
     if files[0].endswith(FILES):
-        given = run_of_data(files[0], numbers)
-    elif numbers:
-        raise InputError(next(iter(numbers)), "expected either a run file or constants, got both")
+        run = run_of_data(files[0], given)
+    elif given:
+        raise InputError(next(iter(given)), "expected either a run file or constants, got both")
     else:
-        given = read_run(files[0], FLOAT)
+        run = read_run(files[0], FLOAT)
     with about(files[0]), progress("planning") as tell:
-        return planner.plan(given, accuracy, claims, error=error, on_progress=tell), given
+        return planner.plan(run, accuracy, claims, error=error, on_progress=tell), run
 
 
-def _write_map(found: Plan, over: str, output: str) -> str:
-    """The regime map of the recommended claim, or of the first that has a bound, as an SVG file."""
+_PAGE, _MAP = ".html", "regimes.svg"
+
+
+def _require_output(output: str | None, map_over: str | None) -> None:
+    """Refuse what cannot be written, before anything is computed."""
+    from fedtheory.cli.figure import require_pages
+    from fedtheory.errors import InputError
+
+    if output is None and map_over is None:
+        return
+    require_pages()
+    if map_over is None and not str(output).endswith(_PAGE):
+        raise InputError("--output", f"expected a page, such as plan.html, or --map for a map alone, got {output}")
+
+
+def _written(found: Plan, planned: Run | None, over: str | None, output: str | None, name: str) -> list[str]:
+    """The names of the files that are asked for."""
+    if output is None and over is None:
+        return []
+    maps = [] if over is None else [_map(found, over)]
+    if output is None or not output.endswith(_PAGE):
+        return [_write(output or _MAP, maps[0].svg)]
+    from report.own_plan import own_plan_page
+
+    return [_write(output, own_plan_page(found, planned, maps, name, _command()))]
+
+
+def _command() -> str:
+    """What was typed."""
+    import shlex
+    import sys
+
+    return shlex.join(["fedtheory", *sys.argv[1:]])
+
+
+def _write(output: str, text: str) -> str:
     from pathlib import Path
 
+    from fedtheory.errors import InputError
+
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError("--output", f"cannot be written ({error.strerror})", output) from None
+    return output
+
+
+def _map(found: Plan, over: str) -> Figure:
+    """The regime map of the recommended claim, or of the first that has a bound."""
     from fedtheory.errors import InputError
     from fedtheory.planner import regime_map
     from report.planning import regime_figure
@@ -148,9 +198,4 @@ def _write_map(found: Plan, over: str, output: str) -> str:
         raise InputError("map", f"expected two symbols such as eta,tau, got {over!r}")
     if shown is None or shown.bound is None:
         raise InputError("map", "no bound covers this run")
-    figure = regime_figure(shown.claim, regime_map(shown.bound, *symbols))
-    try:
-        Path(output).write_text(figure.svg, encoding="utf-8")
-    except OSError as error:
-        raise InputError("output", f"cannot be written ({error.strerror})", output) from None
-    return output
+    return regime_figure(shown.claim, regime_map(shown.bound, *symbols))

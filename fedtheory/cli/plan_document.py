@@ -41,6 +41,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "planned": _outcome(answer.planned),
         "covered": answer.is_covered,
         "bound": None if answer.promise is None else _promise(answer.promise),
+        "elsewhere": None if answer.elsewhere is None else _promise(answer.elsewhere),
         "largest_covered": None
         if widest is None or widest.step is None
         else {"id": widest.claim.id, "step_size": _number(widest.step.value)},

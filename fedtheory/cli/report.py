@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
+from fedtheory.cli.figure import require_pages
 from fedtheory.cli.output import Jobs, Json, NoCache, SourceKey, Targets, print_json, print_lines, progress
 
 NAME = "report"
-
-_NEEDED = ("fast_sugiyama", "jinja2", "latex2mathml", "matplotlib")
 
 Folder = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the pages go.")]
 
@@ -40,10 +39,9 @@ def run(
 
     With --sweep the page of a sweep's table is written instead: ratios over the swept keys, and the worst runs.
     """
-    from importlib.util import find_spec
     from pathlib import Path
 
-    from fedtheory.errors import InputError, MissingExtra
+    from fedtheory.errors import InputError
     from fedtheory.language.targets import expand_or_all
     from verify import cache
 
@@ -51,8 +49,7 @@ def run(
         cache.ignore()
     if sweep is not None and (source is not None or targets or runs):
         raise InputError("--sweep", "expected without claims or a source: the page is about the claims of the sweep")
-    if not all(find_spec(module) for module in _NEEDED):
-        raise MissingExtra("report", "writing the report")
+    require_pages()
     try:
         Path(output).mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -17,23 +17,24 @@ def print_table(
 ) -> None:
     """A table on standard output; cells of columns in `whole` are never folded, others and headings between words.
 
-    Where it does not fit, columns in `roomy` are left out, with a word; else its rows become lines of key and value.
+    Where it does not fit, columns in `roomy` are left out, the first one first, with a word; where that is not enough
+    its rows become lines of key and value.
     """
     from rich.console import Console
 
     console = Console(highlight=False, emoji=False)
     room = console.width - _EDGE
     known = [_Column.of(column, [row[n] for row in rows], column in whole) for n, column in enumerate(columns)]
-    most = [n for n, column in enumerate(columns) if column not in roomy]
-    shown = list(range(len(columns))) if _narrowest(known) <= room else most
-    kept = [known[n] for n in shown]
+    left_out = next((roomy[:n] for n in range(len(roomy)) if _narrowest(_without(roomy[:n], known)) <= room), roomy)
+    kept = _without(left_out, known)
     if _narrowest(kept) > room:
         console.print(title, style="italic")
         console.print(_records(columns, rows))
         return
+    shown = [n for n, column in enumerate(columns) if column not in left_out]
     console.print(_ruled(title, kept, _widths(kept, room), [[row[n] for n in shown] for row in rows]))
-    if len(shown) < len(columns):
-        console.print(f"left out here: {', '.join(roomy)}; wider terminals and --json show them")
+    if left_out:
+        console.print(f"left out here: {', '.join(left_out)}; wider terminals and --json show them")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,10 @@ class _Column:
         words = lines if whole else [word for line in lines for word in line.split()]
         least = max(map(cell_len, [*words, *heading.split()]), default=0)
         return cls(heading, least, max(map(cell_len, [*lines, heading])))
+
+
+def _without(left_out: tuple[str, ...], columns: list[_Column]) -> list[_Column]:
+    return [column for column in columns if column.heading not in left_out]
 
 
 def _narrowest(columns: list[_Column]) -> int:

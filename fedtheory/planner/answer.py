@@ -47,6 +47,8 @@ class Promise:
 class Answer:
     """What to run."""
 
+    run: Run
+    """As planned, in floats."""
     error: Quantity
     """What is to be small."""
     accuracy: float | None
@@ -59,6 +61,8 @@ class Answer:
     """How far it gets at the best one: what to run."""
     promise: Promise | None
     """Of the best bound at that step size; where none covers it, at the step size that is best for a bound."""
+    elsewhere: Promise | None
+    """Where that is on another error: what a bound nearer to the wanted error promises at its own best step size."""
     widest: ClaimPlan | None
     """The claim that covers the largest step sizes."""
 
@@ -124,9 +128,15 @@ def answered(
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
     usable = [plan for plan in plans if plan.bound is not None and plan.self_contained and _is_of_runs(plan.error)]
     promise = _best([Promise(p, best.step_size, b) for p, b in _covering(usable, run)], error)
+    elsewhere = (
+        None if promise is not None and promise.plan.error is error else _best(_elsewhere(usable, errors), error)
+    )
     if promise is None:
-        promise = _best(_elsewhere(usable, errors), error)
-    return Answer(error, accuracy, run.algorithm.work.steps, planned, best, promise, _widest(usable))
+        promise, elsewhere = elsewhere, None
+    elif elsewhere is not None and _rank(promise, error)[:-1] <= _rank(elsewhere, error)[:-1]:
+        elsewhere = None
+    steps = run.algorithm.work.steps
+    return Answer(errors.run, error, accuracy, steps, planned, best, promise, elsewhere, _widest(usable))
 
 
 def _is_of_runs(error: Quantity) -> bool:
@@ -142,12 +152,12 @@ def _covering(plans: Iterable[ClaimPlan], run: Run) -> list[tuple[ClaimPlan, Bou
 
 def _best(promises: Iterable[Promise], error: Quantity) -> Promise | None:
     """The smallest bound; proved ones before others, those on the wanted error before those on another one."""
+    return min(promises, key=lambda promise: _rank(promise, error), default=None)
 
-    def rank(promise: Promise) -> tuple[bool, bool, int, float]:
-        bounded = promise.plan.error
-        return promise.plan.claim.verdict != "proved", bounded is not error, ERRORS.index(bounded), promise.value
 
-    return min(promises, key=rank, default=None)
+def _rank(promise: Promise, error: Quantity) -> tuple[bool, bool, int, float]:
+    bounded = promise.plan.error
+    return promise.plan.claim.verdict != "proved", bounded is not error, ERRORS.index(bounded), promise.value
 
 
 def _elsewhere(plans: Iterable[ClaimPlan], errors: ExactErrors) -> Iterable[Promise]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +12,26 @@ from fedtheory.errors import InputError
 from fedtheory.runfile import parse_run
 
 _ALGORITHM: dict[str, Any] = {"rounds": 100, "local_steps": 1, "local_step_size": None, "server_step_size": 1}
-_PROBLEM = ("batch",)
-_WHOLE = ("rounds", "local_steps", "batch")
 
 
-def run_of_data(file: str, settings: Mapping[str, float]) -> Run:
+def run_of_data(file: str, settings: Mapping[str, str | float]) -> Run:
     """FedAvg on least squares over the rows of a file (npz: X, y, client; csv: the last two columns are y, client).
 
-    All clients count alike and take part in every round, from x = 0.  `settings`
-    are rounds (100 where not given), local_steps (1), local_step_size (1/(4L)),
-    server_step_size (1) and batch (full gradients).  Raises `InputError` for
-    others, and for files that cannot be read.
+    All clients take part in every round, from x = 0.  `settings`, numbers or
+    texts, are rounds (100 where not given), local_steps (1), local_step_size
+    (1/(4L)), server_step_size (1), and the keys of a least-squares problem in a
+    run file: target, client and features name columns, others are batch, shares,
+    standardize, intercept, ridge, clients, split, concentration and seed.
+    Raises `InputError` for others, and for files that cannot be read.
     """
     unknown = settings.keys() - {*_ALGORITHM, *_PROBLEM}
     if unknown:
         expected = ", ".join([*_ALGORITHM, *_PROBLEM])
         raise InputError(min(unknown), f"expected one of {expected} beside a data file")
-    given = {name: _read(name, value) for name, value in settings.items()}
     path = Path(file)
     problem: dict[str, Any] = {"kind": "least-squares", "data": path.name, "start": "zeros"}
-    problem |= {name: value for name, value in given.items() if name in _PROBLEM}
-    algorithm = {**_ALGORITHM, **{name: value for name, value in given.items() if name in _ALGORITHM}}
+    problem |= {name: read(name, settings[name]) for name, read in _PROBLEM.items() if name in settings}
+    algorithm = {**_ALGORITHM, **{name: _number(name, settings[name]) for name in _ALGORITHM if name in settings}}
     chosen = algorithm["local_step_size"] or 1
     run = parse_run({"problem": problem, "algorithm": {**algorithm, "local_step_size": chosen}}, FLOAT, path.parent)
     if algorithm["local_step_size"] is not None:
@@ -44,9 +43,45 @@ def run_of_data(file: str, settings: Mapping[str, float]) -> Run:
     return run.with_step_factor(1 / (4 * run.smoothness))
 
 
-def _read(name: str, value: float) -> float | int:
-    if name not in _WHOLE:
-        return value
-    if value != int(value):
-        raise InputError(name, f"expected a whole number, got {value:g}")
-    return int(value)
+def _number(name: str, value: str | float) -> float | int:
+    number: float = FLOAT.number(value, name)
+    return number if name.endswith("size") else _whole(name, value)
+
+
+def _whole(name: str, value: str | float) -> int:
+    number: float = FLOAT.number(value, name)
+    if number != int(number):
+        raise InputError(name, f"expected a whole number, got {number:g}")
+    return int(number)
+
+
+def _flag(name: str, value: str | float) -> bool:
+    if value not in ("true", "false"):
+        raise InputError(name, f"expected true or false, got {value}")
+    return value == "true"
+
+
+def _text(_name: str, value: str | float) -> str:
+    return str(value)
+
+
+def _names(_name: str, value: str | float) -> list[str]:
+    return [name.strip() for name in str(value).split(",")]
+
+
+_PROBLEM: dict[str, Callable[[str, str | float], Any]] = {
+    "target": _text,
+    "client": _text,
+    "features": _names,
+    "shares": _text,
+    "standardize": _flag,
+    "intercept": _flag,
+    "ridge": lambda _name, value: value,
+    "batch": _whole,
+    "replacement": _flag,
+    "clients": _whole,
+    "split": _text,
+    "concentration": lambda _name, value: value,
+    "seed": _whole,
+}
+"""How the keys of a problem are read."""

@@ -30,7 +30,7 @@ from fedtheory.planner.bound import (
     bound_of_numbers,
     bound_of_run,
 )
-from fedtheory.planner.coverage import ERRORS, covering_claims, refuted_bounds
+from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, refuted_bounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_up_to, failures_on, remeasured
 from fedtheory.planner.optimum import StepSizes
@@ -213,6 +213,8 @@ def _failed_conditions(claim: Claim, conditions: Sequence[Slack]) -> str:
 
 def _optimised(found: ClaimPlan, bound: Bound, accuracy: float | None, edge: Edge) -> ClaimPlan:
     """Everything that follows from the bound alone, for step sizes up to an edge."""
+    # Of the error at which runs settle no number of rounds is asked.
+    accuracy = None if found.error in LIMITS else accuracy
     sizes = StepSizes(bound)
     if STEP not in bound.values and (best := sizes.minimiser(bound, edge)) is not None:
         # Without a planned step size the best one is planned.

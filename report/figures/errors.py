@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from report.figures.style import BLUE, Figure, drawing, finish
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_ERROR = r"$\mathbb{E}F(\theta^n)-F^*$"
 SCHEDULES = 100
 """Over which a random clock is averaged."""
 
@@ -31,18 +33,33 @@ def draw_error(axes: Axes, run: Run, schedules: int = SCHEDULES, seed: int = 0) 
         _draw_sampled(axes, run, schedules, seed)
     else:
         _draw_exact(axes, run)
-    axes.set_ylabel(r"$\mathbb{E}F(\theta^n)-F^*$")
+    axes.set_ylabel(_ERROR)
+
+
+def errors_over_time(run: Run, times: Array, errors: Array) -> Figure:
+    """Known errors of a run, (T+1,), over its rounds, or over the (T+1,) times of its server updates."""
+    shown = plain_floats(errors)
+    name = f"errors-{hashlib.sha256(shown.tobytes()).hexdigest()[:12]}"
+    with drawing() as (canvas, axes):
+        _draw_known(axes, run, plain_floats(times), shown)
+        axes.set_ylabel(_ERROR)
+        return finish(canvas, name, "")
 
 
 def _draw_exact(axes: Axes, run: Run) -> None:
     errors = plain_floats(run.attempted_trajectory.server_suboptimality)
+    times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]
+    _draw_known(axes, run, np.array(times[: len(errors)]), errors)
+
+
+def _draw_known(axes: Axes, run: Run, times: Array, errors: Array) -> None:
     if run.algorithm.clock.is_synchronous:
         axes.set_xlabel("number of server updates")
         axes.plot(np.arange(len(errors)), errors, color=BLUE)
     else:
-        axes.set_xlabel("clock time $t$")
-        times = [0.0, *(plain_float(time) for time in run.algorithm.times(run.problem.weights))]
-        axes.plot(times[: len(errors)], errors, color=BLUE, drawstyle="steps-post")
+        mean = "mean " if run.algorithm.clock.is_random else ""
+        axes.set_xlabel(f"{mean}clock time $t$")
+        axes.plot(times, errors, color=BLUE, drawstyle="steps-post")
     _logarithmic(axes, errors)
 
 

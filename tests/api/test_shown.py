@@ -9,6 +9,7 @@ import pytest
 from test_functions import FALSE, RUN
 
 import fedtheory as ft
+import fedtheory.shown
 from fedtheory.shown import Card
 
 
@@ -67,6 +68,28 @@ def test_numbers_are_shown(objects: dict[str, Any]) -> None:
         assert f"<td>{side}</td>" in objects["verdicts"]._repr_html_()
     assert "[algorithm]" in objects["verdicts"]._repr_html_()
     assert "<svg" in objects["simulation"]._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["simulation", "check", "proof", "plan", "verdicts"])
+def test_results_have_a_small_figure(name: str, objects: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Matplotlib is there; cards do without it."""
+    assert "<svg" in objects[name]._repr_html_()
+    monkeypatch.setattr(fedtheory.shown, "find_spec", lambda _name: None)
+    assert "<svg" not in objects[name]._repr_html_()
+
+
+def test_figures_show_what_they_should() -> None:
+    """Of a synchronous run rounds, of an asynchronous one clock time; of a rate its ladder."""
+    alike = fedtheory.shown.PICTURES
+    drawn: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("report.figures.errors.finish", lambda canvas, *_: drawn.append(canvas.axes[0].get_xlabel()))
+        for clock in ({}, {"clock": {"policy": "async", "times": [1, 2]}}):
+            found = ft.simulate({**RUN, "algorithm": {**RUN["algorithm"], **clock}})
+            with pytest.raises(AttributeError):
+                alike["Simulation"](found)
+    assert drawn == ["number of server updates", "clock time $t$"]
+    assert alike["Check"](ft.check("liu2022:thm-1.rate", RUN)) is not None
 
 
 def test_results_are_tables(objects: dict[str, Any]) -> None:

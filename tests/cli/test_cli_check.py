@@ -225,3 +225,17 @@ def test_run_file_is_named(command, mine: Path, tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(run_text(QUADRATIC, {"problem.noise": "-1"}))
     assert f"{path}: problem.noise" in command("check", f"{mine}:tie", path, "--json").complaint()
+
+
+def test_the_answer_comes_first(command, write_run) -> None:
+    """The outcome with both sides, the condition nearest to failing, the largest term; then one table."""
+    lines = command("check", "renard2022:thm-2.1", write_run()).out.splitlines()
+    assert [line.split(":")[0] for line in lines[1:4]] == ["holds", "conditions", "limits"]
+    document = command("check", "renard2022:thm-2.1", write_run(), "--json").document
+    assert f"ratio {document['ratio']:.6g}" in lines[1]
+    largest = max(document["terms"], key=lambda term: term["value"])["value"]
+    assert f"{largest / document['rhs']:.0%} of it" in lines[3]
+    assert next(n for n, line in enumerate(lines) if "worst place" in line) == 5
+    fails = command("check", "renard2022:thm-2.1", write_run({"algorithm.local_step_size": "1"})).out
+    assert "not applicable" in fails.splitlines()[1]
+    assert "conditions: does not hold:" in fails.splitlines()[2]

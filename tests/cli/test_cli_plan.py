@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from cli_support import ROWS, Changes
 
+from fedtheory.runfile import run_toml
+
 THEOREM = "renard2022:thm-2.1"
 CONSTANTS = ("L=1", "M=10", "tau=5", "T=100", "D=2", "sigma=1", "zeta=0.5")
 KEYS = {
@@ -193,7 +195,7 @@ def test_the_largest_step_size_is_covered(command, write_run, data_folder: Path)
 def test_unequal_clients_with_equal_shares_are_named(command, data_folder: Path) -> None:
     """In the plan of a file: which rounds and local steps it assumed, and that clients count alike."""
     words = " ".join(command("plan", data_folder / "good.csv", "--source", "lecture27").out.split())
-    assert "1 local steps, 100 rounds" in words
+    assert "1 local step, 100 rounds" in words
     assert "clients have 2 to 6 rows and count alike" in words
 
 
@@ -205,6 +207,22 @@ def test_data_alone(command, write_run, data_folder) -> None:
     path = data_folder / "run.toml"
     path.write_text(write_run(base=ROWS).read_text(), encoding="utf-8")
     assert alone == command("plan", path, "--claim", THEOREM, "--json").document
+
+
+def test_columns_of_a_file_by_name(command, tmp_path: Path) -> None:
+    """A csv whose columns have names needs no run file: keys of the problem stand behind its name."""
+    rows = "".join(f"{n % 3},{n},{n * n % 7}\n" for n in range(12))
+    (tmp_path / "named.csv").write_text("Klinik am See,age,price of stay\n" + rows, encoding="utf-8")
+    names = {"target": "price of stay", "client": "Klinik am See", "features": ["age"], "shares": "samples"}
+    given = {"kind": "least-squares", "data": "named.csv", "start": "zeros", "standardize": True, **names}
+    algorithm = {"local_step_size": "1/100", "local_steps": 3, "rounds": 4}
+    (tmp_path / "run.toml").write_text(run_toml({"problem": given, "algorithm": algorithm}), encoding="utf-8")
+    keys = ("target=price of stay", "client=Klinik am See", "features=age", "shares=samples", "standardize=true")
+    settings = (*keys, "rounds=4", "local_steps=3", "local_step_size=1/100", "--claim", "lecture27:thm-2.explicit")
+    alone = command("plan", tmp_path / "named.csv", *settings, "--json").document
+    assert alone == command("plan", tmp_path / "run.toml", *settings[-2:], "--json").document
+    assert "no column 'cost'" in command("plan", tmp_path / "named.csv", "target=cost", *keys[1:]).complaint()
+    assert "true or false" in command("plan", tmp_path / "named.csv", *keys[:2], "standardize=yes").complaint()
 
 
 def test_a_claim_of_the_user(command, write_run, tmp_path: Path) -> None:
@@ -234,6 +252,30 @@ def test_map(command, write_run, tmp_path: Path) -> None:
     assert target.read_text().startswith("<svg")
 
 
+def test_limits_have_no_rounds(command, write_run) -> None:
+    """A bound on where runs settle is not in the table of bounds on a run, and no rounds lead to it."""
+    path, limit = write_run({"problem.noise": None}), "vlaski2023:claim.heterogeneity-in-noise"
+    plan = plan_of(command("plan", path, "--claim", limit, "--target", "1", "--json").document, limit)
+    assert plan["error"] == "leading_limiting_distance_sq"
+    assert plan["target"] is plan["target_at_best"] is None
+    assert limit not in command("plan", path, "--source", "vlaski2023", "--target", "1").out
+
+
+def test_a_promise_nearer_to_the_question(command, write_run) -> None:
+    """Where the bound at the best step size is on another error, the best one nearer to the wanted error is named."""
+    alike = {"problem.hessians": '[[["2"]], [["2"]]]', "problem.linear": '[["1"], ["-1"]]', "problem.start": '["3"]'}
+    path = write_run({**alike, "problem.noise": '"1/100"', "algorithm.local_steps": "2", "algorithm.rounds": "2"})
+    arguments = ("plan", path, "--claim", "liu2022:thm-1.sharp", "--claim", "comparator:average-error")
+    answer = command(*arguments, "--json").document["answer"]
+    assert (answer["bound"]["error"], answer["elsewhere"]["error"]) == (
+        "average_local_gradient_sq",
+        "average_suboptimality",
+    )
+    assert answer["elsewhere"]["step_size"] < answer["bound"]["step_size"] == answer["step_size"]
+    words = " ".join(command(*arguments).out.split())
+    assert words.index("thm-1.sharp (proved) keeps") < words.index("comparator:average-error (proved) keeps")
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -246,6 +288,8 @@ def test_map(command, write_run, tmp_path: Path) -> None:
         (("--set", *CONSTANTS, "--claim", "renard2022:lemma-2.2"), "bound on an error"),
         (("--set", *CONSTANTS, "--claim", THEOREM, "--map", "eta"), "two symbols"),
         (("--set", *CONSTANTS, "--claim", THEOREM, "--map", "eta,speed"), "speed"),
+        (("--set", *CONSTANTS, "-o", "map.svg"), "a page, such as plan.html"),
+        (("--set", *CONSTANTS, "--claim", THEOREM, "-o", "no/folder/plan.html"), "cannot be written"),
         (("--source", "nobody"), "source"),
         (("missing.toml",), "missing.toml"),
         (("missing.npz",), "missing.npz"),

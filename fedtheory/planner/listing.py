@@ -1,0 +1,139 @@
+"""A plan as rows and lines, for a terminal or a page: the table of bounds, why others do not apply, details of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fedtheory.planner.admissible import Edge
+from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner.answer import Plan
+from fedtheory.planner.bound import NOT_GIVEN
+from fedtheory.planner.coverage import LIMITS
+from fedtheory.planner.measured import DRIFTS
+from fedtheory.planner.planning import terms_by_value
+from fedtheory.planner.target import RoundCost, Target
+from fedtheory.planner.words import Write, in_letters
+from fedtheory.shown import short
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The bounds of a plan as a table."""
+
+    title: str
+    columns: Sequence[str]
+    """Behind the bound and what it is on."""
+    rows: Sequence[tuple[ClaimPlan, Sequence[str]]]
+    remark: str
+    """What the mark of the recommended bound means; empty where none is recommended."""
+
+
+def listing(found: Plan, *, every: bool = False) -> Listing:
+    """The bounds on errors that cover the run; those at other step sizes where none does, or all on request."""
+    usable = [plan for plan in found.claims if plan.bound is not None]
+    errors = [plan for plan in usable if plan.error.name not in DRIFTS and plan.error not in LIMITS]
+    shown = usable if every else [plan for plan in errors if plan.applicable] or errors
+    title = "bounds that cover the run" if any(plan.applicable for plan in shown) else _SMALLER
+    cells = {name: [cell(plan) for plan in shown] for name, cell in _CELLS.items()}
+    columns = [name for name, column in cells.items() if set(column) - {"-"} and not (name == _COVERS and not every)]
+    rows = [(plan, [cells[name][n] for name in columns]) for n, plan in enumerate(shown)]
+    exactly = "at its best step size the exact error is smallest" if found.answer else "the smallest bound"
+    return Listing("bounds" if every else title, columns, rows, exactly if found.recommended in shown else "")
+
+
+_SMALLER = "bounds at smaller step sizes: none covers the run"
+_COVERS = "covers the run"
+_CELLS: dict[str, Callable[[ClaimPlan], str]] = {
+    _COVERS: lambda plan: "yes" if plan.applicable else "no",
+    "as planned": lambda plan: short(plan.bound.value()) if plan.bound and plan.applicable else "-",
+    "largest step": lambda plan: "-" if plan.step is None else _limit(plan.step),
+    "best step": lambda plan: "-" if plan.optimum is None else short(plan.optimum.step_size),
+    "bound there": lambda plan: "-" if plan.optimum is None else short(plan.optimum.value),
+    "rounds as planned": lambda plan: _rounds_cell(plan.target),
+    "rounds at best steps": lambda plan: _rounds_cell(plan.target_at_best),
+}
+
+
+def _rounds_cell(asked: Target | None) -> str:
+    return "-" if asked is None else "never" if asked.rounds is None else short(asked.rounds)
+
+
+def _limit(edge: Edge) -> str:
+    return "any" if math.isinf(edge.value) else short(edge.value)
+
+
+def others(found: Plan) -> list[tuple[str, str]]:
+    """Why bounds do not cover the run as it is planned: the ids that share a reason, and the reason."""
+    reasons: dict[str, list[str]] = {}
+    lacking = [plan for plan in found.claims if (plan.reason or "").startswith(NOT_GIVEN)]
+    for plan in found.claims:
+        if plan.reason is not None and plan not in lacking:
+            reasons.setdefault(plan.reason, []).append(plan.claim.id)
+    lines = [(", ".join(ids), reason) for reason, ids in reasons.items()]
+    if lacking:
+        lines.insert(0, (f"{len(lacking)} bounds", "need numbers that are not given; --json names them"))
+    if found.refuted:
+        lines.append((", ".join(claim.id for claim in found.refuted), "not used, because they are refuted"))
+    return lines
+
+
+def details(plan: ClaimPlan, cost: RoundCost | None, write: Write = in_letters) -> list[str]:
+    """All that is known of a bound that has numbers: conditions with their slack, terms, limits, rounds."""
+    assert plan.bound is not None
+    lines = [f"bounds {plan.error.name}: {plan.error.meaning}"]
+    lines += [
+        f"condition {write(plan.claim, slack.condition)}: slack {short(slack.slack)}" for slack in plan.conditions
+    ]
+    lines += [f"{short(value)}  {write(plan.claim, term)}" for term, value in terms_by_value(plan.bound)]
+    return lines + _advice(plan, write) + _rounds(plan, cost)
+
+
+def _advice(plan: ClaimPlan, write: Write) -> list[str]:
+    lines = []
+    for edge, name in ((plan.step, "step size"), (plan.server_step, "server step"), (plan.local_steps, "local steps")):
+        if edge is not None:
+            formula = "" if edge.formula is None else f", from {write(plan.claim, edge.formula)}"
+            lines.append(f"largest {name}: {_limit(edge)}{formula}")
+    if plan.optimum is not None:
+        formula = "" if plan.optimum.formula is None else f" = {write(plan.claim, plan.optimum.formula)}"
+        lines.append(f"best step size: {short(plan.optimum.step_size)}{formula}; bound {short(plan.optimum.value)}")
+    lines += _compared(plan)
+    if plan.remeasured is not None and plan.remeasured.changed:
+        changed = ", ".join(plan.remeasured.changed)
+        lines.append(f"at that step size {changed} differ; with them the bound is {short(plan.remeasured.value)}")
+    if plan.exact is not None:
+        exact = plan.exact.exact
+        lines.append(f"exact: best step size {short(exact.step_size)}, error {short(exact.error)}")
+        lines.append(f"theory / exact: step size {short(plan.exact.ratio)}, error {short(plan.exact.error_ratio)}")
+    if plan.linear_clients is not None:
+        lines.append(f"linear speed-up: up to {plan.linear_clients:g} clients, by this bound")
+    if plan.paying_local_steps is not None:
+        lines.append(f"local steps that pay at the same rounds, by this bound: {plan.paying_local_steps.steps}")
+    return lines
+
+
+def _compared(plan: ClaimPlan) -> list[str]:
+    """The point of a bound that has one."""
+    point = plan.comparator
+    if point is None:
+        return []
+    gap, distance = short(point.suboptimality), short(point.distance_sq)
+    return [f"compares with the point y of F(y) - F* = {gap}, |x^0 - y|^2 = {distance}, at its best step size"]
+
+
+def _rounds(plan: ClaimPlan, cost: RoundCost | None) -> list[str]:
+    lines = []
+    for target, where in ((plan.target, "as planned"), (plan.target_at_best, "best step sizes")):
+        if target is None:
+            continue
+        lead = f"accuracy {short(target.accuracy)}, {where}: "
+        if target.rounds is None:
+            lines.append(f"{lead}never, {target.reason}")
+            continue
+        spent = (
+            "" if cost is None else f", time {target.rounds * cost.time:g}, {target.rounds * cost.messages:g} models"
+        )
+        lines.append(f"{lead}{short(target.rounds)} rounds at step size {short(target.step_size)}{spent}")
+    return lines

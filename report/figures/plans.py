@@ -1,0 +1,43 @@
+"""The exact error of a run over its rounds, at the planned step size and at the one to use."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedtheory.planner.rounds_needed import errors_over_rounds
+from fedtheory.shown import short
+from report.figures.style import BLACK, BLUE, ORANGE, Figure, drawing, finish, legend_below
+
+if TYPE_CHECKING:
+    from fedtheory.planner import Answer
+
+_LISTED = 2000
+"""Rounds that are drawn."""
+
+
+def errors_of_plan(answer: Answer) -> Figure:
+    """The exact error after each round, as planned and as answered, with the target where there is one."""
+    rounds = min(max(answer.planned.rounds, answer.best.rounds), _LISTED)
+    run = answer.run.with_rounds(rounds)
+    with drawing() as (canvas, axes):
+        for outcome, words, colour, dashes in (
+            (answer.planned, "planned", ORANGE, "--"),
+            (answer.best, "best", BLUE, "-"),
+        ):
+            factor = outcome.step_size / answer.planned.step_size
+            errors = errors_over_rounds(run if factor == 1 else run.with_step_factor(factor), answer.error)
+            shown = np.where(np.isfinite(errors) & (errors > 0), errors, np.nan)
+            label = f"{words} step size {short(outcome.step_size)}"
+            axes.plot(np.arange(1, rounds + 1), shown, color=colour, linestyle=dashes, label=label)
+        if answer.accuracy is not None:
+            axes.axhline(answer.accuracy, color=BLACK, linestyle=":", label=f"target {short(answer.accuracy)}")
+        axes.set_yscale("log")
+        axes.set_xlabel("rounds")
+        axes.set_ylabel(answer.error.name.replace("_", " "))
+        legend_below(canvas, axes)
+        steps = (answer.planned.step_size, answer.best.step_size, answer.accuracy, rounds)
+        name = f"plan-{hashlib.sha256(repr(steps).encode()).hexdigest()[:12]}"
+        return finish(canvas, name, f"The exact {answer.error.name.replace('_', ' ')} after each round.")

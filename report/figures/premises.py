@@ -1,0 +1,52 @@
+"""A proof in a picture: the claim, and the claims that its certificate uses, in the colours of their verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from fedtheory.language.registry import all_claims
+from fedtheory.proofs import Proof
+from report.dependencies import used_by
+from report.figures.style import GREEN, ORANGE, PAGE, RED, Figure, drawing, finish
+
+_COLOURS = {"proved": GREEN, "refuted": RED, "broken": RED}
+_MOST = 10
+_LINE = 0.42
+"""Inches for each premise."""
+
+
+def premises_of_proof(proof: Proof) -> Figure | None:
+    """What a proof rests on; None where its certificate uses no other claim."""
+    premises = used_by(proof.claim)
+    if not premises:
+        return None
+    shown = premises[:_MOST]
+    known = all_claims()
+    with drawing(PAGE | {"figure.figsize": (6.4, 0.5 + _LINE * len(shown))}) as (canvas, axes):
+        axes.set_axis_off()
+        axes.set(xlim=(0, 1), ylim=(-0.7, len(shown) - 0.3))
+        middle = (len(shown) - 1) / 2
+        for place, premise in enumerate(reversed(shown)):
+            verdict = known[premise].verdict or ""
+            style = {"arrowstyle": "->", "color": "0.4", "shrinkA": 2, "shrinkB": 6}
+            box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _COLOURS.get(verdict, ORANGE)}
+            axes.annotate("", (0.62, middle), (0.5, place), arrowprops=style)
+            axes.text(0.5, place, _name(premise), ha="right", va="center", fontsize=8, bbox=box)
+        box = {"boxstyle": "round", "facecolor": "white", "edgecolor": _COLOURS.get(proof.verdict, ORANGE)}
+        axes.text(0.63, middle, _name(proof.claim.id), ha="left", va="center", fontsize=8, bbox=box)
+        return finish(canvas, _called(proof.claim.id, premises), _caption(premises))
+
+
+def _name(claim_id: str) -> str:
+    """The id without its source."""
+    return claim_id.partition(":")[2]
+
+
+def _caption(premises: Sequence[str]) -> str:
+    left_out = len(premises) - _MOST
+    return "What the proof uses." + (f" {left_out} more are left out." if left_out > 0 else "")
+
+
+def _called(claim_id: str, premises: Sequence[str]) -> str:
+    return f"premises-{hashlib.sha256(repr((claim_id, premises)).encode()).hexdigest()[:12]}"

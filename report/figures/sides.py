@@ -1,0 +1,65 @@
+"""Both sides of a comparison as two bars, each split into its terms: what a verdict rests on, at a glance."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fedtheory.arithmetic import plain_float
+from report.figures.formulas import in_legend
+from report.figures.rates import draw_ladder
+from report.figures.style import BLUE, PAGE, Figure, colour, drawing, finish, legend_below
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from verify.check import Check
+    from verify.check.comparison import Comparison
+    from verify.check.sides import Term
+
+_FLAT = PAGE | {"figure.figsize": (4.8, 1.8)}
+
+
+def sides_of_check(found: Check) -> Figure | None:
+    """Both sides where they are closest, or the ladder of a rate; None where nothing is compared."""
+    if found.rate is not None:
+        return _ladder(found)
+    return None if found.worst is None else _bars(found.claim.id, found.worst)
+
+
+def _ladder(found: Check) -> Figure:
+    assert found.rate is not None
+    with drawing() as (canvas, axes):
+        draw_ladder(axes, found.claim, found.rate)
+        legend_below(canvas, axes)
+        rungs = [(plain_float(rung.variable), plain_float(rung.measured)) for rung in found.rate.rungs]
+        return finish(canvas, _name("ladder", found.claim.id, rungs), "")
+
+
+def _bars(claim_id: str, worst: Comparison) -> Figure:
+    with drawing(_FLAT) as (canvas, axes):
+        axes.barh(["left side"], [plain_float(worst.lhs)], color=BLUE)
+        _stack(axes, worst.terms, plain_float(worst.rhs))
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        if axes.get_legend_handles_labels()[1]:
+            legend_below(canvas, axes)
+        return finish(canvas, _name("sides", claim_id, [plain_float(worst.lhs), plain_float(worst.rhs)]), "")
+
+
+def _stack(axes: Axes, terms: Sequence[Term], whole: float) -> None:
+    """The right side, term by term where none is negative; else as one bar."""
+    values = [plain_float(term.value) for term in terms]
+    if len(values) < 2 or min(values) < 0:
+        axes.barh(["right side"], [whole], color=colour(1))
+        return
+    start = 0.0
+    for number, (term, value) in enumerate(zip(terms, values, strict=True), start=1):
+        if value > 0:
+            axes.barh(["right side"], [value], left=start, color=colour(number), label=in_legend(term.latex))
+            start += value
+
+
+def _name(kind: str, claim_id: str, numbers: object) -> str:
+    return f"{kind}-{hashlib.sha256(repr((claim_id, numbers)).encode()).hexdigest()[:12]}"

@@ -1,0 +1,73 @@
+"""The page of a plan, in the order of the terminal: the answer, one table, then on request reasons and details."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.typesetting import latex
+from fedtheory.planner import ClaimPlan, Plan
+from fedtheory.planner.listing import Listing, details, listing, others
+from fedtheory.planner.words import answer_lines, as_planned, constants_alone
+from report.drawing import environment_for
+from report.figures.plans import errors_of_plan
+from report.figures.style import Figure
+from report.mathml import prose
+
+
+@dataclass(frozen=True)
+class Detail:
+    """All that is known of one bound."""
+
+    claim: Claim
+    recommended: bool
+    lines: Sequence[Markup]
+
+
+@dataclass(frozen=True)
+class OwnPlanPage:
+    """Everything on the page."""
+
+    name: str
+    planned: Sequence[str]
+    answer: Sequence[tuple[str, Markup]]
+    """Heads, and the sentences behind them."""
+    figures: Sequence[Figure]
+    table: Listing
+    recommended: ClaimPlan | None
+    reasons: Sequence[tuple[str, str]]
+    details: Sequence[Detail]
+    command: str
+
+
+def own_plan_page(found: Plan, planned: Run | None, maps: Sequence[Figure], name: str, command: str) -> str:
+    """The HTML of a plan of a run, or of constants alone; `maps` come behind the curves of the exact error."""
+    lines = constants_alone(found, _typeset) if planned is None else answer_lines(found, _typeset)
+    curves = [] if found.answer is None else [errors_of_plan(found.answer)]
+    known = [plan for plan in found.claims if plan.bound is not None]
+    page = OwnPlanPage(
+        name=name,
+        planned=[] if planned is None else as_planned(planned),
+        answer=[(head.removesuffix(":"), prose(line)) for head, line in lines],
+        figures=[*curves, *maps],
+        table=listing(found),
+        recommended=found.recommended,
+        reasons=others(found),
+        details=[_detail(plan, found) for plan in known],
+        command=command,
+    )
+    return environment_for(()).get_template("own_plan.html").render(page=page)
+
+
+def _detail(plan: ClaimPlan, found: Plan) -> Detail:
+    lines = [prose(line) for line in details(plan, found.cost, _typeset)]
+    return Detail(plan.claim, plan is found.recommended, lines)
+
+
+def _typeset(_claim: Claim, expression: Expr) -> str:
+    return f"${latex(expression)}$"

@@ -1,0 +1,65 @@
+"""The page of a plan keeps the order of the terminal: the answer, the table, then what is there on request."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+from fedtheory.cli import run as fedtheory
+
+RUN = """
+[problem]
+kind = "quadratic"
+hessians = [[["2"]], [["1"]]]
+linear = [["1"], ["-1"]]
+start = ["3"]
+[algorithm]
+local_step_size = "1/20"
+local_steps = 3
+rounds = 20
+"""
+CLAIMS = ("--claim", "renard2022:thm-2.1", "--claim", "liu2022:thm-1.sharp", "--claim", "liu2022:cor-2.K")
+
+
+def page_of(folder: Path, *arguments: str) -> str:
+    """The text of a page, without the tags."""
+    (folder / "mine.toml").write_text(RUN)
+    assert fedtheory(["plan", *arguments, *CLAIMS, "-o", str(folder / "plan.html")]) == 0
+    return (folder / "plan.html").read_text(encoding="utf-8")
+
+
+def words_of(page: str) -> str:
+    """What stands on a page."""
+    return " ".join(unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL)).split())
+
+
+def test_the_order_of_a_page(tmp_path: Path) -> None:
+    """Answer, curves and map, one table, reasons and details behind a click, the command."""
+    page = page_of(tmp_path, str(tmp_path / "mine.toml"), "--target", "1/10", "--map", "local_step_size,local_steps")
+    words = words_of(page)
+    order = (
+        "Plan of",
+        "use step size",
+        "promised",
+        "limits",
+        "Bounds that cover the run",
+        "Why other bounds",
+        "detail",
+    )
+    places = [words.index(part) for part in (*order, "Reproduce it")]
+    assert places == sorted(places)
+    before, *folded = page.split("<details>")
+    assert len(folded) == 2
+    assert "step size of the corollary" not in before
+    assert "step size of the corollary" in folded[0]
+    assert before.count("<svg") == 2
+    assert "$" not in words
+    assert "src=" not in page
+
+
+def test_constants_alone_have_a_page(tmp_path: Path) -> None:
+    """Without a run there are no curves."""
+    page = page_of(tmp_path, "L=1", "M=10", "tau=5", "T=100", "D=2", "sigma=1", "zeta=0.5")
+    assert "use step size" in words_of(page)
+    assert "<svg" not in page
