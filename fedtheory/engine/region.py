@@ -120,8 +120,6 @@ def supremum_on_ball(form: Array, linear: Array, constant: Number, radius: Numbe
 
 
 def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
-    from scipy.optimize import brentq
-
     reach, curved, sloped = plain_float(radius), plain_floats(form), plain_floats(linear)
     if not (np.isfinite(curved).all() and np.isfinite(sloped).all() and np.isfinite(reach) and reach > 0):
         raise NotApplicable("the supremum over the ball could not be bounded: its numbers leave double precision")
@@ -135,11 +133,28 @@ def _best_multiplier(form: Array, linear: Array, radius: Number) -> float:
     lowest = max(values[-1], 0.0)
     width = np.sqrt(weights.sum()) / reach
 
-    def slope(multiplier: float) -> float:
-        gaps = multiplier - values
-        return float(reach**2 - (weights / (gaps * gaps)).sum())
-
-    above = lowest + 1e-12 * max(lowest, width, 1e-300)
-    if width <= 1e-12 * lowest or width == 0 or slope(above) >= 0:
+    if width <= 1e-12 * lowest or width == 0:
         return float(lowest)
-    return float(brentq(slope, above, lowest + 2 * width, xtol=1e-14 * (lowest + width)))
+    above = lowest + 1e-12 * max(lowest, width, 1e-300)
+    root = _secular_root(values, weights, above, reach)
+    return float(lowest if root == above else root)
+
+
+def _secular_root(values: Array, weights: Array, start: float, reach: float) -> float:
+    """The m with ``|(m I - Q)^-1 q| = reach``, for Q with eigenvalues `values`; `start` where m is not above it.
+
+    Newton's method on the reciprocals, which are concave in m: from below it rises to m, and not beyond
+    (Conn, Gould, Toint 2000, Trust-Region Methods, section 7.3).  `weights` are the squared entries of q.
+    """
+    multiplier = start
+    while True:
+        gaps = multiplier - values
+        squares = (np.sqrt(weights) / gaps) ** 2
+        step = (np.sqrt(squares.sum()) / reach - 1) * squares.sum() / (squares / gaps).sum()
+        if not step > _CLOSE * multiplier:
+            return multiplier
+        multiplier += step
+
+
+_CLOSE = 4e-16
+"""Relative size of steps at which the floats near a root are used up."""

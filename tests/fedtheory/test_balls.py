@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 import tiny_shapes as shapes
 from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
 from tiny_runs import data, quadratics
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array
-from fedtheory.engine.region import Ball, supremum_on_ball
+from fedtheory.engine.region import Ball, _best_multiplier, supremum_on_ball
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Fixed, Full, Multinomial, Participation, Uniform
@@ -91,6 +94,29 @@ def test_supremum_in_the_hard_case() -> None:
     for b in (fmpq(0), fmpq(1, 2), fmpq(1)):
         bound = supremum_on_ball(form, RATIONAL.array([0, b]), fmpq(0), fmpq(1))
         assert 2 + b * b <= bound <= (2 + b * b) * (1 + fmpq(2, 10**6))
+
+
+@given(
+    st.lists(st.floats(-5, 5), min_size=3, max_size=3),
+    st.lists(st.floats(-5, 5), min_size=3, max_size=3),
+    st.floats(0.01, 100),
+)
+def test_the_multiplier_is_that_of_another_root_finder(
+    curvatures: list[float], slope: list[float], radius: float
+) -> None:
+    """Where the length of (m I - Q)^-1 q falls to the radius, SciPy's bracketing search finds the same m."""
+    values, linear = np.array(curvatures), np.array(slope)
+    lowest, width = max(values.max(), 0.0), float(np.linalg.norm(linear)) / radius
+    found = _best_multiplier(np.diag(values), linear, radius)
+
+    def gap(multiplier: float) -> float:
+        return float(np.linalg.norm(linear / (multiplier - values))) - radius
+
+    start = lowest + 1e-9 * max(lowest, width)
+    if width <= 1e-6 or gap(start) <= 0:
+        assert found == pytest.approx(lowest, rel=1e-6, abs=1e-6)
+    else:
+        assert found == pytest.approx(brentq(gap, start, lowest + 2 * width, xtol=1e-14), rel=1e-9)
 
 
 def test_supremum_with_an_irrational_largest_curvature() -> None:

@@ -29,12 +29,19 @@ class Link:
     def is_identity(self) -> bool:
         """Whether SymPy finds both sides to be the same number for all values of their symbols."""
         sides = self.relation.left - self.relation.right
-        return not sides.atoms(Inner, Value, Average) and sp.simplify(sides) == 0
+        return not sides.atoms(Inner, Value, Average) and not _differs_somewhere(sides) and sp.simplify(sides) == 0
 
     def slack(self, lhs: Any, rhs: Any) -> Any:
         """How far the values of both sides are from violating an inequality; of an equation the difference."""
         smaller, larger = self.relation.in_order(lhs, rhs)
         return larger - smaller
+
+
+def _differs_somewhere(sides: Expr) -> bool:
+    """Whether a difference is a rational number other than zero where its symbols are so: much quicker to see."""
+    letters = enumerate(sorted(sides.free_symbols, key=str))
+    value = sides.subs({letter: sp.Rational(2 * n + 3, 1 if letter.is_integer else n + 2) for n, letter in letters})
+    return isinstance(value, sp.Rational) and value != 0
 
 
 @cache
