@@ -104,13 +104,14 @@ def plan(
     *,
     target: float | None = None,
     claims: Sequence[ClaimLike] | None = None,
-    error: str = "final",
+    error: str | None = None,
 ) -> Plan:
     """What the theory recommends for a run, or for constants alone: step sizes, rounds to a target, dominating terms.
 
     `run` as for `simulate`, or numbers by the symbols of the bounds, such as ``{"L": 1, "M": 10, "tau": 5, "T": 100}``.
     `target` is the accuracy to reach; `claims` are the bounds to ask, all that are true unless given; `error` says
-    which exact error is to be small, that of the last model ("final") or the mean over the run ("average").
+    which exact error is to be small, the mean over the run ("average") or that of the last model ("final"); unless
+    given, it is the last model's where there is a target, and else the mean.
 
     >>> import fedtheory as ft
     >>> numbers = {"L": 1, "M": 10, "tau": 5, "T": 100, "D": 2, "sigma": 1, "zeta": 0.5}

@@ -27,7 +27,10 @@ Settings = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A constant, by its symbol or name, instead of a run file."),
 ]
 Accuracy = Annotated[str | None, typer.Option("--target", help="Ask for the rounds to this accuracy.")]
-Error = Annotated[str, typer.Option("--error", help="What is to be small: final (the last model) or average.")]
+Error = Annotated[
+    str | None,
+    typer.Option("--error", help="What is to be small: average (default), or final (the last model; with --target)."),
+]
 All = Annotated[bool, typer.Option("--all", help="Also the bounds that do not apply, why, and all details.")]
 Claims = Annotated[list[str] | None, typer.Option("--claim", help="Only this claim; may be repeated.")]
 Map = Annotated[str | None, typer.Option("--map", metavar="X,Y", help="Map the dominating term over two symbols.")]
@@ -42,7 +45,7 @@ def run(
     *,
     settings: Settings = None,
     target: Accuracy = None,
-    error: Error = "final",
+    error: Error = None,
     source: SourceKey = None,
     claim: Claims = None,
     map_over: Map = None,
@@ -112,7 +115,7 @@ def _chosen(source: str | None, ids: list[str]) -> list[Claim]:
 
 
 def _planned(
-    files: list[str], given: dict[str, str], accuracy: float | None, error: str, claims: list[Claim]
+    files: list[str], given: dict[str, str], accuracy: float | None, error: str | None, claims: list[Claim]
 ) -> tuple[Plan, Run | None]:
     """The plan, and the run that is planned; None where only constants are given."""
     from fedtheory import planner

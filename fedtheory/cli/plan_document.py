@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 def document(found: Plan) -> dict[str, Any]:
     """The JSON document of a plan.
 
-    ``{claims: [...], recommended, exact, refuted: [{id, repair}], round: {time, messages}}``: `exact` and `recommended`
-    are of the claim at whose best step size the exact error is smallest.  Numbers are floats, null where infinite
-    or unknown.
+    ``{recommended_step_size, answer, claims: [...], recommended, exact, refuted: [{id, repair}], round: {time,
+    messages}}``: the recommended step size is that of the answer, by exact errors, and where none is known that of the
+    recommended bound.  `exact` and `recommended` are of the claim at whose best step size the exact error is smallest.
+    Numbers are floats, null where infinite or unknown.
     """
     from fedtheory.planner import repair_of
 
     best = found.recommended
     repairs = {claim.id: repair_of(claim) for claim in found.refuted}
     return {
+        "recommended_step_size": _number(found.step_size),
         "answer": None if found.answer is None else _answer(found.answer),
         "claims": [_claim(plan, found.cost) for plan in found.claims],
         "recommended": None if best is None else best.claim.id,

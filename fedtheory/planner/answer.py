@@ -96,6 +96,14 @@ class Plan(Shown):
     answer: Answer | None = None
     """What to run, by exact errors; None for constants alone, and where no exact error is known."""
 
+    @property
+    def step_size(self) -> float | None:
+        """The step size to use: by exact errors where they are known, else that of the recommended bound."""
+        if self.answer is not None:
+            return self.answer.best.step_size
+        chosen = None if self.recommended is None else self.recommended.optimum
+        return None if chosen is None else chosen.step_size
+
     def summary(self) -> str:
         """The claim whose step size to take, and how many bounds cover the run."""
         covering = sum(claim.applicable for claim in self.claims)
@@ -126,7 +134,7 @@ def answered(
     error, planned, best = outcomes
     run = errors.at(best.step_size)
     run = run if best.rounds == run.algorithm.rounds else run.with_rounds(best.rounds)
-    usable = [plan for plan in plans if plan.bound is not None and plan.self_contained and _is_of_runs(plan.error)]
+    usable = [plan for plan in plans if plan.bound is not None and _is_of_runs(plan.error)]
     promise = _best([Promise(p, best.step_size, b) for p, b in _covering(usable, run)], error)
     elsewhere = (
         None if promise is not None and promise.plan.error is error else _best(_elsewhere(usable, errors), error)

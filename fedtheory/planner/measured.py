@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -39,8 +40,11 @@ def failures_on(claim: Claim, run: Run) -> list[str]:
         return [str(reason)]
 
 
-def remeasured(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErrors) -> Remeasured:
-    """The bound with the constants of the run at its best step size, and the best step size with such constants."""
+def remeasured(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErrors, edge: Edge) -> Remeasured:
+    """The bound with the constants of the run at its best step size, and the best step size with such constants.
+
+    That is the best of a coarse grid, the given one, the largest admissible one, `edge`, and a few between those.
+    """
     best = optimum.step_size
     there = _bound_at(claim, errors, best)
     if there is None:
@@ -49,14 +53,27 @@ def remeasured(claim: Claim, optimum: Optimum, bound: Bound, errors: ExactErrors
     changed = [n for n, v in there.values.items() if abs(v - expected[n]) > NEAR_TIE * (abs(v) + abs(expected[n]))]
     if not changed:
         return Remeasured((), value, best, value)
-    tried = {best: value, **_values_on_grid(claim, errors)}
+    steps = [*errors.grid, *([edge.value] if math.isfinite(edge.value) else [])]
+    tried = {best: value, **_values_at(steps, claim, errors)}
+    tried |= _values_at(_between(tried), claim, errors)
     smallest = min(tried, key=lambda step: tried[step])
     return Remeasured(tuple(changed), value, smallest, tried[smallest])
 
 
-def _values_on_grid(claim: Claim, errors: ExactErrors) -> dict[float, float]:
-    """The bound at the step sizes of the search for the exact optimum at which the claim covers the run."""
-    bounds = ((step, _bound_at(claim, errors, step)) for step in errors.grid)
+def _between(values: Mapping[float, float]) -> list[float]:
+    """Step sizes between the best one and those beside it, at equal ratios."""
+    steps = sorted(values)
+    best = min(range(len(steps)), key=lambda place: values[steps[place]])
+    sides = zip(steps[max(best - 1, 0) : best + 1], steps[best : best + 2], strict=False)
+    return [low ** (1 - part) * high**part for low, high in sides if low < high for part in _WITHIN]
+
+
+_WITHIN = (1 / 3, 2 / 3)
+
+
+def _values_at(steps: Sequence[float], claim: Claim, errors: ExactErrors) -> dict[float, float]:
+    """The bound at those of the step sizes at which the claim covers the run."""
+    bounds = ((step, _bound_at(claim, errors, step)) for step in steps)
     known = ((step, bound) for step, bound in bounds if bound is not None)
     return {step: bound.value() for step, bound in known if all(slack.holds for slack in bound.slacks())}
 

@@ -33,9 +33,9 @@ from fedtheory.planner.bound import (
 from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, refuted_bounds
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_up_to, failures_on, remeasured
-from fedtheory.planner.optimum import StepSizes
+from fedtheory.planner.optimum import Optimum, StepSizes
+from fedtheory.planner.rounds_needed import AVERAGE, FINAL, planned_and_best
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
-from fedtheory.planner.rounds_needed import planned_and_best
 from fedtheory.planner.target import Target, cost_of_a_round
 
 _SMALLER = (1.0, 1 / 8, 1 / 64, 1 / 512)
@@ -47,15 +47,17 @@ def plan(
     accuracy: float | None = None,
     claims: Sequence[Claim] | None = None,
     *,
-    error: str = "final",
+    error: str | None = None,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Plan:
     """Plan a run by its exact errors, and by every true bound on one of them, or the given ones, in floats.
 
-    `error` says which exact error is to be small: "final" or "average".  Numbers
-    of bounds are those of the run as planned; where a claim's assumptions hold
-    at smaller step sizes only, those of the run at a smaller one.
+    `error` says which exact error is to be small: "average", which most bounds
+    are on, or "final", which is what a target is asked of unless it is given.
+    Numbers of bounds are those of the run as planned; where a claim's
+    assumptions hold at smaller step sizes only, those of the run at a smaller one.
     """
+    error = error or (AVERAGE if accuracy is None else FINAL)
     if error not in EXACT_ERRORS:
         raise InputError("error", f"expected one of {', '.join(EXACT_ERRORS)}, got {error!r}")
     errors = ExactErrors(run.as_floats())
@@ -76,7 +78,7 @@ def _recommended(plans: Sequence[ClaimPlan], errors: ExactErrors) -> ClaimPlan |
     That error is the first of `ERRORS` that is bounded and has a best step size;
     without one the bounds decide.
     """
-    attainable = [plan for plan in plans if plan.attainable and plan.self_contained]
+    attainable = [plan for plan in plans if plan.attainable]
     # What covers the run as it is planned goes before what asks for another one.
     usable = [plan for plan in attainable if plan.applicable] or attainable
     exact = [plan for plan in usable if plan.exact is not None]
@@ -185,12 +187,29 @@ def _planned(claim: Claim, errors: ExactErrors, bound: Bound, failures: list[str
     conditions = (*planned.slacks(), *_slacks_of_clients(claim, bound, errors.run))
     reasons = [*failures, *filter(None, [_failed_conditions(claim, conditions)])]
     found = ClaimPlan(claim, bounded_error(claim), not reasons, "; ".join(reasons) or None, conditions, planned)
-    found = _optimised(found, planned, accuracy, covered_up_to(claim, largest(planned, STEP), errors))
+    edge = covered_up_to(claim, largest(planned, STEP), errors)
+    found = _optimised(found, planned, accuracy, edge)
     if found.optimum is None:
         return found
-    has_best = found.applicable and found.error.name not in DRIFTS
-    exact = compared(found.error, found.optimum, errors) if has_best else None
-    return replace(found, remeasured=remeasured(found.claim, found.optimum, planned, errors), exact=exact)
+    found = replace(found, remeasured=remeasured(found.claim, found.optimum, planned, errors, edge))
+    found = found if found.self_contained else _as_measured(found, edge)
+    if found.optimum is None or not found.applicable or found.error.name in DRIFTS:
+        return found
+    return replace(found, exact=compared(found.error, found.optimum, errors))
+
+
+def _as_measured(found: ClaimPlan, edge: Edge) -> ClaimPlan:
+    """A bound with measurements of the run in it, at its best step size with those of the run there.
+
+    Of other numbers of rounds it promises nothing before they are run.
+    """
+    measured = found.remeasured
+    assert measured is not None
+    if measured.value_at_step is None:
+        return replace(found, optimum=None, target=None, target_at_best=None)
+    step = measured.step_size
+    optimum = Optimum(step, measured.value_at_step, None, math.isclose(step, edge.value), step)
+    return replace(found, optimum=optimum, target=None, target_at_best=None)
 
 
 def _slacks_of_clients(claim: Claim, bound: Bound, run: Run) -> list[Slack]:

@@ -17,7 +17,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Quantity
 from fedtheory.planner.exact import BASE, GRID, ExactErrors, lowest
 
-ERRORS: dict[str, Quantity] = {"final": q.final_suboptimality, "average": q.average_suboptimality}
+FINAL, AVERAGE = "final", "average"
+ERRORS: dict[str, Quantity] = {FINAL: q.final_suboptimality, AVERAGE: q.average_suboptimality}
 """What a user may ask for: of the last model, or the mean over all local steps of the run."""
 
 _LONGER = 4

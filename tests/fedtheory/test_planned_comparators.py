@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from planned_runs import a_run
 
 from fedtheory import FLOAT, parse_run, planner
 from fedtheory.engine.run import Run
+from fedtheory.errors import Diverging
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from fedtheory.planner.bound import bound_of_run
 from fedtheory.planner.comparators import Comparators
 from verify.check import check
 
-CLAIM = find("comparator:average-error")
+CLAIM, WITH_DRIFT = find("comparator:average-error"), find("comparator:drift.average-error")
 
 
-def diabetes(step_size: float = 0.001) -> Run:
-    """Five clients with a fifth of the rows each, batches of eight."""
-    problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8}
-    algorithm = {"local_step_size": step_size, "local_steps": 5, "rounds": 50}
+def diabetes(step_size: float = 0.001, *, batch: int = 8, local_steps: int = 5, rounds: int = 50) -> Run:
+    """Five clients with a fifth of the rows each."""
+    problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": batch}
+    algorithm = {"local_step_size": step_size, "local_steps": local_steps, "rounds": rounds}
     return parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
+
+
+def error(run: Run) -> float:
+    """The mean error over all local steps; infinite where the run diverges."""
+    try:
+        return float(q.average_suboptimality.on(run))
+    except Diverging:
+        return math.inf
 
 
 @pytest.mark.parametrize("step_size", [1e-4, 0.003, 0.05])
@@ -64,3 +76,24 @@ def test_it_says_something_on_real_data() -> None:
     assert found.comparator.suboptimality == pytest.approx(at_best.suboptimality)
     assert found.comparator.distance_sq == pytest.approx(at_best.distance_sq)
     assert plan.claims[1].comparator is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"batch": 1, "rounds": 20}, {"batch": 32, "rounds": 10}, {"local_steps": 20, "rounds": 5}],
+    ids=["small batches", "large batches", "long rounds"],
+)
+def test_the_step_size_to_use_is_near_the_best(changes: dict[str, int]) -> None:
+    """By exact errors it is the best one; that of the best proved bound is within a factor of four of it."""
+    plan = planner.plan(diabetes(**changes), claims=[CLAIM, WITH_DRIFT])
+    best = min(np.geomspace(2e-4, 0.4, 23), key=lambda step: error(diabetes(float(step), **changes)))
+    assert plan.step_size == pytest.approx(best, rel=0.4)
+    found = plan.recommended
+    assert found is not None
+    assert found.optimum is not None
+    assert found.claim is WITH_DRIFT
+    assert best / 4 <= found.optimum.step_size <= best * 4
+    there = check(WITH_DRIFT, diabetes(found.optimum.step_size, **changes)).worst
+    assert there is not None
+    assert found.optimum.value == pytest.approx(there.rhs)
+    assert there.lhs <= there.rhs <= 5 * there.lhs

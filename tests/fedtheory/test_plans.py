@@ -79,11 +79,15 @@ def test_targets_where_nothing_is_promised() -> None:
     assert at_best <= 0.5
 
 
-def test_measurements_of_the_run_are_no_constants() -> None:
-    """A bound that contains what the run itself shows is not recommended."""
-    found = planner.plan(a_run(), claims=[find("liu2022:thm-1.mean")])
-    assert "total_descent" in found.claims[0].remeasured.changed
-    assert found.recommended is None
+def test_measurements_of_the_run_are_made_anew() -> None:
+    """A bound that contains what the run itself shows is best where it is smallest with what the run shows there."""
+    claim = find("liu2022:thm-1.mean")
+    plan = planner.plan(a_run(), accuracy=0.5, claims=[claim]).claims[0]
+    assert "total_descent" in plan.remeasured.changed
+    for step in (plan.optimum.step_size, plan.step.value):
+        assert plan.optimum.value <= check(claim, a_run(step_size=step)).worst.rhs * (1 + 1e-9)
+    assert plan.optimum.value == pytest.approx(check(claim, a_run(step_size=plan.optimum.step_size)).worst.rhs)
+    assert plan.target is plan.target_at_best is None
 
 
 def test_plan_of_numbers() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, plain_float, plain_floats
 from fedtheory.engine.run import Run
+from fedtheory.errors import Diverging
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
@@ -24,8 +26,8 @@ DATA: dict[str, dict[str, Any]] = {
     "diabetes": {"data": "diabetes", "clients": 5, "split": "iid"},
 }
 """What is read, and how its rows are split."""
-_LENGTHS = np.geomspace(0.05, 3.2, 13)
-"""Lengths of a round that are tried, eta L tau."""
+_LENGTHS = np.geomspace(0.05, 12.8, 17)
+"""Lengths of a round that are tried, eta L tau; runs that diverge are left out."""
 HORIZONS = (1, 3, 10, 30, 100)
 
 THEOREM, WITH_DRIFT = (
@@ -79,12 +81,26 @@ class OnData:
     def over_step_sizes(self) -> Sequence[Point]:
         """From short steps to ones for which no theorem speaks."""
         scale = plain_float(self.planned.smoothness) * LOCAL_STEPS
-        return [self.point(float(length) / scale) for length in _LENGTHS]
+        points = []
+        for length in _LENGTHS:
+            with suppress(Diverging):
+                points.append(self.point(float(length) / scale))
+        return points
 
     @cached_property
     def best(self) -> Point:
         """The point at which the theorem promises most."""
         return min(self.over_step_sizes, key=lambda point: np.inf if point.bound is None else point.bound)
+
+    @cached_property
+    def best_with_drift(self) -> Point:
+        """The point at which it promises most with the drift of the run."""
+        return min(self.over_step_sizes, key=lambda point: np.inf if point.with_drift is None else point.with_drift)
+
+    @cached_property
+    def best_run(self) -> Point:
+        """The point with the smallest exact error."""
+        return min(self.over_step_sizes, key=lambda point: point.error)
 
     @cached_property
     def over_rounds(self) -> Sequence[Point]:

@@ -89,4 +89,14 @@ _ROWS: Sequence[tuple[str, Callable[[OnData], str]]] = (
     ("theorem over exact error", lambda found: _shown(found.best.bound, found.best.error)),
     ("first two terms over exact error", lambda found: _shown(found.best.first_terms, found.best.error)),
     ("with the drift of the run, over exact error", lambda found: _shown(found.best.with_drift, found.best.error)),
+    ("step size of the smallest exact error, of those drawn", lambda found: _shown(found.best_run.step_size)),
+    ("the theorem's best step size over it", lambda found: _shown(found.best.step_size, found.best_run.step_size)),
+    (
+        "the same with the drift of the run",
+        lambda found: _shown(found.best_with_drift.step_size, found.best_run.step_size),
+    ),
+    (
+        "what it promises there, over exact error",
+        lambda found: _shown(found.best_with_drift.with_drift, found.best_with_drift.error),
+    ),
 )
