@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from jsonschema import Draft202012Validator
 
 from fedtheory import FLOAT, RATIONAL, InputError, parse_run
+from fedtheory.cli import app
 from fedtheory.cli import run as run_command
 from fedtheory.runfile import run_table, run_toml
 from fedtheory.runfile.table import Table
@@ -130,30 +133,99 @@ def test_what_is_refused_is_invalid(keys: dict[str, Any]) -> None:
         parse_run(run, FLOAT)
 
 
+DESIGN = """
+claims = ["renard2022:thm-2.1"]
+errors = ["final_suboptimality"]
+[grid]
+algorithm.local_step_size = ["1/20", 4]
+"""
 COMMANDS = {
     "claims": ["claims", "--source", "lecture27"],
     "show": ["show", "lecture27:lemma-4"],
     "simulate": ["simulate", "run.toml"],
     "check": ["check", "renard2022:thm-2.1", "run.toml"],
+    "verify": ["verify", "renard2022:property-2.4", "--jobs", "1"],
     "falsify": ["falsify", "renard2022:property-2.4", "--budget", "1"],
     "prove": ["prove", "renard2022:property-2.5"],
+    "errata": ["errata", "--source", "lecture27"],
     "quantities": ["quantities", "drift"],
-    "plan": ["plan", "run.toml", "--claim", "renard2022:thm-2.1"],
+    "plan": ["plan", "run.toml", "--claim", "comparator:average-error", "--target", "1/2"],
+    "data": ["data", "named.csv", "--target", "y", "--client", "who"],
+    "budget": ["budget", "quiet.toml", "--local-cost", "1", "--aggregation-cost", "10", "--budget", "100"],
+    "sweep": ["sweep", "design.toml", "--jobs", "1"],
+    "worst-case": ["worst-case", "renard2022:lemma-2.3", "--local-steps", "2"],
+    "rocq": ["rocq", "renard2022:property-2.5", "lecture27:lemma-4", "-o", "rocq"],
+    "report": ["report", "renard2022:property-2.4", "-o", "pages", "--jobs", "1"],
+    "course list": ["course", "list"],
+    "course new": ["course", "new", "drift-recursion", "--student", "Jürgen Groß", "-o", "out"],
+    "course grade": ["course", "grade", "submissions", "-o", "grades", "--jobs", "1"],
+    "new-source": ["new-source", "paper"],
+    "cache": ["cache"],
 }
+EXACTLY = ("simulate", "check")
+"""Commands that have the choice between floats and rationals."""
+NEEDED = {"worst-case": "PEPit", "sweep": "pyarrow", "course grade": "nbformat"}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_outputs_are_valid(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each command prints what its schema says, in floats and, where it has the choice, in rationals."""
-    monkeypatch.chdir(tmp_path)
+def written() -> set[str]:
+    """The commands that print a document, as people type them."""
+    commands = typer.main.get_command(app).commands
+    return {" ".join([name, *part]) for name, one in commands.items() for part in _parts(one)}
+
+
+def _parts(command: Any) -> list[list[str]]:
+    return [[name] for name in command.commands] if hasattr(command, "commands") else [[]]
+
+
+def test_every_command_has_a_schema() -> None:
+    """No command prints a document that nobody described, and each of them is tried below."""
+    described = set(SCHEMAS["outputs"]["$defs"]) - {"number"}
+    assert described == set(COMMANDS) == written()
+
+
+@pytest.fixture
+def inputs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that the commands read."""
+    monkeypatch.chdir(folder)
     Path("run.toml").write_text(run_toml({"problem": QUADRATIC, "algorithm": STEP}))
+    quiet = {key: value for key, value in QUADRATIC.items() if key != "noise"}
+    Path("quiet.toml").write_text(run_toml({"problem": quiet, "algorithm": STEP}))
+    Path("design.toml").write_text(DESIGN + run_toml({"problem": QUADRATIC, "algorithm": {"rounds": 2}}))
+    Path("submissions").mkdir()
+    Path("submissions/ana.py").write_text("# fedtheory assignment: drift-recursion (copy of ana)\n")
+    return folder
+
+
+@pytest.mark.usefixtures("inputs")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_outputs_are_valid(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command prints what its schema says, in floats and, where it has the choice, in rationals."""
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     schema = {"$ref": f"#/$defs/{name}", "$defs": SCHEMAS["outputs"]["$defs"]}
-    further = [["--arithmetic", "rational"]] if name in ("simulate", "check") else []
-    for options in ([], *further):
+    for options in ([], ["--arithmetic", "rational"]) if name in EXACTLY else ([],):
         assert run_command([*COMMANDS[name], *options, "--json"]) == 0
-        Draft202012Validator(schema).validate(json.loads(capsys.readouterr().out))
+        document = json.loads(capsys.readouterr().out)
+        Draft202012Validator(schema).validate(document)
+        assert list(_undescribed(SCHEMAS["outputs"]["$defs"][name], document, name)) == []
+
+
+def _undescribed(shape: dict[str, Any], document: Any, place: str) -> Iterator[str]:
+    """Keys of a document of which its schema does not speak."""
+    shape = next((option for option in shape.get("oneOf", ()) if _is_of(option, document)), shape)
+    if isinstance(document, list):
+        for part in document:
+            yield from _undescribed(shape.get("items", {}), part, f"{place}[]")
+    elif isinstance(document, dict) and "properties" in shape:
+        for key, value in document.items():
+            if key not in shape["properties"]:
+                yield f"{place}.{key}"
+            yield from _undescribed(shape["properties"].get(key, {}), value, f"{place}.{key}")
+
+
+def _is_of(option: dict[str, Any], document: Any) -> bool:
+    kinds = {dict: "object", list: "array"}
+    return option.get("type") == kinds.get(type(document))
 
 
 def test_a_schema_refuses_what_lacks_a_key() -> None:
