@@ -23,6 +23,7 @@ from report.pages import claim_page
 from report.paper_pages import paper_pages
 from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
 from verify.content import STATEMENTS, judged_with, of_claim, of_paper, of_target
+from verify.processes import as_finished
 from verify.verdict import ClaimVerdict
 
 if TYPE_CHECKING:
@@ -130,8 +131,6 @@ Task = ClaimTask | PaperTask | ErrataTask | PlanTask
 
 def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:
     """The pages of all tasks, as they are finished; links go to the pages that are `written`."""
-    from joblib import Parallel, delayed
-
     unknown = []
     for task in tasks:
         found = None if task.depends is None else kept(written, task.depends)
@@ -139,9 +138,7 @@ def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]
             unknown.append(task)
         else:
             yield found
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(
-        delayed(_draw)(task, written) for task in unknown
-    )
+    yield from as_finished(_draw, [(task, written) for task in unknown], jobs)
 
 
 def _draw(task: Task, written: Written) -> Drawn:

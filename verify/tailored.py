@@ -24,6 +24,7 @@ from verify.check import Check
 from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, kind_of, made
 from verify.falsify.tables import Table, examined
 from verify.instances import Instance, complexity, families_for
+from verify.processes import in_order
 from verify.trials import Outcome
 
 ENOUGH = 200
@@ -55,13 +56,11 @@ def made_for(
 
     Claims with the same premises share them.
     """
-    from joblib import Parallel, delayed
-
     groups: dict[Hashable, list[Target]] = {}
     for target in (target for target, known in outcomes.items() if _may_need_more(resolve(target), known)):
         groups.setdefault(_premises(resolve(target)), []).append(target)
     tasks = [task for targets in groups.values() for task in _tasks({t: outcomes[t] for t in targets})]
-    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(tailor)(*task) for task in tasks)
+    results = in_order(tailor, tasks, jobs)
     for done, of_task in enumerate(results, start=1):
         on_progress(done, len(tasks))
         yield from of_task

@@ -15,6 +15,7 @@ from verify.check.rates import require_ladder
 from verify.check.settle import check_settled
 from verify.content import tried_with
 from verify.instances import FAMILIES, Instance, complexity, families_for
+from verify.processes import in_order
 
 _CHUNK = 12
 """Instances per task: enough to hide the cost of a task, few enough for even work and smooth progress."""
@@ -59,16 +60,12 @@ def try_claims(
     how many instances are done, and of how many.  What was tried before, by the
     same code, is not tried again.
     """
-    from joblib import Parallel, delayed
-
     if jobs == 0:
         raise InputError("jobs", "expected a number of processes, or -1 for all cores, got 0")
     outcomes, open_ones = _kept(targets)
     chunks = list(_chunks(open_ones))
     whole = sum(len(chunk.instances) for chunk in chunks)
-    results = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(_check_chunk)(c.targets, c.instances) for c in chunks
-    )
+    results = in_order(_check_chunk, [(chunk.targets, chunk.instances) for chunk in chunks], jobs)
     done, of_family = 0, list[Outcome]()
     for chunk, found in zip(chunks, results, strict=True):
         of_family += found

@@ -22,6 +22,7 @@ from verify.check.outcome import unclearness
 from verify.content import judged_with
 from verify.counterexamples import counterexample
 from verify.falsify import Glance, glance
+from verify.processes import as_finished
 from verify.tailored import ENOUGH, lacking, made_for
 from verify.trials import Outcome, counts, require_testable, try_claims
 
@@ -185,8 +186,6 @@ def _found(
     targets: Sequence[Target], jobs: int, search: float, on_progress: Callable[[int, int], None]
 ) -> Iterator[ClaimVerdict]:
     """Verdicts in the order in which they are found: instances first, then what they, proofs and searches say."""
-    from joblib import Parallel, delayed
-
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
     tried = 0
 
@@ -199,9 +198,7 @@ def _found(
         outcomes[outcome.target].append(outcome)
     for outcome in made_for(outcomes, jobs, on_progress):
         outcomes[outcome.target].append(outcome)
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(_concluded)(target, found, search) for target, found in outcomes.items()
-    )
+    results = as_finished(_concluded, [(target, found, search) for target, found in outcomes.items()], jobs)
     for done, verdict in enumerate(results, start=1):
         on_progress(tried + done, tried + len(targets))
         yield verdict

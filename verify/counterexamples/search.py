@@ -11,6 +11,7 @@ from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import run_toml
 from verify.counterexamples import counterexample, counterexample_file, refutes, stored_files
+from verify.processes import in_order
 from verify.verdict import verify
 
 RunTable = dict[str, Any]
@@ -27,11 +28,9 @@ def regenerate(targets: Sequence[str], *, seconds: float, jobs: int) -> list[str
     Starts are the stored run and the one that `verify` finds; each is shrunk
     for at most so many seconds.
     """
-    from joblib import Parallel, delayed
-
-    tasks = (delayed(_smallest)(found.target, found.run, seconds) for found in verify(targets, jobs=jobs))
+    tasks = ((found.target, found.run, seconds) for found in verify(targets, jobs=jobs))
     missing = []
-    for target, table in zip(targets, Parallel(n_jobs=jobs, return_as="generator")(tasks), strict=True):
+    for target, table in zip(targets, in_order(_smallest, tasks, jobs), strict=True):
         claim = resolve(target)
         if table is None:
             missing.append(claim.id)

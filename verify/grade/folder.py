@@ -15,6 +15,7 @@ from verify.grade.feedback import feedback_page
 from verify.grade.handed_in import HandedIn, handed_in, labels
 from verify.grade.marking import Result, Row, mark_submission, result_of
 from verify.grade.submission import digest
+from verify.processes import in_order
 
 _EDITION = "2"
 """Raised when grades change for the same files, so that stored results count no more."""
@@ -56,8 +57,6 @@ def grade_folder(
     One that cannot be graded is in the results with the reason.  A result that is stored for
     the same file is not computed again.  `InputError` for folders that make no sense.
     """
-    from joblib import Parallel, delayed
-
     if jobs == 0:
         raise InputError("--jobs", "expected a number of processes, or -1 for all cores, got 0")
     if assignment is not None:
@@ -72,7 +71,7 @@ def grade_folder(
     (output / "results").mkdir(parents=True, exist_ok=True)
     (output / "feedback").mkdir(exist_ok=True)
     results: list[Result] = []
-    graded = Parallel(n_jobs=jobs, return_as="generator")(delayed(grade_task)(task) for task in tasks)
+    graded = in_order(grade_task, [(task,) for task in tasks], jobs)
     for task, result in zip(tasks, graded, strict=True):
         results.append(result)
         _write_feedback(task.label, result, output / "feedback")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fedtheory.errors import InputError, MissingExtra, WorkersLost
+from verify.processes import as_finished
 from verify.sweeps.outcome import Task, run_task
 from verify.sweeps.spec import Spec
 from verify.sweeps.store import Store, require_pyarrow
@@ -58,13 +59,11 @@ def _computed(
     spec: Spec, missing: list[tuple[int, int]], jobs: int, dask: str | None
 ) -> Generator[tuple[int, list[dict[str, Any]]]]:
     """First run and rows of each missing part, in the order in which they are done."""
-    from joblib import Parallel, delayed
-
     if not missing:
         return
-    tasks = (Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part, spec.errors) for part in missing)
+    tasks = ((Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part, spec.errors),) for part in missing)
     with _silence(), _local() if dask is None else _cluster(dask):
-        yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(run_task)(task) for task in tasks)
+        yield from as_finished(run_task, tasks, jobs)
 
 
 GOES_ON = "what is done is stored, and the same command goes on from there"

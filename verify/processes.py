@@ -1,0 +1,31 @@
+"""One piece of work after another, on several processes, through joblib."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
+    """What `work` returns for the arguments of each task, in the order of the tasks; `jobs` is -1 for all cores."""
+    return _results("generator", work, tasks, jobs)
+
+
+def as_finished(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
+    """The same in the order in which the results come, each as soon as it is there."""
+    return _results("generator_unordered", work, tasks, jobs)
+
+
+def _results(order: str, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Any]:
+    from joblib import Parallel, delayed
+
+    # A worker that has grown large is replaced by a new one.  The thread that looks after the workers warns of it, and
+    # would die where warnings are errors; whoever waits for a result would then wait forever.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
+    batch_size = "auto" if order == "generator" else 1
+    parallel = Parallel(n_jobs=jobs, return_as=order, batch_size=batch_size)
+    results: Iterator[Any] = parallel(delayed(work)(*task) for task in tasks)
+    return results
