@@ -17,7 +17,7 @@ test: lint
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
 test-slow: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --ignore tests/benchmarks
+	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --timeout 10000 --ignore tests/benchmarks
 	FUZZ=8 $(ONE_THREAD) $(BIN)/python -m pytest -n auto $(wildcard tests/cli/test_cli_fuzz_*.py)
 
 lint: $(READY)
@@ -39,7 +39,7 @@ counterexamples: $(READY)
 
 # Ratios of costs within one run; they become the table of the documentation.
 bench: $(READY)
-	$(ONE_THREAD) $(BIN)/python -m pytest tests/benchmarks -m slow --benchmark-json .benchmarks.json
+	$(ONE_THREAD) $(BIN)/python -m pytest tests/benchmarks -m slow --timeout 10000 --benchmark-json .benchmarks.json
 	$(BIN)/python tests/benchmarks/table.py .benchmarks.json docs/explanation/costs.md
 
 # The documentation, with its notebooks executed; build/docs/index.html works without network.
