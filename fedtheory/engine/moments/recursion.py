@@ -22,6 +22,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.moments.live import LiveModels
 from fedtheory.engine.moments.local import Clients, after_local_steps, homogeneous, unroll
+from fedtheory.engine.moments.row_spaces import RowSpace, row_spaces
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
 from fedtheory.federation.participation import WeightMoments
@@ -120,6 +121,8 @@ class Recursion:
         if not reports:
             return RoundNoise(self.problem.arithmetic.zeros(size, size))
         clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
+        if self._row_spaces and len(reports) == self.problem.clients and bases.ndim == 2:
+            return self._noise_in_row_spaces(bases)
         # Noise that is the same everywhere is that of models that start, for certain, at the optimum.
         bases = bases if self.problem.oracle.depends_on_model else bases - bases
         moments = after_local_steps(self.centred, self.work, bases, clients)
@@ -129,6 +132,14 @@ class Recursion:
             maps = (self._displacements[clients] + self._identity)[:, 1:, :]
             server = server - weighted_sum(squares, maps @ bases @ maps.transpose(0, 2, 1))
         return RoundNoise(server, 0.0 if moments.dtype == object else float(np.abs(moments).max()))
+
+    @cached_property
+    def _row_spaces(self) -> list[RowSpace]:
+        return row_spaces(self.centred, self.work, self._displacements + self._identity)
+
+    def _noise_in_row_spaces(self, moment: Array) -> RoundNoise:
+        each = [space.noise(moment, self._squared_weights) for space in self._row_spaces]
+        return RoundNoise(np.sum([server for server, _ in each], axis=0), max(largest for _, largest in each))
 
     def advance(self, live: LiveModels, update: Update, noise: RoundNoise) -> None:
         """Make the server's next model."""

@@ -1,0 +1,73 @@
+"""Clients with few rows of data: their noise is found in the span of the rows, and is that of all dimensions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.moments import recursion as recursions
+from fedtheory.engine.moments import trajectory_of
+from fedtheory.engine.run import Run
+from fedtheory.federation import fedavg
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares
+
+ROWS = [1, 4, 2, 30, 3]
+DIMENSION = 20
+
+
+def _problem(rows: list[int], ridge: float, replacement: bool, seed: int = 3) -> Problem:
+    """Random data, with constant columns and with rows that repeat."""
+    generator = np.random.default_rng(seed)
+    inputs = [generator.standard_normal((count, DIMENSION)) for count in rows]
+    for given in inputs:
+        given[:, ::5] = 0.0
+        given[-1] = given[0]
+    outputs = tuple(generator.standard_normal(count) for count in rows)
+    data = ClientData(tuple(inputs), outputs, ridge)
+    return least_squares(data, generator.standard_normal(DIMENSION), batch=1, replacement=replacement)
+
+
+def _run(problem: Problem, steps: int | tuple[int, ...] = 3) -> Run:
+    return Run(problem, fedavg(problem, rounds=6, local_step_size=0.01, local_steps=steps, server_step_size=0.8))
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("steps", [3, (1, 4, 2, 3, 2)])
+def test_moments_are_those_of_all_dimensions(monkeypatch, ridge, replacement, steps) -> None:
+    """Up to rounding, whatever the ridge, the draws and the clients' numbers of steps."""
+    run = _run(_problem(ROWS, ridge, replacement), steps)
+    found = trajectory_of(run.problem, run.algorithm)
+    spaces = found.recursion._row_spaces
+    assert sorted(client for space in spaces for client in space.clients) == list(range(len(ROWS)))
+    assert max(space.problem.dimension for space in spaces) < DIMENSION
+    monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
+    expected = trajectory_of(run.problem, run.algorithm)
+    assert expected.recursion._row_spaces == []
+    np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-12 * np.abs(expected.moments).max())
+    np.testing.assert_allclose(found.server_suboptimality, expected.server_suboptimality, rtol=1e-11)
+
+
+def _without_columns_that_are_constant(rows: list[int]) -> Problem:
+    generator = np.random.default_rng(5)
+    inputs = tuple(generator.standard_normal((count, DIMENSION)) for count in rows)
+    outputs = tuple(generator.standard_normal(count) for count in rows)
+    return least_squares(ClientData(inputs, outputs), np.zeros(DIMENSION), batch=1)
+
+
+@pytest.mark.parametrize(("rows", "is_worth_it"), [([40, 50, 60], False), ([40, 5, 6], True)])
+def test_clients_with_many_rows_keep_all_dimensions(rows: list[int], is_worth_it: bool) -> None:
+    """Where the rows of nearly all clients span everything, nothing is gained."""
+    run = _run(_without_columns_that_are_constant(rows))
+    assert bool(run.trajectory.recursion._row_spaces) == is_worth_it
+
+
+def test_exact_runs_keep_all_dimensions() -> None:
+    """Orthonormal bases are irrational."""
+    rows = tuple(RATIONAL.array(np.eye(1, DIMENSION, place, dtype=int)) for place in (0, 3))
+    data = ClientData(rows, (RATIONAL.array([1]), RATIONAL.array([2])))
+    problem = least_squares(data, RATIONAL.zeros(DIMENSION), batch=1)
+    run = Run(problem, fedavg(problem, rounds=1, local_step_size=RATIONAL.number("1/8", "eta")))
+    assert run.trajectory.recursion._row_spaces == []
