@@ -9,6 +9,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import simplest_near
 from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities
 from fedtheory.language.claim import Claim, Operator, Relation
 from fedtheory.language.quantities.notion import Quantity
 from fedtheory.language.registry import claims_of
@@ -23,8 +24,20 @@ MEASURES = (
     "gradient_dissimilarity",
     "smoothness",
 )
+WIDER = sp.Rational(11, 10)
 COUNTS = ("local_steps", "clients", "rounds", "iterations")
 """Quantities whose exponent is easily off by one; counts are at least one, so that only fewer of them weaken."""
+
+
+SWAPS = {
+    "a max for a mean": (
+        ("average_round_drift", "max_drift"),
+        ("gradient_dissimilarity", "mean_dissimilarity"),
+        ("average_suboptimality", "final_suboptimality"),
+    ),
+    "rounds for iterations": (("rounds", "iterations"),),
+}
+"""Quantities that are taken for others; where the exchange weakens a claim, it stays true."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +45,8 @@ class Mutant:
     """A weakened claim."""
 
     claim: Claim
+    kind: str
     change: str
-    known_false: bool
-    """Whether an instance of the claim's families violates it by construction."""
 
 
 def sound_inequalities() -> list[Claim]:
@@ -47,37 +59,93 @@ def mutants(claim: Claim) -> Iterator[Mutant]:
     """All ways to weaken a claim, one relation at a time; not all of them are false."""
     for relation in claim.relations:
         if relation.operator != "==":
-            yield from _without_terms(claim, relation)
-            yield from _other_exponents(claim, relation)
-            yield from _scaled(claim, relation)
+            for kind, larger in (
+                *_without_terms(relation),
+                *_other_exponents(claim, relation),
+                *_gaps(claim, relation),
+                *_swapped(claim, relation.ordered[1]),
+            ):
+                yield _mutant(claim, relation, larger, kind)
+            for kind, smaller in _swapped(claim, relation.ordered[0]):
+                yield Mutant(_with(claim, replace_smaller(relation, smaller), relation.ordered[1]), kind, str(smaller))
+    yield from _wider(claim)
 
 
-def _without_terms(claim: Claim, relation: Relation) -> Iterator[Mutant]:
+def _without_terms(relation: Relation) -> Iterator[tuple[str, Expr]]:
     terms = sp.Add.make_args(_larger(relation))
     for term in terms if len(terms) > 1 else ():
         if not term.could_extract_minus_sign():
-            yield _mutant(claim, relation, _larger(relation) - term, f"without {term}")
+            yield "a lost term", _larger(relation) - term
 
 
-def _other_exponents(claim: Claim, relation: Relation) -> Iterator[Mutant]:
+def _other_exponents(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
     larger = _larger(relation)
     for term in sp.Add.make_args(larger):
-        for symbol in sorted(term.free_symbols, key=str):
-            notion = claim.notation.get(symbol)
-            name = notion.name if isinstance(notion, Quantity) else ""
+        for symbol, name in _named(claim, term):
             changes = (symbol, 1 / symbol) if name in MEASURES else (1 / symbol,) if name in COUNTS else ()
             for change in changes:
-                yield _mutant(claim, relation, larger - term + term * change, f"{term} times {change}")
+                kind = "a lost number of clients" if name == "clients" else "a wrong exponent"
+                yield kind, larger - term + term * change
 
 
-def _scaled(claim: Claim, relation: Relation) -> Iterator[Mutant]:
-    """The larger side times nine tenths and one half of the largest ratio in the claim's families."""
-    largest = _largest_ratio(_with(claim, relation, _larger(relation)))
-    for share in (sp.Rational(9, 10), sp.Rational(1, 2)):
-        if largest is not None:
-            factor = share * largest
-            mutant = _mutant(claim, relation, _larger(relation) * factor, f"times {factor}")
-            yield replace(mutant, known_false=True)
+def _named(claim: Claim, side: Expr) -> list[tuple[sp.Symbol, str]]:
+    """The symbols of a side that stand for quantities, with the names of these."""
+    found = [(symbol, claim.notation.get(symbol)) for symbol in sorted(side.free_symbols, key=str)]
+    return [(symbol, notion.name) for symbol, notion in found if isinstance(notion, Quantity)]
+
+
+def _gaps(claim: Claim, relation: Relation) -> Iterator[tuple[str, Expr]]:
+    """The initial gap, by smoothness at most L/2 times the squared distance, in place of the latter."""
+    for symbol, name in _named(claim, _larger(relation)):
+        if name == "initial_distance":
+            gap = sp.sqrt(2 * _letter("initial_gap") / _letter("smoothness"))
+            yield "the initial gap for the distance", _larger(relation).subs(symbol, gap)
+
+
+def _letter(name: str) -> sp.Symbol:
+    """A letter for a quantity that a claim did not speak of."""
+    return sp.Symbol(name, positive=True)
+
+
+_NEW = {_letter(name): getattr(quantities, name) for name in ("initial_gap", "smoothness")} | {
+    _letter(other): getattr(quantities, other) for pairs in SWAPS.values() for _, other in pairs
+}
+
+
+def _swapped(claim: Claim, side: Expr) -> Iterator[tuple[str, Expr]]:
+    for kind, pairs in SWAPS.items():
+        for symbol, name in _named(claim, side):
+            for given, other in pairs:
+                if name == given:
+                    yield kind, side.subs(symbol, _letter(other))
+
+
+def _wider(claim: Claim) -> Iterator[Mutant]:
+    """Each condition wider by a tenth."""
+    for place, condition in enumerate(claim.conditions):
+        if condition.rel_op in ("<=", "<", ">=", ">"):
+            wider = condition.func(
+                condition.lhs, condition.rhs * WIDER ** (1 if condition.rel_op in ("<=", "<") else -1)
+            )
+            conditions = [wider if n == place else other for n, other in enumerate(claim.conditions)]
+            weakened = replace(claim, conditions=conditions, verdict=None)
+            yield Mutant(weakened, "a wider condition", str(wider))
+
+
+def replace_smaller(relation: Relation, smaller: Expr) -> Relation:
+    """The relation with another smaller side."""
+    left, right = relation.in_order(smaller, relation.ordered[1])
+    return replace(relation, left=left, right=right)
+
+
+def smaller_constants(claim: Claim) -> Iterator[Mutant]:
+    """The larger side times nine tenths and one half of the largest ratio in the families of the claim: false."""
+    for relation in claim.relations:
+        if relation.operator != "==":
+            largest = _largest_ratio(_with(claim, relation, _larger(relation)))
+            for share in (sp.Rational(9, 10), sp.Rational(1, 2)):
+                if largest is not None:
+                    yield _mutant(claim, relation, _larger(relation) * share * largest, "a smaller constant")
 
 
 def _largest_ratio(claim: Claim) -> sp.Rational | None:
@@ -97,8 +165,8 @@ def _larger(relation: Relation) -> Expr:
     return relation.ordered[1]
 
 
-def _mutant(claim: Claim, relation: Relation, larger: Expr, change: str) -> Mutant:
-    return Mutant(_with(claim, relation, larger), change, known_false=False)
+def _mutant(claim: Claim, relation: Relation, larger: Expr, kind: str) -> Mutant:
+    return Mutant(_with(claim, relation, larger), kind, str(larger))
 
 
 def _with(claim: Claim, relation: Relation, larger: Expr) -> Claim:
@@ -112,6 +180,6 @@ def _with(claim: Claim, relation: Relation, larger: Expr) -> Claim:
         rhs=larger,
         chain=(),
         also=(),
-        where={**claim.where, **claim.notation},
+        where={**_NEW, **claim.where, **claim.notation},
         verdict=None,
     )

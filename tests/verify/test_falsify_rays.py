@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
 from letters import WHERE, D, L, M, T, eta, sigma, tau, zeta
@@ -14,32 +15,52 @@ from fedtheory.language import quantities as q
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import glance
-from verify.falsify.hunt import Hunt, Place
+from verify.falsify.exponents import Reader, Reading, Room, best_step
+from verify.falsify.hunt import Hunt
+from verify.falsify.knobs import knobs_of
+from verify.falsify.mixed import mixed
 from verify.falsify.rays import along_rays
 from verify.falsify.search import short_search
 from verify.falsify.starts import setting
-from verify.falsify.tables import clients
+from verify.falsify.tables import Table, clients
 
-REST = D**2 / (2 * eta * tau * T) + 18 * tau**2 * eta**2 * L * zeta**2 + 4 * (tau - 1) * eta**2 * L * sigma**2
+REST = D**2 / (2 * eta * tau * T) + 4 * (tau - 1) * eta**2 * L * sigma**2
 
 
-def bound(noise: Any) -> Claim:
-    """Convergence on convex functions with another term for the noise."""
+def bound(noise: Any, drift: Any = 18 * tau**2 * eta**2 * L * zeta**2) -> Claim:
+    """Convergence on convex functions with other terms for the noise and for what differs between clients."""
     return Claim(
-        id="t:bound", lhs=q.average_suboptimality, rhs=REST + noise, where=WHERE, conditions=[eta <= 1 / (4 * L)]
+        id="t:bound",
+        lhs=q.average_suboptimality,
+        rhs=REST + noise + drift,
+        where=WHERE,
+        conditions=[eta <= 1 / (4 * L)],
     )
 
 
+TWO: Table = {
+    "problem": {
+        "kind": "quadratic",
+        "hessians": [[[RATIONAL.number(1, "")]]] * 2,
+        "linear": [[RATIONAL.number(1, "")], [RATIONAL.number(-1, "")]],
+        "start": [RATIONAL.number(2, "")],
+        "noise": [RATIONAL.number(1, "")] * 2,
+    },
+    "algorithm": {"local_step_size": RATIONAL.number("1/4", ""), "local_steps": 2, "rounds": 2},
+}
+"""Two clients with pulls that differ, a few steps and rounds."""
 FALSE = {
     "a power of M too many": bound(eta * sigma**2 / M**2),
+    "a power of the step size too many": bound(L * eta**2 * sigma**2 / M),
     "no noise": bound(0),
+    "units that do not fit": bound(eta * sigma**2 / M, drift=18 * tau**2 * eta**2 * zeta**2),
 }
 
 
 @pytest.mark.parametrize("name", FALSE)
 def test_a_short_search_refutes(name: str) -> None:
     """The run that is found violates the claim in rationals."""
-    found = glance(FALSE[name], 10)
+    found = glance(FALSE[name], 100)
     assert found.counterexample is not None
     exact = check(FALSE[name], parse_run(found.counterexample, RATIONAL))
     assert exact.applicable
@@ -49,14 +70,14 @@ def test_a_short_search_refutes(name: str) -> None:
 @pytest.mark.parametrize("noise", [eta * sigma**2 / M, eta * sigma**2])
 def test_a_short_search_ends_by_itself(noise: Any) -> None:
     """True bounds stand, and the search says how many runs it has tried."""
-    found = glance(bound(noise), 60)
+    found = glance(bound(noise), 6)
     assert found.counterexample is None
     assert found.looked > 50
 
 
 def test_half_a_power_takes_hundreds_of_clients() -> None:
     """The counterexample has more than 196 clients: with fewer the term is large enough at the largest step size."""
-    violation = short_search(bound(4 * eta * sigma**2 / M ** sp.Rational(3, 2)), 20).violation
+    violation = short_search(bound(4 * eta * sigma**2 / M ** sp.Rational(3, 2)), 100).violation
     assert violation is not None
     assert violation.found.arithmetic is RATIONAL
     assert clients(violation.table) > 196
@@ -67,17 +88,65 @@ def test_nothing_large_is_left_behind() -> None:
     claim = bound(eta * sigma**2)
     hunt = Hunt(claim, 60, lambda _done, _all: None)
     hunt.setting, before = setting(claim), hunt.reach
-    table = {
-        "problem": {
-            "kind": "quadratic",
-            "hessians": [[[RATIONAL.number(1, "")]]] * 2,
-            "linear": [[RATIONAL.number(1, "")], [RATIONAL.number(-1, "")]],
-            "start": [RATIONAL.number(2, "")],
-            "noise": [RATIONAL.number(1, "")] * 2,
-        },
-        "algorithm": {"local_step_size": RATIONAL.number("1/4", ""), "local_steps": 2, "rounds": 2},
-    }
-    along_rays(hunt, Place(table, hunt.look(table)))
+    along_rays(hunt, [TWO], 3)
     assert hunt.reached
     assert max(clients(place.table) for place in hunt.reached) <= 8
     assert hunt.reach is before
+
+
+def test_the_exponents_of_terms_are_those_of_the_formula() -> None:
+    """Terms in the order of SymPy; twice the step size and half of it, logarithms to base two."""
+    claim = bound(eta * sigma**2 / M)
+    reader = Reader(claim)
+    here = reader.read(TWO)
+    there = reader.read({**TWO, "algorithm": {**TWO["algorithm"], "local_step_size": RATIONAL.number("1/2", "")}})
+    assert here is not None
+    assert there is not None
+    grown = here.exponents(there, 1)
+    named = dict(zip(map(str, sp.Add.make_args(claim.relations[0].right)), grown.terms, strict=False))
+    assert named["eta*sigma**2/M"] == pytest.approx(1)
+    assert named["18*L*eta**2*tau**2*zeta**2"] == pytest.approx(2)
+    assert named["D**2/(2*T*eta*tau)"] == pytest.approx(-1)
+    assert grown.conditions == pytest.approx([1])
+    assert reader.allows(here)
+    assert not reader.allows(there)
+
+
+def test_the_best_step_leaves_the_terms_behind() -> None:
+    """The side grows like a, the terms like a^2/b and 1/b; with b limited, a goes as far as it pays."""
+    at = Reading(0.0, np.array([0.0, 0.0]), np.array([-2.0]))
+    aspects = [
+        Reading(1.0, np.array([2.0, 0.0]), np.array([1.0])),
+        Reading(0.0, np.array([-1.0, -1.0]), np.array([0.0])),
+    ]
+    room = Room(np.full(2, -8), np.full(2, 8), np.array([[0.0, 1.0]]), np.array([3.0]))
+    step = best_step(at, np.zeros(2), aspects, np.array([False]), room)
+    assert step is not None
+    assert list(step) == [0, 3]
+    wide = best_step(at, np.array([-9.0, 0.0]), aspects, np.array([False]), room)
+    assert wide is not None
+    assert list(wide) == [2, 3]
+
+
+def test_mixed_runs_satisfy_the_conditions_and_have_everything() -> None:
+    """Clients alike in curvature, different ones, and two scales; noise, pulls and a start away from the optimum."""
+    claim = bound(0)
+    runs = list(mixed(claim, [TWO], setting(claim)))
+    assert len(runs) == 3
+    for table in runs:
+        assert check(claim, parse_run(table, RATIONAL)).applicable
+        assert {"noise", "start", "spread"} <= {knob.name for knob in knobs_of(table)}
+
+
+def test_conditions_that_tie_counts_are_kept() -> None:
+    """A step size of 1/(L sqrt(T)): rounds change by powers of four."""
+    tied = Claim(
+        id="t:tied",
+        lhs=q.average_suboptimality,
+        rhs=L * D**2 / sp.sqrt(T) + sigma**2 / (L * sp.sqrt(T) * M**2),
+        where=WHERE,
+        conditions=[sp.Eq(tau, 1), sp.Eq(eta, 1 / (4 * L * sp.sqrt(T)))],
+    )
+    violation = short_search(tied, 100).violation
+    assert violation is not None
+    assert check(tied, parse_run(violation.table, RATIONAL)).holds is False

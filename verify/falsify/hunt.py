@@ -35,7 +35,7 @@ from verify.falsify.tables import (
 
 _CONFIRMED = 4_000_000
 """Multiplications of short numbers up to which a violation that floats see is repeated exactly."""
-_MOST_ITERATES = 2**16
+MOST_ITERATES = 2**18
 """Local steps of all clients in all rounds: a claim may ask for something at each of them."""
 _LENGTH = 64
 """Steps after which a multiplication takes as long again."""
@@ -105,7 +105,9 @@ class Hunt:
         self.reach = NEAR
         self.moved: int | None = None
         """The term that scores move to the other side, see `score`."""
-        self._begin, self._budget = perf_counter(), budget
+        self.budget = budget
+        """Seconds until it is over."""
+        self._begin = perf_counter()
         self._on_progress = on_progress
 
     @property
@@ -115,8 +117,8 @@ class Hunt:
 
     def look(self, table: Table) -> float:
         """The score of a run; raises `Over` when the search ends with it."""
-        self._tick()
-        if not self._is_within_reach(table) or not features(table) <= self.setting:
+        self.tick()
+        if not self.is_within_reach(table) or not features(table) <= self.setting:
             return NOTHING
         found = examine(self.claim, table, quick(table) if self.reach is NEAR else self.reach.arithmetic)
         if found is None or not found.applicable:
@@ -129,7 +131,7 @@ class Hunt:
 
     def start_from(self, run: Run, in_floats: bool) -> None:
         """Try a run of a family, exactly or first in floats, and keep it as a starting point."""
-        self._tick()
+        self.tick()
         try:
             found = check_settled(self.claim, run, run.as_floats() if in_floats else None)
         except LookupError:
@@ -141,7 +143,7 @@ class Hunt:
         if not features(table) <= self.setting:
             return
         place = Place(table, self._record(table, found))
-        if place.score > NOTHING and self._is_within_reach(table):
+        if place.score > NOTHING and self.is_within_reach(table):
             self.fresh = _best_of([*self.fresh, place])
 
     def keep(self, place: Place) -> None:
@@ -151,15 +153,17 @@ class Hunt:
         if place.score > NOTHING:
             self.reached = _best_of([*self.reached, place])
 
-    def _is_within_reach(self, table: Table) -> bool:
-        if all_steps(table) * clients(table) > _MOST_ITERATES:
+    def is_within_reach(self, table: Table) -> bool:
+        """Whether a run is as small as the search looks at."""
+        if all_steps(table) * clients(table) > MOST_ITERATES:
             return False
         return all_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
 
-    def _tick(self) -> None:
+    def tick(self) -> None:
+        """Count a run that is looked at; raises `Over` when the time is up."""
         self.looked += 1
-        self._on_progress(min(int(self.seconds), int(self._budget)), int(self._budget))
-        if self.seconds >= self._budget:
+        self._on_progress(min(int(self.seconds), int(self.budget)), int(self.budget))
+        if self.seconds >= self.budget:
             raise Over
 
     def _record(self, table: Table, found: Check) -> float:

@@ -1,103 +1,245 @@
-"""Rays: one large change after another in the same direction, from runs in which most of a bound's terms vanish.
+"""Rays: long ways on which one term of a bound falls behind, found from the exponents of all of them.
 
-A bound is a sum, and a term that is wrong shows where the others are small: at
-the optimum from the start, with clients that are alike, without noise, after
-long horizons, with many clients, tiny steps.  How wrong it is grows along the
-way, so a search that looks nearby sees nothing of it.
+A bound is a sum, and a term that is wrong shows only where the others are
+small: at the optimum from the start, with hardly any noise, after long
+horizons, with many clients, tiny steps.  How wrong it is grows along the way,
+and often no aspect leads there alone: more local steps ask for smaller ones.
+So the exponents of every term in every aspect are measured, and the direction
+is chosen in which the smaller side gains most on all terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
 from flint import fmpq
 
-from verify.falsify.hunt import FAR, NEAR, Hunt, Place
-from verify.falsify.knobs import knob_named
-from verify.falsify.local import Climb, turned, without
+from fedtheory.arithmetic import Array
+from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_step
+from verify.falsify.hunt import FAR, MOST_ITERATES, NEAR, Hunt, Place
+from verify.falsify.knobs import knob_named, knobs_of
+from verify.falsify.local import turned, without
 from verify.falsify.score import NOTHING
-from verify.falsify.structure import other_shapes
-from verify.falsify.tables import STEP_SIZE, Table, changed, clients, scaled, with_clients
+from verify.falsify.tables import Table, all_steps, changed, clients, features, get, with_clients
 
-Change = Callable[[Table], Table | None]
-
-_LEFT_OUT = (
-    ("start", "spread", "residuals"),
-    ("start", "noise"),
-    ("noise", "spread", "residuals"),
-    ("spread", "residuals"),
-    ("start",),
-    ("noise",),
-    (),
+_SCALED = (
+    "unit of values",
+    "unit of inputs",
+    "local step size",
+    "server step size",
+    "noise",
+    "start",
+    "spread",
+    "residuals",
 )
-"""What vanishes, by the names of the knobs: first all but one of noise, dissimilarity and distance."""
-_LOOKS, _GAIN = 80, 0.03
-"""Of one start at most, and the least rise of the score that is worth a step: limits are approached for ever."""
-_LONGEST = 3.0
-"""Seconds for all of them."""
-_FEW_CLIENTS, _MOST_CLIENTS = 8, 1024
+"""Aspects that are scaled, by the names of the knobs; a run has some of them."""
+_STEPS, _ROUNDS, _CLIENTS = _COUNTED = ("local steps", "rounds", "clients")
+_PROBE = 2
+"""Powers of two by which an aspect is scaled to measure its exponents; counts are doubled."""
+_BOXES = (8, 4, 2, 1)
+"""The most powers of two by which an aspect changes in a step: each is tried, and the best step is taken."""
+_LONGEST, _GAIN = 12, 0.01
+"""Steps of a ray at most, and the least rise of the score that is worth one: limits are approached for ever."""
+_SOURCES = ("noise", "start", "spread", "residuals")
+"""Aspects that make up the smaller side."""
+_VANISHED = 40
+"""Powers of two by which the smaller side falls where it vanishes but for rounding."""
+_BURDEN = 3.0
+"""Powers of two by which all other terms are multiplied, so that they become small."""
+_FEW_CLIENTS, _MOST_CLIENTS = 8, 512
 """With more than a few clients a local search has too much to turn."""
 
 
-def along_rays(hunt: Hunt, start: Place) -> None:
-    """Follow all rays from a run; small runs that they lead to are kept as results of local searches."""
-    hunt.reach, until = FAR, hunt.seconds + _LONGEST
-    for left_out in _LEFT_OUT:
-        table = without(start.table, left_out)
-        for steps in (changed(table, {"algorithm.local_steps": 1}), table):
-            reached = hunt.look(steps) if hunt.seconds < until else NOTHING
-            if reached > NOTHING:
-                climb = Climb(hunt.claim, hunt.look, Place(steps, reached), _LOOKS, other_shapes, gain=_GAIN)
-                end = _followed(climb, lambda: hunt.seconds < until)
-                if clients(end.table) <= _FEW_CLIENTS:
-                    hunt.keep(end)
+@dataclass(frozen=True)
+class Point:
+    """A run with its aspects multiplied by powers of two."""
+
+    base: Table
+    powers: Mapping[str, int] = field(default_factory=dict)
+
+    def moved(self, step: Mapping[str, int]) -> Point:
+        """The point so many powers of two further."""
+        names = (*self.powers, *(name for name in step if name not in self.powers))
+        return Point(self.base, {name: self.powers.get(name, 0) + step.get(name, 0) for name in names})
+
+    def table(self) -> Table | None:
+        """The run; None where there is none."""
+        table: Table | None = self.base
+        for name in sorted(self.powers, key=lambda name: name == _CLIENTS):
+            table = None if table is None else _with_power(table, name, self.powers[name])
+        return table
+
+
+def _with_power(table: Table, name: str, power: int) -> Table | None:
+    if power == 0:
+        return table
+    if name == _CLIENTS:
+        return with_clients(table, list(range(clients(table))) * 2**power) if power > 0 else None
+    if name in _COUNTED:
+        return _counted(table, "algorithm." + name.replace(" ", "_"), power)
+    knob = knob_named(table, name)
+    return None if knob is None else turned(table, knob, fmpq(2) ** power)
+
+
+def _counted(table: Table, key: str, power: int) -> Table | None:
+    count = get(table, key)
+    if not isinstance(count, int):
+        return None
+    return changed(table, {key: max(int(count * 2.0**power), 1)})
+
+
+def along_rays(hunt: Hunt, starts: Sequence[Table], until: float) -> None:
+    """Follow rays from runs until so many seconds; small runs that they lead to are kept for local searches."""
+    hunt.reach, reader = FAR, Reader(hunt.claim)
+    for ray in _rays(reader, starts):
+        if hunt.seconds < until:
+            end = ray.followed(hunt, until)
+            if end is not None and clients(end.table) <= _FEW_CLIENTS:
+                hunt.keep(end)
     hunt.reach = NEAR
 
 
-def _followed(climb: Climb, in_time: Callable[[], bool]) -> Place:
-    """Where the rays lead: each is followed for as long as the score rises."""
-    climb.to_the_edge()
-    before = NOTHING
-    while climb.left > 0 and climb.at.score > before:
-        before = climb.at.score
-        for change in _CHANGES:
-            while climb.left > 0 and in_time() and climb.tries(change(climb.at.table)):
-                pass
-    return climb.at
+def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
+    """From where all but one of noise, distance and dissimilarity vanish, few terms first; then from where none does.
 
-
-def _twice_the_clients(table: Table) -> Table | None:
-    everyone = list(range(clients(table)))
-    return with_clients(table, everyone * 2) if 2 * len(everyone) <= _MOST_CLIENTS else None
-
-
-def _longer(factor: int, shorter_steps: fmpq) -> Change:
-    """More rounds, with smaller steps."""
-    return lambda table: scaled(
-        changed(table, {"algorithm.rounds": factor * table["algorithm"]["rounds"]}), {STEP_SIZE: shorter_steps}
+    First against all terms together, then against each one.
+    """
+    wholes = [(Point(table), reading) for table in starts if (reading := reader.read(table)) is not None]
+    corners = [corner for point, whole in wholes for corner in _corners(reader, point.base, whole)]
+    places = (*sorted(corners, key=lambda corner: corner[1].count), *wholes)
+    rays = (
+        (number, Ray(reader, *at, burdens)) for at in places for number, burdens in enumerate(_burdens(at[1].terms))
     )
+    yield from (ray for _, ray in sorted(rays, key=lambda numbered: numbered[0] > 0))
 
 
-def _knob(name: str, factor: fmpq) -> Change:
-    def change(table: Table) -> Table | None:
-        knob = knob_named(table, name)
-        return None if knob is None else turned(table, knob, factor)
+def _corners(reader: Reader, table: Table, whole: Reading) -> Iterator[tuple[Point, Reading]]:
+    present = [knob.name for knob in knobs_of(table) if knob.name in _SOURCES]
+    for main in present if len(present) > 1 else ():
+        alone = without(table, [name for name in present if name != main])
+        reading = reader.read(alone)
+        if reading is not None and reading.smaller > whole.smaller - _VANISHED:
+            yield Point(alone), reading
 
-    return change
+
+def _burdens(terms: Array) -> Iterator[Array]:
+    """None, and for each of several terms one on all the others."""
+    there = np.flatnonzero(terms > NOTHING_THERE)
+    yield np.zeros(len(terms))
+    for term in there if len(there) > 1 else ():
+        yield np.where(np.arange(len(terms)) == term, 0.0, _BURDEN)
 
 
-_CHANGES: tuple[Change, ...] = (
-    _twice_the_clients,
-    _longer(4, fmpq(1)),
-    _longer(4, fmpq(1, 2)),
-    _longer(4, fmpq(1, 4)),
-    _knob("local step size", fmpq(1, 4)),
-    _knob("local step size", fmpq(2)),
-    _knob("local steps", fmpq(2)),
-    _knob("noise", fmpq(16)),
-    _knob("noise", fmpq(1, 16)),
-    _knob("start", fmpq(4)),
-    _knob("start", fmpq(1, 4)),
-    _knob("spread", fmpq(4)),
-    _knob("spread", fmpq(1, 4)),
-)
+class Ray:
+    """A way on which the smaller side gains on terms, some of them with burdens that make them count for more."""
+
+    def __init__(self, reader: Reader, at: Point, reading: Reading, burdens: Array) -> None:
+        self._reader, self._at, self._reading, self._burdens = reader, at, reading, burdens
+
+    def followed(self, hunt: Hunt, until: float) -> Place | None:
+        """Where it leads: it is followed for as long as the smaller side gains."""
+        for _ in range(_LONGEST):
+            if hunt.seconds > until or not self._goes_on(hunt):
+                break
+        reached = hunt.look(self._run)
+        return None if reached == NOTHING else Place(self._run, reached)
+
+    def _goes_on(self, hunt: Hunt) -> bool:
+        """Whether a step leads further; the best one is taken.
+
+        With one local step instead of two terms vanish that no exponent speaks
+        of, so counts stay as they are where no step that changes them leads further.
+        """
+        exponents = self._exponents(hunt)
+        for names in (list(exponents), [name for name in exponents if name not in _COUNTED]):
+            best, lead = None, self._reading.lead(self._burdens) + _GAIN
+            for point in self._ahead({name: exponents[name] for name in names}):
+                reading = self._allowed(hunt, point)
+                if reading is not None and reading[1].lead(self._burdens) > lead:
+                    best, lead = reading, reading[1].lead(self._burdens)
+            if best is not None:
+                self._at, self._reading = best
+                return True
+        return False
+
+    def _allowed(self, hunt: Hunt, point: Point) -> tuple[Point, Reading] | None:
+        """The point, with smaller steps where the conditions ask for them, and what the run there says."""
+        for way in (point, *_shorter(point)):
+            reading = self._read(hunt, way)
+            if reading is not None and self._reader.allows(reading):
+                return way, reading
+        return None
+
+    def _read(self, hunt: Hunt, point: Point) -> Reading | None:
+        """What a run says; one that may violate the claim is looked at."""
+        hunt.tick()
+        table = point.table()
+        if table is None or not hunt.is_within_reach(table) or not features(table) <= hunt.setting:
+            return None
+        reading = self._reader.read(table)
+        if reading is None or len(reading.terms) != len(self._burdens):
+            return None
+        if reading.lead(0 * self._burdens) > 0 and self._reader.allows(reading):
+            hunt.look(table)
+        return reading
+
+    def _exponents(self, hunt: Hunt) -> dict[str, Reading]:
+        """How everything grows with each aspect, per power of two."""
+        found: dict[str, Reading] = {}
+        for name in _aspects(self._run):
+            powers = 1 if name in _COUNTED else _PROBE
+            reading = self._read(hunt, self._at.moved({name: powers}))
+            if reading is not None:
+                found[name] = self._reading.exponents(reading, powers)
+        return found
+
+    def _ahead(self, exponents: Mapping[str, Reading]) -> Iterator[Point]:
+        """Points in the best direction, first far away."""
+        names, tried = list(exponents), set[tuple[int, ...]]()
+        for box in _BOXES if names else ():
+            room = _room(self._at, self._run, names, box)
+            step = best_step(self._reading, self._burdens, [*exponents.values()], self._reader.is_equation, room)
+            if step is not None and step.any() and tuple(step) not in tried:
+                tried.add(tuple(step))
+                yield self._at.moved({name: int(power) for name, power in zip(names, step, strict=True) if power})
+
+    @property
+    def _run(self) -> Table:
+        table = self._at.table()
+        assert table is not None
+        return table
+
+
+def _shorter(point: Point) -> Iterator[Point]:
+    """The point with ever smaller steps: conditions bend, and a way that was allowed at first leads out of them."""
+    return (point.moved({"local step size": -power}) for power in (1, 2, 4))
+
+
+def _aspects(table: Table) -> list[str]:
+    return [*(knob.name for knob in knobs_of(table) if knob.name in _SCALED), *_COUNTED]
+
+
+def _room(at: Point, table: Table, names: Sequence[str], box: int) -> Room:
+    """What a step may change: counts stay at least one, and runs within reach."""
+    low, high = np.full(len(names), -box), np.full(len(names), box)
+    for place, name in enumerate(names):
+        if name == _CLIENTS:
+            low[place] = max(-box, -at.powers.get(name, 0))
+            high[place] = min(box, _doublings(_MOST_CLIENTS, clients(table)))
+        elif name in _COUNTED:
+            low[place] = max(-box, -_doublings(_count(table, name), 1))
+    all_counts = all_steps(table) * clients(table)
+    sums = np.array([[float(name in together) for name in names] for together in ((_STEPS, _ROUNDS), _COUNTED)])
+    most = [_doublings(FAR.steps, all_steps(table)), _doublings(MOST_ITERATES, all_counts)]
+    return Room(low, high, sums, np.array(most))
+
+
+def _doublings(most: int, count: int) -> int:
+    """How often a count can be doubled."""
+    return max(most // count, 1).bit_length() - 1
+
+
+def _count(table: Table, name: str) -> int:
+    return int(get(table, "algorithm." + name.replace(" ", "_")))
