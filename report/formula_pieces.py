@@ -63,6 +63,16 @@ def broken(latex: str) -> Lines:
     return [line for line in lines if any(piece.strip() for side in line for piece in side)]
 
 
+def terms_of(latex: str) -> list[str]:
+    """The terms of a sum, each with the sign before it."""
+    terms = [""]
+    for token, is_outside in _with_depth(latex):
+        if token in _SIGNS and is_outside and _ends_a_term(terms[-1]):
+            terms.append("")
+        terms[-1] += token
+    return terms
+
+
 def _begins_a_piece(token: str, before: str, is_outside: bool) -> bool:
     """A sign between terms, or in a long term a factor in brackets, which stands behind a space."""
     if token in _SIGNS:

@@ -9,6 +9,7 @@ from functools import cache
 from markupsafe import Markup, escape
 
 from report.formula_pieces import broken, with_growing_brackets
+from report.opened_pieces import opened
 
 _FORMULA = re.compile(r"\$([^$]+)\$")
 _STYLED_LETTER = re.compile(r'<mi mathvariant="(double-struck|script)">([A-Za-z])</mi>')
@@ -66,7 +67,8 @@ def _line(sides: Sequence[Sequence[str]]) -> Markup:
 def _wrapping(pieces: Sequence[str]) -> Markup:
     """Formulas between which a line may end; displayed ones, but for standing alone."""
     # An operator that begins a piece has something before it, so that it keeps its spaces.
-    shown = (formula(piece if piece == pieces[0] else "{}" + piece, "block") for piece in pieces)
+    parts = [part for piece in pieces for part in opened(piece)]
+    shown = (formula(part if n == 0 else "{}" + part, "block") for n, part in enumerate(parts))
     return Markup("<wbr/>").join(Markup(str(one).replace('display="block"', 'displaystyle="true"', 1)) for one in shown)
 
 

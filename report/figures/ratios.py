@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 from report.figures.style import BLACK, BLUE, Figure, drawing, finish
 
@@ -13,9 +14,23 @@ def ratio_over(name: str, ratios: Mapping[float, float], planned: float, setting
         axes.loglog(list(ratios), list(ratios.values()), color=BLUE, marker="o", markersize=4, label="exact / bound")
         axes.axvline(planned, color=BLACK, linestyle=":", linewidth=1.2, label="as planned")
         axes.axhline(1, color=BLACK, linestyle="--", linewidth=1.2, label="attained")
-        axes.set_xticks(list(ratios), [f"{value:.3g}" for value in ratios])
+        axes.set_xticks(ticks := _apart(sorted(ratios), planned), [f"{value:.3g}" for value in ticks])
         axes.minorticks_off()
         axes.set_xlabel(setting)
         axes.set_ylabel("exact left side / bound")
         axes.legend()
         return finish(canvas, name, words)
+
+
+_ROOM = 0.11
+"""Part of a logarithmic axis that the number below a tick needs."""
+
+
+def _apart(values: Sequence[float], first: float) -> list[float]:
+    """Values whose numbers do not touch: the first one, and those that have room beside the ones before them."""
+    least = _ROOM * math.log(values[-1] / values[0])
+    kept: list[float] = []
+    for value in sorted(values, key=lambda value: value != first):
+        if all(abs(math.log(value / other)) >= least for other in kept):
+            kept.append(value)
+    return kept

@@ -91,6 +91,7 @@ def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
     with mpl.rc_context(settings):
         canvas = Canvas(layout="constrained")
         yield canvas, canvas.subplots()
+        _label_narrow_scales(canvas)
 
 
 def legend_below(canvas: Canvas, axes: Axes) -> None:
@@ -108,10 +109,33 @@ def legend_below(canvas: Canvas, axes: Axes) -> None:
     canvas.set_size_inches(width, height + box.height / canvas.dpi)
 
 
+_NARROW, _SOME = 1.9, 0.6
+"""Powers of ten up to which a logarithmic axis has plain numbers; and those up to which they are evenly spaced."""
+
+
+def _label_narrow_scales(canvas: Canvas) -> None:
+    """Few plain numbers on logarithmic axes that span little: products with powers of ten would overlap."""
+    import math
+
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    for axes in canvas.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            if axis.get_scale() != "log" or not 0 < low < high or isinstance(axis.get_major_locator(), FixedLocator):
+                continue
+            span = math.log10(high / low)
+            if span < _NARROW:
+                axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=7) if span > _SOME else MaxNLocator(4))
+                axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:.4g}"))
+                axis.set_minor_formatter(NullFormatter())
+
+
 def finish(canvas: Canvas, name: str, caption: str) -> Figure:
     """The drawing as an inline SVG: the same bytes for the same data, no ids shared with other figures."""
     import matplotlib as mpl
 
+    _label_narrow_scales(canvas)
     buffer = io.StringIO()
     with mpl.rc_context(PAGE | {"svg.hashsalt": name}):
         canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

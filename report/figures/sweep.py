@@ -55,14 +55,20 @@ def ratio_over(key: str, points: Sequence[Point], labels: Sequence[str], name: s
 
 
 def _scales(axes: Axes, drawn: Sequence[Point], points: Sequence[Point], labels: Sequence[str]) -> None:
-    """Logarithmic axes where numbers span more than one order of magnitude."""
+    """Logarithmic axes where numbers span more than one order of magnitude; whole numbers below counts."""
+    from matplotlib.ticker import MaxNLocator
+
     if _is_wide([point.ratio or 0 for point in drawn]):
         axes.set_yscale("log")
     if labels:
         axes.set_xticks(range(len(labels)), labels)
         axes.set_xlim(-0.5, len(labels) - 0.5)
-    elif _is_geometric([point.place for point in points]):
+        return
+    places = [point.place for point in points]
+    if _is_geometric(places):
         axes.set_xscale("log")
+    elif all(place == int(place) for place in places):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _is_wide(values: Sequence[float]) -> bool:

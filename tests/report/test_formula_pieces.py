@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from xml.etree import ElementTree
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from fedtheory.language.registry import all_claims
 from report.formula_pieces import broken, with_growing_brackets
 from report.mathml import formula
+from report.opened_pieces import opened
 
 LONG = r"\mathbb E\left[F(x)-F^*\right]\le\frac{a-b}{c+d}+12[2\alpha+\beta]\rho+\|x-y\|^2-e^{-s},\qquad D=\|x^0-x^*\|"
 
@@ -44,6 +47,34 @@ def test_short_statements_stay_whole() -> None:
 def test_nothing_gets_lost(claim) -> None:  # type: ignore[no-untyped-def]
     """The pieces of a statement are the statement."""
     assert "".join(piece for line in broken(claim.statement) for side in line for piece in side) == claim.statement
+
+
+def inked(latex: str) -> Counter[str]:
+    """The signs of a formula but brackets, spaces, and what makes a fraction of them."""
+    return Counter(re.findall(r"\\[A-Za-z]+|[^\s\\(){}1,]", re.sub(r"\\(left|right|Big|frac)\b", "", latex)))
+
+
+@pytest.mark.parametrize("claim", all_claims().values(), ids=lambda claim: claim.id)
+def test_long_pieces_are_opened(claim) -> None:  # type: ignore[no-untyped-def]
+    """No sign gets lost; short pieces stay; every part is a formula by itself."""
+    for piece in (piece for line in broken(claim.statement) for side in line for piece in side):
+        parts = opened(piece)
+        assert inked("".join(parts)) == inked(piece)
+        assert len(parts) == 1 or len(piece) > 200
+        for part in parts if len(parts) > 1 else ():
+            assert part.count("{") == part.count("}")
+            assert part.count(r"\left") == part.count(r"\right")
+            formula(part, "block")
+
+
+def test_a_long_numerator_is_broken() -> None:
+    """A fraction over a short denominator becomes a factor before its numerator, whose terms may stand on lines."""
+    terms = [f"+{letter}^{{2}} \\eta_{{l}}^{{2}} \\left(K-1\\right)^{{2}}" for letter in "abcdefgh"]
+    piece = rf"+\frac{{{''.join(terms)[1:]}}}{{\bar q}}"
+    first, *middle, last = opened(piece)
+    assert first.startswith(r"+\frac{1}{\bar q} \Big(a^{2}")
+    assert middle == terms[1:-1]
+    assert last == terms[-1] + r"\Big)"
 
 
 def groups(latex: str) -> list[str]:

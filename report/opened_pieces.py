@@ -1,0 +1,82 @@
+"""Pieces of formulas that are wider than a page, opened: fractions as factors, brackets as lines of terms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from report.formula_pieces import terms_of
+
+_LONG = 200
+"""Characters of LaTeX in a piece that is broken where it would not be otherwise."""
+_TOKEN = re.compile(r"\\left\W|\\right\W|\\[A-Za-z]+|\\.|.", re.DOTALL)
+_OPEN, _CLOSE = r"\left(", r"\right)"
+_TALL_OPEN, _TALL_CLOSE = r"\Big(", r"\Big)"
+
+
+def opened(piece: str) -> list[str]:
+    """The parts of a piece between which a line may end; the piece itself where it is short.
+
+    A fraction with a long numerator becomes one over its denominator times the numerator, and the longest brackets at
+    the top give up their content term by term.
+    """
+    if len(piece) <= _LONG:
+        return [piece]
+    piece = _as_factor(piece)
+    group = max(_groups(piece), key=lambda ends: ends[1] - ends[0], default=None)
+    terms = [] if group is None else terms_of(piece[group[0] : group[1]])
+    if group is None or len(terms) < 2:
+        return [piece]
+    before, behind = piece[: group[0] - len(_OPEN)], piece[group[1] + len(_CLOSE) :]
+    parts = [*([before] if len(before) > _LONG else []), *terms]
+    parts[-len(terms)] = ("" if len(before) > _LONG else before) + _TALL_OPEN + parts[-len(terms)]
+    parts[-1] += _TALL_CLOSE + behind
+    return [smaller for part in parts for smaller in (opened(part) if len(part) < len(piece) else [part])]
+
+
+def _as_factor(piece: str) -> str:
+    """The piece with its first fraction of a long numerator as a product."""
+    tokens = _placed(piece)
+    for n, (place, token, depth) in enumerate(tokens):
+        if token != r"\frac" or depth or n + 1 == len(tokens) or tokens[n + 1][1] != "{":
+            continue
+        top = _argument(piece, place + len(token))
+        bottom = _argument(piece, top[1] + 1)
+        numerator, denominator = piece[slice(*top)], piece[slice(*bottom)]
+        if len(numerator) > _LONG > 2 * len(denominator):
+            whole = numerator if len(terms_of(numerator)) < 2 else rf"{_OPEN}{numerator}{_CLOSE}"
+            return rf"{piece[:place]}\frac{{1}}{{{denominator}}} {whole}{piece[bottom[1] + 1 :]}"
+    return piece
+
+
+def _groups(piece: str) -> Sequence[tuple[int, int]]:
+    """Where the contents of the round brackets begin and end that stand in no others, nor in braces."""
+    found, start = [], -1
+    for place, token, depth in _placed(piece):
+        if token == _OPEN and depth == 0:
+            start = place + len(token)
+        elif token == _CLOSE and depth == 1 and start >= 0:
+            found.append((start, place))
+            start = -1
+    return found
+
+
+def _placed(piece: str) -> list[tuple[int, str, int]]:
+    """Each token with its place, and how many brackets and braces are open before it."""
+    depth, found = 0, []
+    for match in _TOKEN.finditer(piece):
+        token = match[0]
+        found.append((match.start(), token, depth))
+        depth += token == "{" or (token.startswith(r"\left") and not token[5:].isalpha())
+        depth -= token == "}" or (token.startswith(r"\right") and not token[6:].isalpha())
+    return found
+
+
+def _argument(piece: str, start: int) -> tuple[int, int]:
+    """Where the content of the braces begins and ends that open at a place."""
+    depth = 0
+    for match in _TOKEN.finditer(piece, start):
+        depth += (match[0] == "{") - (match[0] == "}")
+        if depth == 0:
+            return start + 1, match.start()
+    raise ValueError(f"expected braces in pairs, got {piece}")

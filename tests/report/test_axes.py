@@ -1,0 +1,55 @@
+"""Numbers under axes: none touches another, whatever an axis spans."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from report.figures.ratios import ratio_over
+from report.figures.style import drawing, finish
+from report.figures.sweep import Point, _scales
+
+
+def boxes(canvas: Any, axis: Any) -> list[tuple[float, float]]:
+    """Where the numbers of an axis begin and end, in pixels; those that are shown."""
+    canvas.draw_without_rendering()
+    low, high = sorted(axis.get_view_interval())
+    ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+    shown = [tick.label1 for tick in ticks if tick.label1.get_text() and low <= tick.get_loc() <= high]
+    return sorted(label.get_window_extent().intervalx.tolist() for label in shown)
+
+
+@pytest.mark.parametrize("high", [1.05, 1.7, 3, 5, 9, 20, 31, 40, 1e3, 1e6])
+@pytest.mark.parametrize("low", [1, 0.15, 0.0013])
+def test_logarithmic_axes_are_legible(low: float, high: float) -> None:
+    """Two numbers at least, with room between them."""
+    with drawing() as (canvas, axes):
+        axes.loglog(np.geomspace(low, high * low, 5), np.arange(1, 6))
+        finish(canvas, "axis", "")
+        found = boxes(canvas, axes.xaxis)
+    assert len(found) >= 2
+    assert all(left[1] < right[0] for left, right in pairwise(found))
+
+
+@pytest.mark.parametrize("planned", [1.0, 5.0, 24.0])
+def test_ticks_at_values_are_apart(planned: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planned value has its number; of values that are close one has."""
+    drawn: list[Any] = []
+    monkeypatch.setattr("report.figures.ratios.finish", lambda canvas, *_: drawn.append(canvas))
+    ratio_over("name", dict.fromkeys((1.0, 2.0, 4.0, 5.0, 8.0, 10.0, 24.0), 0.5), planned, "steps", "")
+    found = boxes(drawn[0], drawn[0].axes[0].xaxis)
+    assert all(left[1] < right[0] for left, right in pairwise(found))
+    assert planned in drawn[0].axes[0].get_xticks()
+
+
+def test_counts_have_whole_numbers() -> None:
+    """Below local steps there is no 2.5."""
+    points = [Point(float(steps), 0.5, "holds") for steps in (1, 2, 3, 4)]
+    with drawing() as (canvas, axes):
+        _scales(axes, points, points, [])
+        axes.plot([point.place for point in points], [1, 2, 3, 4])
+        canvas.draw_without_rendering()
+        assert all(tick == int(tick) for tick in axes.get_xticks())
