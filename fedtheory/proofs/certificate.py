@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +11,8 @@ from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.meaning import require_meaning
-from fedtheory.language.registry import find
 from fedtheory.proofs.combination import examine_roots
 from fedtheory.proofs.induction import Induction, induct
-from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.measured import in_vectors, theory_of_update
 from fedtheory.proofs.numbers import known_conditions, letters_of
 from fedtheory.proofs.past import PastTotal, is_about_past, over_shorter_round, theory_of_past, total_of_past
@@ -38,7 +36,9 @@ class BothWays:
     """And those of the left side minus the right one."""
 
 
-Link = Sequence[Term] | BothWays | Induction | Squared | Products | Positive | PastTotal
+InTheory = Sequence[Term] | BothWays | Induction | Squared | Products | Positive
+"""Why a relation holds in a theory."""
+Link = InTheory | PastTotal
 """Why a relation holds."""
 
 
@@ -64,27 +64,28 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
         raise Rejected("the kernel knows relations, not rates")
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
-    for name in certificate.lemmas:
-        lemma = prove(name)
+    lemmas = [prove(name) for name in certificate.lemmas]
+    for lemma in lemmas:
         yield from reliance(claim, lemma)
-        yield Step(f"{name} is the one on record", lemma.claim is find(name))
     known = (*claim.conditions, *known_conditions(claim), *weight_conditions(claim))
     yield from examine_roots(claim, certificate.roots, known, prove)
     known = conditions_with(certificate.roots, known)
     for number, (relation, why) in enumerate(zip(claim.relations, certificate.links, strict=True), start=1):
         link = f"link {number}: " if len(claim.relations) > 1 else ""
-        yield from named(link, _link(claim, certificate, relation, why, known))
+        _require_meaning(claim, relation)
+        if isinstance(why, PastTotal):
+            found = total_of_past(claim, relation)
+        else:
+            theory = theory_of_link(claim, relation, certificate.roots, [lemma.statement for lemma in lemmas])
+            sides = with_letters(certificate.roots, _written_out(claim, relation)).ordered
+            found = _link(claim, relation, sides, why, theory=theory, conditions=known)
+        yield from named(link, found)
 
 
 def _link(
-    claim: Claim, certificate: Certificate, relation: Relation, why: Link, conditions: Sequence[Expr]
+    claim: Claim, relation: Relation, sides: tuple[Expr, Expr], why: InTheory, *, theory: Theory, conditions: Sequence[Expr]
 ) -> Iterator[Step]:
-    _require_meaning(claim, relation)
-    smaller, larger = with_letters(certificate.roots, _written_out(claim, relation)).ordered
-    if isinstance(why, PastTotal):
-        yield from total_of_past(claim, relation)
-        return
-    theory = theory_of_link(claim, certificate, relation)
+    smaller, larger = sides
     if isinstance(why, Induction):
         yield from induct(claim, relation, why, theory, conditions)
     elif isinstance(why, Positive | Squared | Products):
@@ -134,25 +135,19 @@ def _written_out(claim: Claim, relation: Relation) -> Relation:
     return Relation(left, relation.operator, right)
 
 
-def theory_of_link(claim: Claim, certificate: Certificate, relation: Relation) -> Theory:
-    """The theory in which one link is checked."""
+def theory_of_link(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Theory:
+    """The theory in which one link is checked, with letters for roots, and with other claims that are known."""
     if is_about_past(relation):
         return theory_of_past(claim, relation)
     if claim.place == "run":
         return theory_of_update(claim, relation)
     theory = theory_of_round(claim, relation) if claim.place == "round" else theory_of(claim)
     theory = with_small_step_limit(theory, claim)
-    rooted = replace(theory, numbers=numbers_with(certificate.roots, theory.numbers))
-    return _with_lemmas(rooted, claim, relation, [in_plain_letters(find(name)) for name in certificate.lemmas])
-
-
-def _with_lemmas(theory: Theory, claim: Claim, relation: Relation, lemmas: Iterable[Claim]) -> Theory:
-    """The theory of a relation in which other claims are known."""
     slacks = dict(theory.assumed)
     for lemma in lemmas:
         same_place = lemma.place == claim.place
         slacks |= _slacks(lemma, claim, relation) if same_place else {lemma.id: _drift_slack(lemma, claim)}
-    return replace(theory, assumed=slacks)
+    return replace(theory, numbers=numbers_with(roots, theory.numbers), assumed=slacks)
 
 
 def _slacks(lemma: Claim, claim: Claim, relation: Relation) -> dict[str, Expr]:

@@ -12,7 +12,6 @@ from fedtheory.kernel import (
     Rejected,
     Step,
     is_nonnegative,
-    is_positive,
     slack,
 )
 from fedtheory.kernel.admitted import require_finite
@@ -21,7 +20,7 @@ from fedtheory.kernel.quotients import is_zero, quotient
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import RUN_FACTS, Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
-from fedtheory.proofs.numbers import divisors, known_conditions, letters_of, numbers_of
+from fedtheory.proofs.numbers import known_conditions, letters_of, numbers_of
 from fedtheory.proofs.proof import Prover, assumed, follows, named, reliance
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
 from fedtheory.proofs.update_facts import UPDATE_FACTS
@@ -167,20 +166,18 @@ def _derived(
 ) -> Generator[Step, None, tuple[Expr, bool]]:
     """The slack of a relation that is proved or follows from one, and whether it is an equation."""
     proof = prove(derived.claim)
-    yield from reliance(claim, proof, conditions, derived.link)
     premise = proof.statement
-    yield Step(f"{derived.claim} is about: {derived.place}", premise.place == derived.place)
-    yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")
-    # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
     if derived.link >= len(premise.relations):
         raise Rejected(f"{derived.claim} has no relation number {derived.link}")
     relation, letter = premise.relations[derived.link], letters_of(premise)
+    yield from reliance(claim, proof, conditions, relation)
+    yield Step(f"{derived.claim} is about: {derived.place}", premise.place == derived.place)
+    yield assumed(claim, derived.needs, f"what is derived from {derived.claim}")
+    # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
     found = derived.of(letter, premise.relations)
     for required in derived.requires(letter, relation.slack):
         yield Step(
             f"({required}) >= 0", is_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)
         )
     require_finite([found], numbers_of(claim), conditions)
-    for divisor in sorted(divisors([found]) | derived.left_out(relation.slack), key=str):
-        yield Step(f"{divisor} > 0", is_positive(divisor, numbers_of(claim), conditions))
     return found, relation.operator == "==" and derived.keeps_equations

@@ -18,10 +18,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import Letters, letters_of
 
-noise_at_y = sp.Symbol("m_i", real=True)
+noise_at_y = sp.Dummy("m_i", real=True)
 """g_i(y) - grad F_i(y), with the draw of the present local step."""
-LETTERS = {noise_at_y}
-"""What no claim has."""
 
 SMOOTH_NOISE = "smooth noise"
 NOISE_AT_Y = "noise at the comparator"

@@ -20,9 +20,9 @@ from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import Letters, letters_of
 from fedtheory.proofs.theory import theory_of
 
-x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True)
+x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True, cls=sp.Dummy)
 """The iterates of two clients, and the noise of their next gradients."""
-F, F_i, F_j = sp.symbols("F F_i F_j", real=True)
+F, F_i, F_j = sp.symbols("F F_i F_j", real=True, cls=sp.Dummy)
 """The objective, and those of the two clients."""
 SLOPE_I, SLOPE_J = Gradient(F_i, x_i), Gradient(F_j, x_j)
 

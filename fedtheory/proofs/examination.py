@@ -17,19 +17,17 @@ from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
-from fedtheory.proofs import comparators, updates
 from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, examine_contraction
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
-from fedtheory.proofs.induction import POWER
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate, examine_mean
-from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import Document, Proof, Prover, conditions_of, relaxation
 from fedtheory.proofs.recorded import certificate_of
-from fedtheory.proofs.recursion import Recursion, examine_recursion, k
+from fedtheory.proofs.recursion import Recursion, examine_recursion
 
 _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Certificate: examine_links,
@@ -101,12 +99,8 @@ def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> I
     yield from _EXAMINERS[type(certificate)](supposed, certificate, prover)
 
 
-_OWN = {POWER, k, *updates.LETTERS, *comparators.LETTERS}
-"""Letters of the certificates, which no claim has."""
-
-
 def _require_provable(claim: Claim) -> None:
-    """Raise `Rejected` where a claim says nothing, has a rounded number, or a letter that means something else."""
+    """Raise `Rejected` where a claim says nothing, or has what is no number or no ordering of the language."""
     if not claim.relations:
         raise Rejected("the claim has no relation that could be proved")
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
@@ -114,9 +108,5 @@ def _require_provable(claim: Claim) -> None:
         require_admitted(side)
     for condition in claim.conditions:
         require_admitted_condition(condition)
-    numbers, _ = numbers_of(claim), letters_of(claim)
     for expression in (*sides, *claim.conditions):
-        numbers.require_whole_exponents(expression)
-    for expression in (*sides, *claim.conditions, *claim.where, *claim.for_all):
-        if expression.free_symbols & _OWN:
-            raise Rejected(f"{expression} has a letter that certificates use")
+        numbers_of(claim).require_whole_exponents(expression)

@@ -20,7 +20,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Place, Relation
-from fedtheory.proofs.numbers import ROUNDS, Letters, divisors, letters_of
+from fedtheory.proofs.numbers import ROUNDS, Letters, letters_of
 
 NEEDS = (*ROUNDS, a.full_gradients)
 """What makes the averaged iterate of a round's last step the next server's model, and gaps numbers."""
@@ -52,10 +52,6 @@ class Derived:
     def requires(self, _letter: Letters, _slack: Expr) -> tuple[Expr, ...]:
         """What else has to be known not to be negative."""
         return ()
-
-    def left_out(self, _slack: Expr) -> set[sp.Symbol]:
-        """What the relation divides by, and what follows from it does not: it has to be positive all the same."""
-        return set()
 
 
 @dataclass(frozen=True)
@@ -122,10 +118,6 @@ class Summed(Derived):
             if not rest.has(*(letter(gap) for gap in _ENDS)):
                 return total + letter(q.rounds) * rest
         raise Rejected("the sum of the relation over the rounds is not known")
-
-    def left_out(self, slack: Expr) -> set[sp.Symbol]:
-        """The gaps of every round: of one that starts or ends at the minimum the relation says nothing."""
-        return divisors([slack])
 
 
 @dataclass(frozen=True)

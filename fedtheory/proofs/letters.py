@@ -7,6 +7,7 @@ claim is judged in other letters of the same names.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -26,7 +27,8 @@ def in_plain_letters(claim: Claim) -> Claim:
     letters_of(claim)
     known = {**claim.where, **claim.notation}
     plain = {symbol: _plain(symbol, notion) for symbol, notion in known.items()}
-    taken = [letter.name for letter in (*plain, *claim.for_all)]
+    plain |= {symbol: _varied(symbol, values) for symbol, values in claim.for_all.items()}
+    taken = [letter.name for letter in plain]
     twice = sorted({name for name in taken if taken.count(name) > 1})
     if twice:
         raise Rejected(f"two letters are called {twice[0]}")
@@ -38,6 +40,7 @@ def in_plain_letters(claim: Claim) -> Claim:
         chain=(),
         also=tuple(relations),
         where={plain[symbol]: notion for symbol, notion in known.items()},
+        for_all={plain[symbol]: values for symbol, values in claim.for_all.items()},
         conditions=tuple(_condition(condition, plain) for condition in claim.conditions),
     )
 
@@ -50,9 +53,15 @@ def _plain(symbol: sp.Symbol, notion: Notion) -> sp.Symbol:
     return sp.Symbol(symbol.name, nonnegative=True) if notion in NONNEGATIVE else sp.Symbol(symbol.name, real=True)
 
 
+def _varied(symbol: sp.Symbol, values: Sequence[Expr]) -> sp.Symbol:
+    """A letter under a quantifier, of which is known what all of its values are."""
+    kinds = ("integer", "positive", "nonnegative")
+    known = {kind: all(getattr(sp.sympify(value), f"is_{kind}") for value in values) or None for kind in kinds}
+    return sp.Symbol(symbol.name, real=True, **known)
+
+
 def _condition(condition: Expr, plain: dict[sp.Symbol, sp.Symbol]) -> Expr:
-    """A condition in other letters, which says as much, also where SymPy knows that it holds."""
+    """An ordering in other letters, which says as much, also where SymPy knows that it holds."""
     if not is_ordering(condition):
-        raise Rejected(f"the condition {condition} is no ordering of two sides")
-    left, right = (side.xreplace(plain) for side in condition.args)
-    return condition.func(left, right, evaluate=False)
+        return condition
+    return condition.func(*(side.xreplace(plain) for side in condition.args), evaluate=False)

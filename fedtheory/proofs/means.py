@@ -7,7 +7,7 @@ written down here; it is as much trusted as the kernel is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -103,19 +103,25 @@ class MeanCertificate:
 
 def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> Iterator[Step]:
     """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
-    of_step = prove(certificate.step)
-    step = of_step.statement
-    if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
-        raise Rejected("a mean is taken of one inequality, and is one")
-    if q.local_step_index in claim.notation.values():
-        raise Rejected("a mean over the local steps has no number of a step")
-    yield from reliance(claim, of_step, link=0)
-    yield assumed(claim, ROUNDS, "a round ends where its average ends")
-    yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
+    step = yield from statement_at_steps(claim, certificate.step, prove)
     theory = over_steps(step)
     yield from ends_with_nothing(certificate.potential, theory)
     left = _left_over(claim, step, certificate, theory)
     yield Step("the mean over the steps" + (f"; what is left over is {composed(left)}" if left else ""), not left)
+
+
+def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step, None, Claim]:
+    """The proved claim about every local step from which one about rounds or a run follows."""
+    of_step = prove(name)
+    step = of_step.statement
+    if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
+        raise Rejected("what follows from every local step is one inequality, and so is what is known of a step")
+    if q.local_step_index in claim.notation.values():
+        raise Rejected("what holds of all local steps together has no number of a step")
+    yield from reliance(claim, of_step)
+    yield assumed(claim, ROUNDS, "a round ends where its average ends")
+    yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
+    return step
 
 
 def over_steps(step: Claim) -> Theory:

@@ -199,13 +199,6 @@ def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
 def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
     named = {s: notion for s, notion in claim.where.items() if notion in (*NUMBERS, *OF_AN_UPDATE, *GAPS)}
     own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
-    for symbol, values in claim.for_all.items():
-        _require_declared(symbol, values)
-    for symbol in (*named, *own, *claim.for_all):
-        _require_plain(symbol)
-    for symbol, notion in (named | own).items():
-        if symbol.is_integer and notion not in (*_COUNTS, q.client_local_steps):
-            raise Rejected(f"{symbol} stands for {notion.name}, which need not be whole")
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
@@ -299,31 +292,3 @@ def steps_taken(claim: Claim) -> tuple[Expr, ...]:
     letter = letters_of(claim)
     steps = letter(q.client_local_steps) if letter.has(q.client_local_steps) else letter(q.local_steps)
     return (letter(q.local_step_index) + 1 <= steps,)
-
-
-_SPECIAL = (
-    "zero",
-    "negative",
-    "nonpositive",
-    "imaginary",
-    "even",
-    "odd",
-    "prime",
-    "composite",
-    "irrational",
-    "infinite",
-)
-
-
-def _require_plain(symbol: sp.Symbol) -> None:
-    """Raise `Rejected` where SymPy is told more of a number than that it is positive, not negative, or whole."""
-    if any(symbol.assumptions0.get(kind) for kind in _SPECIAL):
-        raise Rejected(f"more is declared of {symbol} than that it is real, positive, not negative or whole")
-
-
-def _require_declared(symbol: sp.Symbol, values: Sequence[Expr]) -> None:
-    """Raise `Rejected` where values under a quantifier contradict what SymPy is told of their symbol."""
-    for value in map(sp.sympify, values):
-        for kind in ("is_integer", "is_positive", "is_nonnegative"):
-            if getattr(symbol, kind) and not getattr(value, kind):
-                raise Rejected(f"{symbol} is declared otherwise than its value {value}")

@@ -130,7 +130,8 @@ def _link(claim: Claim, certificate: Certificate, relation: Relation, why: Link)
         return Group(relation.latex, (Entry(sp.S.One, "positive, by the signs of its letters", relation.slack),))
     if isinstance(why, Products):
         return Group(relation.latex, tuple(_products(why)))
-    theory = theory_of_link(claim, certificate, relation)
+    lemmas = [in_plain_letters(find(name)) for name in certificate.lemmas]
+    theory = theory_of_link(claim, relation, certificate.roots, lemmas)
     if isinstance(why, Induction):
         return _induction(claim, relation, why, theory)
     if isinstance(why, Squared):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.admitted import factors_below, require_finite, require_nonzero
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Expr, Value
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.typesetting import latex
@@ -121,32 +121,25 @@ def relaxation(claim: Claim, relaxed: Sequence[Expr] | None) -> Iterator[Step]:
 
 
 def reliance(
-    claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None, link: int | None = None
+    claim: Claim, on: Proof, conditions: Sequence[Expr] | None = None, used: Relation | None = None
 ) -> Iterator[Step]:
     """That a proof of another claim may be used: it is one, in the same notation, and asks for no more.
 
-    `conditions` are what is known of numbers, the claim's own conditions unless given; `link` is the number of the
-    relation that is used, where it is only one.
+    Where a side of its relations or conditions divides by zero, it says nothing; of the relation that is used, the
+    gaps that it divides by are seen where it is used.  `conditions` are what is known of numbers, the claim's own
+    unless given.
     """
     premise = on.statement
     unmet = [condition for condition in premise.conditions if not follows(condition, claim, conditions)]
     yield Step(f"{premise.id} is proved", on.verdict == "proved")
     given = claim.conditions if conditions is None else conditions
-    require_nonzero(_hidden_divisors(premise, link), numbers_of(claim), given)
+    sides = [side for one in premise.relations for side in (one.left, one.right)]
+    sides += [side for one in premise.conditions for side in one.args]
+    gaps = () if used is None else (one for one in factors_below([used.left, used.right]) if one.atoms(Value))
+    require_nonzero(factors_below(sides).difference(gaps), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
     yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
-
-
-def _hidden_divisors(premise: Claim, link: int | None) -> set[Expr]:
-    """What a premise divides by, and whoever relies on it does not see: where that is zero, none of it says anything.
-
-    What the slack of the relation divides by that is used is seen where it is used.
-    """
-    sides = [side for one in premise.relations for side in (one.left, one.right)]
-    sides += [side for one in premise.conditions for side in one.args]
-    seen = [] if link is None or link >= len(premise.relations) else [premise.relations[link].slack]
-    return set(factors_below(sides) - factors_below(seen))
 
 
 def _listed(what: str, items: Sequence[object]) -> str:

@@ -26,26 +26,24 @@ from fedtheory.language.quantities import (
 )
 from fedtheory.proofs.numbers import Letters, letters_of, numbers_of
 
-local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True)
-received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True)
-surrogate_optimum, optimum = sp.symbols(r"\bar\theta \theta^*", real=True)
-round_optimum, client_optimum = sp.symbols(r"\bar\theta^n \theta_i^*", real=True)
-noise, virtual_noise, optimum_noise = sp.symbols("n_i m_i e_i", real=True)
+local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True, cls=sp.Dummy)
+received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True, cls=sp.Dummy)
+surrogate_optimum, optimum = sp.symbols(r"\bar\theta \theta^*", real=True, cls=sp.Dummy)
+round_optimum, client_optimum = sp.symbols(r"\bar\theta^n \theta_i^*", real=True, cls=sp.Dummy)
+noise, virtual_noise, optimum_noise = sp.symbols("n_i m_i e_i", real=True, cls=sp.Dummy)
 """Of the same sample at the local iterate, at the virtual iterate and at the optimum of the update."""
-sample = sp.Symbol("g_i", real=True)
+sample = sp.Dummy("g_i", real=True)
 """A client's stochastic gradient, where nothing is known of it."""
-deviation, move = sp.Symbol("d_i", real=True), sp.Symbol(r"[\theta^{s+1}-\theta^s]", real=True)
-objective, client_objective = sp.symbols(r"\tilde{\mathcal{L}}^n \mathcal{L}_i", real=True)
-age, square_of_weight = sp.Symbol("a_i", nonnegative=True, integer=True), sp.Symbol("u_i", nonnegative=True)
+deviation, move = sp.Dummy("d_i", real=True), sp.Dummy(r"[\theta^{s+1}-\theta^s]", real=True)
+objective, client_objective = sp.symbols(r"\tilde{\mathcal{L}}^n \mathcal{L}_i", real=True, cls=sp.Dummy)
+age, square_of_weight = sp.Dummy("a_i", nonnegative=True, integer=True), sp.Dummy("u_i", nonnegative=True)
 """How many updates ago a client received its model, and E[w_i^2]/q_i."""
-excess = sp.Symbol(r"\kappa'", nonnegative=True)
+excess = sp.Dummy(r"\kappa'", nonnegative=True)
 """max(0, eta_g rho (alpha eta_g rho - 2))."""
-present, absent = (sp.Symbol(name, nonnegative=True) for name in ("a_i'", "b_i'"))
-pull = sp.Symbol("h_i", real=True)
+present, absent = (sp.Dummy(name, nonnegative=True) for name in ("a_i'", "b_i'"))
+pull = sp.Dummy("h_i", real=True)
 """For a common weight w_i: w_i a_i' is the share, w_i b_i' the importance of a client whose type
 is missing, and h_i is r_j/s~_j - 1 for the type of the client."""
-LETTERS = {age, square_of_weight, excess, present, absent, pull}
-"""Numbers that no claim has."""
 
 STALE_SAMPLES = "smooth samples, at the local and the virtual iterate"
 OPTIMUM_SAMPLES = "smooth convex samples, at the virtual iterate and the optimum"

@@ -131,6 +131,7 @@ def test_facts_have_to_be_shown() -> None:
     bold = Shown(s - t, [Term(ONE, square(x))])
     assert "bold" in failing(products(Product(ONE, ["bold"]), bold=bold), norm_sq(y), "<=", norm_sq(x))
     assert "(-1) >= 0" in failing(products(Product(-ONE, ["s"])), norm_sq(x), "<=", 0)
+    assert "no fact called 'luck'" in failing(products(Product(ONE, ["luck"])), norm_sq(x), "<=", 0)
 
 
 def test_other_things_than_numbers_and_letters_are_rejected() -> None:

@@ -1,4 +1,4 @@
-"""Every refusal of the prover matters: in a copy of it in which one of them never happens, some test fails."""
+"""Every check of the prover matters: in a copy of it in which one of them always passes, some test fails."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,8 @@ PATTERNS = (
     "test_kernel*.py",
     "test_false*.py",
     "test_refusals*.py",
-    "test_adversary.py",
+    "test_adversary*.py",
+    "test_source_comparator.py",
     "test_documents.py",
     "test_updates.py",
     "test_windows.py",
@@ -37,18 +39,25 @@ would be worked out without an end."""
 RECORDER = """
 import collections, json, os, sys
 import pytest
-from fedtheory.kernel.numbers import Rejected
+from fedtheory.kernel import Rejected, Step
 
 TOLD = collections.defaultdict(list)
 NOW = ['']
-plain = Rejected.__init__
+plain, made = Rejected.__init__, Step.__init__
+
+def note(frame):
+    TOLD[f"{frame.f_code.co_filename}:{frame.f_lineno}"].append(NOW[0])
 
 def recorded(self, *arguments):
-    frame = sys._getframe(1)
-    TOLD[f"{frame.f_code.co_filename}:{frame.f_lineno}"].append(NOW[0])
+    note(sys._getframe(1))
     plain(self, *arguments)
 
-Rejected.__init__ = recorded
+def checked(self, text, holds):
+    if not holds:
+        note(sys._getframe(1))
+    made(self, text, holds)
+
+Rejected.__init__, Step.__init__ = recorded, checked
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item):
@@ -58,25 +67,33 @@ def pytest_sessionfinish():
     with open(os.environ['TOLD'], 'w') as file:
         json.dump({place: sorted(set(tests)) for place, tests in TOLD.items()}, file)
 """
-"""Notes which test meets which refusal."""
+"""Notes which test meets which refusal, or which step that does not hold."""
 
 
-def _guards(path: Path) -> Iterator[ast.If]:
-    """The conditions of a module under which it refuses."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
-            raised = ast.unparse(node.body[0])
-            if raised.startswith("raise Rejected(") and not any(words in raised for words in UNTRIED):
-                yield node
+def _is_check(node: ast.AST) -> bool:
+    """Whether a node is a condition under which a module refuses, or a step that may not hold."""
+    if isinstance(node, ast.If) and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
+        raised = ast.unparse(node.body[0])
+        return raised.startswith("raise Rejected(") and not any(words in raised for words in UNTRIED)
+    is_step = isinstance(node, ast.Call) and ast.unparse(node.func) == "Step" and len(node.args) == 2
+    return is_step and not isinstance(node.args[1], ast.Constant)  # type: ignore[attr-defined]
 
 
-def guards() -> list[tuple[str, int, int]]:
-    """Module of every refusal, the line of its condition, and its own."""
+def _checks(text: str) -> list[Any]:
+    """The checks of a module, in the order of its lines."""
+    found = [node for node in ast.walk(ast.parse(text)) if _is_check(node)]
+    return sorted(found, key=lambda node: (node.lineno, node.col_offset))  # type: ignore[attr-defined]
+
+
+def checks() -> list[tuple[str, int, range]]:
+    """Module of every check, its number, and the lines on which it is met."""
     files = [*sorted((ROOT / "fedtheory/kernel").glob("*.py")), *sorted((ROOT / "fedtheory/proofs").glob("*.py"))]
-    return [(str(f.relative_to(ROOT)), guard.lineno, guard.body[0].lineno) for f in files for guard in _guards(f)]
+    found = [(f, n, check) for f in files for n, check in enumerate(_checks(f.read_text(encoding="utf-8")))]
+    places = [(f, n, check.body[0] if isinstance(check, ast.If) else check) for f, n, check in found]
+    return [(str(f.relative_to(ROOT)), n, range(place.lineno, place.end_lineno + 1)) for f, n, place in places]
 
 
-def run(copy: Path, chosen: Sequence[str], *options: str, **variables: str) -> int:
+def run(copy: Path, chosen: Iterable[str], *options: str, **variables: str) -> int:
     """The exit code of some tests of the copy."""
     environment = {**os.environ, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1", **variables}
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", *options, *chosen]
@@ -96,7 +113,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def met(copy: Path) -> dict[str, list[str]]:
-    """For each refusal the tests that meet it; as it is, the copy passes them all."""
+    """For each check that fails the tests in which it does; as it is, the copy passes them all."""
     here = Path(__file__).name
     files = [str(f) for p in PATTERNS for f in sorted((copy / "tests/fedtheory").glob(p)) if f.name != here]
     told = copy / "told.json"
@@ -104,26 +121,40 @@ def met(copy: Path) -> dict[str, list[str]]:
     return json.loads(told.read_text())
 
 
-def _without(text: str, line: int) -> str:
-    """The text of a module in which the refusal under the condition at a line never happens."""
-    tree = ast.parse(text)
-    guard = next(node for node in ast.walk(tree) if isinstance(node, ast.If) and node.lineno == line)
-    guard.test = ast.Constant(False)
+class _Passed(ast.NodeTransformer):
+    """A module in which the check at a place always passes."""
+
+    def __init__(self, at: tuple[int, int]) -> None:
+        self.at = at
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """A refusal never happens, a step holds."""
+        if _is_check(node) and (node.lineno, node.col_offset) == self.at:  # type: ignore[attr-defined]
+            if isinstance(node, ast.If):
+                node.test = ast.Constant(False)
+            elif isinstance(node, ast.Call):
+                node.args[1] = ast.Constant(True)
+        return super().generic_visit(node)
+
+
+def _without(text: str, number: int) -> str:
+    """The text of a module in which the check of a number always passes."""
+    check = _checks(text)[number]
+    tree = _Passed((check.lineno, check.col_offset)).visit(ast.parse(text))
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-@pytest.mark.parametrize(("module", "condition", "line"), guards())
-def test_a_prover_that_does_not_refuse_is_found_out(
-    copy: Path, met: dict[str, list[str]], module: str, condition: int, line: int
+@pytest.mark.parametrize(("module", "number", "lines"), checks())
+def test_a_prover_that_does_not_check_is_found_out(
+    copy: Path, met: dict[str, list[str]], module: str, number: int, lines: range
 ) -> None:
-    """The refusal at this line is switched off."""
+    """The check at these lines is switched off."""
     file = copy / module
-    last = line + 4
-    tests = [test for at in range(line, last) for test in met.get(f"{file}:{at}", ())]
+    tests = [test for at in lines for test in met.get(f"{file}:{at}", ())]
     assert tests, "no test meets it"
     text = file.read_text(encoding="utf-8")
-    file.write_text(_without(text, condition), encoding="utf-8")
+    file.write_text(_without(text, number), encoding="utf-8")
     try:
-        assert run(copy, tests, "-x") != 0
+        assert run(copy, dict.fromkeys(tests), "-x") != 0
     finally:
         file.write_text(text, encoding="utf-8")

@@ -23,7 +23,7 @@ from fedtheory.proofs import Combination, certificates, prove
 from fedtheory.proofs.combination import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import AtEnd, Derived
-from fedtheory.proofs.numbers import Letters
+from fedtheory.proofs.numbers import Letters, divisors
 from verify.check import check
 
 TWO: dict[str, Any] = {"hessians": [[["1"]], [["3"]]], "linear": [["1"], ["-2"]], "start": ["3"]}
@@ -147,7 +147,7 @@ def derived_claim(derived: Derived) -> Claim:
     relation = premise.relations[derived.link]
     found = sp.sympify(derived.of(letter, premise.relations))
     needed = [sp.Ge(one, 0, evaluate=False) for one in derived.requires(letter, relation.slack)]
-    needed += [sp.Gt(one, 0, evaluate=False) for one in derived.left_out(relation.slack)]
+    needed += [sp.Gt(one, 0, evaluate=False) for one in divisors([relation.slack])]
     is_zero = relation.operator == "==" and derived.keeps_equations
     assumptions = (*premise.assumptions, *derived.needs)
     return about(found, letter, is_zero, conditions=(*premise.conditions, *needed), assumptions=assumptions)

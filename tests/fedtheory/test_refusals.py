@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -119,11 +120,16 @@ def test_a_root_of_a_clients_number_is_a_clients() -> None:
     assert is_false(claim, local_steps=[1, 4])
 
 
-def test_values_are_as_their_letter_is_declared() -> None:
-    """A letter that is declared positive proves nothing of the value -1."""
+def test_a_letter_is_what_all_of_its_values_are() -> None:
+    """Whatever is declared of it: that it is positive proves nothing of the value -1, nor that it is zero of 2."""
     claim = stated(lhs=ZERO, rhs=S, where={}, for_all={S: [-1, 2]})
-    assert_stopped(claim, sums(Part(S, facts.ONE)), "is declared otherwise than its value -1")
+    assert_stopped(claim, sums(Part(S, facts.ONE)), "(S) may multiply")
     assert is_false(claim)
+    assert examine(replace(claim, for_all={S: [1, 2]}), sums(Part(S, facts.ONE))).verdict == "proved"
+    vanishing = sp.Symbol("S", zero=True)
+    tried = replace(claim, rhs=-vanishing, for_all={vanishing: [2]})
+    assert_stopped(tried, sums(Part(-vanishing, facts.ONE)), "(-S) may multiply")
+    assert is_false(tried)
 
 
 # What the kernel is told.

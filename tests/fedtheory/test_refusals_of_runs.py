@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
-from fedtheory.kernel import Step, Term, assumption, square
+from fedtheory.kernel import Step, Term, assumption, one, square
 from fedtheory.kernel.expressions import Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -19,7 +19,8 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Combination, Part, Proof, Recursion, certificates, examine, facts
 from fedtheory.proofs.document import document_of
 from fedtheory.proofs.induction import Induction
-from fedtheory.proofs.intervals import AtFirstStart
+from fedtheory.proofs.intervals import AtFirstStart, AtNextStart, Derived
+from fedtheory.proofs.updates import square_of_weight
 from verify.check import check as evaluate
 
 ONE, ZERO = sp.S.One, sp.S.Zero
@@ -86,7 +87,7 @@ MEAN = find("liu2022:thm-1.mean")
 @pytest.mark.parametrize("changes", [{"relation": "=="}, {"also": [Relation(ONE, "<=", ZERO)]}])
 def test_a_mean_is_one_inequality(changes: Any) -> None:
     """Neither an equation, nor with a second relation that it says nothing of."""
-    assert_stopped(replace(MEAN, **changes), certificates()[MEAN.id], "is taken of one inequality")
+    assert_stopped(replace(MEAN, **changes), certificates()[MEAN.id], "is one inequality")
     assert is_false(replace(MEAN, **changes), local_step_size="1/100")
 
 
@@ -150,4 +151,86 @@ def test_two_quantities_of_one_name() -> None:
     claim = stated(lhs=G, rhs=sigma, where=where, assumptions=(a.full_gradients,))
     use = Combination(claim=claim.id, links=[[Part(ONE, facts.QUIET)]])
     assert_stopped(claim, use, "two different notions are called noise_deviation")
+    assert is_false(claim)
+
+
+E_i = sp.Symbol("E_i", positive=True, integer=True)
+
+
+def test_a_number_of_a_step_for_all_clients() -> None:
+    """In a round each client has its own steps; on the run every number of a step meets every client."""
+    where = {k: q.local_step_index, E_i: q.client_local_steps}
+    assumed = (a.uniform_sampling, a.uniform_shares, a.unit_server_step)
+    taken = {"lhs": k + 1, "rhs": E_i, "where": where, "assumptions": assumed}
+    of_a_round = replace(stated(**taken, place="round"), id="t:premise")
+    proof = examine(of_a_round, Certificate(claim=of_a_round.id, links=[[Term(E_i - k - 1, one())]]))
+    assert proof.verdict == "proved"
+    claim = stated(**taken)
+    use = Combination(claim=claim.id, links=[[Part(ONE, "t:premise")]])
+    assert_stopped(claim, use, "t:premise is about: run", prover=lambda _id: proof)
+    assert is_false(claim, local_steps=[1, 3])
+
+
+def test_a_relation_that_is_not_there() -> None:
+    """A premise has one relation, and no second one."""
+    premise = replace(stated(lhs=ZERO, rhs=sigma, where={sigma: q.noise_deviation}), id="t:premise")
+    proof = examine(premise, Combination(claim=premise.id, links=[[Part(sigma, facts.ONE)]]))
+    assert proof.verdict == "proved"
+    claim = stated(lhs=ONE, rhs=ZERO)
+    use = Combination(claim=claim.id, links=[[Part(ONE, Derived("t:premise", link=1))]])
+    assert_stopped(claim, use, "has no relation number 1", prover=lambda _id: proof)
+
+
+def test_the_last_model_is_no_start_of_a_round() -> None:
+    """Every round starts above one, and the run ends below."""
+    following, last = sp.symbols("following last", nonnegative=True)
+    where = {start: q.interval_start_gap, following: q.next_interval_start_gap, last: q.final_suboptimality}
+    shared = {"where": where, "assumptions": AtNextStart.needs, "conditions": [sp.Ge(start, ONE)]}
+    premise = replace(stated(lhs=ONE, rhs=start, **shared), id="t:premise")
+    proof = examine(premise, Combination(claim=premise.id, links=[[Part(ONE, sp.Ge(start, ONE))]]))
+    assert proof.verdict == "proved"
+    claim = stated(lhs=ONE, rhs=following, **shared)
+    use = Combination(claim=claim.id, links=[[Part(ONE, AtNextStart("t:premise"))]])
+    assert_stopped(claim, use, "(last - 1) >= 0", prover=lambda _id: proof)
+    at_two = {"problem": {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["3/2"]}}
+    table = {"algorithm": {"local_step_size": "1/4", "rounds": 1, "local_steps": 2}}
+    assert evaluate(claim, parse_run({**at_two, **table}, RATIONAL)).holds is False
+
+
+def test_a_condition_that_does_not_follow_is_none() -> None:
+    """What is said to suffice has to follow from what the claim says."""
+    claim = stated(lhs=M, rhs=ONE)
+    alone = Combination(claim=claim.id, links=[[Part(ONE, M <= 1)]], relaxed=[M <= 1])
+    assert_stopped(claim, alone, "M <= 1 follows from the conditions of the claim")
+    assert is_false(claim)
+
+
+def test_two_letters_of_one_name() -> None:
+    """They stand for two things, whatever is declared of them."""
+    other = sp.Symbol("sigma", real=True)
+    claim = stated(lhs=sigma, rhs=other, where={sigma: q.noise_deviation, other: q.initial_distance})
+    assert_stopped(claim, Combination(claim=claim.id, links=[[]]), "two letters are called sigma")
+    two = {
+        "kind": "quadratic",
+        "hessians": [[["1"]], [["2"]]],
+        "linear": [["1"], ["0"]],
+        "start": ["1/3"],
+        "noise": "4",
+    }
+    table = {"local_step_size": "1/4", "rounds": 2, "local_steps": 2}
+    assert evaluate(claim, parse_run({"problem": two, "algorithm": table}, RATIONAL)).holds is False
+
+
+def test_a_letter_with_the_name_of_one_of_a_proof() -> None:
+    """It is another letter: what is known of E[w_i^2]/q_i is not known of a distance."""
+    distance, excess = sp.symbols("u_i b", nonnegative=True)
+    total, pairing, share = sp.symbols("q alpha s", nonnegative=True)
+    where = {distance: q.initial_distance, excess: q.weight_excess, total: q.weight_sum}
+    where |= {pairing: q.weight_pairing, share: q.weight_share}
+    right = excess + pairing * total * share
+    scheme = (a.aggregation_scheme, a.weight_covariance, a.somebody_reports)
+    claim = stated(lhs=distance, rhs=right, where=where, assumptions=scheme)
+    assert_stopped(claim, Certificate(claim=claim.id, links=[[Term(right - distance, one())]]), ">= 0, for: a number")
+    known = Term(right - square_of_weight, one())
+    assert_stopped(claim, Certificate(claim=claim.id, links=[[known]]), "left over")
     assert is_false(claim)

@@ -1,0 +1,268 @@
+"""False statements about whole runs that seem to follow from what is true of every local step: none is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.kernel import Step, Term, Theory, assumption, one, square
+from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.registry import find
+from fedtheory.proofs import Certificate, MeanCertificate, Proof, Recursion, certificates, examine
+from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.induction import Induction
+from fedtheory.proofs.recursion import examine_recursion
+from verify.check import check
+
+ONE, ZERO = sp.S.One, sp.S.Zero
+HALF, QUARTER, TWO_THIRDS, SHRUNK = (sp.Rational(*one) for one in ((1, 2), (1, 4), (2, 3), (2, 7)))
+eta, M, tau, T, K, omega = sp.symbols("eta M tau T K omega", positive=True)
+D = sp.Symbol("D", nonnegative=True)
+k = sp.Symbol("k", nonnegative=True, integer=True)
+x_i, x_next, xbar, xbar_next, x_star, w, F, F_i = sp.symbols("x_i x_next xbar xbar_next x_star w F F_i", real=True)
+WHERE: dict[sp.Symbol, Any] = {
+    eta: q.local_step_size,
+    M: q.clients,
+    tau: q.local_steps,
+    T: q.rounds,
+    K: q.iterations,
+    k: q.local_step_index,
+    D: q.initial_distance,
+    omega: q.nearest_start,
+    x_i: q.local_iterate,
+    x_next: q.next_local_iterate,
+    xbar: q.average_iterate,
+    xbar_next: q.next_average_iterate,
+    x_star: q.optimum,
+    w: q.server_model,
+    F: q.objective,
+    F_i: q.client_objective,
+}
+ASSUMED = (a.same_local_work, a.full_participation, a.unit_server_step, a.uniform_shares)
+NEAR, NEXT = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
+APART, NEXT_APART = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_next - xbar_next))
+
+
+def stated(**parts: Any) -> Claim:
+    """A small claim."""
+    return Claim(id="t:run", **{"where": WHERE, "assumptions": ASSUMED, **parts})
+
+
+def known(**parts: Any) -> Proof:
+    """A claim about every local step that is said to be proved."""
+    step = Claim(id="t:step", **{"where": WHERE, "assumptions": ASSUMED, "place": "step", **parts})
+    return Proof(step, certificate=object(), steps=(Step("granted", True),))
+
+
+def failing(claim: Claim, certificate: Any, step: Proof | None = None) -> list[str]:
+    """What is wrong with a certificate."""
+    proof = examine(claim, certificate) if step is None else examine(claim, certificate, lambda _id: step)
+    return [found.text for found in proof.steps if not found.holds]
+
+
+def exact(*hessians: str, start: str = "1", noise: str = "0", **algorithm: Any) -> Run:
+    """An exact run on a line, of one round; every client has its minimum at zero."""
+    problem = {"hessians": [[[one]] for one in hessians], "linear": [["0"] for _ in hessians], "start": [start]}
+    table = {"local_step_size": "1/2", "local_steps": 2, "rounds": 1, **algorithm}
+    return parse_run({"problem": {"kind": "quadratic", **problem, "noise": noise}, "algorithm": table}, RATIONAL)
+
+
+def contraction(factor: Any, offset: Any = ZERO, weight: Any = ONE, potential: Any = ZERO) -> tuple[Proof, Contraction]:
+    """A step that contracts, and the certificate for what follows."""
+    later = potential.xreplace({k: k + 1})
+    step = known(
+        lhs=Expectation(weight * NEXT) + Expectation(later * NEXT_APART),
+        rhs=Expectation(factor * weight * NEAR) + Expectation(factor * potential * APART) + offset,
+    )
+    return step, Contraction(
+        claim="t:run", step="t:step", factor=factor, weight=weight, potential=potential, offset=offset
+    )
+
+
+NOISY, QUIET = exact("1", start="0", noise="1"), exact("1", start="4")
+CONTRACTIONS: dict[str, tuple[Any, Any, Run, str]] = {
+    "a negative factor": (
+        contraction(-ONE, sp.Rational(9, 16)),
+        (-ONE) ** K * D**2 + sp.Rational(9, 32),
+        NOISY,
+        "(-1) >= 0",
+    ),
+    "a negative offset": (
+        contraction(sp.Rational(7, 8), -sp.Rational(5, 2)),
+        sp.Rational(7, 8) ** K * D**2 - 20,
+        QUIET,
+        "(-5/2) >= 0",
+    ),
+    "a factor above one": (contraction(2 * ONE, QUARTER), 2**K * D**2 - QUARTER, NOISY, "(-1) > 0"),
+    "a negative weight": (
+        contraction(sp.Rational(2, 17), weight=-ONE),
+        sp.Rational(2, 17) ** K * D**2,
+        QUIET,
+        "(-1) > 0",
+    ),
+    "a weight of each step": (
+        contraction(TWO_THIRDS, weight=4 / (4 + 5 * k), potential=TWO_THIRDS * k * (tau - k)),
+        TWO_THIRDS**K * D**2,
+        exact("0", "2", local_step_size="1"),
+        "by numbers that are the same at all steps",
+    ),
+}
+"""A step and its certificate, the right side of the claim, a run, and what is wrong."""
+
+
+@pytest.mark.parametrize("name", CONTRACTIONS)
+def test_what_a_step_that_contracts_does_not_say(name: str) -> None:
+    """The step holds on a run on which the claim fails, and one thing is wrong with the certificate."""
+    (step, certificate), right, run, because = CONTRACTIONS[name]
+    claim = stated(lhs=q.final_distance_sq, rhs=right)
+    (found,) = failing(claim, certificate, step)
+    assert because in found
+    assert check(step.claim, run).holds
+    assert check(claim, run).holds is False
+
+
+STEP, TO_THE_RUN = contraction(SHRUNK)
+NEARER = stated(lhs=q.final_distance_sq, rhs=SHRUNK**K * D**2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "because"),
+    [
+        ({"relation": "=="}, "is one inequality"),
+        ({"also": [Relation(ONE, "<=", ZERO)]}, "is one inequality"),
+        ({"lhs": D}, "bounds the distance of the last model"),
+        ({"rhs": SHRUNK**K * D**2 - 1}, "(-1) >= 0"),
+        ({"rhs": SHRUNK ** (K + 1) * D**2}, ">= 0"),
+    ],
+)
+def test_a_contraction_bounds_the_last_distance(changes: Any, because: str) -> None:
+    """By one inequality, and with all of the start in it."""
+    assert failing(NEARER, TO_THE_RUN, STEP) == []
+    (found,) = failing(replace(NEARER, **changes), TO_THE_RUN, STEP)
+    assert because in found
+    assert check(replace(NEARER, **changes), exact("1", noise="1")).holds is False
+
+
+@pytest.mark.parametrize("place", ["path", "points", "round"])
+def test_only_what_is_said_of_local_steps_holds_at_each_of_them(place: Any) -> None:
+    """Other points, and one path or round, are no local steps."""
+    elsewhere = known(lhs=NEXT, rhs=SHRUNK * NEAR, place=place)
+    assert failing(NEARER, TO_THE_RUN, elsewhere) == ["from local steps to the run"]
+
+
+def test_a_potential_that_is_left_over() -> None:
+    """Clients are apart after the only step of a round, and may have paid for nothing."""
+    step = known(
+        lhs=Expectation(Value(F, xbar_next) - Value(F, x_star)),
+        rhs=Expectation(100 * (k + 1) * NEXT_APART) - Expectation(100 * k * APART),
+    )
+    claim = stated(lhs=q.average_suboptimality, rhs=ZERO)
+    certificate = MeanCertificate(claim=claim.id, step="t:step", span="run", potential=-100 * k)
+    run = exact("1", "2", local_steps=1)
+    assert failing(claim, certificate, step) == ["-100*k is zero after the last step of a round"]
+    assert check(step.claim, run).holds
+    assert check(claim, run).holds is False
+
+
+def test_a_step_that_divides_by_zero_says_nothing() -> None:
+    """For one client, where it divides by M - 1; nothing of that is left in the mean over the steps."""
+    alone: dict[str, Any] = {"where": WHERE, "assumptions": ASSUMED, "conditions": [M <= 1]}
+    nothing = sp.Mul(M**2 - 1, 1 / (M - 1)) - (M + 1)
+    slope = Gradient(F, xbar)
+    step = Claim(id="t:step", lhs=Expectation(norm_sq(slope)), rhs=nothing, place="step", **alone)
+    proof = examine(step, Certificate(claim=step.id, links=[[Term((1 - M) * (M - 1), square(slope / (M - 1)))]]))
+    assert proof.verdict == "proved"
+    claim = stated(lhs=q.average_local_gradient_sq, rhs=ZERO, **alone)
+    (found,) = failing(claim, MeanCertificate(claim=claim.id, step=step.id, span="run"), proof)
+    assert "(M - 1) may be zero" in found
+    assert check(claim, exact("1")).holds is False
+
+
+MOMENT = sp.Symbol("G", nonnegative=True)
+g_i = sp.Symbol("g_i", real=True)
+DRIFT: dict[str, Any] = {
+    "lhs": q.round_drift,
+    "where": {**WHERE, MOMENT: q.second_moment, g_i: q.stochastic_gradient},
+    "assumptions": (*ASSUMED, a.bounded_second_moment),
+}
+LENGTH = eta**2 * MOMENT**2
+DOUBLED = {
+    "factor": 2 * ONE,
+    "offset": 2 * LENGTH,
+    "terms": [
+        Term(ONE, square((x_i - w) + eta * g_i), averaged=True),
+        Term(2 * eta**2, assumption("bounded second moment"), averaged=True),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("bound", "because"),
+    [(-2 * LENGTH, "at the start nobody is apart"), (ZERO, "0 satisfies the recursion")],
+)
+def test_a_bound_that_does_not_bound_the_drift(bound: Any, because: str) -> None:
+    """It starts below zero, where it stays, or does not grow as the drift does."""
+    claim = stated(**{**DRIFT, "rhs": bound})
+    certificate = Recursion(
+        claim=claim.id, measure=certificates()["liu2022:lemma-1.mean"].measure, bound=bound, **DOUBLED
+    )
+    assert failing(claim, certificate) == [because]
+
+
+MEAN = find("liu2022:lemma-1.mean")
+
+
+@pytest.mark.parametrize(
+    ("changes", "right", "because"),
+    [({"total": ZERO}, ZERO, "0 sums the bounds"), ({}, MEAN.rhs / 2, "is at most the right side")],
+)
+def test_a_mean_of_bounds_is_not_smaller(changes: Any, right: Any, because: str) -> None:
+    """Their sum is what it is, and so is its share in the right side."""
+    certificate: Any = certificates()[MEAN.id]
+    (found,) = failing(replace(MEAN, rhs=right), replace(certificate, **changes))
+    assert because in found
+
+
+def test_a_negative_factor_bounds_no_drift() -> None:
+    """Where no two distances after each other have a sum above one, the second can be one, and above a half."""
+    u, v = sp.symbols("u v", real=True)
+    known_of_both = {"both": 1 - norm_sq(u) - norm_sq(v)}
+    pair: Any = certificates()["renard2022:lemma-2.3"]
+    forged = replace(
+        pair.measure,
+        before=lambda _claim: norm_sq(u),
+        after=lambda _claim: norm_sq(v),
+        theory=lambda _claim, numbers: Theory(numbers=numbers, vectors=frozenset({u, v}), assumed=known_of_both),
+        largest_drift=lambda _clients: ONE,
+    )
+    why = {"factor": -ONE, "offset": ONE, "terms": [Term(ONE, assumption("both"))], "bound": HALF}
+    claim = stated(lhs=q.max_drift, rhs=HALF)
+    plain = Claim(id=claim.id, also=claim.relations, where=claim.notation, assumptions=ASSUMED)
+    steps = list(
+        examine_recursion(plain, Recursion(claim=claim.id, measure=forged, **why), lambda _id: Proof(claim, None, ()))
+    )
+    assert [step.text for step in steps if not step.holds] == ["(-1) >= 0"]
+
+
+def test_a_negative_factor_shows_no_induction() -> None:
+    """From D <= -D + 2/omega and a bound that starts too high follows nothing of D."""
+    near = assumption("nearest start")
+    lowered = Induction(
+        measured=norm_sq(w - x_star),
+        factor=-ONE,
+        offset=(3 - 6 * k) / omega,
+        terms=[Term(2, near), Term((1 - 6 * k) / omega, one())],
+        bound=(3 - 3 * k) / omega,
+        start=[Term(1, near), Term(2 / omega, one())],
+    )
+    claim = stated(lhs=Expectation(norm_sq(w - x_star)), rhs=-3 * k / omega, place="step", conditions=[6 * k <= 1])
+    assert failing(claim, Certificate(claim=claim.id, links=[lowered])) == ["(-1) >= 0"]
+    assert check(claim, exact("1", local_steps=1)).holds is False
