@@ -7,7 +7,7 @@ import re
 from modules import ROOT
 from trusted import PAGE, ROW, counted
 
-from fedtheory.proofs.combination import FACTS
+from fedtheory.proofs.document.records import FACTS
 from fedtheory.proofs.intervals import Derived
 
 
@@ -27,7 +27,9 @@ def test_what_it_is_compared_with_exists() -> None:
 def test_every_lemma_about_runs_is_on_the_list() -> None:
     """Every fact and every way to derive a relation from a proved claim."""
     listed = PAGE.read_text(encoding="utf-8").partition("### Lemmas about runs")[2]
-    assert [fact.name for fact in FACTS if not fact.name.endswith("is not negative") and fact.name not in listed] == []
+    assert [
+        fact.name for fact in FACTS.values() if not fact.name.endswith("is not negative") and fact.name not in listed
+    ] == []
     kinds, todo = set(), [Derived]
     while todo:
         kinds.add(todo[-1])

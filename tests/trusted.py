@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 
 from modules import ROOT, modules, reached
 
@@ -24,15 +27,35 @@ def lines(name: str) -> int:
     return len(modules()[name].read_text(encoding="utf-8").splitlines())
 
 
+LAYOUT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
+def lines_of_code(name: str) -> int:
+    """Lines of a module's file without docstrings, comments and blank ones."""
+    text = modules()[name].read_text(encoding="utf-8")
+    expressions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr)]
+    words = [node for node in expressions if isinstance(node.value, ast.Constant)]
+    left_out = {line for node in words for line in range(node.lineno, (node.end_lineno or 0) + 1)}
+    tokens = [token for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type not in LAYOUT]
+    return len({line for token in tokens for line in range(token.start[0], token.end[0] + 1)} - left_out)
+
+
 def _short(name: str) -> str:
     return name.removeprefix("fedtheory.").replace(".", "/")
 
 
-def proved() -> dict[str, int]:
-    """Lines of each module of the kernel and of what brings claims before it, certificates themselves left out."""
+def proved() -> list[str]:
+    """The modules of the kernel and of what brings claims before it, certificates themselves left out."""
     wanted = [f"fedtheory.{chapter}" for chapter in PROOF_CHAPTERS]
     found = {name for name in modules() for chapter in wanted if name == chapter or name.startswith(f"{chapter}.")}
-    return {_short(name): lines(name) for name in sorted(found - SHOWN_ONLY - JUDGED_LATER)}
+    return sorted(found - SHOWN_ONLY - JUDGED_LATER)
 
 
 def refuted() -> dict[str, int]:
@@ -49,8 +72,9 @@ def refuted() -> dict[str, int]:
 
 def counted() -> dict[str, int]:
     """Every row of the page, with its lines."""
-    own, others = proved(), refuted()
-    return own | others | {"proved": sum(own.values()), "refuted": sum(others.values())}
+    own, others = {_short(name): lines(name) for name in proved()}, refuted()
+    sums = {"proved": sum(own.values()), "proved/code": sum(map(lines_of_code, proved()))}
+    return own | others | sums | {"refuted": sum(others.values())}
 
 
 def main() -> None:

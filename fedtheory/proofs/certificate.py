@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import sympy as sp
+
 from fedtheory.kernel import Rejected, Step, Term, Theory, check
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
@@ -50,7 +52,7 @@ class Certificate:
     """Its id."""
     links: Sequence[Link]
     """For each relation why it holds: the terms that add up to its slack, none for an identity; or something else."""
-    relaxed: Sequence[Expr] | None = None
+    relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
     lemmas: Sequence[str] = ()
     """Ids of proved claims whose slacks a term may name as its reason: of the same place, or on the largest drift."""
@@ -83,7 +85,13 @@ def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iter
 
 
 def _link(
-    claim: Claim, relation: Relation, sides: tuple[Expr, Expr], why: InTheory, *, theory: Theory, conditions: Sequence[Expr]
+    claim: Claim,
+    relation: Relation,
+    sides: tuple[Expr, Expr],
+    why: InTheory,
+    *,
+    theory: Theory,
+    conditions: Sequence[Expr],
 ) -> Iterator[Step]:
     smaller, larger = sides
     if isinstance(why, Induction):

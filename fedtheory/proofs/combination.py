@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import sympy as sp
 
@@ -18,15 +19,15 @@ from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import is_zero, quotient
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs.facts import RUN_FACTS, Fact
+from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.numbers import known_conditions, letters_of, numbers_of
 from fedtheory.proofs.proof import Prover, assumed, follows, named, reliance
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
-from fedtheory.proofs.update_facts import UPDATE_FACTS
 from fedtheory.proofs.updates import shared_conditions
 
-FACTS = (*RUN_FACTS, *UPDATE_FACTS)
+AnyPremise: TypeAlias = Fact | str | Derived | sp.Rel
+"""A fact, the id of a proved claim, one of its relations or what follows from it, or a condition of the claim."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,7 @@ class Part:
     """A multiple of what is not negative: a fact, a condition, or the slack of a proved claim."""
 
     coefficient: Expr
-    premise: Fact | str | Derived | sp.Rel
-    """A fact, the id of a proved claim, one of its relations or what follows from it, or a condition of the claim."""
+    premise: AnyPremise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Combination:
     """Its id."""
     links: Sequence[Sequence[Part]]
     """For each relation the parts that add up to its slack."""
-    relaxed: Sequence[Expr] | None = None
+    relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the parts suffice; None for the claim's own."""
     known: Sequence[Derived] = ()
     """Proved inequalities between numbers, under which the signs of coefficients are decided."""

@@ -41,7 +41,7 @@ class Contraction:
     """c(k)."""
     offset: Expr
     """b."""
-    relaxed: Sequence[Expr] | None = None
+    relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
 

@@ -90,19 +90,3 @@ CURVATURE = Fact(
     "no curvature is larger than the largest",
     lambda letter: letter(q.objective_smoothness) - letter(q.smallest_curvature),
 )
-
-RUN_FACTS = (
-    ONE,
-    FINAL_DISTANCE,
-    TELESCOPED_PROGRESS,
-    TELESCOPED_FROM_COMPARATOR,
-    FINAL_COMPARATOR_DISTANCE,
-    DESCENT,
-    MEAN_DRIFT,
-    ROUND_DRIFT,
-    QUIET,
-    SPEEDUP_STEP,
-    PLAIN_SPEEDUP_STEP,
-    ITERATIONS,
-    CURVATURE,
-)

@@ -97,7 +97,7 @@ class MeanCertificate:
     potential: Expr | None = None
     """A number c(k) of the local step, by which a step trades c(k) times how far the clients are apart, in the mean
     square, for c(k+1) times how far they are after it; nothing is left of the trade at the end of a round."""
-    relaxed: Sequence[Expr] | None = None
+    relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
 

@@ -50,7 +50,7 @@ class Recursion:
     used from k = 1 on only; None where it is used from k = 0 on."""
     total: Expr | None = None
     """For means over the local steps: the sum of bound(0) .. bound(k-1)."""
-    relaxed: Sequence[Expr] | None = None
+    relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the terms suffice; None for the claim's own."""
 
 

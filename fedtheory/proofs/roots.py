@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -18,6 +18,9 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.numbers import letters_of
 
+if TYPE_CHECKING:
+    from fedtheory.proofs.combination import Part
+
 
 @dataclass(frozen=True)
 class Root:
@@ -25,7 +28,7 @@ class Root:
 
     letter: sp.Symbol
     of: Expr
-    parts: Sequence[Any]
+    parts: Sequence[Part]
     """The parts of a combination that add up to what the number is above its least value."""
     least: Expr = sp.S.Zero
     """A number that is not negative."""

@@ -20,7 +20,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates, prove
-from fedtheory.proofs.combination import FACTS
+from fedtheory.proofs.document.records import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import AtEnd, Derived
 from fedtheory.proofs.numbers import Letters, divisors
@@ -118,7 +118,7 @@ OF_NO_RUN_HERE = {"the step size of the corollary"}
 """Facts for step sizes with roots, which no rational run has."""
 
 
-@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.name)
+@pytest.mark.parametrize("fact", FACTS.values(), ids=lambda fact: fact.name)
 def test_facts_hold_on_runs_at_the_edge(fact: Fact) -> None:
     """One client, one step, one round, no noise, flat objectives, nobody who reports."""
     letter = Recorded({})

@@ -1,18 +1,25 @@
-"""Which certificates there are, as records of a document: a closed list."""
+"""Which certificates there are, as records of a document: a closed list.
+
+The entries of a record are the fields of its class, and each is read by the type of its field.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from fedtheory.kernel import Term
-from fedtheory.proofs import facts, update_facts
+import sympy as sp
+
+from fedtheory.kernel import Because, Term
+from fedtheory.proofs import certificate, facts, update_facts
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.certificate import BothWays, Certificate
-from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.combination import AnyPremise, Combination, Part
 from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
+from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.document.shapes import (
     Count,
@@ -45,34 +52,45 @@ FACTS = {
     name.lower(): fact for module in (facts, update_facts) for name, fact in vars(module).items() if type(fact) is Fact
 }
 """Every fact by its name."""
-_TEXT, _FLAG, _COUNT, _EXPRESSION, _LETTER = Text(), Flag(), Count(), Expression(), Letter()
-_CONDITIONS = Many(Ordering())
-_TERM = Record(
-    "term",
-    Term,
-    {"coefficient": _EXPRESSION, "reason": Reason(), "averaged": _FLAG, "summed": _FLAG},
-)
-TERMS = Many(_TERM)
-
-DERIVED = OneOf(
-    tuple(
-        Record(kind, made, {"claim": _TEXT, "link": _COUNT})
-        for kind, made in {
-            "relation": Derived,
-            "telescoped": Telescoped,
-            "at the last step": AtEnd,
-            "summed over rounds": Summed,
-            "at the next start": AtNextStart,
-            "at the first start": AtFirstStart,
-            "over clients": OverClients,
-            "over steps": OverSteps,
-            "over updates": OverUpdates,
-            "over a window": OverWindow,
-            "over windows": OverWindows,
-            "at the optimum": AtOptimum,
-        }.items()
-    )
-)
+AnyCertificate = Certificate | Combination | MeanCertificate | Contraction | Recursion
+_DERIVED = {
+    Derived: "relation",
+    Telescoped: "telescoped",
+    AtEnd: "at the last step",
+    Summed: "summed over rounds",
+    AtNextStart: "at the next start",
+    AtFirstStart: "at the first start",
+    OverClients: "over clients",
+    OverSteps: "over steps",
+    OverUpdates: "over updates",
+    OverWindow: "over a window",
+    OverWindows: "over windows",
+    AtOptimum: "at the optimum",
+}
+_LINKS = {
+    BothWays: "both ways",
+    Induction: "induction",
+    Squared: "squared",
+    Products: "products",
+    Positive: "positive",
+    PastTotal: "total of the past",
+}
+_KINDS = {
+    **_DERIVED,
+    **_LINKS,
+    Term: "term",
+    Part: "part",
+    Root: "root",
+    Shown: "shown",
+    CauchySchwarz: "Cauchy-Schwarz",
+    Product: "product",
+    Certificate: "identities",
+    Combination: "combination",
+    MeanCertificate: "mean",
+    Contraction: "contraction",
+    Recursion: "recursion",
+}
+"""What may be made of a document, by the name of its kind."""
 
 
 class Premise(Shape):
@@ -85,56 +103,6 @@ class Premise(Shape):
         return DERIVED.read(document, scope, where)
 
 
-ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim": _TEXT}
-"""Premises that are not derived from a claim, by their only key."""
-_PARTS = Many(Record("part", Part, {"coefficient": _EXPRESSION, "premise": Premise()}))
-_ROOTS = Many(Record("root", Root, {"letter": _LETTER, "of": _EXPRESSION, "parts": _PARTS, "least": _EXPRESSION}))
-
-LINKS_OF_THEIR_OWN = OneOf(
-    (
-        Record("both ways", BothWays, {"at_most": TERMS, "at_least": TERMS}),
-        Record(
-            "induction",
-            Induction,
-            {
-                "measured": _EXPRESSION,
-                "factor": _EXPRESSION,
-                "offset": _EXPRESSION,
-                "terms": TERMS,
-                "bound": _EXPRESSION,
-                "first": TERMS,
-                "start": TERMS,
-                "base": _EXPRESSION,
-            },
-        ),
-        Record("squared", Squared, {"length": _EXPRESSION, "bound": _EXPRESSION, "terms": TERMS}),
-        Record(
-            "products",
-            Products,
-            {
-                "scalars": Table(_EXPRESSION, lettered=True),
-                "facts": Table(
-                    OneOf(
-                        (
-                            Record("shown", Shown, {"slack": _EXPRESSION, "terms": TERMS}),
-                            Record(
-                                "Cauchy-Schwarz",
-                                CauchySchwarz,
-                                {"left_sq": _LETTER, "right_sq": _LETTER, "inner": _LETTER},
-                            ),
-                        )
-                    )
-                ),
-                "divided_by": Many(_TEXT),
-                "parts": Many(Record("product", Product, {"coefficient": _EXPRESSION, "facts": Many(_TEXT)})),
-            },
-        ),
-        Record("positive", Positive, {}),
-        Record("total of the past", PastTotal, {}),
-    )
-)
-
-
 class Link(Shape):
     """Why a relation holds: a list of terms, or one of the other ways."""
 
@@ -143,72 +111,50 @@ class Link(Shape):
         return shape.read(document, scope, where)
 
 
-AnyCertificate = Certificate | MeanCertificate | Combination | Recursion | Contraction
-CERTIFICATE = OneOf(
-    (
-        Record(
-            "identities",
-            Certificate,
-            {
-                "claim": _TEXT,
-                "links": Many(Link()),
-                "relaxed": _CONDITIONS,
-                "lemmas": Many(_TEXT),
-                "roots": _ROOTS,
-            },
-        ),
-        Record(
-            "combination",
-            Combination,
-            {
-                "claim": _TEXT,
-                "links": Many(_PARTS),
-                "relaxed": _CONDITIONS,
-                "known": Many(DERIVED),
-                "roots": _ROOTS,
-            },
-        ),
-        Record(
-            "mean",
-            MeanCertificate,
-            {
-                "claim": _TEXT,
-                "step": _TEXT,
-                "span": Named({"round": "round", "run": "run"}),
-                "potential": _EXPRESSION,
-                "relaxed": _CONDITIONS,
-            },
-        ),
-        Record(
-            "contraction",
-            Contraction,
-            {
-                "claim": _TEXT,
-                "step": _TEXT,
-                "factor": _EXPRESSION,
-                "weight": _EXPRESSION,
-                "potential": _EXPRESSION,
-                "offset": _EXPRESSION,
-                "relaxed": _CONDITIONS,
-            },
-        ),
-        Record(
-            "recursion",
-            Recursion,
-            {
-                "claim": _TEXT,
-                "measure": Named({"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT}),
-                "factor": _EXPRESSION,
-                "offset": _EXPRESSION,
-                "terms": TERMS,
-                "bound": _EXPRESSION,
-                "first": TERMS,
-                "total": _EXPRESSION,
-                "relaxed": _CONDITIONS,
-            },
-        ),
-    )
-)
+_OF_TYPES: dict[Any, Shape] = {
+    str: Text(),
+    bool: Flag(),
+    int: Count(),
+    Any: Expression(),
+    sp.Symbol: Letter(),
+    sp.Rel: Ordering(),
+    Because: Reason(),
+    Measure: Named({"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT}),
+    AnyPremise: Premise(),
+    certificate.Link: Link(),
+}
+
+
+def _shape(of: Any) -> Shape:
+    """How values of a type are read."""
+    if of in _OF_TYPES:
+        return _OF_TYPES[of]
+    inside = [one for one in get_args(of) if one is not NoneType]
+    if get_origin(of) is Sequence:
+        return Many(_shape(inside[0]))
+    if get_origin(of) is Mapping:
+        return Table(_shape(inside[1]), lettered=inside[0] is sp.Symbol)
+    if get_origin(of) is Literal:
+        return Named({name: name for name in inside})
+    if inside:
+        return _shape(inside[0]) if len(inside) == 1 else _one_of(inside)
+    return _record(of)
+
+
+def _record(made: Any) -> Record:
+    types = get_type_hints(made, localns={"Part": Part})
+    return Record(_KINDS[made], made, {one.name: _shape(types[one.name]) for one in fields(made)})
+
+
+def _one_of(kinds: Sequence[Any]) -> OneOf:
+    return OneOf(tuple(map(_record, kinds)))
+
+
+DERIVED = _OF_TYPES[Derived] = _one_of([*_DERIVED])
+ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim": Text()}
+"""Premises that are not derived from a claim, by their only key."""
+TERMS, LINKS_OF_THEIR_OWN = _shape(Sequence[Term]), _one_of([*_LINKS])
+CERTIFICATE = _one_of(get_args(AnyCertificate))
 """A certificate of any kind."""
 
 
