@@ -156,13 +156,19 @@ def bare(value: Any) -> Any:
 
 def all_bare(values: Any) -> Any:
     """`bare` of every entry of an array."""
-    return np.frompyfunc(bare, 1, 1)(values) if values.dtype == object else values
+    return _BARE(values) if values.dtype == object else values
+
+
+_BARE = np.frompyfunc(bare, 1, 1)
 
 
 def enclosed(values: Any) -> Any:
     """An array of exact numbers as enclosures; floats stay as they are."""
     given = np.asarray(values)
-    return np.frompyfunc(enclosure, 1, 1)(given) if given.dtype == object else values
+    return _ENCLOSED(given) if given.dtype == object else values
+
+
+_ENCLOSED = np.frompyfunc(enclosure, 1, 1)
 
 
 def largest(values: Sequence[Any] | Array) -> Any:

@@ -22,7 +22,10 @@ def plain_float(value: Number) -> float:
 
 def plain_floats(values: Array) -> Array:
     """`plain_float` of every entry."""
-    return values if values.dtype != object else np.vectorize(plain_float, otypes=[float])(values)
+    return values if values.dtype != object else np.asarray(_PLAIN_FLOATS(values), dtype=float)
+
+
+_PLAIN_FLOATS = np.frompyfunc(plain_float, 1, 1)
 
 
 def nearest_float(numerator: int, denominator: int) -> float:
@@ -36,8 +39,9 @@ def nearest_float(numerator: int, denominator: int) -> float:
 def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     """The rational of smallest denominator (by powers of ten) within a relative distance of a float."""
     exact = Fraction(value)
+    distance = Fraction(relative * abs(value))
     candidates = (exact.limit_denominator(10**power) for power in range(16))
-    near = next((c for c in candidates if abs(c - exact) <= relative * abs(exact)), exact)
+    near = next((c for c in candidates if abs(c - exact) <= distance), exact)
     return fmpq(near.numerator, near.denominator)
 
 

@@ -72,7 +72,7 @@ def compare(
 
 def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
     decided = decide(sides, nearby)
-    worst = int(_criticality(sides, decided).argmax())
+    worst = int(_criticality(sides, decided).argmax()) if decided.size > 1 else 0
     lhs, rhs = sides.lhs[worst], sides.rhs[worst]
     smaller, larger = sides.link.relation.in_order(lhs, rhs)
     ratio = smaller / larger if sides.link.relation.operator != "==" and larger > 0 else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 
 import numpy as np
 
@@ -59,9 +61,11 @@ class Sides:
 
     def place(self, entry: int) -> Place:
         """Where in the run an entry is."""
-        ends = np.cumsum([len(part.existing) for part in self._parts])
-        number = int(np.searchsorted(ends, entry, side="right"))
+        ends = list(accumulate(len(part.existing) for part in self._parts))
+        number = bisect_right(ends, entry)
         site, part = self._site(number), self._parts[number]
+        if part.values[0].size == math.prod(part.shape) == 1:
+            return Place(site, {})
         # Seen from the end of its part an entry has a negative number.
         position = np.unravel_index(part.existing[entry - ends[number]], part.shape)
         full = zip(site.axes, position, part.shape, strict=True)
@@ -94,9 +98,14 @@ class _Part:
 def _part(link: Link, site: Site) -> _Part:
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
     # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
-    values = np.broadcast_arrays(*map(all_bare, (left, right, left_scale + right_scale)))
+    values = _alike([all_bare(each) for each in (left, right, left_scale + right_scale)])
     existing = _existing(site, values[0])
     return _Part(values[0].shape, existing, tuple(each.ravel()[existing] for each in values))
+
+
+def _alike(arrays: Sequence[Array]) -> Sequence[Array]:
+    """Arrays of one shape."""
+    return arrays if len({each.shape for each in arrays}) == 1 else np.broadcast_arrays(*arrays)
 
 
 def _existing(site: Site, values: Array) -> Array:
