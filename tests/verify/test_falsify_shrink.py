@@ -97,6 +97,19 @@ def test_the_deadline_is_kept() -> None:
     assert shrink(huge, table, perf_counter() - 1) == table
 
 
+def test_shrinking_shows_that_it_lives() -> None:
+    """It ticks at each try, and with every tick before the deadline a run has been looked at."""
+    huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
+    table = run_table(Instance("small quadratics", 5).run())
+    ticks: list[float] = []
+    after = shrink(huge, table, perf_counter() + LONG, lambda: ticks.append(perf_counter()))
+    assert after == shrink(huge, table, perf_counter() + LONG)
+    assert len(ticks) > 10
+    late: list[float] = []
+    shrink(huge, table, perf_counter() - 1, lambda: late.append(perf_counter()))
+    assert len(late) == 1
+
+
 def test_counterexamples_with_a_ratio_come_first() -> None:
     """D^2 <= D/2 fails for many D; what is left has a ratio although the sides may be anything."""
     claim = Claim(id="t:ratio", lhs=D**2, rhs=D / 2, where=WHERE)

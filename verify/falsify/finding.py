@@ -86,9 +86,9 @@ def falsify(
     """
     begin, seconds = perf_counter(), int(budget)
     on_tick = partial(_tell, on_progress, begin, seconds)
-    hunt = search(claim, _SEARCHING * budget, seed, on_tick)
+    hunt = search(claim, _SEARCHING * budget, seed, lambda _done, _whole: on_tick())
     deadline = _deadline(begin + budget)
-    table, found = _refutation(hunt, deadline, seed) or _largest(hunt, deadline)
+    table, found = _refutation(hunt, deadline, seed, on_tick) or _largest(hunt, deadline, on_tick)
     on_progress(seconds, seconds)
     verdict: Literal["refuted", "not refuted"] = (
         "refuted" if found is not None and found.arithmetic.is_rigorous and found.holds is False else "not refuted"
@@ -96,7 +96,7 @@ def falsify(
     return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, hunt.seconds)
 
 
-def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int, _done: int, _whole: int) -> None:
+def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
     """Seconds done, of all that the search and the shrinking have."""
     on_progress(min(int(perf_counter() - begin), seconds), seconds)
 
@@ -115,7 +115,7 @@ def glance(claim: Claim, budget: float) -> Glance:
     """Search for a violation where bounds usually fail, for at most `budget` seconds, and shrink what is found."""
     begin = perf_counter()
     hunt = short_search(claim, _SEARCHING * budget)
-    refutation = _refutation(hunt, _deadline(begin + budget), seed=0)
+    refutation = _refutation(hunt, _deadline(begin + budget), 0, lambda: None)
     return Glance(hunt.looked, None if refutation is None else refutation[0])
 
 
@@ -125,13 +125,16 @@ def _deadline(end: float) -> float:
     return min(max(end, now + _LEAST), now + _LONGEST)
 
 
-def _refutation(hunt: Hunt, deadline: float, seed: int) -> tuple[Table, Check] | None:
+def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], None]) -> tuple[Table, Check] | None:
     """The smallest counterexample that shrinking reaches from the violation found, or from one in the families."""
     if hunt.violation is None:
         return None
-    simplest = simplest_violation(hunt.claim, seed, _share(deadline, _LOOKING))
+    simplest = simplest_violation(hunt.claim, seed, _share(deadline, _LOOKING), on_tick)
     starts = [hunt.violation.table] if simplest is None else [simplest, hunt.violation.table]
-    shrunk = [shrink(hunt.claim, start, _share(deadline, 1 / (len(starts) - n))) for n, start in enumerate(starts)]
+    shares = (1 / (len(starts) - n) for n in range(len(starts)))
+    shrunk = [
+        shrink(hunt.claim, start, _share(deadline, part), on_tick) for start, part in zip(starts, shares, strict=True)
+    ]
     table = min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
     return table, check(hunt.claim, parse_run(table, RATIONAL))
 
@@ -149,12 +152,12 @@ def _order(claim: Claim, table: Table) -> tuple[int, ...]:
     return asked
 
 
-def _largest(hunt: Hunt, deadline: float) -> tuple[Table | None, Check | None]:
+def _largest(hunt: Hunt, deadline: float, on_tick: Callable[[], None]) -> tuple[Table | None, Check | None]:
     """The simplest run with the largest ratio, checked as it is printed, in the arithmetic that was used for it."""
     if hunt.best is None:
         return None, None
     arithmetic = hunt.best.found.arithmetic
     table = written(hunt.best.table, arithmetic)
     if arithmetic is RATIONAL:
-        table = simplify(hunt.claim, table, deadline)
+        table = simplify(hunt.claim, table, deadline, on_tick)
     return table, check(hunt.claim, parse_run(table, arithmetic))

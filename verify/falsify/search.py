@@ -45,6 +45,8 @@ _ASPECTS = (
 """What a local search may leave out, by the names of the knobs."""
 _SUMMING = (("start", "spread", "residuals"), ("start", "noise"))
 """What is left out where long horizons are looked at."""
+_COMPARED = 16
+"""Violations among which the simplest is chosen."""
 _SHORT, _LONG = 60, 400
 """Looks of a local search while there are instances left, and afterwards."""
 
@@ -75,18 +77,21 @@ def _hunted(way: Callable[[Hunt, Iterator[Instance], np.random.Generator], None]
     return hunt
 
 
-def simplest_violation(claim: Claim, seed: int, deadline: float) -> Table | None:
+def simplest_violation(
+    claim: Claim, seed: int, deadline: float, on_tick: Callable[[], None] = lambda: None
+) -> Table | None:
     """The simplest violation with a clear margin, else the simplest, among small runs of all kinds; None without any.
 
     These are members of the claim's own families, and runs that are made for it.
-    `deadline` is a time of `time.perf_counter`.
+    `deadline` is a time of `time.perf_counter`, and `on_tick` is called after each run.
     """
     violations: list[tuple[int, tuple[int, int, int, int], Table]] = []
     for table, found in _small_runs(claim, np.random.default_rng(seed)):
         if found.holds is False:
             instance = Instance("", len(violations))
             violations.append((unclearness(found.ratio), complexity(instance, parse_run(table, RATIONAL)), table))
-        if perf_counter() > deadline:
+        on_tick()
+        if perf_counter() > deadline or len(violations) == _COMPARED:
             break
     return min(violations, default=(0, (), None), key=lambda violation: violation[:2])[2]
 

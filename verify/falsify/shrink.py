@@ -59,17 +59,17 @@ Keeps = Callable[[Table, Check], bool]
 """What has to stay true of a run that gets smaller."""
 
 
-def shrink(claim: Claim, table: Table, deadline: float) -> Table:
+def shrink(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], None] = lambda: None) -> Table:
     """The smallest counterexample that greedy steps reach from one, as the table of a run file.
 
-    `deadline` is a time of `time.perf_counter`.  The given table has to
+    `deadline` is a time of `time.perf_counter`, and `on_tick` is called before each try.  The given table has to
     violate the claim in rationals; every step keeps that, and all assumptions
     and conditions.  A table that does not is given back as it is.
     """
-    return _smallest(claim, table, deadline, _is_violated)
+    return _smallest(claim, table, deadline, _is_violated, on_tick)
 
 
-def simplify(claim: Claim, table: Table, deadline: float) -> Table:
+def simplify(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], None] = lambda: None) -> Table:
     """A simpler run with as large a score as the given one, on which the claim holds as well, and which moves."""
     found = examine(claim, table)
     reached = NOTHING if found is None else score(found)
@@ -78,13 +78,15 @@ def simplify(claim: Claim, table: Table, deadline: float) -> Table:
     def keeps(other: Table, says: Check) -> bool:
         return says.holds is True and score(says) >= reached and is_lively(other) >= lively
 
-    return _smallest(claim, table, deadline, keeps)
+    return _smallest(claim, table, deadline, keeps, on_tick)
 
 
-def _smallest(claim: Claim, table: Table, deadline: float, keeps: Keeps) -> Table:
+def _smallest(claim: Claim, table: Table, deadline: float, keeps: Keeps, on_tick: Callable[[], None]) -> Table:
     start = working_table(parse_run(table, RATIONAL))
     begin = _burden(claim, start, keeps)
-    return table if begin is None else written(_Shrinking(claim, start, begin, deadline, keeps).smallest())
+    if begin is None:
+        return table
+    return written(_Shrinking(claim, start, begin, keeps, _ticking(deadline, on_tick)).smallest())
 
 
 def _is_violated(_table: Table, found: Check) -> bool:
@@ -105,11 +107,22 @@ class _TimeIsUp(Exception):
     """The deadline has passed."""
 
 
+def _ticking(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]:
+    """What is called before each try; it raises `_TimeIsUp` after the deadline."""
+
+    def tick() -> None:
+        on_tick()
+        if perf_counter() > deadline:
+            raise _TimeIsUp
+
+    return tick
+
+
 class _Shrinking:
     """A counterexample that gets smaller."""
 
-    def __init__(self, claim: Claim, table: Table, begin: Burden, deadline: float, keeps: Keeps) -> None:
-        self._claim, self.table, self._burden, self._deadline, self._keeps = claim, table, begin, deadline, keeps
+    def __init__(self, claim: Claim, table: Table, begin: Burden, keeps: Keeps, tick: Callable[[], None]) -> None:
+        self._claim, self.table, self._burden, self._keeps, self._tick = claim, table, begin, keeps, tick
 
     def smallest(self) -> Table:
         """Steps of all kinds, until none helps or the time is up."""
@@ -122,8 +135,7 @@ class _Shrinking:
 
     def _tries(self, table: Table | None) -> bool:
         """Whether a table is a smaller counterexample, which is then kept."""
-        if perf_counter() > self._deadline:
-            raise _TimeIsUp
+        self._tick()
         if table is None or _weight(table) >= self._burden[3:]:
             return False
         reached = _burden(self._claim, table, self._keeps)
@@ -145,8 +157,7 @@ class _Shrinking:
 
     def _gaps(self, table: Table) -> Iterator[tuple[Burden, float]]:
         """The burden and the margin of a table that may be a counterexample."""
-        if perf_counter() > self._deadline:
-            raise _TimeIsUp
+        self._tick()
         found = examine(self._claim, table)
         reached = None if found is None else _burden(self._claim, table, self._keeps)
         if found is not None and reached is not None:
