@@ -22,6 +22,7 @@ from report.own_runs import OwnRun
 from report.pages import claim_page
 from report.paper_pages import paper_pages
 from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
+from report.slack import SLACK_PAGE, slack_tables
 from verify.content import STATEMENTS, judged_with, of_claim, of_paper, of_target
 from verify.processes import as_finished
 from verify.verdict import ClaimVerdict
@@ -108,6 +109,24 @@ class ErrataTask:
 
 
 @dataclass(frozen=True)
+class SlackTask:
+    """How much of each proved bound is needed; no file where no runs are stored."""
+
+    targets: Sequence[str]
+
+    @property
+    def depends(self) -> Depends:
+        """All the claims, and the runs in the folders of their papers."""
+        keys = sorted({resolve(target).source for target in self.targets})
+        return "slack", *self.targets, *map(of_target, self.targets), *map(of_paper, keys)
+
+    def draw(self, environment: Environment) -> Drawn:
+        """One page."""
+        found = slack_tables([resolve(target) for target in self.targets])
+        return Drawn({SLACK_PAGE: environment.get_template("slack.html").render(tables=found)} if found else {})
+
+
+@dataclass(frozen=True)
 class PlanTask:
     """The page of plans; no file without scikit-learn's data."""
 
@@ -126,7 +145,7 @@ class PlanTask:
         return Drawn({PLAN_PAGE: template.render(plan=page, columns=COLUMNS, family_columns=FAMILY_COLUMNS)})
 
 
-Task = ClaimTask | PaperTask | ErrataTask | PlanTask
+Task = ClaimTask | PaperTask | ErrataTask | SlackTask | PlanTask
 
 
 def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]:

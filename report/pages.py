@@ -20,6 +20,7 @@ from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
 from report.own_runs import OwnRun, RunSection, run_section
+from report.slack import SlackSection, slack_section
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
 from verify.printed import PrintedStep, printed_proof
@@ -57,6 +58,7 @@ class ClaimPage:
     """The theorem that another judge has accepted."""
     printed_proof: Sequence[PrintedStep]
     """The steps of the proof as printed; empty where the source has none."""
+    slack: SlackSection | None
     worst_case: WorstCaseSection | None
     explorer: ExplorerSection | None
     no_explorer: str
@@ -117,6 +119,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], runs: Sequence[
         certificate=certificate_section(claim),
         checked=checked().get(claim.id) if paper_with(claim.source) is not None else None,
         printed_proof=printed_proof(claim),
+        slack=slack_section(claim),
         worst_case=worst_case_section(verdict),
         explorer=explorer_section(claim),
         no_explorer=no_explorer(claim),

@@ -22,6 +22,7 @@ from report.drawing import (
     Neighbour,
     PaperTask,
     PlanTask,
+    SlackTask,
     Task,
     drawn,
     environment_for,
@@ -31,6 +32,8 @@ from report.errata import ERRATA_PAGE
 from report.listing import Findings, Group, Row, groups_of
 from report.own_runs import OnRun, OwnRun, own_runs, run_figures, together
 from report.planning import PLAN_PAGE, comparable
+from report.slack import SLACK_PAGE
+from verify.slack import has_runs
 from verify.verdict import ClaimVerdict, verify
 
 SCRIPT = "explorer.js"
@@ -86,7 +89,8 @@ def _tasks(verdicts: Sequence[ClaimVerdict], groups: Sequence[Group], runs: Sequ
         ClaimTask(found[row.target], before, after, runs)
         for row, before, after in zip(rows, [None, *at[:-1]], [*at[1:], None], strict=True)
     ]
-    return [*([PlanTask()] if compares else []), *papers, ErrataTask([row.target for row in rows]), *pages]
+    named = [row.target for row in rows]
+    return [*([PlanTask()] if compares else []), *papers, ErrataTask(named), SlackTask(named), *pages]
 
 
 @dataclass
@@ -113,7 +117,9 @@ class _Site:
         sources = {row.claim.source: group.file for group in self.groups for row in group.rows}
         has_errata = any(row.claim.verdict == "refuted" for row in self.rows)
         claims = ((row.claim.id, row.file) for row in self.rows)
-        return (*claims, *sources.items(), *([("errata", ERRATA_PAGE)] if has_errata else []))
+        has_slack = has_runs(row.claim for row in self.rows)
+        others = [("errata", ERRATA_PAGE)] * has_errata + [("slack", SLACK_PAGE)] * has_slack
+        return (*claims, *sources.items(), *others)
 
     def write(self, name: str, text: str) -> None:
         """A file of its own name; `InputError` where two go by the same one."""

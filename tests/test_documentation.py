@@ -83,6 +83,7 @@ def test_the_sweep_runs(tmp_path: Path) -> None:
 SHARPENED = {
     "Theorem 2.1 of `renard2022`": "renard2022:thm-2.1.sharp",
     "the same with full gradients": "renard2022:thm-2.1.quiet",
+    "the same with the noise": "renard2022:thm-2.1.halved",
     "Theorem 1 of `liu2022`": "liu2022:thm-1.sharp",
     "Theorem 3 of `liu2022`": "liu2022:thm-3.sharp",
 }

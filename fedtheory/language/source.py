@@ -36,7 +36,7 @@ class Paper:
 
     Beside its `SOURCE` it may hold the modules ``certificates`` (with a list
     `CERTIFICATES`), ``assignments`` (with a list `ASSIGNMENTS`) and ``exhibits``,
-    and a folder ``counterexamples``; whoever needs one of them asks for it.
+    and the folders ``counterexamples`` and ``slack``; whoever needs one of them asks for it.
     """
 
     source: Source
@@ -54,5 +54,13 @@ class Paper:
 
     def counterexample_file(self, claim: Claim) -> Path:
         """Where the run file of the smallest known counterexample of a claim is, or would be."""
-        name = claim.id.partition(":")[2].replace(":", "-").replace(".", "-")
-        return self.folder / "counterexamples" / f"{name}.toml"
+        return self.folder / "counterexamples" / f"{_name_of(claim)}.toml"
+
+    def slack_file(self, claim: Claim, part: str) -> Path:
+        """Where the run file is, or would be, that needs most of a part of a bound: of the whole, or of a term."""
+        return self.folder / "slack" / f"{_name_of(claim)}.{part}.toml"
+
+
+def _name_of(claim: Claim) -> str:
+    """The id without the key, as part of a file's name."""
+    return claim.id.partition(":")[2].replace(":", "-").replace(".", "-")

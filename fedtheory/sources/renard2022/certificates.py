@@ -69,30 +69,37 @@ def _misfits(coefficient: sp.Expr) -> list[Term]:
 
 
 _NOISES = [Term(eta**2, assumption(f"bounded variance of {name}")) for name in "ij"]
-_NOISY_STEP = [
-    Term(1 / tau, square(_APART - eta * _PULL + tau * eta * (_MISFIT_I - _MISFIT_J))),
-    *_gradient_step(1 + 1 / tau),
-    *_misfits((1 + tau) * eta**2),
-    *_NOISES,
-]
-_QUIET_STEP = [
-    Term(1 / k, square(_APART - eta * _PULL + k * eta * (_MISFIT_I - _MISFIT_J))),
-    *_gradient_step(1 + 1 / k),
-    *_misfits((1 + k) * eta**2),
-]
+
+
+def _pair_step(weight: sp.Expr) -> list[Term]:
+    """One step of two clients without noise; Young's inequality with a weight."""
+    return [
+        Term(1 / weight, square(_APART - eta * _PULL + weight * eta * (_MISFIT_I - _MISFIT_J))),
+        *_gradient_step(1 + 1 / weight),
+        *_misfits((1 + weight) * eta**2),
+    ]
+
+
+_GROWING = k + tau / 2
+"""A weight that grows over the round: dissimilarity alone would have k, noise alone a constant."""
+_GROWING_PULL, _GROWING_NOISE = k * _GROWING, k * (1 + k / tau)
+_NOISY_STEP = [*_pair_step(tau), *_NOISES]
 _OFFSET = 4 * (1 + tau) * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
 _ROUNDED = 8 * tau * eta**2 * zeta**2 + 2 * eta**2 * sigma**2
 _GROWTH = k * (1 + k / tau)
-_SUMMED = k * (k - 1) / 2 + k * (k - 1) * (2 * k - 1) / (6 * tau)
+_COUNTS, _SQUARES = k * (k - 1) / 2, k * (k - 1) * (2 * k - 1) / 6
+"""Sums of j and of its square over j = 0 .. k-1."""
+_SUMMED = _COUNTS + _SQUARES / tau
 
 # All clients: where a gradient step on F takes them, as seen from where it takes their average.
 _F_PULL = Gradient(F, x_i) - Gradient(F, xbar)
 _MISFIT = Gradient(F_i, x_i) - Gradient(F, x_i)
 _PULLED = (x_i - xbar) - eta * _F_PULL
-_SPREAD_OFFSET = (1 + tau) * eta**2 * zeta**2 + (1 - 1 / M) * eta**2 * sigma**2
+_SPREAD_NOISE = (1 - 1 / M) * eta**2 * sigma**2
+_SPREAD_OFFSET = (1 + tau) * eta**2 * zeta**2 + _SPREAD_NOISE
 
 
-def _spread_step(steps: sp.Symbol) -> list[Term]:
+def _spread_step(steps: sp.Expr) -> list[Term]:
     """One step of all clients; Young's inequality with a weight for so many steps."""
     return [
         Term(1 / steps, square(_PULLED + steps * eta * _MISFIT), averaged=True),
@@ -179,9 +186,26 @@ CERTIFICATES = [
         measure=PAIR,
         factor=1 + 1 / k,
         offset=4 * (1 + k) * eta**2 * zeta**2,
-        terms=_QUIET_STEP,
+        terms=_pair_step(k),
         bound=4 * k**2 * eta**2 * zeta**2,
         first=_misfits(eta**2),
+    ),
+    Recursion(
+        claim="renard2022:lemma-2.3.growing",
+        measure=PAIR,
+        factor=1 + 1 / _GROWING,
+        offset=4 * (1 + _GROWING) * eta**2 * zeta**2 + 2 * eta**2 * sigma**2,
+        terms=[*_pair_step(_GROWING), *_NOISES],
+        bound=4 * _GROWING_PULL * eta**2 * zeta**2 + 2 * _GROWING_NOISE * eta**2 * sigma**2,
+    ),
+    Recursion(
+        claim="renard2022:lemma-2.3.mean.growing",
+        measure=SPREAD,
+        factor=1 + 1 / _GROWING,
+        offset=(1 + _GROWING) * eta**2 * zeta**2 + _SPREAD_NOISE,
+        terms=[*_spread_step(_GROWING), Term((1 - 1 / M) * eta**2, assumption("bounded variance"), averaged=True)],
+        bound=_GROWING_PULL * eta**2 * zeta**2 + _GROWING_NOISE * _SPREAD_NOISE,
+        total=(_SQUARES + tau * _COUNTS / 2) * eta**2 * zeta**2 + (_COUNTS + _SQUARES / tau) * _SPREAD_NOISE,
     ),
     Recursion(
         claim="renard2022:lemma-2.3.mean",
@@ -223,6 +247,29 @@ CERTIFICATES = [
     Combination(
         claim="renard2022:thm-2.1.sharp",
         links=[[*_TELESCOPED, Part(L, "renard2022:lemma-2.3.mean")]],
+    ),
+    Certificate(
+        claim="renard2022:lemma-2.2.halved.step",
+        links=[
+            [
+                *_GAPS,
+                Term(eta * (1 - L * eta) / 2, square(Average(Gradient(F_i, x_i)))),
+                Term(eta * (1 + L * eta) / (2 * M), assumption("bounded variance"), averaged=True),
+            ]
+        ],
+    ),
+    MeanCertificate(claim="renard2022:lemma-2.2.halved", step="renard2022:lemma-2.2.halved.step", span="round"),
+    MeanCertificate(claim="renard2022:thm-2.1.halved.steps", step="renard2022:lemma-2.2.halved.step", span="run"),
+    Combination(
+        claim="renard2022:thm-2.1.halved",
+        links=[
+            [
+                Part(_ONE, "renard2022:thm-2.1.halved.steps"),
+                Part(-_SHARE, facts.TELESCOPED_PROGRESS),
+                Part(_SHARE, facts.FINAL_DISTANCE),
+                Part(L / 2, "renard2022:lemma-2.3.mean.growing"),
+            ]
+        ],
     ),
     Combination(
         claim="renard2022:thm-2.1.quiet",

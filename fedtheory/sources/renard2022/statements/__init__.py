@@ -1,10 +1,18 @@
 """The statements in the order of the pages: a module for each part, each repair right behind what it corrects."""
 
-from fedtheory.sources.renard2022.statements import lemma_2_2_noise, lemma_2_2_smoothness, properties, setting, theorem
+from fedtheory.sources.renard2022.statements import (
+    lemma_2_2_noise,
+    lemma_2_2_smoothness,
+    properties,
+    setting,
+    sharper,
+    theorem,
+)
 
 CLAIMS = (
     *setting.CLAIMS,
     *theorem.CLAIMS,
+    *sharper.CLAIMS,
     *lemma_2_2_smoothness.CLAIMS,
     *lemma_2_2_noise.CLAIMS,
     *properties.CLAIMS,

@@ -1,0 +1,106 @@
+"""How much of a proved bound runs need, on its own page and on a page of all bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from flint import fmpq
+from markupsafe import Markup
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.numbers import decimal, exact
+from fedtheory.language.registry import all_sources
+from fedtheory.language.source import Source
+from fedtheory.language.typesetting import latex
+from fedtheory.runfile import run_toml
+from report.mathml import displayed, formula
+from verify.slack import WHOLE, Share, parts_of, proved_bounds, shares
+
+SLACK_PAGE = "slack.html"
+_SHORT = 40
+"""Characters of an exact share that is worth printing."""
+
+
+@dataclass(frozen=True)
+class PartRow:
+    """One part of a bound."""
+
+    part: Markup
+    constant: str
+    """The number in front of it, as the claim has it; empty for the whole."""
+    share: str
+    """How much of the part a run needs; empty where no run is known that needs any."""
+    exact: str
+    """The same exactly, where that is short."""
+    lowest: str
+    """What the number could at most be lowered to."""
+    run_file: str
+    is_attained: bool
+
+
+@dataclass(frozen=True)
+class SlackSection:
+    """What a claim's page shows."""
+
+    rows: Sequence[PartRow]
+
+    @property
+    def whole(self) -> PartRow:
+        """The row of the whole right side."""
+        return self.rows[0]
+
+
+@dataclass(frozen=True)
+class SlackEntry:
+    """One bound on the page of all."""
+
+    claim: Claim
+    statement: Markup
+    rows: Sequence[PartRow]
+
+
+@dataclass(frozen=True)
+class SlackTable:
+    """The bounds of one source."""
+
+    source: Source
+    entries: Sequence[SlackEntry]
+
+
+def slack_section(claim: Claim) -> SlackSection | None:
+    """What runs need of a proved bound; None for other claims, and where no run is stored for it."""
+    found = shares(claim) if proved_bounds([claim]) else []
+    return SlackSection(_rows(claim, found)) if found else None
+
+
+def slack_tables(claims: Iterable[Claim]) -> list[SlackTable]:
+    """The proved bounds among these claims that have runs, by source."""
+    sections = [(claim, slack_section(claim)) for claim in proved_bounds(claims)]
+    entries = [SlackEntry(claim, displayed(claim.encoded), found.rows) for claim, found in sections if found]
+    tables = [SlackTable(s, [e for e in entries if e.claim.source == s.key]) for s in all_sources().values()]
+    return [table for table in tables if table.entries]
+
+
+def _rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
+    """A row for each part, also for those of which no run is known to need any."""
+    known = {share.part.name: share for share in found}
+    rows = []
+    for part in parts_of(claim):
+        words = Markup("the whole right side") if part.name == WHOLE else formula(latex(part.expression))
+        share = known.get(part.name)
+        constant = "" if part.name == WHOLE else _exact(fmpq(int(part.constant.p), int(part.constant.q)))
+        rows.append(PartRow(words, constant, *_numbers(share)))
+    return rows
+
+
+def _numbers(share: Share | None) -> tuple[str, str, str, str, bool]:
+    if share is None:
+        return "", "", "", "", False
+    lowest = "" if share.part.name == WHOLE else decimal(share.constant, 3)
+    return decimal(share.value, 3), _exact(share.value), lowest, run_toml(share.run), share.is_attained
+
+
+def _exact(value: fmpq) -> str:
+    text = exact(value)
+    return text if len(text) <= _SHORT else ""

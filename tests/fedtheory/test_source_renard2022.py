@@ -1,0 +1,90 @@
+"""The sharpened bounds of Theorem 2.1 and its lemmas: smaller constants and wider conditions are not proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs import examine
+from fedtheory.proofs.recorded import certificate_of
+from fedtheory.runfile import parse_run
+from fedtheory.sources.renard2022.statements import sharper
+from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta
+from verify.check import check
+
+STEP, DRIFT, MEAN, THEOREM = (
+    find(f"renard2022:{name}")
+    for name in ("lemma-2.2.halved.step", "lemma-2.3.growing", "lemma-2.3.mean.growing", "thm-2.1.halved")
+)
+NOT_CONVEX = [*(known for known in STEP.assumptions if known is not a.convex_and_smooth), a.smooth]
+CHANGES: dict[str, tuple[Claim, dict[str, Any]]] = {
+    "noise of a step halved": (STEP, {"rhs": STEP.rhs - sharper.noise / 2}),
+    "a longer step": (STEP, {"conditions": [eta <= 2 / L]}),
+    "a step without a condition": (STEP, {"conditions": []}),
+    "a step of clients that are not convex": (STEP, {"assumptions": NOT_CONVEX}),
+    "half of the pull between two clients": (
+        DRIFT,
+        {"rhs": DRIFT.rhs - 3 * (1 - 1 / M) ** 2 * (tau * eta * zeta) ** 2},
+    ),
+    "half of the noise between two clients": (
+        DRIFT,
+        {"rhs": DRIFT.rhs - 2 * (1 - 1 / M) ** 2 * tau * (eta * sigma) ** 2},
+    ),
+    "a drift with longer steps": (DRIFT, {"conditions": [eta <= 3 / L]}),
+    "half of the mean drift": (MEAN, {"rhs": MEAN.rhs / 2}),
+    "the mean without noise of one client": (MEAN, {"rhs": MEAN.rhs.subs(M, 1)}),
+    "the mean of one local step": (MEAN, {"rhs": MEAN.rhs.subs(tau, 1)}),
+    "a mean drift with longer steps": (MEAN, {"conditions": [eta <= 3 / L]}),
+    "half of the first term": (THEOREM, {"rhs": THEOREM.rhs - sharper.start_term / 2}),
+    "half of the noise": (THEOREM, {"rhs": THEOREM.rhs - sharper.noise / 2}),
+    "half of the drift": (THEOREM, {"rhs": THEOREM.rhs - L * sharper.mean_drift_bound / 4}),
+    "the theorem of longer steps": (THEOREM, {"conditions": [eta <= 2 / L]}),
+}
+
+
+@pytest.mark.parametrize(("claim", "change"), CHANGES.values(), ids=CHANGES)
+def test_nothing_stronger_is_proved(claim: Claim, change: dict[str, Any]) -> None:
+    """The certificate on record proves the claim, and nothing that says more."""
+    certificate = certificate_of(claim.id)
+    assert certificate is not None
+    assert examine(claim, certificate).verdict == "proved"
+    assert examine(replace(claim, **change), certificate).verdict != "proved"
+
+
+def test_one_client_and_one_local_step_have_no_drift() -> None:
+    """The bounds vanish where the drift does; the noise of one client is its own."""
+    assert sharper.mean_drift_bound.subs(tau, 1) == 0
+    assert sharper.mean_drift_bound.subs({M: 1, zeta: 0}) == 0
+    assert (
+        sp.simplify(THEOREM.rhs.subs({tau: 1, M: 1}) - sharper.start_term.subs(tau, 1) - sharper.noise.subs(M, 1)) == 0
+    )
+
+
+@pytest.mark.parametrize("printed", ["lemma-2.3.sharp", "lemma-2.3.mean", "thm-2.1.sharp"])
+def test_they_are_smaller_than_the_ones_before(printed: str) -> None:
+    """For every number of steps and clients, where both are true."""
+    growing = {"lemma-2.3.sharp": DRIFT, "lemma-2.3.mean": MEAN, "thm-2.1.sharp": THEOREM}[printed]
+    before = find(f"renard2022:{printed}").rhs
+    for steps in (1, 2, 3, 10, 100):
+        for clients in (1, 2, 50):
+            sizes = {tau: steps, M: clients, eta: sp.Rational(1, 2) / L}
+            left, right = (sp.expand(side.subs(sizes)) for side in (growing.rhs, before))
+            assert all(term >= 0 for term in sp.Poly(right - left, sigma, zeta).coeffs())
+
+
+def test_longer_steps_are_no_matter_of_proof() -> None:
+    """At steps of 2/L a run violates what the theorem says up to 1/L."""
+    problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"]}
+    run = parse_run(
+        {"problem": problem, "algorithm": {"local_step_size": "2", "local_steps": 1, "rounds": 2}}, RATIONAL
+    )
+    found = check(replace(THEOREM, conditions=()), run)
+    assert found.applicable
+    assert found.holds is False

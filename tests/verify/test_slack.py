@@ -1,0 +1,156 @@
+"""How much of a bound runs need: parts of a right side, stored runs checked again, and bounds that fail with less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from fedtheory import Claim, InputError
+from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.language.registry import all_sources, claims_of, find, papers
+from fedtheory.runfile import parse_run, run_toml
+from fedtheory.sources.renard2022.statements import sharper
+from verify import slack
+from verify.check import check
+from verify.slack import WHOLE, parts_of, proved_bounds, share_on, shares, stored_files, witness_file
+from verify.slack.search import regenerate
+
+eta, sigma, zeta, tau, L = sp.symbols("eta sigma zeta tau L", positive=True)
+WHERE = {
+    eta: q.local_step_size,
+    sigma: q.noise_deviation,
+    zeta: q.gradient_dissimilarity,
+    tau: q.local_steps,
+    L: q.smoothness,
+}
+THEOREM = find("renard2022:thm-2.1.halved")
+APART = {
+    "problem": {
+        "kind": "quadratic",
+        "hessians": [[["1/1000000"]], [["1/1000000"]]],
+        "linear": [["1"], ["-1"]],
+        "start": ["0"],
+    },
+    "algorithm": {"name": "fedavg", "local_step_size": "1", "local_steps": 2, "rounds": 1},
+}
+"""Two clients that are driven apart by opposite slopes, almost constant ones."""
+
+
+def bound(right: sp.Expr) -> Claim:
+    """A bound on the drift."""
+    return Claim(id="mine:drift", lhs=q.max_drift, rhs=right, where=WHERE)
+
+
+def test_parts_are_the_terms() -> None:
+    """The whole first; a product is split where its factor adds different things up, and nowhere else."""
+    parts = parts_of(bound(2 * eta**2 * (tau + 1) * (3 * sigma**2 + zeta**2) + eta * (1 + L * eta) * sigma))
+    assert [part.name for part in parts] == [WHOLE, "1", "2", "3"]
+    expected = {
+        6 * eta**2 * (tau + 1) * sigma**2,
+        2 * eta**2 * (tau + 1) * zeta**2,
+        eta * (1 + L * eta) * sigma,
+    }
+    assert {part.expression for part in parts[1:]} == expected
+    assert sorted(part.constant for part in parts[1:]) == [1, 2, 6]
+    assert [part.name for part in parts_of(bound(zeta**2))] == [WHOLE]
+
+
+def test_what_is_subtracted_is_no_term() -> None:
+    """It cannot be made smaller by a smaller constant."""
+    assert [part.expression for part in parts_of(bound(zeta**2 - sigma**2))[1:]] == [zeta**2]
+
+
+def test_the_share_of_a_part_is_where_the_bound_begins_to_fail() -> None:
+    """With exactly that much of the part the run attains the bound, with less it violates it."""
+    claim = bound(7 * tau**2 * eta**2 * zeta**2 + sigma**2)
+    part = next(part for part in parts_of(claim) if part.expression.has(zeta))
+    share = share_on(part, APART)
+    assert share is not None
+    assert 0.142 < float(share) < 1 / 7
+    exactly = sp.Rational(int(share.p), int(share.q))
+    run = parse_run(APART, RATIONAL)
+    assert check(part.scaled(exactly), run).worst.ratio == 1
+    assert check(part.scaled(exactly * sp.Rational(999, 1000)), run).holds is False
+
+
+def test_a_run_that_needs_nothing_has_no_share() -> None:
+    """The other term covers the left side alone; and a run outside of the assumptions says nothing."""
+    parts = parts_of(bound(7 * tau**2 * eta**2 * zeta**2 + sigma**2 + L))
+    needed = {part.expression for part in parts[1:] if share_on(part, APART) is not None}
+    assert needed == {7 * tau**2 * eta**2 * zeta**2}
+    far = {**APART, "algorithm": {**APART["algorithm"], "local_step_size": "10000000"}}
+    assert share_on(parts_of(THEOREM)[0], far) is None
+
+
+@pytest.mark.parametrize("source", all_sources())
+def test_stored_runs_need_what_they_are_stored_for(source: str) -> None:
+    """Each is checked again, exactly; no bound fails on its own run, and no file is there for nothing."""
+    named = set()
+    for claim in proved_bounds(claims_of(source)):
+        for share in shares(claim):
+            assert 0 < share.value <= 1, (claim.id, share.part.name)
+            named.add(witness_file(claim, share.part.name))
+    assert named == {file for file in stored_files() if file.parent.parent.name == source}
+
+
+@pytest.mark.parametrize(
+    "name", ["thm-2.1.halved", "lemma-2.3.growing", "lemma-2.3.mean.growing", "lemma-2.3.quiet", "lemma-2.2.halved"]
+)
+def test_less_of_a_part_is_refuted(name: str) -> None:
+    """By its own run, in rationals, with all conditions as they are."""
+    for share in shares(find(f"renard2022:{name}")):
+        less = sp.Rational(int(share.value * 990_000), 10**6)
+        found = check(share.part.scaled(less), parse_run(share.run, RATIONAL))
+        assert found.holds is False, share.part.name
+        assert all(condition.holds for condition in found.conditions)
+
+
+@pytest.mark.parametrize("name", ["lemma-2.3.growing", "lemma-2.3.mean.growing", "lemma-2.3.mean.quiet"])
+def test_runs_need_half_of_each_term_of_the_drift(name: str) -> None:
+    """No proof can halve a constant."""
+    claim = find(f"renard2022:{name}")
+    found = {share.part.name: share.value for share in shares(claim)}
+    assert found.keys() == {part.name for part in parts_of(claim)}
+    assert all(value >= fmpq(1, 2) for value in found.values())
+
+
+def test_runs_need_the_first_term_and_half_of_the_noise_in_the_theorem() -> None:
+    """The first term is attained in the limit."""
+    needed = {share.part.expression: share.value for share in shares(THEOREM)}
+    assert needed[sharper.start_term] > fmpq(98, 100)
+    assert needed[sharper.noise] >= fmpq(1, 2)
+
+
+def test_a_run_that_says_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever stores one is told which file it is."""
+    keep_in(tmp_path, monkeypatch)
+    file = witness_file(THEOREM, WHOLE)
+    assert file is not None
+    file.parent.mkdir()
+    far = {**APART, "algorithm": {**APART["algorithm"], "local_step_size": "10000000"}}
+    file.write_text(run_toml(far))
+    with pytest.raises(InputError, match=r"thm-2-1-halved\.whole\.toml"):
+        shares(THEOREM)
+
+
+def test_a_better_run_takes_the_place_of_a_stored_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a worse one does not."""
+    keep_in(tmp_path, monkeypatch)
+    claim = find("renard2022:lemma-2.3.quiet")
+    weak = {**APART, "problem": {**APART["problem"], "hessians": [[["1/2"]], [["1/2"]]]}}
+    for table, largest in ((weak, False), (APART, True), (weak, True)):
+        regenerate([claim], 0, [table])
+        assert (shares(claim)[0].value > fmpq(99, 100)) is largest
+
+
+def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are looked for, and written, in another folder than the papers'."""
+    moved = {key: replace(paper, folder=folder) for key, paper in papers().items()}
+    monkeypatch.setattr(slack, "papers", lambda: moved)
+    monkeypatch.setattr(slack, "paper_with", moved.get)
+    monkeypatch.setattr("verify.slack.search.paper_with", moved.get)

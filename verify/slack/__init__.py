@@ -1,0 +1,109 @@
+"""How much of a proved bound runs need: the largest ratio that is attained, and how small each term could at most be.
+
+Runs are stored in the folder of the claim's paper, one for the whole bound and
+one for each term.  A stored run is no evidence by itself: whoever shows it
+checks it again.  ``python -m verify.slack`` looks for such runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flint import fmpq
+
+from fedtheory.arithmetic import RATIONAL, plain_float
+from fedtheory.errors import InputError
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import all_claims, paper_with, papers
+from fedtheory.runfile import parse_run, read_toml
+from verify.check import check
+from verify.slack.parts import WHOLE, Part, has_parts, parts_of
+
+__all__ = [
+    "WHOLE",
+    "Part",
+    "Share",
+    "has_runs",
+    "parts_of",
+    "proved_bounds",
+    "share_on",
+    "shares",
+    "stored_files",
+    "witness_file",
+]
+
+RunTable = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """A part of a bound, and a run that needs that much of it."""
+
+    part: Part
+    run: RunTable
+    """The table of a run file."""
+    value: fmpq
+    """Exactly: with less of the part the bound fails on this run."""
+
+    @property
+    def is_attained(self) -> bool:
+        """Whether the run needs all of it."""
+        return bool(self.value == 1)
+
+    @property
+    def constant(self) -> float:
+        """What the number in front of the part could at most be lowered to."""
+        return plain_float(self.value) * float(self.part.constant)
+
+
+def proved_bounds(claims: Iterable[Claim] | None = None) -> list[Claim]:
+    """Those of the claims, or of all, that are proved upper bounds and results, not steps on the way to one."""
+    chosen = all_claims().values() if claims is None else claims
+    return [c for c in chosen if c.verdict == "proved" and c.kind in ("bound", "inequality") and has_parts(c)]
+
+
+def has_runs(claims: Iterable[Claim]) -> bool:
+    """Whether a run is stored for one of the claims."""
+    files = stored_files()
+    return any(witness_file(claim, WHOLE) in files for claim in proved_bounds(claims))
+
+
+def shares(claim: Claim) -> list[Share]:
+    """What is known of the parts of a bound, each stored run checked again.
+
+    Raises `InputError` where a stored run says nothing of its part.
+    """
+    found = []
+    for part in parts_of(claim):
+        file = witness_file(claim, part.name)
+        if file is None or not file.is_file():
+            continue
+        table = read_toml(file)
+        value = share_on(part, table)
+        if value is None:
+            raise InputError(str(file), f"expected a run that needs some of this part of {claim.id}")
+        found.append(Share(part, table, value))
+    return found
+
+
+def share_on(part: Part, table: RunTable) -> fmpq | None:
+    """How much of a part a run needs, in rationals; None where the bound does not cover it, or it needs nothing."""
+    found = check(part.asked, parse_run(table, RATIONAL))
+    worst = found.worst
+    if not found.applicable or worst is None or found.holds is not True or not isinstance(worst.ratio, fmpq):
+        return None
+    return worst.ratio if worst.ratio > 0 else None
+
+
+def witness_file(claim: Claim, name: str) -> Path | None:
+    """Where the run of a part is, or would be; None for a claim of no paper."""
+    paper = paper_with(claim.source)
+    return None if paper is None else paper.slack_file(claim, name)
+
+
+def stored_files() -> set[Path]:
+    """The run files that are stored."""
+    return {file for paper in papers().values() for file in paper.folder.glob("slack/*.toml")}

@@ -1,0 +1,37 @@
+"""``python -m verify.slack [TARGET]...``: look for runs that need more of proved bounds, and store them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from flint import fmpq
+
+from fedtheory.arithmetic import plain_float
+from fedtheory.language.targets import expand, resolve
+from fedtheory.runfile import read_toml
+from verify.slack import proved_bounds
+from verify.slack.parts import Part
+from verify.slack.search import regenerate, remove_stale
+
+
+def main() -> None:
+    """Renew the stored runs; what is stored stays where nothing better is found."""
+    parser = argparse.ArgumentParser(prog="python -m verify.slack", description=__doc__)
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="proved bounds, or papers' folders; all if none")
+    parser.add_argument("--seconds", type=float, default=10.0, help="time of the search for each part of a bound")
+    parser.add_argument("--also", nargs="*", default=[], metavar="RUN", help="run files to try on each part")
+    given = parser.parse_args()
+    chosen = [resolve(target) for target in expand(given.targets)] if given.targets else None
+    regenerate(proved_bounds(chosen), given.seconds, [read_toml(Path(file)) for file in given.also], _tell)
+    if chosen is None:
+        remove_stale()
+
+
+def _tell(part: Part, share: fmpq | None) -> None:
+    found = "nothing" if share is None else f"{plain_float(share):.4g}"
+    print(f"{part.bound.id} {part.name}: {found}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

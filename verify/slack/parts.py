@@ -1,0 +1,77 @@
+"""The parts of a bound whose size can be asked for one by one: the whole right side, and each of its terms.
+
+How much of a term is needed is a bound of its own: what the other terms leave
+of the left side is at most that term.  Its ratio on a run is the share of the
+term that the run needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+
+WHOLE = "whole"
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The right side of a bound, or one of its terms."""
+
+    name: str
+    """`WHOLE`, or the number of the term, from 1 on."""
+    expression: Expr
+    asked: Claim
+    """What the rest of the bound leaves of the left side is at most this part."""
+    bound: Claim
+
+    @property
+    def constant(self) -> Expr:
+        """The number in front of the part."""
+        return self.expression.as_coeff_Mul()[0]
+
+    def scaled(self, factor: Expr) -> Claim:
+        """The bound with that much of the part."""
+        main = self.bound.relations[0]
+        return _stated(self.bound, main.left, main.right - self.expression + factor * self.expression)
+
+
+def has_parts(claim: Claim) -> bool:
+    """Whether a claim is one upper bound, whose parts can be asked for."""
+    links = claim.relations
+    return claim.rate is None and not claim.for_all and len(links) == 1 and links[0].operator == "<="
+
+
+def parts_of(claim: Claim) -> list[Part]:
+    """The right side of an upper bound, and its terms where it has several; what is subtracted is no term to lower."""
+    left, right = claim.relations[0].left, claim.relations[0].right
+    whole = Part(WHOLE, right, claim, claim)
+    terms = list(_terms(right))
+    if len(terms) == 1:
+        return [whole]
+    numbered = ((n, term) for n, term in enumerate(terms, start=1) if not term.could_extract_minus_sign())
+    return [whole, *(Part(str(n), t, _stated(claim, left - right + t, t), claim) for n, t in numbered)]
+
+
+def _stated(claim: Claim, left: Expr, right: Expr) -> Claim:
+    """A claim under the same assumptions and conditions with other sides."""
+    sides = {"lhs": sp.expand_mul(left, deep=False), "rhs": right, "where": {**claim.where, **claim.notation}}
+    return replace(claim, chain=(), also=(), printed=None, verdict=None, **sides)
+
+
+def _terms(right: Expr) -> Iterator[Expr]:
+    """The addends; a product is split over a factor whose addends all have a letter of their own."""
+    for addend in sp.Add.make_args(right):
+        split = next((factor for factor in sp.Mul.make_args(addend) if _is_of_parts(factor)), None)
+        yield from (addend,) if split is None else (addend / split * part for part in split.args)
+
+
+def _is_of_parts(factor: Expr) -> bool:
+    if not isinstance(factor, sp.Add):
+        return False
+    letters = [addend.free_symbols for addend in factor.args]
+    return all(own.difference(*letters[:n], *letters[n + 1 :]) for n, own in enumerate(letters))
