@@ -8,7 +8,7 @@ DOCS_READY := .venv/.ready-docs
 # One thread for each process: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: report test test-slow lint rocq counterexamples bench docs dist clean
+.PHONY: report test test-slow lint rocq counterexamples slack bench docs dist clean
 
 report: $(READY)
 	$(BIN)/fedtheory report -o site
@@ -36,6 +36,10 @@ rocq: $(READY)
 # The smallest known counterexample of each refuted claim, found and shrunk again.
 counterexamples: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m verify.counterexamples
+
+# The runs that need most of each proved bound, looked for again.
+slack: $(READY)
+	$(ONE_THREAD) $(BIN)/python -m verify.slack
 
 # Ratios of costs within one run; they become the table of the documentation.
 bench: $(READY)

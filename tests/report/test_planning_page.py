@@ -90,7 +90,7 @@ def test_what_belongs_to_the_whole() -> None:
     assert kinds[drawing.PaperTask] == len(all_sources())
     one = [_untried(CLAIMS[0])]
     kinds = Counter(type(task) for task in site._tasks(one, site.groups_of([site.Row.of(v) for v in one]), ()))
-    assert kinds == {drawing.ErrataTask: 1, drawing.ClaimTask: 1}
+    assert kinds == {drawing.ErrataTask: 1, drawing.SlackTask: 1, drawing.ClaimTask: 1}
 
 
 def _untried(claim_id: str) -> ClaimVerdict:

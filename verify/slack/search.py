@@ -19,7 +19,7 @@ from verify.slack.parts import Part, parts_of
 
 Found = tuple[fmpq, RunTable]
 _DIGITS = 3
-"""Of a share, that count; among shares that agree in these the smaller run is kept."""
+"""Of a share, that count; among shares below 1 that agree in these the smaller run is kept."""
 
 
 def regenerate(
@@ -49,9 +49,9 @@ def _renewed(part: Part, seconds: float, also: Sequence[RunTable]) -> fmpq | Non
     return best[0]
 
 
-def _rank(found: Found) -> tuple[float, int]:
+def _rank(found: Found) -> tuple[bool, float, int]:
     share, table = found
-    return round(plain_float(share), _DIGITS), -size(table)
+    return bool(share == 1), round(plain_float(share), _DIGITS), -size(table)
 
 
 def _searched(part: Part, seconds: float) -> Iterator[RunTable]:

@@ -1,0 +1,59 @@
+"""How much of a bound is needed, on its own page and on the page of all bounds."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.language.registry import find
+from fedtheory.runfile import read_run
+from report.drawing import SlackTask, environment_for
+from report.slack import SLACK_PAGE, slack_section
+from verify.check import check
+from verify.slack import parts_of
+
+ATTAINED, LEMMA, PRINTED = "renard2022:lemma-2.3.mean.quiet", "renard2022:lemma-2.3.growing", "renard2022:lemma-2.3"
+
+
+def page(*targets: str) -> str:
+    """The page of these claims."""
+    return SlackTask(targets).draw(environment_for(())).files.get(SLACK_PAGE, "")
+
+
+def test_a_row_for_each_part() -> None:
+    """The constant as it is stated, and what it could at most be lowered to."""
+    section = slack_section(find(PRINTED))
+    assert section is not None
+    assert len(section.rows) == len(parts_of(find(PRINTED))) == 3
+    constants = {row.constant: float(row.lowest) / float(row.share) for row in section.rows[1:]}
+    assert {int(constant): pytest.approx(ratio, rel=0.01) for constant, ratio in constants.items()} == {18: 18, 4: 4}
+    assert not section.whole.is_attained
+
+
+def test_what_is_attained_says_so() -> None:
+    """In the table and in words; what is not attained has its largest ratio."""
+    found = slack_section(find(ATTAINED))
+    assert found is not None
+    assert found.whole.is_attained
+    text = page(ATTAINED, LEMMA)
+    assert "1, attained" in text
+    assert "renard2022-lemma-2-3-growing" in text
+
+
+def test_runs_can_be_taken_from_the_page(tmp_path) -> None:
+    """A run file of the page has the ratio that the page shows beside it."""
+    rows = slack_section(find(LEMMA)).rows
+    text = page(LEMMA)
+    assert rows[0].run_file in text.replace("&#34;", '"')
+    (tmp_path / "run.toml").write_text(rows[0].run_file)
+    found = check(find(LEMMA), read_run(tmp_path / "run.toml", RATIONAL))
+    assert found.ratio == pytest.approx(float(rows[0].share), rel=1e-2)
+    assert re.search(rf"fedtheory check {LEMMA} run.toml --arithmetic rational", text)
+
+
+def test_other_claims_have_no_section() -> None:
+    """Neither refuted ones nor definitions; a site of these alone has no such page."""
+    assert slack_section(find("renard2022:lemma-2.2")) is None
+    assert page("renard2022:lemma-2.2") == ""
