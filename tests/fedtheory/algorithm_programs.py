@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import enumeration as brute
@@ -155,36 +156,60 @@ def _sent(choose: Choose, vector: Point, kept: int) -> Point:
     return tuple(fmpq(len(vector), kept) * v if j in chosen else fmpq(0) for j, v in enumerate(vector))
 
 
-def scaffold(setting: Setting) -> Program:
-    """SCAFFOLD, option II; who is not drawn keeps its control variate."""
+Shown = Callable[[Sequence[Point]], Point]
+"""What is shown of the clients' models."""
+
+
+def spread(importance: Point) -> Shown:
+    """sum_i p_i |x_i - xbar|^2, as a vector of one number."""
+
+    def shown(models: Sequence[Point]) -> Point:
+        away = [minus(model, mixture(importance, models)) for model in models]
+        return (sum((p * brute.dot(a, a) for p, a in zip(importance, away, strict=True)), fmpq(0)),)
+
+    return shown
+
+
+def expected(program: Program) -> list[Point]:
+    """The means of what a program shows."""
+    found: list[Point] = []
+    for chance, shown in paths(program):
+        found = found or [minus(at, at) for at in shown]
+        found = [plus(mean, at, chance) for mean, at in zip(found, shown, strict=True)]
+    return found
+
+
+def scaffold(setting: Setting, shown: Shown | None = None) -> Program:
+    """SCAFFOLD, option II; who is not drawn keeps its control variate.  Shown are the ends of local work."""
     clients = setting.clients
 
     def program(choose: Choose) -> list[Point]:
         x, c, own, models = clients.start, clients.zero, [clients.zero] * clients.count, [clients.start]
         for n in range(setting.rounds):
-            change, control, following = clients.zero, c, list(own)
+            change, control, following, ends = clients.zero, c, list(own), [x] * clients.count
             for i, (weight, times) in enumerate(choose(setting.turnout)):
                 if times:
                     correction = minus(c, own[i])
                     sizes = setting.sizes(i, n)
                     y = clients.walk(choose, i, x, sizes, lambda _at, correction=correction: correction)
                     following[i] = plus(minus(own[i], c), minus(x, y), 1 / sum(sizes, fmpq(0)))
-                    change = plus(change, minus(y, x), weight)
+                    change, ends[i] = plus(change, minus(y, x), weight), y
                     control = plus(control, minus(following[i], own[i]), clients.importance[i])
             x, c, own = plus(x, change, setting.server), control, following
-            models.append(x)
+            models.append(shown(ends) if shown else x)
         return models
 
     return program
 
 
-def scaffnew(setting: Setting, probability: fmpq) -> Program:
+def scaffnew(setting: Setting, probability: fmpq, shown: Shown | None = None) -> Program:
     """Scaffnew: one coin for all."""
     clients, p = setting.clients, setting.clients.importance
+    shows = shown or partial(mixture, p)
 
     def program(choose: Choose) -> list[Point]:
         x, h = [clients.start] * clients.count, [clients.zero] * clients.count
-        models = [clients.start]
+        models = [shows(x)]
         for n in range(setting.rounds):
             sizes = [setting.size(i, n, 0) for i in range(clients.count)]
             z = [plus(x[i], minus(clients.gradient(choose, i, x[i]), h[i]), -sizes[i]) for i in range(clients.count)]
@@ -195,22 +220,24 @@ def scaffnew(setting: Setting, probability: fmpq) -> Program:
                 h = [plus(h[i], minus(x[i], z[i]), probability / sizes[i]) for i in range(clients.count)]
             else:
                 x = z
-            models.append(mixture(p, x))
+            models.append(shows(x))
         return models
 
     return program
 
 
-def dsgd(setting: Setting, mixing: Sequence[Point]) -> Program:
+def dsgd(setting: Setting, mixing: Sequence[Point], shown: Shown | None = None) -> Program:
     """Decentralised SGD on a graph."""
     clients = setting.clients
+    shows = shown or partial(mixture, clients.importance)
 
     def program(choose: Choose) -> list[Point]:
-        x, models = [clients.start] * clients.count, [clients.start]
+        x = [clients.start] * clients.count
+        models = [shows(x)]
         for n in range(setting.rounds):
             y = [plus(x[i], clients.gradient(choose, i, x[i]), -setting.size(i, n, 0)) for i in range(clients.count)]
             x = [mixture(row, y) for row in mixing]
-            models.append(mixture(clients.importance, x))
+            models.append(shows(x))
         return models
 
     return program

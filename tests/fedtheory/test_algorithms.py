@@ -11,6 +11,7 @@ from algorithm_programs import Clients, Program, Setting
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.joint import JointTrajectory
 from fedtheory.engine.run import Run
 from fedtheory.runfile import parse_run
 
@@ -213,3 +214,57 @@ def test_compression(kept: int) -> None:
     algorithm = {"name": "compressed", "coordinates": kept, "local_step_size": "1/4", "local_steps": 1, "rounds": 2}
     program = programs.server_program(_setting(PLANE, algorithm), kept=kept)
     _assert_agrees(_run(PLANE, algorithm), program, PLANE)
+
+
+KEPT: dict[str, dict[str, Any]] = {
+    "scaffnew": {"name": "scaffnew", "probability": "1/3"},
+    "dsgd": {"name": "dsgd", "mixing": [["2/3", "1/3"], ["1/3", "2/3"]]},
+}
+
+
+@pytest.mark.parametrize("clients", [LINE, PLANE, DATA], ids=["line", "plane", "data"])
+@pytest.mark.parametrize("name", KEPT)
+def test_how_far_clients_are_apart(name: str, clients: Clients) -> None:
+    """Their models between rounds, and inside rounds before the first step."""
+    algorithm = KEPT[name] | {"local_step_size": "1/4", "rounds": 2}
+    setting, shown = _setting(clients, algorithm), programs.spread(clients.importance)
+    if name == "scaffnew":
+        program = programs.scaffnew(setting, fmpq(1, 3), shown)
+    else:
+        program = programs.dsgd(setting, [brute.point(*row) for row in algorithm["mixing"]], shown)
+    trajectory = _joint(_run(clients, algorithm))
+    spreads = [value for (value,) in programs.expected(program)]
+    assert trajectory.client_spread.tolist() == spreads
+    assert (trajectory.drift[:, 0] @ trajectory.problem.weights).tolist() == spreads[:-1]
+
+
+@pytest.mark.parametrize("clients", [LINE, THREE, PLANE], ids=["line", "three", "plane"])
+def test_a_step_without_neighbours_ends_where_the_round_does(clients: Clients) -> None:
+    """The local step's end, and what the clients have after the round, are the same where nobody listens."""
+    alone = [["1" if i == j else "0" for j in range(clients.count)] for i in range(clients.count)]
+    algorithm = {"name": "dsgd", "mixing": alone, "local_step_size": "1/4", "rounds": 2}
+    trajectory = _joint(_run(clients, algorithm))
+    ends = trajectory.drift[:, 1] @ trajectory.problem.weights
+    assert ends.tolist() == trajectory.client_spread[1:].tolist()
+    assert trajectory.local_distance_sq[:, 1].tolist() == trajectory.server_distance_sq[1:].tolist()
+
+
+@pytest.mark.parametrize("clients", CLIENTS.values(), ids=CLIENTS)
+def test_drift_of_clients_with_control_variates(clients: Clients) -> None:
+    algorithm = {"name": "scaffold", "local_step_size": "1/4", "local_steps": 2, "rounds": 2}
+    if clients is THREE:
+        algorithm["local_steps"] = [2, 1, 1]
+    program = programs.scaffold(_setting(clients, algorithm), programs.spread(clients.importance))
+    trajectory = _joint(_run(clients, algorithm))
+    found = trajectory.drift[:, -1] @ trajectory.problem.weights
+    assert found.tolist() == [value for (value,) in programs.expected(_after_start(program))]
+    assert (trajectory.drift[:, 0] == 0).all()
+
+
+def _after_start(program: Program) -> Program:
+    return lambda choose: program(choose)[1:]
+
+
+def _joint(run: Run) -> JointTrajectory:
+    assert isinstance(run.trajectory, JointTrajectory)
+    return run.trajectory

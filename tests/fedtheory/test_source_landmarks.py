@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,14 +14,14 @@ from fedtheory import Claim
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
-from fedtheory.engine.joint import JointTrajectory, limiting_mean
+from fedtheory.engine.joint import JointTrajectory, limiting_mean, limiting_moment
 from fedtheory.errors import NotApplicable
 from fedtheory.federation.algorithms import definition, names
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
 from fedtheory.sources.landmarks.exhibits import ROUNDS, curve, page, typeset
-from verify.check import check
+from verify.check import Check, check
 from verify.instances import families_for
 from verify.instances.family import FAMILIES
 
@@ -61,13 +63,120 @@ def test_too_large_steps_have_no_limit() -> None:
         limiting_mean(_joint({"name": "scaffnew", "probability": 1, "local_step_size": 2}, RATIONAL, 1))
 
 
-@pytest.mark.parametrize("name", ["scaffnew.contraction", "dsgd.one-hessian", "compressed.price", "scaffold.settles"])
+FORGETFUL = [name for name in SETTLING if not definition(name).client]
+
+
+@pytest.mark.parametrize("name", FORGETFUL)
+def test_the_second_moments_settle_where_long_runs_are(name: str) -> None:
+    keys = SETTLING[name] | {"name": name}
+    long = _joint(keys, FLOAT, 400)
+    exactly = [plain_float(x) for x in limiting_moment(_joint(keys, RATIONAL, 1)).ravel()]
+    assert np.allclose(exactly, long.moments[-1].ravel(), rtol=1e-9)
+    assert np.allclose(limiting_moment(long), long.moments[-1], rtol=1e-9)
+
+
+def test_second_moments_settle_for_forgetful_clients_and_small_steps() -> None:
+    with pytest.raises(NotApplicable, match="the clients of scaffold keep vectors of their own"):
+        limiting_moment(_joint({"name": "scaffold"}, RATIONAL, 1))
+    with pytest.raises(NotApplicable, match="the step size is too large"):
+        limiting_moment(_joint({"name": "fedavgm", "momentum": 0, "local_step_size": 2}, RATIONAL, 1))
+
+
+def test_mini_batches_may_keep_second_moments_from_settling() -> None:
+    """One client, y = x on rows 1 and 3: the mean shrinks by 1 - 10 eta, the square by 1 - 20 eta + 164 eta^2."""
+    rows = {"inputs": [[[1], [3]]], "outputs": [[1, 1]], "start": [1], "batch": 1}
+    for size, settles in (("1/10", True), ("1/8", False)):
+        keys = {"name": "fedavgm", "momentum": 0, "local_step_size": size, "rounds": 1}
+        run = parse_run({"problem": {"kind": "least-squares"} | rows, "algorithm": keys}, RATIONAL)
+        assert isinstance(run.trajectory, JointTrajectory)
+        if settles:
+            assert limiting_moment(run.trajectory)[1, 1] > 0
+        else:
+            with pytest.raises(NotApplicable, match="the second moments do not settle"):
+                limiting_moment(run.trajectory)
+
+
+@pytest.mark.parametrize("name", ["fednova", "fedavg"])
+def test_fixed_points_with_unequal_local_work(name: str) -> None:
+    """sum_i p_i S_i (x - x_i*) = 0, S_i = 1 - (1 - eta H_i)^tau_i for FedAvg, and that over tau_i for FedNova."""
+    size, steps = sp.Rational(1, 8), (3, 1)
+    matrix, right = sp.zeros(2), sp.zeros(2, 1)
+    for p, rows, entries, count in zip(PROBLEM["weights"], PROBLEM["hessians"], PROBLEM["linear"], steps, strict=True):
+        hessian, linear = sp.Matrix(rows).applyfunc(sp.Rational), sp.Matrix(entries).applyfunc(sp.Rational)
+        moved = sp.Rational(p) * (sp.eye(2) - (sp.eye(2) - size * hessian) ** count)
+        moved = moved / count if name == "fednova" else moved
+        matrix, right = matrix + moved, right + moved * hessian.LUsolve(linear)
+    keys = {"name": name, "local_step_size": "1/8", "local_steps": list(steps), "rounds": 1}
+    run = parse_run({"problem": PROBLEM, "algorithm": keys}, RATIONAL)
+    away = matrix.LUsolve(right) - sp.Matrix([sp.Rational(str(x)) for x in run.problem.optimum])
+    assert str(q.limiting_mean_distance_sq.on(run)) == str(away.dot(away))
+
+
+BOUNDS = [
+    "scaffnew.contraction",
+    "dsgd.one-hessian",
+    "dsgd.consensus",
+    "compressed.price",
+    "scaffold.settles",
+    "fedavg.decreasing-steps",
+    "fedavgm.stationary",
+]
+
+
+def _checked(claim: Claim, every: int) -> Iterator[Check]:
+    """The claim on its own families, where it applies."""
+    own = [name for name in families_for(claim) if FAMILIES[name].build.__module__ == "verify.instances.algorithms"]
+    drawn = (instance.run() for name in own for instance in FAMILIES[name].instances[::every])
+    return (one for one in (check(claim, run) for run in drawn) if one.applicable)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
 def test_no_instance_violates_a_landmark(name: str) -> None:
-    claim = find(f"landmarks:{name}")
-    drawn = [instance.run() for family in families_for(claim) for instance in FAMILIES[family].instances[::4]]
-    found = [check(claim, run) for run in drawn]
-    assert sum(one.applicable for one in found) >= 5
-    assert all(one.holds for one in found if one.applicable)
+    found = list(_checked(find(f"landmarks:{name}"), 4))
+    assert len(found) >= 5
+    assert all(one.holds for one in found)
+
+
+def _without(letter: str) -> Callable[[Any], Any]:
+    return lambda side: side.subs(sp.Symbol(letter, nonnegative=True), 0)
+
+
+def _halved(side: Any) -> Any:
+    return side / 2
+
+
+FALSE: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "no graph in it": ("dsgd.consensus", lambda side: side.subs(sp.Symbol("rho", nonnegative=True), sp.S.Half)),
+    "clients are alike": ("dsgd.consensus", _without("zeta")),
+    "consensus without noise": ("dsgd.consensus", _without("sigma")),
+    "decreasing steps without noise": ("fedavg.decreasing-steps", _without("sigma")),
+    "decreasing steps without drift": ("fedavg.decreasing-steps", _without("G_*")),
+    "decreasing steps, another start": ("fedavg.decreasing-steps", _without("D")),
+    "half of what noise leaves": ("fedavgm.stationary", _halved),
+    "no momentum": ("fedavgm.stationary", lambda side: side * (1 - sp.Symbol("beta", nonnegative=True))),
+    "Scaffnew without its noise floor": ("scaffnew.contraction", _without("sigma")),
+}
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_false_variants_are_violated(name: str) -> None:
+    landmark, changed = FALSE[name]
+    claim = find(f"landmarks:{landmark}")
+    right = claim.relations[0].right
+    assert changed(right) != right
+    false = replace(claim, chain=(), lhs=claim.lhs or claim.chain[0], rhs=changed(right))
+    assert any(one.holds is False for one in _checked(false, 1))
+
+
+@pytest.mark.parametrize("momentum", ["0", "1/2", "9/10"])
+def test_momentum_in_one_dimension_is_an_equation(momentum: str) -> None:
+    problem = {"kind": "quadratic", "hessians": [[["2"]], [["2"]]], "linear": [["1"], ["-3"]], "noise": "3"}
+    keys = {"name": "fedavgm", "momentum": momentum, "local_step_size": "1/40", "rounds": 1}
+    found = check(find("landmarks:fedavgm.stationary"), parse_run({"problem": problem, "algorithm": keys}, RATIONAL))
+    assert found.applicable
+    first, second = found.comparisons
+    assert first.ratio == 1
+    assert (second.ratio == 1) == (momentum == "0")
 
 
 def test_a_landmark_is_about_its_algorithm() -> None:

@@ -111,3 +111,24 @@ def unequal_local_work(number: int) -> Run:
     generator = np.random.default_rng([27, number])
     problem = _problem(generator, number)
     return _run(problem, generator, 12, {"name": "fednova", "local_steps": _local_steps(generator, problem.clients)})
+
+
+@family("decreasing steps", _SIZE, meant_for=a.decreasing_steps)
+def decreasing_steps(number: int) -> Run:
+    """FedAvg with steps 2/(mu tau (n + c)), from 1/L or less on, for one to three local steps."""
+    generator = np.random.default_rng([28, number])
+    problem, steps = _problem(generator, number), 1 + number // 4 % 3
+    plain = run_with(problem, {"name": "fedavg", "local_step_size": 1, "rounds": 1})
+    scale = plain.strong_convexity * steps / 2
+    shift = plain.smoothness / scale / pick(generator, (fmpq(1), fmpq(1), fmpq(1, 2)))
+    size = f"1/(({scale})*(n + ({shift})))"
+    return run_with(problem, {"local_step_size": size, "local_steps": steps, "rounds": 1 + int(generator.integers(6))})
+
+
+@family("heavy ball", _SIZE, meant_for=a.heavy_ball)
+def heavy_ball(number: int) -> Run:
+    """FedAvgM with heavy-ball momentum and one local step, at effective step sizes up to 1/L."""
+    generator = np.random.default_rng([29, number])
+    momentum, effective = (("0", 1), ("1/2", 2), ("9/10", 10))[number % 3]
+    keys = {"name": "fedavgm", "momentum": momentum, "local_steps": 1}
+    return _run(_problem(generator, number), generator, effective, keys)

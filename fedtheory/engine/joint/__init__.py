@@ -1,6 +1,6 @@
 """Algorithms that are given as definitions: exact moments of all their vectors together."""
 
-from fedtheory.engine.joint.limit import limiting_mean
+from fedtheory.engine.joint.limit import limiting_mean, limiting_moment
 from fedtheory.engine.joint.trajectory import JointTrajectory
 
-__all__ = ["JointTrajectory", "limiting_mean"]
+__all__ = ["JointTrajectory", "limiting_mean", "limiting_moment"]

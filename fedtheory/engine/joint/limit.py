@@ -1,4 +1,4 @@
-"""Where the mean of an algorithm's model settles from its start, exactly in rationals."""
+"""Where the moments of an algorithm's model settle, exactly in rationals."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.joint.trajectory import JointTrajectory
+from fedtheory.engine.moments.local import homogeneous
+from fedtheory.engine.moments.stationary import pack, symmetric_operator, unpack
 from fedtheory.errors import NotApplicable
 
+_MOST_ENTRIES = 40
+"""Entries of the server's vectors whose second moments are solved for: the solution costs their sixth power."""
 _AT_ONE = 1e-6
 """How near to 1 the modulus of an eigenvalue counts as one."""
 
@@ -29,6 +33,56 @@ def limiting_mean(trajectory: JointTrajectory) -> Array:
     way = arithmetic.solve(twice.T @ twice, twice.T @ -(moved @ start))
     limit: Array = model @ (start + moved @ way)
     return limit
+
+
+def limiting_moment(trajectory: JointTrajectory) -> Array:
+    """lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), for algorithms whose clients keep nothing between rounds.
+
+    The second moment S of the server's vectors goes to ``L(S) + c`` in a round.
+    Since L keeps matrices positive semidefinite, moments settle where
+    ``X - L(X) = I`` has a solution that is.  `NotApplicable` where they do not.
+    """
+    step, _, model = trajectory.mean_round()
+    if trajectory.layout.own:
+        raise NotApplicable(f"the clients of {trajectory.definition.name} keep vectors of their own between rounds")
+    if len(step) - 1 > _MOST_ENTRIES:
+        expected = f"expected vectors of the server with at most {_MOST_ENTRIES} entries"
+        raise NotApplicable(f"where second moments settle: {expected}, got {len(step) - 1}")
+    _require_settling(step)
+    try:
+        settled = _settled(trajectory, step)
+    except (ZeroDivisionError, np.linalg.LinAlgError):
+        raise NotApplicable("the moments settle at no point that is the same for all starts") from None
+    lifted = trajectory.problem.arithmetic.zeros(len(model) + 1, len(step))
+    lifted[0, 0], lifted[1:] = settled[0, 0], model
+    moment: Array = lifted @ settled @ lifted.T
+    return moment
+
+
+def _settled(trajectory: JointTrajectory, step: Array) -> Array:
+    """The second moment of (1, s) that a round leaves unchanged, (a, a)."""
+    arithmetic = trajectory.problem.arithmetic
+    identity = arithmetic.identity(len(step) - 1)
+    nothing = homogeneous(identity - identity)
+    settled = nothing.copy()
+    settled[0, 0] = arithmetic.number(1, "one")
+    settled[1:, 0] = settled[0, 1:] = arithmetic.solve_regular(identity - step[1:, 1:], step[1:, 0])
+    constant = trajectory.after_round(settled)[1:, 1:]
+    # Noise that is the same for all models is there without a model as well.
+    fresh = trajectory.after_round(nothing)
+
+    def left(second: Array) -> Array:
+        kept: Array = second - (trajectory.after_round(homogeneous(second)) - fresh)[1:, 1:]
+        return kept
+
+    operator = symmetric_operator(left, identity)
+    witness, second = (
+        unpack(arithmetic.solve_regular(operator, pack(right)), len(identity)) for right in (identity, constant)
+    )
+    if not arithmetic.is_psd(witness):
+        raise NotApplicable("the second moments do not settle: the step size is too large")
+    settled[1:, 1:] = second
+    return settled
 
 
 def _require_settling(step: Array) -> None:

@@ -9,11 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import Array, Number, plain_floats
+from fedtheory.engine.joint.averages import Averaged
 from fedtheory.engine.joint.backward import Rows, model_moments, model_rows
 from fedtheory.engine.joint.kinds import kinds_of
 from fedtheory.engine.joint.layout import Layout
 from fedtheory.engine.joint.letters import Letters
-from fedtheory.engine.joint.moments import Joint, Split, of_same_sum
+from fedtheory.engine.joint.local import LocalStage
+from fedtheory.engine.joint.moments import Joint, Split
 from fedtheory.engine.joint.round import RoundCompiler
 from fedtheory.engine.joint.transition import Group, Transition
 from fedtheory.engine.moments.recursion import Recursion
@@ -44,7 +46,6 @@ class JointTrajectory(Trajectory):
         self.definition = self.letters.definition
         self.layout = Layout(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.letters, self.layout)
-        self.joints: list[Joint] = []
         self._known: dict[int, list[tuple[Number, Transition]]] = {}
         with np.errstate(over="ignore", invalid="ignore"):
             self._run()
@@ -117,15 +118,23 @@ class JointTrajectory(Trajectory):
             yield float(np.abs(moment).max()) if moment.dtype != object else 0.0, moment
 
     def _forwards(self) -> Iterator[tuple[float, Array]]:
+        for joint in self._joints():
+            moment = self._model(joint)
+            yield max(joint.largest(), float(np.abs(moment).max())) if moment.dtype != object else 0.0, moment
+
+    def _joints(self) -> Iterator[Joint]:
+        """The moments of all vectors at the start of every round, and after the last."""
         self._require_fitting()
         joint = self._start()
-        for n in range(self.algorithm.rounds + 1):
-            moment = self._model(joint)
-            if not self.layout.own:
-                self.joints.append(joint)
-            yield max(joint.largest(), float(np.abs(moment).max())) if moment.dtype != object else 0.0, moment
-            if n < self.algorithm.rounds:
-                joint = self._after(n, joint)
+        for n in range(self.algorithm.rounds):
+            yield joint
+            joint = self._after(n, joint)
+        yield joint
+
+    def _known_joints(self) -> Iterator[Joint]:
+        """The same as far as they fit into the arithmetic."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield from itertools.islice(self._joints(), len(self.moments))
 
     def _after(self, n: int, joint: Joint) -> Joint:
         parts = [transition.after(joint).scaled(chance) for chance, transition in self.transitions(n)]
@@ -133,6 +142,12 @@ class JointTrajectory(Trajectory):
         for part in parts[1:]:
             total = total.plus(part)
         return total.symmetric()
+
+    def after_round(self, shared: Array) -> Array:
+        """E (1, s)(1, s)' after the first round, (a, a), where clients keep no vectors."""
+        kinds, zeros = len(self.letters.kinds.counts), self.problem.arithmetic.zeros
+        nothing = (zeros(kinds, 0, len(shared)), zeros(kinds, 0, kinds, 0), zeros(kinds, 0, 0))
+        return self._after(0, Joint(shared, *nothing)).shared
 
     def _begin(self) -> tuple[Array, Array]:
         """(1, s), (a,), and c of one client of each kind, (G, b), at the start."""
@@ -163,21 +178,19 @@ class JointTrajectory(Trajectory):
 
     def _model(self, joint: Joint) -> Array:
         """E (1, x - x*)(1, x - x*)' of the model that errors are about, (d+1, d+1)."""
-        numbers, (shared, own) = self.letters, self._model_maps
-        kinds, d = joint.kinds, self.problem.dimension
-        averaged = Split(self.problem.arithmetic.zeros(kinds, d, len(joint.shared)), own)
-        totals = self.group.counts * numbers.shares
-        found = of_same_sum(joint, averaged, totals, shared)
-        crossed = found.shared[0]
-        second = crossed @ shared.T
-        if own.size:
-            second = second + np.tensordot(totals, found.own @ own.transpose(0, 2, 1), axes=1)
-            each = own @ joint.excess @ own.transpose(0, 2, 1)
-            second = second + np.tensordot(totals * numbers.shares, each, axes=1)
-        moment = self.problem.arithmetic.zeros(d + 1, d + 1)
-        moment[0, 0] = joint.shared[0, 0]
-        moment[1:, 0], moment[0, 1:], moment[1:, 1:] = crossed[:, 0], crossed[:, 0], second
-        return moment
+        return self._averaged_models(joint).moment
+
+    def _averaged_models(self, joint: Joint) -> Averaged:
+        """The model as an average of vectors that clients have."""
+        shared, own = self._model_maps
+        each = Split(np.broadcast_to(shared, (len(own), *shared.shape)), own)
+        return Averaged(joint, self._totals, self.letters.shares, each, shared)
+
+    @cached_property
+    def _totals(self) -> Array:
+        """p_i of all clients of a kind, (G,)."""
+        totals: Array = self.group.counts * self.letters.shares
+        return totals
 
     @cached_property
     def _model_maps(self) -> tuple[Array, Array]:
@@ -233,11 +246,18 @@ class JointTrajectory(Trajectory):
             raise NotApplicable("the step size changes from round to round")
         shared, clients = self._begin()
         model, own = self._model_maps
-        totals = self.group.counts * self.letters.shares
+        totals = self._totals
         averaged = (totals[:, None, None] * own).transpose(1, 0, 2).reshape(len(model), clients.size)
         return self._mean_map(), np.concatenate([shared, clients.ravel()]), np.concatenate([model, averaged], axis=1)
 
-    # Inside rounds: the average of the clients' iterates, where they all start from the server's vectors.
+    # Clients beside their average: their models between rounds, and their iterates inside rounds.
+
+    @cached_property
+    def client_spread(self) -> Array:
+        """E sum_i p_i |x_i^n - xbar^n|^2 of the models that clients keep between rounds, (T+1,)."""
+        if not isinstance(self.definition.model, Average):
+            raise NotApplicable(f"the clients of {self.definition.name} keep no models between rounds")
+        return np.array([self._averaged_models(joint).spread for joint in self._known_joints()])
 
     @property
     def recursion(self) -> Recursion:  # type: ignore[override]
@@ -259,19 +279,23 @@ class JointTrajectory(Trajectory):
 
         A client that has finished its steps stays where it is.
         """
-        if self.layout.own:
-            raise NotApplicable(f"the clients of {self.definition.name} keep vectors of their own between rounds")
-        return [list(self._round(n, joint)) for n, joint in enumerate(self.joints[: len(self.moments) - 1])]
+        rounds = range(len(self.moments) - 1)
+        return [list(self._round(n, joint)) for n, joint in zip(rounds, self._known_joints(), strict=False)]
 
     def _round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
-        d, shares = self.problem.dimension, self.letters.shares
-        totals = self.group.counts * shares
-        stage = self.transitions(n)[0][1].maps.stage
+        outcomes = self.transitions(n)
+        found = (self._iterates(transition.maps.stage, joint) for _, transition in outcomes)
+        for step in zip(*found, strict=True):
+            parts = [
+                (chance * one.moment[1:, 1:], chance * one.apart)
+                for (chance, _), one in zip(outcomes, step, strict=True)
+            ]
+            yield sum(second for second, _ in parts), sum(apart for _, apart in parts)
+
+    def _iterates(self, stage: LocalStage, joint: Joint) -> Iterator[Averaged]:
+        """The first local vector after k = 0 .. K steps."""
+        d = self.problem.dimension
         for forms, noise in zip(stage.iterates, stage.noises(joint.known()), strict=True):
-            maps, own = forms.state[:, :d], noise[:, :d, :d]
-            average = weighted_sum(totals, maps)
-            spread = weighted_sum(totals * shares, own)
-            apart = maps - average
-            carried = ((apart @ joint.shared) * apart).sum(axis=(1, 2))
-            drift = carried + (1 - 2 * shares) * own.trace(axis1=1, axis2=2) + spread.trace()
-            yield average @ joint.shared @ average.T + spread, drift
+            each = Split.of(forms.state[:, :d], self.layout.shared)
+            average = weighted_sum(self._totals, each.shared)
+            yield Averaged(joint, self._totals, self.letters.shares, each, average, noise[:, :d, :d])

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
+from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.language.assumptions.assumption import Assumption, expect
+
+_ROUNDING = 1e-9
+"""How far floats may be from the step sizes that are stated, relative to them."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,38 @@ def of_algorithm(*names: str) -> OfAlgorithm:
 scaffold, scaffnew, dsgd = of_algorithm("scaffold"), of_algorithm("scaffnew"), of_algorithm("dsgd")
 compressed, server_momentum = of_algorithm("compressed"), of_algorithm("fedavgm")
 fedprox, fednova = of_algorithm("fedprox"), of_algorithm("fednova")
+
+
+def _decreasing_steps(run: Run) -> Number:
+    """c, where the steps of round n are 2/(mu tau (n + c))."""
+    work, mu = run.algorithm.work, run.strong_convexity
+    expect(run.algorithm.name == "fedavg", f"the algorithm is {run.algorithm.name}, not fedavg")
+    expect(mu > 0, "a client's objective is not strongly convex")
+    expect(work.common_steps, "the clients take different numbers of local steps")
+    expect((work.step_sizes == work.step_sizes[0]).all(), "the clients use different step sizes")
+    scale = mu * max(work.steps) / 2
+    shift, rounding = 1 / (scale * work.step_sizes[0]), 0 if run.arithmetic.is_rigorous else _ROUNDING
+    for n, k in product(range(run.algorithm.rounds), range(max(work.steps))):
+        ratio = scale * work.sizes_at(n, k)[0] * (n + shift)
+        expect(abs(ratio - 1) <= rounding, f"the step size of round {n} is not 2/(mu tau (n + c))")
+    return shift
+
+
+decreasing_steps = OfAlgorithm(
+    "decreasing steps",
+    r"the algorithm is fedavg, with steps of size $2/(\mu\tau(n+c))$ in round $n$",
+    _decreasing_steps,
+)
+
+
+def _heavy_ball(run: Run) -> None:
+    server_momentum.require(run)
+    defined = run.algorithm.defined
+    flags = [] if defined is None else [p.letter for p in defined.algorithm.parameters if p.key == "nesterov"]
+    expect(defined is not None and all(defined.values[flag] == 0 for flag in flags), "the momentum is Nesterov's")
+
+
+heavy_ball = OfAlgorithm("heavy ball", "the algorithm is fedavgm, with heavy-ball momentum", _heavy_ball)
 
 
 def _update_rule(run: Run) -> None:

@@ -1,14 +1,28 @@
-"""Numbers of algorithms that are definitions, and where the mean of a model settles."""
+"""Numbers of algorithms that are definitions, where the mean of a model settles, and how far clients are apart."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import Number
 from fedtheory.engine.moments.stationary import stationary_mean
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.quantities.notion import constant
+from fedtheory.language.assumptions import decreasing_steps
+from fedtheory.language.quantities.measuring.axes import on_rounds
+from fedtheory.language.quantities.notion import Quantity, constant, per_round
+
+if TYPE_CHECKING:
+    from fedtheory.engine.joint import JointTrajectory
+
+
+def _joint(run: Run) -> JointTrajectory:
+    """The trajectory of a run whose algorithm is a definition."""
+    from fedtheory.engine.joint import JointTrajectory
+
+    trajectory = run.trajectory
+    assert isinstance(trajectory, JointTrajectory)
+    return trajectory
 
 
 def _parameter(run: Run, key: str) -> Number:
@@ -26,6 +40,7 @@ communication_probability = constant(
     "probability that an iteration communicates",
     lambda run: _parameter(run, "probability"),
 )
+momentum = constant("momentum", r"\beta", "momentum of the server", lambda run: _parameter(run, "momentum"))
 compression_variance = constant(
     "compression_variance",
     r"\omega",
@@ -52,11 +67,9 @@ def _limiting_mean_distance_sq(run: Run) -> Any:
     if run.algorithm.defined is None:
         limit = stationary_mean(run.trajectory.recursion)
     else:
-        from fedtheory.engine.joint import JointTrajectory, limiting_mean
+        from fedtheory.engine.joint import limiting_mean
 
-        trajectory = run.trajectory
-        assert isinstance(trajectory, JointTrajectory)
-        limit = limiting_mean(trajectory)
+        limit = limiting_mean(_joint(run))
     return limit @ limit
 
 
@@ -65,4 +78,50 @@ limiting_mean_distance_sq = constant(
     r"\|\lim_{n\to\infty}\mathbb E x^n-x^*\|^2",
     "|lim E x^n - x*|^2, where the mean of the model settles from the run's start",
     _limiting_mean_distance_sq,
+)
+
+
+def _mixing_contraction_sq(run: Run) -> Any:
+    mixing = None if run.algorithm.defined is None else run.algorithm.defined.mixing
+    if mixing is None:
+        raise NotApplicable(f"{run.algorithm.name} has no graph")
+    away = mixing - run.arithmetic.array([[1] * len(mixing)] * len(mixing)) / len(mixing)
+    return run.arithmetic.largest_eigenvalue(away.T @ away)
+
+
+mixing_contraction = constant(
+    "mixing_contraction",
+    r"\rho",
+    "rho = |W - J|, the second largest singular value of the mixing matrix, J averaging all: 1 - rho is its "
+    "spectral gap",
+    _mixing_contraction_sq,
+    root=True,
+)
+
+
+def _client_spread(run: Run) -> Any:
+    if run.algorithm.defined is None:
+        raise NotApplicable(f"the clients of {run.algorithm.name} keep no models between rounds")
+    return _joint(run).client_spread
+
+
+consensus_distance_sq = per_round(
+    "consensus_distance_sq",
+    r"\sum_ip_i\mathbb E\|x_i^{(t)}-\bar x^{(t)}\|^2",
+    "for each round t: sum_i p_i E|x_i^t - xbar^t|^2 of the models that clients keep, at the start of the round",
+    lambda run: on_rounds(_client_spread(run)[:-1]),
+)
+final_consensus_distance_sq = Quantity(
+    "final_consensus_distance_sq",
+    r"\sum_ip_i\mathbb E\|x_i^T-\bar x^T\|^2",
+    "sum_i p_i E|x_i^T - xbar^T|^2 of the models that clients keep, after the last round",
+    lambda run: _client_spread(run)[-1],
+)
+
+
+step_shift = constant(
+    "step_shift",
+    "c",
+    "c of the step sizes eta_n = 2/(mu tau (n + c)) of round n, for all local steps",
+    decreasing_steps.require,
 )

@@ -16,11 +16,23 @@ limiting_suboptimality = constant(
     "limit of average_suboptimality for ever more rounds, from the fixed point of the second moments",
     lambda run: stationary_round_suboptimality(run.trajectory.recursion),
 )
+
+
+def _limiting_distance_sq(run: Run) -> Any:
+    if run.algorithm.defined is None:
+        return stationary_distance_sq(run.trajectory.recursion)
+    from fedtheory.engine.joint import JointTrajectory, limiting_moment
+
+    trajectory = run.trajectory
+    assert isinstance(trajectory, JointTrajectory)
+    return limiting_moment(trajectory)[1:, 1:].trace()
+
+
 limiting_distance_sq = constant(
     "limiting_distance_sq",
     r"\lim_{i\to\infty}\mathbb E\|w^o-w_i\|^2",
     "limit of E|x^n - x*|^2 for ever more rounds, from the fixed point of the second moments",
-    lambda run: stationary_distance_sq(run.trajectory.recursion),
+    _limiting_distance_sq,
 )
 
 

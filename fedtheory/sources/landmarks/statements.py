@@ -13,6 +13,8 @@ from fedtheory.language.quantities import Notion
 
 M, eta, tau, T, mu, L = sp.symbols("M eta tau T mu L", positive=True)
 p, omega, sigma, D, G_star = sp.symbols("p omega sigma D G_*", nonnegative=True)
+beta, rho, zeta = sp.symbols("beta rho zeta", nonnegative=True)
+c = sp.Symbol("c", positive=True)
 limit = q.limiting_mean_distance_sq.symbol
 
 NOTATION: dict[sp.Symbol, Notion] = {
@@ -28,6 +30,10 @@ NOTATION: dict[sp.Symbol, Notion] = {
     D: q.initial_distance,
     G_star: q.optimum_gradient,
     limit: q.limiting_mean_distance_sq,
+    beta: q.momentum,
+    rho: q.mixing_contraction,
+    zeta: q.gradient_dissimilarity,
+    c: q.step_shift,
 }
 claim = partial(Claim, where=NOTATION)
 at_optimum = partial(claim, kind="limit", lhs=q.limiting_mean_distance_sq, relation="==", rhs=sp.S.Zero)
@@ -39,6 +45,10 @@ _PLAIN = (a.update_rule, a.full_participation, a.importance_weights, a.same_step
 skipped = sp.Max(1 - eta * mu, 1 - p**2)
 """The factor of one iteration of Scaffnew."""
 averaged = (1 - eta * mu) ** 2
+grown = (1 + 1 / c) * (1 + 2 / c) ** 2
+"""What the weights (n + c)(n + c + 1) of round n add to its errors, at most."""
+kept = 1 - rho**2
+"""The share of the squared distance between clients that a round of mixing takes away, at least."""
 compressed = averaged + 2 * omega * eta**2 * L**2 / M
 
 CLAIMS = (
@@ -108,6 +118,67 @@ CLAIMS = (
         conditions=[tau <= 1],
         assumptions=(a.server_momentum, a.full_participation, a.same_step_size, a.strongly_convex_clients),
         note="With one local step that is the optimum, for heavy-ball and for Nesterov momentum.",
+        verdict="supported",
+    ),
+    claim(
+        id="landmarks:fedavgm.stationary",
+        title="At the same effective step size, momentum settles no farther away than plain averaging",
+        locator="after Polyak, 1964, and Yuan, Ying and Sayed, 2016",
+        chain=(
+            q.limiting_distance_sq,
+            "<=",
+            eta * (1 + beta) * sigma**2 / (M * mu * (1 - beta) * (2 * (1 + beta) - eta * mu)),
+            "<=",
+            eta * sigma**2 / (M * mu * (2 * (1 - beta) - eta * mu)),
+        ),
+        conditions=[eta <= (1 - beta) / L, tau <= 1],
+        assumptions=(a.heavy_ball, *STEADY, a.full_participation, a.uniform_shares, a.server_step_of_one),
+        note=(
+            "With one local step momentum beta and step size eta move the model as steps of size eta/(1 - beta) do; "
+            "the last side is where plain averaging with such steps settles.  The first relation is an equation in one "
+            "dimension; both sides agree to first order in eta: momentum is no remedy for noise."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="landmarks:fedavg.decreasing-steps",
+        title="With steps that decrease like 1/n federated averaging reaches the optimum at the rate 1/T",
+        locator="after Li et al., ICLR 2020, Theorem 1, and Stich, ICLR 2019",
+        lhs=q.final_distance_sq,
+        rhs=(
+            c * (c + 1) * D**2
+            + T * grown * (4 * sigma**2 / (mu**2 * tau * M) + 2 * L**2 * (1 - 1 / tau) ** 2 * G_star**2 / (c * mu**4))
+        )
+        / ((T + c) * (T + c + 1)),
+        conditions=[mu * tau * c >= 2 * L],
+        assumptions=(
+            a.decreasing_steps,
+            a.strongly_convex_clients,
+            a.unbiased_bounded_variance,
+            a.full_participation,
+            a.uniform_shares,
+            a.server_step_of_one,
+        ),
+        note=(
+            "Compare each client with its own gradient descent from x*: distances to it shrink by (1 - eta mu)^tau, "
+            "and the mean of the clients' descents leaves x* by eta^2 L tau (tau - 1) G_*/2 at most.  Weigh round n "
+            "by (n + c)(n + c + 1).  Gradients need not be bounded; on objectives that are not quadratic the argument "
+            "has sigma^2 in place of sigma^2/M."
+        ),
+        verdict="supported",
+    ),
+    claim(
+        id="landmarks:dsgd.consensus",
+        title="Clients on a graph stay near their average, by its spectral gap",
+        locator="after Lian et al., NeurIPS 2017, and Koloskova et al., ICML 2020",
+        lhs=q.final_consensus_distance_sq,
+        rhs=2 * rho**2 * eta**2 / kept * ((1 + rho**2) / kept * zeta**2 + sigma**2),
+        conditions=[eta <= 1 / L, rho < 1],
+        assumptions=(a.dsgd, *STEADY, a.uniform_shares, a.bounded_dissimilarity),
+        note=(
+            "A gradient step moves the clients apart by at most eta zeta in the mean square and by the noise; mixing "
+            "shrinks what they are apart by rho.  By Young's inequality (1 + rho^2)/2 of the square is left."
+        ),
         verdict="supported",
     ),
     claim(

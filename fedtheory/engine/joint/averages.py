@@ -1,0 +1,95 @@
+"""The average of vectors that clients have, with their importances, and how far each of them is from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.engine.joint.moments import Joint, Split, of_same_sum
+from fedtheory.engine.moments.local import homogeneous
+from fedtheory.federation.problem.quadratic import weighted_sum
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """``vbar = sum_i p_i v_i`` of ``v_i = shared @ (1, s) + own @ c_i`` and of noise of each client's own."""
+
+    joint: Joint
+    totals: Array
+    """p_i of all clients of a kind, (G,)."""
+    shares: Array
+    """p_i of one client of each kind, (G,)."""
+    each: Split
+    """v_i, d rows."""
+    shared: Array
+    """What the average takes from (1, s), (d, a)."""
+    noise: Array | None = None
+    """Covariances of the noise in v_i, (G, d, d); None where there is none."""
+
+    @cached_property
+    def moment(self) -> Array:
+        """E (1, vbar)(1, vbar)', (d+1, d+1)."""
+        shared, known = self.shared, self.shared @ self.joint.shared
+        second, first = known @ shared.T, known[:, 0]
+        if self.each.own.size:
+            crossed = self._sum.shared[0]
+            second, first = second + crossed @ shared.T + shared @ crossed.T, first + crossed[:, 0]
+        moment = homogeneous(second if self._alone is None else second + self._own(self._alone))
+        moment[0, 0] = self.joint.shared[0, 0]
+        moment[1:, 0] = moment[0, 1:] = first
+        return moment
+
+    @cached_property
+    def apart(self) -> Array:
+        """E|v_i - vbar|^2 of each kind, (G,)."""
+        away = self.each.shared - self.shared
+        distances: Array = ((away @ self.joint.shared) * away).sum(axis=(1, 2))
+        own = self.each.own
+        if own.size:
+            crossed = own @ self.joint.cross - self._sum.shared[0]
+            squares = own @ self.joint.same_kind @ own.transpose(0, 2, 1) - 2 * self._beside
+            distances = distances + 2 * (crossed * away).sum(axis=(1, 2)) + _traces(squares)
+        if self._alone is not None:
+            own_second = self._own(self._alone).trace()
+            distances = distances + own_second + (1 - 2 * self.shares) * _traces(self._alone)
+        return distances
+
+    @property
+    def spread(self) -> Number:
+        """E sum_i p_i |v_i - vbar|^2."""
+        return self.totals @ self.apart
+
+    @cached_property
+    def _sum(self) -> Split:
+        """The average of the clients' own part, beside (1, s) and beside each client."""
+        nothing = self.each.shared[:1] - self.each.shared[:1]
+        return of_same_sum(self.joint, Split(nothing, self.each.own), self.totals, nothing[0])
+
+    @cached_property
+    def _beside(self) -> Array:
+        """E of the average's own part times that of another client of each kind, (G, d, d)."""
+        beside: Array = self._sum.own @ self.each.own.transpose(0, 2, 1)
+        return beside
+
+    @cached_property
+    def _alone(self) -> Array | None:
+        """What the second moment of v_i has that is one client's alone, (G, d, d)."""
+        own = self.each.own
+        if not own.size:
+            return self.noise
+        alone = own @ self.joint.excess @ own.transpose(0, 2, 1)
+        return alone if self.noise is None else alone + self.noise
+
+    def _own(self, alone: Array) -> Array:
+        """The second moment of what the average has from the clients alone, (d, d)."""
+        found = weighted_sum(self.totals * self.shares, alone)
+        return found + weighted_sum(self.totals, self._beside) if self.each.own.size else found
+
+
+def _traces(matrices: Array) -> Array:
+    """(G,) from (G, d, d)."""
+    traces: Array = np.trace(matrices, axis1=1, axis2=2)
+    return traces
