@@ -6,8 +6,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from time import perf_counter
+from typing import Any
 
 import numpy as np
+from conftest import Row
 
 from fedtheory.federation.problem import Problem, quadratic
 
@@ -37,6 +39,19 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     """Slope of a straight line through the logarithms of costs against those of sizes."""
     slope, _ = np.polyfit(np.log(sizes), np.log(seconds), 1)
     return float(slope)
+
+
+Scale = tuple[Sequence[int], Callable[[int], float], float]
+"""Sizes, the seconds that a size takes, and the largest exponent that is expected."""
+
+
+def require_growth(name: str, scale: Scale, benchmark: Any, row: Row) -> None:
+    """Write the exponent of a fitted power of the size into the table; it is no larger than expected."""
+    sizes, seconds, largest = scale
+    found = exponent(sizes, [seconds(size) for size in sizes])
+    benchmark.pedantic(seconds, args=(sizes[0],), rounds=1)
+    row(f"cost of {name}", f"{sizes[0]:,} to {sizes[-1]:,}", found, "exponent")
+    assert found <= largest
 
 
 def seconds_of_sympy() -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import Row
 from flint import fmpq
-from problems import best_of, random_problem
+from problems import Scale, best_of, random_problem, require_growth
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments import Trajectory
@@ -43,6 +43,24 @@ def test_ten_thousand_asynchronous_updates(ties: str, benchmark: Any, row: Row) 
     assert np.isfinite(trajectory.server_suboptimality).all()
     ratio = seconds / best_of(lambda: Trajectory(problem, waiting), 1)
     row(f"10,000 asynchronous updates, ties {ties}", "as many synchronous rounds", ratio, "times the cost")
+
+
+SCALES: dict[str, Scale] = {
+    "an asynchronous run over T": ((500, 1000, 2000, 4000), lambda size: seconds_of(20, 10, size), 1.15),
+    "an asynchronous run over M": ((10, 20, 40, 80), lambda size: seconds_of(size, 10, 500), 1.2),
+}
+
+
+def seconds_of(clients: int, dimension: int, updates: int) -> float:
+    """A run in which one client after the other reports, with set-up."""
+    problem = random_problem(clients, dimension)
+    return best_of(lambda: Trajectory(problem, asynchronous(problem, updates)), 3)
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_costs_grow_as_expected(name: str, benchmark: Any, row: Row) -> None:
+    """The exponent of a fitted power of the size is no larger than expected."""
+    require_growth(name, SCALES[name], benchmark, row)
 
 
 def dense_suboptimality(problem: Problem, algorithm: Algorithm) -> Array:

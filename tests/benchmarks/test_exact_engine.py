@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import Row
-from problems import best_of, exponent, random_problem
+from problems import Scale, best_of, random_problem, require_growth
 
 from fedtheory.engine import sampling
 from fedtheory.engine.moments.recursion import Recursion
@@ -70,7 +69,7 @@ def seconds_of_a_run(problem: Problem, rounds: int = ROUNDS, local_steps: int = 
     return best_of(lambda: q.average_suboptimality.on(Run(problem, algorithm)))
 
 
-SCALES: dict[str, tuple[Sequence[int], Callable[[int], float], float]] = {
+SCALES: dict[str, Scale] = {
     "a round over M": ((10, 100, 1000, 10_000), lambda size: seconds_of_a_round(random_problem(size)), 0.1),
     "a round over d": ((16, 32, 64, 128), lambda size: seconds_of_a_round(random_problem(10, size)), 3.2),
     "a round over tau": ((2, 8, 32, 128), lambda size: seconds_of_a_round(random_problem(10), size), 0.1),
@@ -78,14 +77,9 @@ SCALES: dict[str, tuple[Sequence[int], Callable[[int], float], float]] = {
     "a run over M": ((100, 300, 1000, 3000), lambda size: seconds_of_a_run(random_problem(size)), 1.2),
     "a run over tau": ((8, 32, 128, 512), lambda size: seconds_of_a_run(random_problem(10), 200, size), 1.2),
 }
-"""For each cost the sizes, the seconds, and the largest exponent that is expected."""
 
 
 @pytest.mark.parametrize("name", SCALES)
 def test_costs_grow_as_expected(name: str, benchmark: Any, row: Row) -> None:
     """The exponent of a fitted power of the size is no larger than expected."""
-    sizes, seconds, largest = SCALES[name]
-    found = exponent(sizes, [seconds(size) for size in sizes])
-    benchmark.pedantic(seconds, args=(sizes[0],), rounds=1)
-    row(f"cost of {name}", f"{sizes[0]:,} to {sizes[-1]:,}", found, "exponent")
-    assert found <= largest
+    require_growth(name, SCALES[name], benchmark, row)

@@ -1,0 +1,75 @@
+"""What runs on data cost: mini-batches of clients with their own rows, and what clients with few rows save."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Row
+from problems import Scale, best_of, require_growth
+
+from fedtheory.engine.moments import Trajectory
+from fedtheory.engine.moments import recursion as recursions
+from fedtheory.federation import fedavg
+from fedtheory.federation.client_data import ClientData
+from fedtheory.federation.problem import Problem, least_squares
+
+pytestmark = pytest.mark.slow
+GIBIBYTE = 2**30
+
+
+def data_problem(clients: int, rows: int, dimension: int) -> Problem:
+    """Independent rows with curvatures of about one, outputs of a linear model and noise, mini-batches of eight."""
+    generator = np.random.default_rng(clients)
+    inputs = generator.standard_normal((clients, rows, dimension)) / np.sqrt(2 * dimension)
+    outputs = inputs.sum(axis=2) + 0.1 * generator.standard_normal((clients, rows))
+    return least_squares(ClientData(tuple(inputs), tuple(outputs)), np.zeros(dimension), batch=8)
+
+
+def run_on_data(problem: Problem, rounds: int, local_steps: int = 5) -> Trajectory:
+    """Moments of a run, with set-up; the problem is new, so that nothing of it is known."""
+    algorithm = fedavg(problem, rounds=rounds, local_step_size=0.1, local_steps=local_steps)
+    return Trajectory(problem, algorithm)
+
+
+def seconds_of(clients: int, rows: int, dimension: int, rounds: int) -> float:
+    problem = data_problem(clients, rows, dimension)
+    return best_of(lambda: run_on_data(problem, rounds), 3)
+
+
+SCALES: dict[str, Scale] = {
+    "a run on data over T": ((25, 50, 100, 200), lambda size: seconds_of(5, 130, 65, size), 1.15),
+    "a run on data over M": ((5, 10, 20, 40), lambda size: seconds_of(size, 130, 65, 20), 1.25),
+    "a run on data over d": ((25, 50, 100, 200), lambda size: seconds_of(5, 2 * size, size, 20), 2.8),
+}
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_costs_grow_as_expected(name: str, benchmark: Any, row: Row) -> None:
+    """The exponent of a fitted power of the size is no larger than expected."""
+    require_growth(name, SCALES[name], benchmark, row)
+
+
+@pytest.mark.parametrize("dimension", [65, 200])
+def test_clients_with_few_rows_work_in_few_dimensions(dimension, monkeypatch, benchmark: Any, row: Row) -> None:
+    """Ten clients with a row for every ten dimensions, against the same run in all dimensions."""
+    problem = data_problem(10, dimension // 10, dimension)
+    quick = best_of(lambda: run_on_data(problem, 30), 3)
+    benchmark.pedantic(run_on_data, args=(problem, 30), rounds=1)
+    monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
+    slow = best_of(lambda: run_on_data(problem, 30), 1)
+    row(f"run on data, d = {dimension}, {dimension // 10} rows each", "in all dimensions", slow / quick, "times faster")
+    assert slow > 2 * quick
+
+
+def test_a_hundred_clients_in_two_hundred_dimensions_fit(benchmark: Any, row: Row) -> None:
+    """The largest memory of a run with a hundred clients, two hundred dimensions and full rank, against a gibibyte."""
+    problem = data_problem(100, 250, 200)
+    tracemalloc.start()
+    benchmark.pedantic(run_on_data, args=(problem, 2), rounds=1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    row("memory of a run on data, M = 100, d = 200", "one GiB", peak / GIBIBYTE, "times as much")
+    assert peak < GIBIBYTE
