@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL, plain_float
@@ -22,6 +23,7 @@ from verify.check.outcome import unclearness
 from verify.content import judged_with
 from verify.counterexamples import counterexample
 from verify.falsify import Glance, glance
+from verify.falsify.shrink import burden, shrink
 from verify.processes import as_finished
 from verify.tailored import ENOUGH, lacking, made_for
 from verify.trials import Outcome, counts, require_testable, try_claims
@@ -208,11 +210,25 @@ def _concluded(target: Target, outcomes: Sequence[Outcome], search: float) -> Cl
     """The verdict on a claim from its outcomes, its proof, and for an open claim of one's own a search."""
     is_proved = _may_be_proved(target, outcomes) and prove(resolve(target)).verdict == "proved"
     verdict = _verdict(target, outcomes, is_proved)
+    if verdict.verdict == "refuted" and verdict.is_own and search > 0:
+        return _simpler(verdict, search)
     if verdict.verdict not in _OPEN or not verdict.is_own or not verdict.claim.is_testable:
         return verdict
     if verdict.claim.rate is None:
         verdict = _weighed(verdict, outcomes)
     return _after(verdict, glance(verdict.claim, search)) if search > 0 else verdict
+
+
+def _simpler(verdict: ClaimVerdict, seconds: float) -> ClaimVerdict:
+    """The same with a simpler counterexample than the instance, where a search reaches one; rates keep theirs."""
+    claim, run = verdict.claim, verdict.run
+    if run is None or claim.rate is not None:
+        return verdict
+    found = glance(claim, seconds).counterexample
+    reached = shrink(claim, run, perf_counter() + seconds / 4) if found is None else found
+    asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
+    best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
+    return replace(verdict, run=best, sides=Sides.of(check(claim, parse_run(best, RATIONAL))))
 
 
 def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:

@@ -35,6 +35,7 @@ def require_wellformed(claim: Claim) -> None:
         _expect(name, fits, f"one of {', '.join(words)}", value)
     _require_meanings(claim)
     for field, side in _sides(claim):
+        _expect(field, not isinstance(side, Rate), "a side; a rate stands by itself, as rate=Rate(...)", side)
         _expect(field, _is_number(side), _NUMBER, side)
         _expect(field, _has_small_powers(side), f"exponents of at most {_LARGEST_EXPONENT}, without powers", side)
     _require_bound(claim)

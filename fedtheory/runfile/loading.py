@@ -10,6 +10,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -68,6 +69,10 @@ def one_line(home: Path) -> Iterator[None]:
 
 
 def _message(error: BaseException) -> str:
+    """What went wrong; of a name that something does not have, the nearest one that it has."""
+    if isinstance(error, AttributeError) and error.name is not None:
+        near = get_close_matches(error.name, dir(error.obj), n=1)
+        return f"{error}{f'; is {near[0]!r} meant?' if near else ''}"
     return error.msg if isinstance(error, SyntaxError) else str(error)
 
 
@@ -76,5 +81,8 @@ def _place(error: BaseException, home: Path) -> tuple[str | Path, int | None]:
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(home)]
-    return (own[-1].filename, own[-1].lineno) if own else (home, None)
+    # Python names a file by its whole path, however the user wrote it.
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(home.absolute())]
+    if not own:
+        return home, None
+    return home if home.is_file() else own[-1].filename, own[-1].lineno

@@ -135,6 +135,30 @@ def test_a_whole_file(command, tmp_path: Path) -> None:
     assert all(fault in " ".join(line.split()) for fault in map(" ".join, map(str.split, faults.values())))
 
 
+MISSPELT = """
+from fedtheory import Claim, Rate, quantities as q
+first = Claim(id="mine:first", lhs=q.max_drift, rhs=q.rounds, where={})
+error = q.average_suboptimalty
+"""
+
+
+def test_a_name_that_is_misspelt(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is named, and the name that is meant, also where the file is named without its folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(MISSPELT)
+    for name in ("mine.py", str(tmp_path / "mine.py")):
+        complaint = command("verify", name).complaint()
+        assert f"{name}, line 4: cannot be executed: AttributeError" in complaint
+        assert "is 'average_suboptimality' meant?" in complaint
+
+
+def test_a_rate_is_no_side(command, tmp_path: Path) -> None:
+    """One line says how a rate is written."""
+    path = tmp_path / "mine.py"
+    path.write_text(FAULTY.replace("rate=Rate(q.average_suboptimality, 1 / T, T)", "lhs=Rate(q.max_drift, 1 / T, T)"))
+    assert "rate=Rate(...)" in command("verify", f"{path}:rate").complaint()
+
+
 def test_a_rate_shows_its_numbers(command, tmp_path: Path) -> None:
     """The rungs of the ladder with the ratio at each, and the limit that refutes."""
     path = tmp_path / "mine.py"
@@ -144,6 +168,28 @@ def test_a_rate_shows_its_numbers(command, tmp_path: Path) -> None:
     assert "T = 256: left side" in outcome.out
     assert "it tends to" in outcome.out
     assert "Traceback" not in outcome.err
+
+
+WIDE = """
+import sympy as sp
+from fedtheory import Claim, quantities as q
+
+eta, tau, T, L, D = sp.symbols("eta tau T L D", positive=True)
+where = {eta: q.local_step_size, tau: q.local_steps, T: q.rounds, L: q.smoothness, D: q.initial_distance}
+descent = Claim(id="mine:descent", lhs=q.final_suboptimality, rhs=D**2 / (2 * eta * tau * T), where=where,
+                conditions=[eta <= 2 / L])
+"""
+
+
+def test_a_counterexample_is_simpler_than_its_instance(command, tmp_path: Path) -> None:
+    """Where gradient descent with a step size of 2/L is said to converge, one client in one dimension says enough."""
+    path = tmp_path / "mine.py"
+    path.write_text(WIDE)
+    claim = command("verify", f"{path}:descent", "--jobs", "1", "--json").document["claims"][0]
+    assert claim["verdict"] == "refuted"
+    assert len(claim["run"]["problem"]["hessians"]) == 1
+    assert len(claim["lhs"]) + len(claim["rhs"]) < 16
+    assert claim["worst_ratio"] >= Fraction(claim["ratio"]) - Fraction(1, 10**9)
 
 
 def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
