@@ -116,10 +116,7 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
     # The sum comes first: that it is wrong is seen sooner than that a sign is.
     yield _sum_of(numbers, relation, [c * factor for c, (_, factor, _) in zip(coefficients, premises, strict=True)])
     for coefficient, (part, _, vanishes) in zip(coefficients, premises, strict=True):
-        if vanishes:
-            signed = _is_finite(coefficient, numbers, conditions)
-        else:
-            signed = relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions)
+        signed = vanishes or (relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions))
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
 
 
@@ -129,16 +126,6 @@ def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> 
     )
     holds = is_zero(rest, numbers.roots)
     return Step("the sum" + ("" if holds else f"; what is left over is {quotient(rest).expression}"), holds)
-
-
-def _is_finite(coefficient: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> bool:
-    """Whether no denominator in a coefficient vanishes, as is shown for each of its factors."""
-    for factor in sp.Mul.make_args(coefficient):
-        is_divisor = factor.is_Pow and factor.exp.is_negative
-        below = factor.base if is_divisor else sp.Mul(*quotient(factor).factored_below())
-        if not any(is_nonnegative(sign / below, numbers, conditions) for sign in (1, -1)):
-            return False
-    return True
 
 
 def _name(part: Part) -> str:

@@ -1,0 +1,110 @@
+"""What the theory of a local step takes for granted holds at every step of exact runs, in the mean and on each path.
+
+What a vector is in terms of others becomes an equation, and what an assumption says becomes an inequality; both are
+claims of their own, which are checked in rationals like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sympy as sp
+from test_lemmas_of_runs import IN_THE_PLANE, ONCE, RUNS, UPDATES, run
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expectation, Expr, Inner, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs import theory_of
+from fedtheory.proofs.comparators import noise_at_y
+from fedtheory.proofs.letters import in_plain_letters
+from verify.check import check
+
+SHARED = (
+    q.server_model,
+    q.optimum,
+    q.centralised_model,
+    q.local_iterate,
+    q.client_optimum,
+    q.gradient_noise,
+    q.stochastic_gradient,
+    q.gradient_deviation,
+    q.average_iterate,
+    q.next_centralised_model,
+    q.next_local_iterate,
+    q.next_average_iterate,
+    q.objective,
+    q.client_objective,
+    q.local_step_size,
+    q.smoothness,
+    q.noise_deviation,
+    q.second_moment,
+    q.gradient_dissimilarity,
+    q.mean_dissimilarity,
+    q.client_optimum_distance,
+    q.nearest_start,
+    q.client_dissimilarity,
+    q.noise_smoothness,
+    q.local_step_index,
+)
+POINTS = {
+    "the optimum": (q.noise_at_optimum, q.dissimilarity_at_optimum),
+    "a comparator": (q.comparator, q.comparator_noise, q.comparator_dissimilarity),
+}
+ASSUMED = {
+    "bounded variance": (a.unbiased_bounded_variance,),
+    "full gradients": (a.full_gradients, a.bounded_dissimilarity),
+    "bounded dissimilarity": (a.bounded_dissimilarity,),
+    "bounded mean dissimilarity": (a.bounded_mean_dissimilarity,),
+    "bounded second moment": (a.bounded_second_moment,),
+    "smooth noise": (a.smooth_noise,),
+}
+
+
+def runs() -> Iterator[Run]:
+    """Those at the edge, and two in the plane, one of them with clients that have the same Hessian."""
+    yield from map(run, RUNS | UPDATES)
+    alike = {**IN_THE_PLANE, "hessians": [[["1", "0"], ["0", "2"]]] * 2}
+    for problem in (IN_THE_PLANE, alike):
+        table = {"problem": {"kind": "quadratic", **problem, "noise": "1"}, "algorithm": ONCE}
+        yield parse_run(table, RATIONAL)
+
+
+def stated(claim: Claim) -> Iterator[tuple[str, str, Expr]]:
+    """What the theory of a claim takes for granted: its name, a relation to zero, and what is in this relation."""
+    theory = theory_of(claim)
+    for letter, definition in theory.definitions.items():
+        if letter in claim.where:
+            yield str(letter), "==", norm_sq(letter - definition)
+    for name, slack in theory.assumed.items():
+        # No claim can name the noise at the comparator.
+        if not slack.has(noise_at_y):
+            yield name, ">=", slack
+
+
+def in_the_mean(slack: Expr) -> Expr:
+    """A sum whose random terms stand inside an expectation."""
+    parts = sp.Add.make_args(sp.expand(slack))
+    random = [part for part in parts if part.atoms(Inner, Value)]
+    return Expectation(sp.Add(*random)) + sp.Add(*(part for part in parts if part not in random))
+
+
+@pytest.mark.parametrize("place", ["step", "path"])
+@pytest.mark.parametrize("assumed", ASSUMED)
+@pytest.mark.parametrize("point", POINTS)
+def test_what_a_theory_says_of_steps_holds_at_each_of_them(point: str, assumed: str, place: Any) -> None:
+    """One client, one step, no noise, flat objectives, stale models, unequal weights."""
+    where: dict[sp.Symbol, Any] = {sp.Symbol(notion.name): notion for notion in (*SHARED, *POINTS[point])}
+    shared: dict[str, Any] = {"id": "t:lemma", "place": place, "assumptions": (a.same_local_work, *ASSUMED[assumed])}
+    plain = in_plain_letters(Claim(lhs=0, rhs=0, where=where, **shared))
+    for name, relation, slack in stated(plain):
+        left = slack if place == "path" else in_the_mean(slack)
+        used = {letter: notion for letter, notion in plain.where.items() if letter in left.free_symbols}
+        claim = Claim(lhs=left, relation=relation, rhs=0, where=used, **shared)
+        found = [check(claim, one).holds for one in runs()]
+        assert False not in found, name
+        assert True in found, name
