@@ -15,13 +15,20 @@ from fedtheory.language.registry import find
 from fedtheory.proofs import examine
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.runfile import parse_run
-from fedtheory.sources.renard2022.statements import sharper
+from fedtheory.sources.renard2022.statements import any_point, sharper
 from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta
 from verify.check import check
 
-STEP, DRIFT, MEAN, THEOREM = (
+STEP, DRIFT, MEAN, THEOREM, ANY, ANY_STEP = (
     find(f"renard2022:{name}")
-    for name in ("lemma-2.2.halved.step", "lemma-2.3.growing", "lemma-2.3.mean.growing", "thm-2.1.halved")
+    for name in (
+        "lemma-2.2.halved.step",
+        "lemma-2.3.growing",
+        "lemma-2.3.mean.growing",
+        "thm-2.1.halved",
+        "thm-2.1.any-point",
+        "thm-2.1.any-point.step",
+    )
 )
 NOT_CONVEX = [*(known for known in STEP.assumptions if known is not a.convex_and_smooth), a.smooth]
 CHANGES: dict[str, tuple[Claim, dict[str, Any]]] = {
@@ -46,6 +53,11 @@ CHANGES: dict[str, tuple[Claim, dict[str, Any]]] = {
     "half of the noise": (THEOREM, {"rhs": THEOREM.rhs - sharper.noise / 2}),
     "half of the drift": (THEOREM, {"rhs": THEOREM.rhs - L * sharper.mean_drift_bound / 4}),
     "the theorem of longer steps": (THEOREM, {"conditions": [eta <= 2 / L]}),
+    "any point without its gap": (ANY, {"rhs": ANY.rhs - any_point.gap}),
+    "any point at half its distance": (ANY, {"rhs": ANY.rhs - any_point.start_term / 2}),
+    "any point with half of the noise": (ANY, {"rhs": ANY.rhs - sharper.noise / 2}),
+    "any point with longer steps": (ANY_STEP, {"conditions": [eta <= 2 / L]}),
+    "a step to any point with half of the noise": (ANY_STEP, {"rhs": ANY_STEP.rhs - sharper.noise / 2}),
 }
 
 
@@ -88,3 +100,15 @@ def test_longer_steps_are_no_matter_of_proof() -> None:
     found = check(replace(THEOREM, conditions=()), run)
     assert found.applicable
     assert found.holds is False
+
+
+@pytest.mark.parametrize("start", ["0", "1", "100"])
+def test_no_point_is_worse_than_the_optimum(start: str) -> None:
+    """The best point makes the bound no larger than x* does; where the start is the optimum they are the same."""
+    problem = {"kind": "quadratic", "hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "noise": "1"}
+    algorithm = {"local_step_size": "1/4", "local_steps": 2, "rounds": 3}
+    run = parse_run({"problem": {**problem, "start": [start]}, "algorithm": algorithm}, RATIONAL)
+    best, at_optimum = (check(claim, run).worst for claim in (ANY, THEOREM))
+    assert best.holds is at_optimum.holds is True
+    assert best.lhs <= best.rhs <= at_optimum.rhs
+    assert (best.rhs == at_optimum.rhs) is (start == "0")

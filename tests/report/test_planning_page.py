@@ -20,6 +20,7 @@ CLAIMS = (
     "renard2022:thm-2.1.quiet",
     "renard2022:thm-2.1.sharp",
     "renard2022:thm-2.1.halved",
+    "renard2022:thm-2.1.any-point",
     "liu2022:thm-1",
     "liu2022:thm-1.sharp",
     "liu2022:thm-3",

@@ -13,6 +13,7 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import PAIR, SPREAD
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
+from fedtheory.sources.renard2022.statements.any_point import v
 from fedtheory.sources.renard2022.statements.notation import (
     F,
     F_i,
@@ -108,6 +109,16 @@ def _spread_step(steps: sp.Expr) -> list[Term]:
         Term((2 * eta / L - eta**2) * (1 + 1 / steps), square(_F_PULL), averaged=True),
         Term((1 + steps) * eta**2, assumption("bounded dissimilarity"), averaged=True),
         Term(_ONE, square(Average(_PULLED - eta * _MISFIT))),
+    ]
+
+
+def _halved_step(point: sp.Symbol) -> list[Term]:
+    """One step, seen from x* or from any other point."""
+    return [
+        Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
+        Term(_ONE, convexity(F_i, point, x_i), averaged=True),
+        Term(eta * (1 - L * eta) / 2, square(Average(Gradient(F_i, x_i)))),
+        Term(eta * (1 + L * eta) / (2 * M), assumption("bounded variance"), averaged=True),
     ]
 
 
@@ -248,16 +259,7 @@ CERTIFICATES = [
         claim="renard2022:thm-2.1.sharp",
         links=[[*_TELESCOPED, Part(L, "renard2022:lemma-2.3.mean")]],
     ),
-    Certificate(
-        claim="renard2022:lemma-2.2.halved.step",
-        links=[
-            [
-                *_GAPS,
-                Term(eta * (1 - L * eta) / 2, square(Average(Gradient(F_i, x_i)))),
-                Term(eta * (1 + L * eta) / (2 * M), assumption("bounded variance"), averaged=True),
-            ]
-        ],
-    ),
+    Certificate(claim="renard2022:lemma-2.2.halved.step", links=[_halved_step(x_star)]),
     MeanCertificate(claim="renard2022:lemma-2.2.halved", step="renard2022:lemma-2.2.halved.step", span="round"),
     MeanCertificate(claim="renard2022:thm-2.1.halved.steps", step="renard2022:lemma-2.2.halved.step", span="run"),
     Combination(
@@ -267,6 +269,19 @@ CERTIFICATES = [
                 Part(_ONE, "renard2022:thm-2.1.halved.steps"),
                 Part(-_SHARE, facts.TELESCOPED_PROGRESS),
                 Part(_SHARE, facts.FINAL_DISTANCE),
+                Part(L / 2, "renard2022:lemma-2.3.mean.growing"),
+            ]
+        ],
+    ),
+    Certificate(claim="renard2022:thm-2.1.any-point.step", links=[_halved_step(v)]),
+    MeanCertificate(claim="renard2022:thm-2.1.any-point.steps", step="renard2022:thm-2.1.any-point.step", span="run"),
+    Combination(
+        claim="renard2022:thm-2.1.any-point",
+        links=[
+            [
+                Part(_ONE, "renard2022:thm-2.1.any-point.steps"),
+                Part(-_SHARE, facts.TELESCOPED_FROM_COMPARATOR),
+                Part(_SHARE, facts.FINAL_COMPARATOR_DISTANCE),
                 Part(L / 2, "renard2022:lemma-2.3.mean.growing"),
             ]
         ],

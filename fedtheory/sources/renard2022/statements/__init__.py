@@ -1,6 +1,7 @@
 """The statements in the order of the pages: a module for each part, each repair right behind what it corrects."""
 
 from fedtheory.sources.renard2022.statements import (
+    any_point,
     lemma_2_2_noise,
     lemma_2_2_smoothness,
     properties,
@@ -13,6 +14,7 @@ CLAIMS = (
     *setting.CLAIMS,
     *theorem.CLAIMS,
     *sharper.CLAIMS,
+    *any_point.CLAIMS,
     *lemma_2_2_smoothness.CLAIMS,
     *lemma_2_2_noise.CLAIMS,
     *properties.CLAIMS,
