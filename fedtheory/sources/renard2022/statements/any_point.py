@@ -9,6 +9,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
 from fedtheory.sources.renard2022.statements.lemma_2_2_smoothness import client_distance_sq
 from fedtheory.sources.renard2022.statements.notation import (
     ALL_ASSUMPTIONS,
@@ -30,7 +31,7 @@ v, D_v = sp.Symbol("v", real=True), sp.Symbol("D_v", nonnegative=True)
 gap, progress = q.comparator_suboptimality.symbol, q.total_comparator_progress.symbol
 start_term = D_v**2 / (2 * eta * tau * T)
 
-_POINT = {
+_POINT: dict[sp.Symbol, Notion] = {
     v: q.comparator,
     D_v: q.comparator_distance,
     gap: q.comparator_suboptimality,
