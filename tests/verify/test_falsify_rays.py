@@ -131,8 +131,8 @@ def test_the_best_step_leaves_the_terms_behind() -> None:
 def test_mixed_runs_satisfy_the_conditions_and_have_everything() -> None:
     """Clients alike in curvature, different ones, and two scales; noise, pulls and a start away from the optimum."""
     claim = bound(0)
-    runs = list(mixed(claim, [TWO], setting(claim)))
-    assert len(runs) == 3
+    runs = mixed(claim, setting(claim))
+    assert len(runs) >= 3
     for table in runs:
         assert check(claim, parse_run(table, RATIONAL)).applicable
         assert {"noise", "start", "spread"} <= {knob.name for knob in knobs_of(table)}

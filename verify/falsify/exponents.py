@@ -41,11 +41,6 @@ class Reading:
     conditions: Array
     """Of the smaller side of each condition over its larger side, (conditions,)."""
 
-    @property
-    def count(self) -> int:
-        """How many terms there are that do not vanish."""
-        return int((self.terms > NOTHING_THERE).sum())
-
     def lead(self, burdens: Array) -> float:
         """By how much the smaller side leads over the sum of the terms, each multiplied by its burden."""
         return self.smaller - float(np.logaddexp2.reduce(self.terms + burdens))

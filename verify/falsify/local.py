@@ -130,7 +130,7 @@ def at_the_edge(claim: Claim, table: Table) -> Table | None:
 
 def factor_within(claim: Claim, run: Run) -> fmpq | None:
     """A factor of the steps with which the conditions hold; None where they do already, or smaller ones are no help."""
-    if conditions_are_met(claim, run) is not False:
+    if _conditions_hold(claim, run) is not False:
         return None
     for power in (1, 2, 4, 8, 16):
         factor = fmpq(1, 2**power)
@@ -174,10 +174,10 @@ def _with_steps(table: Table, factor: fmpq) -> Table:
 
 
 def _hold_with(claim: Claim, run: Run, factor: fmpq) -> bool | None:
-    return conditions_are_met(claim, with_steps_times(run, factor))
+    return _conditions_hold(claim, with_steps_times(run, factor))
 
 
-def conditions_are_met(claim: Claim, run: Run) -> bool | None:
+def _conditions_hold(claim: Claim, run: Run) -> bool | None:
     """Whether all conditions hold; None where they cannot be asked."""
     with suppress(*NO_RUN):
         return conditions_hold(claim, run)

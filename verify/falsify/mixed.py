@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice, product
 
 from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.language.claim import Claim
-from verify.falsify.local import conditions_are_met, within_conditions
-from verify.falsify.tables import STEP_SIZE, Table, changed, clients, features, get, read
+from verify.falsify.local import within_conditions
+from verify.falsify.starts import algorithms
+from verify.falsify.tables import STEP_SIZE, Table, changed, clients, examine, features, get
 
 _STEP = fmpq(1, 16)
 """Step size, for a largest curvature of one."""
-_SHAPES = (((fmpq(1),), (fmpq(1, 8),)), ((fmpq(1),),), ((fmpq(1), fmpq(1, 64)),))
-"""Curvatures along the coordinates, of one client after another: different, alike, of two scales."""
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What clients have, one after another and again from the first."""
+
+    curvatures: Sequence[Sequence[int]]
+    """Along the coordinates, in parts of 64."""
+    pulls: Sequence[int] = (1, -1)
+    clients: int = 2
+    start: int = 2
+
+
+_SHAPES = (
+    _Shape([[64], [8]]),
+    _Shape([[64]]),
+    _Shape([[64, 1]]),
+    _Shape([[64]], [1, -1, -1, -1], clients=4, start=0),
+)
+"""Different curvatures, alike, of two scales, and one client against the others."""
 _COUNTS = ((2, 2), (1, 2), (2, 64), (1, 64))
 """Local steps and rounds: the first that the conditions allow."""
-_PULLS = (fmpq(1), fmpq(-1))
+_NOISE = fmpq(1)
+_MOST = 12
+"""Runs at most."""
 
 
-def mixed(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Iterator[Table]:
-    """The algorithms of quadratic runs on problems in which everything plays a part."""
-    algorithms = {str(table["algorithm"]): table for table in map(_even, tables) if "hessians" in table["problem"]}
-    for table in algorithms.values():
-        for curvatures in _SHAPES:
-            run = _allowed(claim, _with_problem(table, curvatures, "problem.noise" in setting))
-            if run is not None and features(run) <= setting:
-                yield run
+def mixed(claim: Claim, setting: set[str]) -> list[Table]:
+    """Runs of the shapes of algorithms of which the claim speaks, on problems in which everything plays a part."""
+    runs = (
+        _allowed(claim, [_with_problem(_even(table), shape, noise) for noise in (_NOISE, None)], setting)
+        for table in algorithms(claim)
+        for shape in _SHAPES
+    )
+    return list(islice((run for run in runs if run is not None), _MOST))
 
 
 def _even(table: Table) -> Table:
@@ -36,28 +59,28 @@ def _even(table: Table) -> Table:
     return changed(table, {STEP_SIZE: [_STEP] * len(given) if isinstance(given, list) else _STEP})
 
 
-def _allowed(claim: Claim, table: Table) -> Table | None:
-    """The run with a few steps and rounds, as the conditions allow it."""
-    for steps, rounds in _COUNTS:
+def _allowed(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table | None:
+    """The first of the runs of which the claim speaks, with a few steps and rounds."""
+    for table, (steps, rounds) in product(tables, _COUNTS):
         own = isinstance(get(table, "algorithm.local_steps"), list)
         counts = {"algorithm.rounds": rounds} if own else {"algorithm.rounds": rounds, "algorithm.local_steps": steps}
         run = changed(table, counts)
         run = within_conditions(claim, run) or run
-        found = read(run, FLOAT)
-        if found is not None and conditions_are_met(claim, found):
+        found = examine(claim, run, FLOAT) if features(run) <= setting else None
+        if found is not None and found.applicable:
             return run
     return None
 
 
-def _with_problem(table: Table, curvatures: Sequence[Sequence[fmpq]], noisy: bool) -> Table:
-    count = max(clients(table), 2)
-    hessians = [_diagonal(curvatures[client % len(curvatures)]) for client in range(count)]
+def _with_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
+    count, dimension = max(clients(table), shape.clients), len(shape.curvatures[0])
+    curvatures, pulls = islice(cycle(shape.curvatures), count), islice(cycle(shape.pulls), count)
     problem = {
         "kind": "quadratic",
-        "hessians": hessians,
-        "linear": [[_PULLS[client % len(_PULLS)]] * len(curvatures[0]) for client in range(count)],
-        "start": [fmpq(2)] * len(curvatures[0]),
-        **({"noise": [fmpq(1)] * count} if noisy else {}),
+        "hessians": [_diagonal(entries) for entries in curvatures],
+        "linear": [[fmpq(pull)] * dimension for pull in pulls],
+        "start": [fmpq(shape.start)] * dimension,
+        **({} if noise is None else {"noise": [noise] * count}),
     }
     weights = get(table, "problem.weights")
     if weights is not None and len(weights) == count:
@@ -65,7 +88,6 @@ def _with_problem(table: Table, curvatures: Sequence[Sequence[fmpq]], noisy: boo
     return {**table, "problem": problem}
 
 
-def _diagonal(entries: Sequence[fmpq]) -> list[list[fmpq]]:
-    return [
-        [entry if row == column else fmpq(0) for column in range(len(entries))] for row, entry in enumerate(entries)
-    ]
+def _diagonal(entries: Sequence[int]) -> list[list[fmpq]]:
+    places = range(len(entries))
+    return [[fmpq(entries[row], 64) if row == column else fmpq(0) for column in places] for row in places]

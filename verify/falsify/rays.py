@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from flint import fmpq
@@ -48,6 +49,8 @@ _VANISHED = 40
 """Powers of two by which the smaller side falls where it vanishes but for rounding."""
 _BURDEN = 3.0
 """Powers of two by which all other terms are multiplied, so that they become small."""
+_SHARE = 0.15
+"""Part of the time for one ray at most: large runs take long, and other rays may need small ones."""
 _FEW_CLIENTS, _MOST_CLIENTS = 8, 512
 """With more than a few clients a local search has too much to turn."""
 
@@ -92,36 +95,37 @@ def _counted(table: Table, key: str, power: int) -> Table | None:
 
 def along_rays(hunt: Hunt, starts: Sequence[Table], until: float) -> None:
     """Follow rays from runs until so many seconds; small runs that they lead to are kept for local searches."""
-    hunt.reach, reader = FAR, Reader(hunt.claim)
+    hunt.reach, reader, each = FAR, Reader(hunt.claim), _SHARE * (until - hunt.seconds)
     for ray in _rays(reader, starts):
         if hunt.seconds < until:
-            end = ray.followed(hunt, until)
+            end = ray.followed(hunt, min(until, hunt.seconds + each))
             if end is not None and clients(end.table) <= _FEW_CLIENTS:
                 hunt.keep(end)
     hunt.reach = NEAR
 
 
 def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
-    """From where all but one of noise, distance and dissimilarity vanish, few terms first; then from where none does.
+    """From where one of noise, distance and dissimilarity is alone, then from where two are, and all.
 
     First against all terms together, then against each one.
     """
     wholes = [(Point(table), reading) for table in starts if (reading := reader.read(table)) is not None]
-    corners = [corner for point, whole in wholes for corner in _corners(reader, point.base, whole)]
-    places = (*sorted(corners, key=lambda corner: corner[1].count), *wholes)
+    corners = [_corner(reader, *whole, count) for count in (1, 2) for whole in wholes]
+    places = [*(corner for found in corners for corner in found), *wholes]
     rays = (
         (number, Ray(reader, *at, burdens)) for at in places for number, burdens in enumerate(_burdens(at[1].terms))
     )
     yield from (ray for _, ray in sorted(rays, key=lambda numbered: numbered[0] > 0))
 
 
-def _corners(reader: Reader, table: Table, whole: Reading) -> Iterator[tuple[Point, Reading]]:
-    present = [knob.name for knob in knobs_of(table) if knob.name in _SOURCES]
-    for main in present if len(present) > 1 else ():
-        alone = without(table, [name for name in present if name != main])
-        reading = reader.read(alone)
+def _corner(reader: Reader, point: Point, whole: Reading, count: int) -> Iterator[tuple[Point, Reading]]:
+    """The run with so many of its causes, where the smaller side is there by them."""
+    present = [knob.name for knob in knobs_of(point.base) if knob.name in _SOURCES]
+    for kept in combinations(present, count) if count < len(present) else ():
+        left = without(point.base, [name for name in present if name not in kept])
+        reading = reader.read(left)
         if reading is not None and reading.smaller > whole.smaller - _VANISHED:
-            yield Point(alone), reading
+            yield Point(left), reading
 
 
 def _burdens(terms: Array) -> Iterator[Array]:

@@ -25,7 +25,7 @@ from verify.falsify.rays import along_rays
 from verify.falsify.score import NOTHING
 from verify.falsify.starts import own_size, setting, starts
 from verify.falsify.structure import other_shapes, variants
-from verify.falsify.tables import Table, features, get
+from verify.falsify.tables import Table, get
 from verify.instances import FAMILIES, Instance, complexity
 
 _FIRST, _FOLLOWED = 12, 2
@@ -113,18 +113,13 @@ def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[
 def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Generator) -> None:
     """A few instances, and rays from runs in which everything plays a part; where those are no use, local searches."""
     _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
-    if _may_go_far(hunt) and hunt.fresh:
-        plain = min(hunt.fresh, key=_waiting).table
-        tables = [*mixed(hunt.claim, [plain, _richest(hunt)], hunt.setting), plain]
-        along_rays(hunt, tables, hunt.seconds + _ALONG * hunt.budget)
+    places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
+    runs = [*mixed(hunt.claim, hunt.setting), *places] if _may_go_far(hunt) else []
+    if runs:
+        along_rays(hunt, runs, hunt.seconds + _ALONG * hunt.budget)
         return
     for _ in hunt.fresh[:_FOLLOWED]:
         _climb(hunt, generator, _SHORT)
-
-
-def _richest(hunt: Hunt) -> Table:
-    """Of the runs so far, one with as much beyond plain rounds as any."""
-    return max((place.table for place in hunt.fresh), key=lambda table: len(features(table)))
 
 
 def _waiting(place: Place) -> tuple[bool, float]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from fedtheory.language.claim import Claim
-from fedtheory.runfile import run_table
-from verify.falsify.tables import features
+from verify.falsify.tables import Table, features, working_table
 from verify.instances import FAMILIES, Instance, families_for
 
 _ASKED = 40
@@ -31,14 +31,30 @@ def own_size(claim: Claim) -> int:
 
 def setting(claim: Claim) -> set[str]:
     """The features of the instances of the claim's own families, as far as some of each show them."""
-    return set().union(*(_features(name) for name in families_for(claim)))
+    return set().union(*(features(table) for name in families_for(claim) for table in _shown(name)))
+
+
+def algorithms(claim: Claim) -> list[Table]:
+    """Quadratic members of the claim's own families, one of each shape of an algorithm that some of them show."""
+    shown = (table for name in families_for(claim) for table in _shown(name) if "hessians" in table["problem"])
+    shapes: dict[str, Table] = {}
+    for table in shown:
+        shapes.setdefault(_shape(table["algorithm"]), table)
+    return sorted(shapes.values(), key=lambda table: len(table["algorithm"]))
+
+
+def _shape(value: Any) -> str:
+    """The words of a table, without its numbers."""
+    if isinstance(value, dict):
+        return str({key: _shape(inner) for key, inner in value.items()})
+    return value if isinstance(value, str) else type(value).__name__
 
 
 @cache
-def _features(name: str) -> set[str]:
+def _shown(name: str) -> list[Table]:
+    """The tables of some members of a family."""
     members = FAMILIES[name].instances
-    chosen = members[:: max(len(members) // _ASKED, 1)]
-    return set().union(*(features(run_table(instance.run())) for instance in chosen))
+    return [working_table(instance.run()) for instance in members[:: max(len(members) // _ASKED, 1)]]
 
 
 def _shuffled(names: list[str] | tuple[str, ...], generator: np.random.Generator) -> list[Instance]:
