@@ -301,6 +301,34 @@ def test_no_stronger_step_with_drift_is_proved(change: dict[str, Any]) -> None:
     assert not is_proved(replace(DRIFT, **change))
 
 
+LESS_NOISE = find("comparator:drift.less-noise.one-step")
+LESS_NOISE_CHANGES: dict[str, dict[str, Any]] = {
+    "half the noise": {"rhs": LESS_NOISE.rhs - full.QUIET_NOISE / 2},
+    "long steps": {"conditions": [eta <= 2 / L, full.PAID_QUIET_NOISE]},
+    "noise as rough as before": {"conditions": [full.SHORT_STEP, full.PAID_NOISE]},
+    "less drift": {"rhs": LESS_NOISE.rhs - L / 4 * Expectation(Average(norm_sq(xbar - x_i)))},
+}
+
+
+@pytest.mark.parametrize("change", LESS_NOISE_CHANGES.values(), ids=LESS_NOISE_CHANGES)
+def test_no_stronger_step_with_less_noise_is_proved(change: dict[str, Any]) -> None:
+    """Smaller constants, and the conditions of the bound with more noise."""
+    assert is_proved(LESS_NOISE)
+    assert not is_proved(replace(LESS_NOISE, **change))
+
+
+@pytest.mark.parametrize(("ridge", "step_size"), [(0.1, 1e-3), (1, 1e-3), (1, 1e-4), (20, 1e-4)])
+def test_the_noise_in_the_mean_error_is_near_that_of_ridge_regression(ridge: float, step_size: float) -> None:
+    """Diabetes data, one local step: what the bound tends to is within a factor of four, small curvatures or not."""
+    problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": ridge}
+    algorithm = {"local_step_size": step_size, "local_steps": 1, "rounds": 100}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
+    assert check(find("comparator:drift.less-noise"), run).holds
+    at_optimum = {**LESS_NOISE.notation, sigma_y: q.noise_at_optimum}
+    floor = float(np.ravel(compile_expression(full.QUIET_NOISE, at_optimum)(whole_run(run)))[0])
+    assert 1 < floor / q.limiting_suboptimality.on(run) < 4
+
+
 def test_points_of_the_page() -> None:
     """What the page draws is what a check of the claims says, and a condition that fails leaves a point out."""
     found = OnData("diabetes")

@@ -86,14 +86,20 @@ _SPARED = [
 """Clients of less than the largest importance, and what a client's noise has in common with the mean."""
 
 _batch_weight = eta * (1 + L * eta) / (2 * M)
-_STEP_WITH_DRIFT = [
-    Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
-    Term(1 - 4 * ell * _batch_weight, convexity(F_i, y, x_i), averaged=True),
-    Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
-    Term(_batch_weight, square(n_i - 2 * noise_at_y), averaged=True),
-    Term(2 * _batch_weight, assumption(SMOOTH_NOISE), averaged=True),
-    Term(2 * _batch_weight, assumption(NOISE_AT_Y)),
-]
+
+
+def _step_with_drift(weight: int) -> list[Term]:
+    """One local step with the drift as it is; the weight of Young's inequality for the noise at x_i and at y."""
+    for_gaps, at_y = 1 + weight, 1 + sp.Rational(1, weight)
+    return [
+        Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True),
+        Term(1 - 2 * for_gaps * ell * _batch_weight, convexity(F_i, y, x_i), averaged=True),
+        Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE)),
+        Term(weight * _batch_weight, square(n_i - at_y * noise_at_y), averaged=True),
+        Term(for_gaps * _batch_weight, assumption(SMOOTH_NOISE), averaged=True),
+        Term(at_y * _batch_weight, assumption(NOISE_AT_Y)),
+    ]
+
 
 # Strongly convex clients: as above with y = x*, twice the potential, and other weights for the noise.
 _STRONG_MISFIT = Gradient(F_i, x_star)
@@ -150,9 +156,14 @@ CERTIFICATES = [
         claim="comparator:shares.all-steps", step="comparator:shares.one-step", span="run", potential=potential
     ),
     Combination(claim="comparator:shares.average-error", links=[_towards_y("comparator:shares.all-steps")]),
-    Certificate(claim="comparator:drift.one-step", links=[_STEP_WITH_DRIFT]),
+    Certificate(claim="comparator:drift.one-step", links=[_step_with_drift(1)]),
     MeanCertificate(claim="comparator:drift.all-steps", step="comparator:drift.one-step", span="run"),
     Combination(claim="comparator:drift.average-error", links=[_towards_y("comparator:drift.all-steps")]),
+    Certificate(claim="comparator:drift.less-noise.one-step", links=[_step_with_drift(4)]),
+    MeanCertificate(
+        claim="comparator:drift.less-noise.all-steps", step="comparator:drift.less-noise.one-step", span="run"
+    ),
+    Combination(claim="comparator:drift.less-noise", links=[_towards_y("comparator:drift.less-noise.all-steps")]),
     Certificate(claim="comparator:strongly-convex.one-step", links=[_STRONG_STEP]),
     Contraction(
         claim="comparator:strongly-convex.last-model",
