@@ -75,7 +75,17 @@ def verify(*claims: ClaimLike, jobs: int = 1, search: float = 10) -> Verdicts:
 
 
 def falsify(claim: ClaimLike, *, budget: float = 20, seed: int = 0) -> Finding:
-    """Search for a violation of a claim for `budget` seconds; a refutation is exact, and shrunk for readers."""
+    """Search for a violation of a claim for `budget` seconds; a refutation is exact, and shrunk for readers.
+
+    `claim` is a `Claim`, an id, or ``"file.py:NAME"``; another `seed` searches in another order.  What comes back has
+    the `verdict`, "refuted" or "not refuted", the `run` as a table, and `found`, what the claim says of it.
+    Raises `InputError` where a claim says nothing that could be false.
+
+    >>> import fedtheory as ft
+    >>> found = ft.falsify("renard2022:property-2.4", budget=8)
+    >>> found.verdict, str(found.found.worst.lhs), str(found.found.worst.rhs)
+    ('refuted', '1', '0')
+    """
     from fedtheory.api.progress import progress
     from verify.falsify import falsify as falsified
 

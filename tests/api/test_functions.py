@@ -106,3 +106,16 @@ def test_importing_the_package_imports_no_floor_above() -> None:
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_what_falsify_finds_is_a_violation() -> None:
+    """Its run, given to `check`, violates the claim with the same two sides, in rationals."""
+    found = ft.falsify(FALSE, budget=8)
+    assert found.verdict == "refuted"
+    assert found.found is not None
+    assert found.run is not None
+    checked = ft.check(FALSE, found.run, arithmetic="rational")
+    assert checked.holds is False
+    assert (checked.worst.lhs, checked.worst.rhs) == (found.found.worst.lhs, found.found.worst.rhs)
+    assert found.run_file is not None
+    assert ft.check(FALSE, VIOLATED).holds is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,8 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table
 from verify.check import check
 from verify.falsify import falsify
+from verify.falsify import finding as finding_of
+from verify.falsify import hunt as hunting
 from verify.falsify.hunt import Hunt, Over
 from verify.falsify.search import search
 from verify.falsify.starts import setting
@@ -119,6 +122,31 @@ def test_the_budget_ends_a_search() -> None:
         hunt.start_from(Instance("by hand", 0).run(), in_floats=False)
     finding = falsify(drift(DRIFT), 0)
     assert (finding.verdict, finding.run, finding.best_ratio) == ("not refuted", None, None)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "last"), [([3.0] * 9, (6, 6)), ([4.0, *[0.1] * 99], (9.5, 10))], ids=["all long", "the first one long"]
+)
+def test_the_last_look_is_inside_the_budget(
+    seconds: list[float], last: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a look takes three seconds of ten, none begins that would end after them; a long first one is forgotten."""
+    now, begun = [0.0], []
+    monkeypatch.setattr(hunting, "perf_counter", lambda: now[0])
+    hunt = Hunt(drift(DRIFT), 10, lambda _done, _all: None)
+    with suppress(Over):
+        for took in seconds:
+            hunt.tick()
+            begun.append(now[0])
+            now[0] += took
+    assert len(begun) < len(seconds)
+    assert last[0] <= begun[-1] <= last[1]
+
+
+@pytest.mark.parametrize("budget", [0.5, 1, 2, 7, 20, 300])
+def test_search_and_shrinking_share_the_budget(budget: float) -> None:
+    """Neither gets nothing, and the two together no more than there is."""
+    assert budget / 2 <= finding_of._searching(budget) < budget
 
 
 def test_claims_that_never_apply() -> None:

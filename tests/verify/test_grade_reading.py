@@ -140,3 +140,9 @@ def test_large_answers_are_refused_at_once(text: str) -> None:
     """Neither towers of powers nor deep or long texts are built."""
     with pytest.raises(Unreadable):
         read_answer(text, NAMES)
+
+
+def test_a_word_for_a_number() -> None:
+    """Where a question has no symbols, the feedback says that it asks for a number, and no empty list."""
+    with pytest.raises(Unreadable, match="zwei is not a symbol of this question; it asks for a number$"):
+        read_answer("zwei", {})

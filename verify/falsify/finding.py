@@ -18,10 +18,10 @@ from verify.falsify.search import search, short_search, simplest_violation
 from verify.falsify.shrink import burden, shrink, simplify
 from verify.falsify.tables import Table, written
 
-_SEARCHING = 0.85
-"""Part of the budget for the search; the rest makes a simpler run of what is found."""
+_SEARCHING, _HALF = 0.85, 0.5
+"""Part of the budget for the search, and of a small one; the rest makes a simpler run of what is found."""
 _LEAST, _LONGEST = 1.0, 8.0
-"""Seconds for that in any case, and at most: who has a violation waits no longer for a simpler one."""
+"""Seconds that it gets of a large budget, and at most: who has a violation waits no longer for a simpler one."""
 _LOOKING = 0.3
 """Part of these seconds in which simpler violations are looked for."""
 
@@ -80,7 +80,7 @@ class Finding(Shown):
 def falsify(
     claim: Claim, budget: float, seed: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Finding:
-    """Search for a violation, and make what is found clear and small, in `budget` seconds and hardly more.
+    """Search for a violation, and make what is found clear and small, all in `budget` seconds.
 
     A claim is refuted by the exact check of the run that is reported, never otherwise.
     """
@@ -114,15 +114,19 @@ class Glance:
 def glance(claim: Claim, budget: float) -> Glance:
     """Search for a violation where bounds usually fail, for at most `budget` seconds, and shrink what is found."""
     begin = perf_counter()
-    hunt = short_search(claim, _SEARCHING * budget)
+    hunt = short_search(claim, _searching(budget))
     refutation = _refutation(hunt, _deadline(begin + budget), 0, lambda: None)
     return Glance(hunt.looked, None if refutation is None else refutation[0])
 
 
+def _searching(budget: float) -> float:
+    """Seconds of the search: what is left for a simpler run is some of the budget, not more than it."""
+    return max(_HALF * budget, min(_SEARCHING * budget, budget - _LEAST))
+
+
 def _deadline(end: float) -> float:
-    """When a found run has to be simple: at the end of the budget, but neither at once nor after a long wait."""
-    now = perf_counter()
-    return min(max(end, now + _LEAST), now + _LONGEST)
+    """When a found run has to be simple: at the end of the budget, or sooner, after a long wait."""
+    return min(end, perf_counter() + _LONGEST)
 
 
 def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], None]) -> tuple[Table, Check] | None:

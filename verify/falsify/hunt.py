@@ -41,6 +41,8 @@ _LENGTH = 64
 """Steps after which a multiplication takes as long again."""
 _MOVES = fmpq(1, 16)
 """Step size times curvature, over all steps of a run, from which on its ratio says something."""
+_FORGETS = 0.8
+"""What is left of a long look in the estimate, with each look that follows."""
 _POOL = 24
 """How many runs are kept as starting points."""
 
@@ -108,6 +110,7 @@ class Hunt:
         self.budget = budget
         """Seconds until it is over."""
         self._begin = perf_counter()
+        self._last, self._takes = self._begin, 0.0
         self._on_progress = on_progress
 
     @property
@@ -160,10 +163,14 @@ class Hunt:
         return all_steps(table) <= self.reach.steps and cost(table) <= self.reach.cost
 
     def tick(self) -> None:
-        """Count a run that is looked at; raises `Over` when the time is up."""
+        """Count a run that is looked at; raises `Over` when there is no time for one such as those before it."""
         self.looked += 1
         self._on_progress(min(int(self.seconds), int(self.budget)), int(self.budget))
-        if self.seconds >= self.budget:
+        now = perf_counter()
+        # The longest of the last looks; the first ones, which load and compile, are soon forgotten.
+        self._takes = max(now - self._last, _FORGETS * self._takes)
+        self._last = now
+        if self.seconds + self._takes >= self.budget:
             raise Over
 
     def _record(self, table: Table, found: Check) -> float:

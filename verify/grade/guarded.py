@@ -50,7 +50,8 @@ class Guarded:
     def name(self, text: str) -> Expr:
         """What a name stands for."""
         if text not in self._names:
-            raise Unreadable(f"{text} is not a symbol of this question; it has {', '.join(sorted(self._names))}")
+            known = f"it has {', '.join(sorted(self._names))}" if self._names else "it asks for a number"
+            raise Unreadable(f"{text} is not a symbol of this question; {known}")
         return self._names[text]
 
     def quotient(self, left: Expr, right: Expr) -> Expr:
