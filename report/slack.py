@@ -98,7 +98,13 @@ def _numbers(share: Share | None) -> tuple[str, str, str, str, bool]:
     if share is None:
         return "", "", "", "", False
     lowest = "" if share.part.name == WHOLE else decimal(share.constant, 3)
-    return decimal(share.value, 3), _exact(share.value), lowest, run_toml(share.run), share.is_attained
+    return _below_one(share), _exact(share.value), lowest, run_toml(share.run), share.is_attained
+
+
+def _below_one(share: Share) -> str:
+    """In three digits; what is not all of the part does not look like it."""
+    text = decimal(share.value, 3)
+    return "> 0.999" if text == "1" and not share.is_attained else text
 
 
 def _exact(value: fmpq) -> str:

@@ -57,3 +57,10 @@ def test_other_claims_have_no_section() -> None:
     """Neither refuted ones nor definitions; a site of these alone has no such page."""
     assert slack_section(find("renard2022:lemma-2.2")) is None
     assert page("renard2022:lemma-2.2") == ""
+
+
+def test_nearly_all_is_not_all() -> None:
+    """A share that only rounds to 1 does not look as if the bound were attained."""
+    first = slack_section(find("comparator:average-error")).whole
+    assert not first.is_attained
+    assert first.share == "> 0.999"
