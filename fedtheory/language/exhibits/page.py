@@ -59,6 +59,8 @@ class Page:
     introduction: str
     charts: Sequence[Chart]
     table: Table
+    formulas: Sequence[tuple[str, str]] = ()
+    """What is set on lines of its own: words, and a formula in LaTeX."""
     coverage: Sequence[Coverage] = ()
     program: str = ""
     """Lines of Python that compute the numbers of the page."""

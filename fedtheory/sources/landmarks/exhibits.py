@@ -12,7 +12,8 @@ import numpy as np
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.engine.run import Run
 from fedtheory.federation.algorithms import definition
-from fedtheory.federation.definition import FederatedAlgorithm
+from fedtheory.federation.definition import Average, FederatedAlgorithm, Mixed, Participants, Weighted
+from fedtheory.federation.definition.matrices import BlockMap, local_step, round_end
 from fedtheory.federation.problem import Problem
 from fedtheory.language.exhibits import Axis, Chart, Line, Page, RunFile, Table
 from fedtheory.language.numbers import decimal
@@ -143,6 +144,32 @@ def _assigned(pairs: list[tuple[Any, Any]]) -> str:
     return ", ".join(rf"${latex(vector)}\leftarrow {latex(value)}$" for vector, value in pairs)
 
 
+_SUMS = {Weighted: r"\sum_jw_j", Participants: r"\sum_{j\in S}p_j", Average: r"\sum_jp_j", Mixed: r"\sum_jW_{ij}"}
+
+
+def matrices(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
+    """The block matrices of a local step and of the end of a round, with words."""
+    words = (
+        r"A local step in the mean, on $F_i(x)=\frac12x^\top H_ix-b_i^\top x$:",
+        "The end of a round, for clients that take part, in the mean over what compression leaves out:",
+    )
+    return list(zip(words, map(_blocks, (local_step(algorithm), round_end(algorithm))), strict=True))
+
+
+def _blocks(found: BlockMap) -> str:
+    terms = [
+        ("" if one.over is None else _SUMS[one.over])
+        + _matrix(one.matrix.tolist())
+        + _matrix([[vector] for vector in one.columns])
+        for one in found.terms
+    ]
+    return _matrix([[vector] for vector in found.rows]) + r"\leftarrow " + "+".join(terms)
+
+
+def _matrix(rows: list[list[Any]]) -> str:
+    return r"\begin{pmatrix}" + r"\\".join("&".join(map(latex, row)) for row in rows) + r"\end{pmatrix}"
+
+
 def _exact(algorithm: FederatedAlgorithm) -> str:
     """What is exact about an algorithm, and at what price."""
     counted = f"{len(algorithm.server)} of the server, {len(algorithm.client)} of each client"
@@ -152,7 +179,9 @@ def _exact(algorithm: FederatedAlgorithm) -> str:
         else "The second moments between the vectors of any two clients are propagated, or, where only gradients are "
         "random, the model's alone from its end."
     )
-    return f"First and second moments of its vectors ({counted}) are exact on quadratics. {price}"
+    apart = " So is how far clients are apart, inside rounds and between them."
+    inside = apart if isinstance(algorithm.model, Average) else " So is how far clients drift apart inside rounds."
+    return f"First and second moments of its vectors ({counted}) are exact on quadratics.{inside} {price}"
 
 
 _SETTING = (
@@ -172,6 +201,7 @@ def page(name: str) -> Page:
         contents="its definition, and its exact error beside FedAvg's on digits",
         locator=f"fedtheory/federation/algorithms/{name}.py",
         introduction=f"{algorithm.description} {typeset(algorithm)} {_exact(algorithm)} {_SETTING}",
+        formulas=matrices(algorithm),
         charts=_charts(curves),
         table=_table(curves),
         program=f'from fedtheory.sources.landmarks.exhibits import curve\n\nprint(curve("{name}").errors)',

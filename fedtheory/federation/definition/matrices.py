@@ -1,0 +1,98 @@
+"""A definition as block matrices: what a local step and the end of a round do to vectors in the mean, on quadratics.
+
+On ``F_i(x) = x' H_i x / 2 - b_i' x`` a gradient is ``H_i x - b_i``.  Blocks are
+polynomials in H_i, so that they are written as numbers.  Inside sums over
+clients the index is j: letters outside belong to the client that hears the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.federation.definition.algorithm import FederatedAlgorithm
+from fedtheory.federation.definition.language import OVER_CLIENTS, Compressed, Gradient
+from fedtheory.federation.definition.linear import Parts
+from fedtheory.kernel.expressions import Expr
+
+hessian = sp.Symbol("H_i", real=True)
+"""H_i, which commutes with all other blocks."""
+linear = sp.Symbol("b_i", real=True)
+"""b_i: the gradient of F_i at 0 is -b_i."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """``matrix`` times the vectors of `columns`, inside a sum over clients where `over` names one."""
+
+    matrix: sp.Matrix
+    columns: tuple[Expr, ...]
+    over: type | None = None
+
+
+@dataclass(frozen=True)
+class BlockMap:
+    """What vectors become: the sum of its terms."""
+
+    rows: tuple[Expr, ...]
+    terms: tuple[Blocks, ...]
+
+
+def local_step(algorithm: FederatedAlgorithm) -> BlockMap:
+    """What a local step makes of the local vectors; b_i is the last column."""
+    rows = tuple(algorithm.local_vectors)
+    return _block_map(algorithm, rows, [_mean(algorithm, one.vector, one.step) for one in algorithm.steps])
+
+
+def round_end(algorithm: FederatedAlgorithm) -> BlockMap:
+    """What the end of a round makes of the clients' and the server's vectors."""
+    ends = {**algorithm.client_update, **algorithm.server_update}
+    return _block_map(algorithm, tuple(ends), [_mean(algorithm, vector, end) for vector, end in ends.items()])
+
+
+def _mean(algorithm: FederatedAlgorithm, vector: Expr, expression: Expr) -> Parts:
+    """The coefficients of vectors and of sums over clients, in the mean over noise and compression."""
+    found: Parts = {}
+    for part, scale in algorithm.parts(vector, expression).items():
+        for inside, share in _expected(algorithm, vector, part).items():
+            found[inside] = found.get(inside, sp.S.Zero) + scale * share
+    return found
+
+
+def _expected(algorithm: FederatedAlgorithm, vector: Expr, part: Expr) -> Parts:
+    if isinstance(part, Gradient):
+        point = _mean(algorithm, vector, part.args[0])
+        return {**{at: hessian * share for at, share in point.items()}, linear: -sp.S.One}
+    return _mean(algorithm, vector, part.args[0]) if isinstance(part, Compressed) else {part: sp.S.One}
+
+
+def _block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends: list[Parts]) -> BlockMap:
+    order = [*algorithm.local_vectors, *algorithm.client, *algorithm.server, linear]
+    own = [{part: scale for part, scale in end.items() if not isinstance(part, OVER_CLIENTS)} for end in ends]
+    terms = [_blocks(order, own, None)]
+    terms += [_blocks(order, [_inside(algorithm, rows, end, kind) for end in ends], kind) for kind in OVER_CLIENTS]
+    return BlockMap(rows, tuple(term for term in terms if term.columns))
+
+
+def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, kind: type) -> Parts:
+    """The coefficients of vectors in sums of one kind."""
+    found: Parts = {}
+    for part, scale in end.items():
+        for vector, share in (_mean(algorithm, rows[0], part.args[0]) if type(part) is kind else {}).items():
+            found[vector] = found.get(vector, sp.S.Zero) + scale * of_another(share)
+    return found
+
+
+def of_another(expression: Expr) -> Expr:
+    """Letters of client i as those of client j."""
+    expression = sp.sympify(expression)
+    own = {letter for letter in expression.free_symbols if letter.name.endswith("_i")}
+    return expression.xreplace({a: sp.Symbol(f"{a.name[:-1]}j", **a.assumptions0) for a in own})
+
+
+def _blocks(order: Iterable[Expr], rows: list[Parts], over: type | None) -> Blocks:
+    columns = tuple(vector for vector in order if any(sp.expand(row.get(vector, 0)) != 0 for row in rows))
+    entries = [[sp.factor(row.get(vector, sp.S.Zero)) for vector in columns] for row in rows]
+    return Blocks(sp.Matrix(entries), columns if over is None else tuple(map(of_another, columns)), over)

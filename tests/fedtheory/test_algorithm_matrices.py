@@ -1,0 +1,131 @@
+"""The block matrices of definitions, with the numbers of a run in them, against the mean of the engine's round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.joint import JointTrajectory
+from fedtheory.federation.algorithms import definition, names
+from fedtheory.federation.definition import Average, Mixed, Participants, Weighted
+from fedtheory.federation.definition.matrices import (
+    BlockMap,
+    Blocks,
+    hessian,
+    linear,
+    local_step,
+    of_another,
+    round_end,
+)
+from fedtheory.kernel.expressions import Expr
+from fedtheory.runfile import parse_run
+from fedtheory.sources.landmarks.exhibits import matrices
+from report.mathml import formula
+
+SHARES = ["1/2", "1/3", "1/6"]
+PROBLEM = {
+    "kind": "quadratic",
+    "hessians": [[["2"]], [["1/2"]], [["3"]]],
+    "linear": [["1"], ["-2"], ["1"]],
+    "weights": SHARES,
+    "start": ["3"],
+}
+"""The optimum is 0, from which the engine measures."""
+MIXING = [["1/2", "1/3", "1/6"], ["1/4", "1/2", "1/4"], ["1/4", "1/6", "7/12"]]
+SIZES = ["1/5", "1/7", "1/9"]
+OWN: dict[str, dict[str, Any]] = {
+    "compressed": {"coordinates": 1},
+    "dsgd": {"mixing": MIXING},
+    "fedavgm": {"momentum": "2/5", "nesterov": True},
+    "fedprox": {"proximal": "3/2"},
+    "scaffnew": {"probability": "1/3"},
+}
+Numbers = dict[Expr, Expr]
+
+
+def _trajectory(name: str) -> JointTrajectory:
+    sizes = "1/5 + 0*k" if name == "fedavg" else SIZES
+    keys = {"name": name, "local_step_size": sizes, "rounds": 1} | OWN.get(name, {})
+    found = parse_run({"problem": PROBLEM, "algorithm": keys}, RATIONAL).trajectory
+    assert isinstance(found, JointTrajectory)
+    return found
+
+
+class Round:
+    """A round of one step in the letters of all clients' vectors, from the block matrices."""
+
+    def __init__(self, trajectory: JointTrajectory, coins: dict[Expr, int]) -> None:
+        self.definition = trajectory.definition
+        given = trajectory.letters.at(0, 0, coins)
+        self.letters = [{letter: _of_client(value, i) for letter, value in given.items()} for i in range(3)]
+        for i, letters in enumerate(self.letters):
+            letters[hessian] = sp.Rational(PROBLEM["hessians"][i][0][0])
+            letters[linear] = sp.Rational(PROBLEM["linear"][i][0])
+        self.vectors = [self._started(i) for i in range(3)]
+        steps = [self._applied(local_step(self.definition), i) for i in range(3)]
+        self.vectors = [vectors | moved for vectors, moved in zip(self.vectors, steps, strict=True)]
+
+    def _started(self, i: int) -> Numbers:
+        own = {c: sp.Symbol(f"{c}{i}") for c in self.definition.client}
+        known = {s: s for s in self.definition.server} | own | {linear: self.letters[i][linear]}
+        return known | {step.vector: sp.sympify(step.start).xreplace(own) for step in self.definition.steps}
+
+    def end(self, i: int) -> Numbers:
+        """What the vectors become, for client i."""
+        return self._applied(round_end(self.definition), i)
+
+    def _applied(self, found: BlockMap, i: int) -> Numbers:
+        total = sp.zeros(len(found.rows), 1)
+        for term in found.terms:
+            total += self._own(term, i) if term.over is None else self._sum(term, i)
+        return dict(zip(found.rows, total, strict=True))
+
+    def _own(self, term: Blocks, i: int) -> sp.Matrix:
+        return term.matrix.xreplace(self.letters[i]) * sp.Matrix([self.vectors[i][v] for v in term.columns])
+
+    def _sum(self, term: Blocks, i: int) -> sp.Matrix:
+        total = sp.zeros(term.matrix.rows, 1)
+        for j, share in enumerate(SHARES):
+            factor = {Mixed: MIXING[i][j], Weighted: share, Participants: share, Average: share}[term.over]
+            letters = {of_another(letter): value for letter, value in self.letters[j].items()}
+            vectors = {of_another(vector): value for vector, value in self.vectors[j].items()}
+            inside = term.matrix.xreplace(
+                self.letters[i] | {a: v for a, v in letters.items() if a not in self.letters[i]}
+            )
+            total += sp.Rational(factor) * inside * sp.Matrix([vectors[v] for v in term.columns])
+        return total
+
+
+def _of_client(value: Any, i: int) -> Expr:
+    each = value[i] if hasattr(value, "__len__") else value
+    return sp.Rational(str(each))
+
+
+@pytest.mark.parametrize("name", names())
+def test_block_matrices_say_what_the_engine_does(name: str) -> None:
+    trajectory = _trajectory(name)
+    definition = trajectory.definition
+    chances = [(coins, sp.Rational(str(chance))) for chance, coins in trajectory._outcomes()]
+    rounds = [(Round(trajectory, coins), chance) for coins, chance in chances]
+    columns = [sp.Integer(1), *definition.server, *(sp.Symbol(f"{c}{i}") for i in range(3) for c in definition.client)]
+    letters = sp.Matrix(columns)
+    expected = [sp.Integer(1)]
+    expected += [sum(chance * one.end(0).get(s, s) for one, chance in rounds) for s in definition.server]
+    expected += [
+        sum(chance * one.end(i).get(c, one.vectors[i][c]) for one, chance in rounds)
+        for i in range(3)
+        for c in definition.client
+    ]
+    found = sp.Matrix([[sp.Rational(str(entry)) for entry in row] for row in trajectory.mean_round()[0]]) * letters
+    assert (found - sp.Matrix(expected)).expand() == sp.zeros(len(expected), 1)
+
+
+@pytest.mark.parametrize("name", names())
+def test_block_matrices_are_typeset(name: str) -> None:
+    """A local step and the end of a round, each with its vectors on both sides, as formulas that browsers show."""
+    for _, shown in matrices(definition(name)):
+        assert shown.count(r"\begin{pmatrix}") == shown.count(r"\end{pmatrix}") >= 3
+        assert str(formula(shown, "block")).count("<mtable") == shown.count(r"\begin{pmatrix}")
