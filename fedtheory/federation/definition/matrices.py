@@ -29,7 +29,7 @@ class Blocks:
 
     matrix: sp.Matrix
     columns: tuple[Expr, ...]
-    over: type | None = None
+    over: type[Expr] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,12 @@ def _block_map(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], ends: list
     return BlockMap(rows, tuple(term for term in terms if term.columns))
 
 
-def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, kind: type) -> Parts:
+def _inside(algorithm: FederatedAlgorithm, rows: tuple[Expr, ...], end: Parts, kind: type[Expr]) -> Parts:
     """The coefficients of vectors in sums of one kind."""
     found: Parts = {}
-    for part, scale in end.items():
-        for vector, share in (_mean(algorithm, rows[0], part.args[0]) if type(part) is kind else {}).items():
+    for node, scale in end.items():
+        inside = _mean(algorithm, rows[0], node.args[0]) if isinstance(node, kind) else {}
+        for vector, share in inside.items():
             found[vector] = found.get(vector, sp.S.Zero) + scale * of_another(share)
     return found
 
@@ -92,7 +93,7 @@ def of_another(expression: Expr) -> Expr:
     return expression.xreplace({a: sp.Symbol(f"{a.name[:-1]}j", **a.assumptions0) for a in own})
 
 
-def _blocks(order: Iterable[Expr], rows: list[Parts], over: type | None) -> Blocks:
+def _blocks(order: Iterable[Expr], rows: list[Parts], over: type[Expr] | None) -> Blocks:
     columns = tuple(vector for vector in order if any(sp.expand(row.get(vector, 0)) != 0 for row in rows))
     entries = [[sp.factor(row.get(vector, sp.S.Zero)) for vector in columns] for row in rows]
     return Blocks(sp.Matrix(entries), columns if over is None else tuple(map(of_another, columns)), over)

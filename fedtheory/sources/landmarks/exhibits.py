@@ -144,7 +144,12 @@ def _assigned(pairs: list[tuple[Any, Any]]) -> str:
     return ", ".join(rf"${latex(vector)}\leftarrow {latex(value)}$" for vector, value in pairs)
 
 
-_SUMS = {Weighted: r"\sum_jw_j", Participants: r"\sum_{j\in S}p_j", Average: r"\sum_jp_j", Mixed: r"\sum_jW_{ij}"}
+_SUMS: dict[type[Any], str] = {
+    Weighted: r"\sum_jw_j",
+    Participants: r"\sum_{j\in S}p_j",
+    Average: r"\sum_jp_j",
+    Mixed: r"\sum_jW_{ij}",
+}
 
 
 def matrices(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
