@@ -144,5 +144,5 @@ def test_large_answers_are_refused_at_once(text: str) -> None:
 
 def test_a_word_for_a_number() -> None:
     """Where a question has no symbols, the feedback says that it asks for a number, and no empty list."""
-    with pytest.raises(Unreadable, match="zwei is not a symbol of this question; it asks for a number$"):
+    with pytest.raises(Unreadable, match=r"zwei is not a symbol of this question; it asks for a number$"):
         read_answer("zwei", {})
