@@ -11,7 +11,7 @@ in every round, their factors are numbers and belong to the matrices.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
@@ -158,6 +158,9 @@ class Transition:
         """The moments after the round."""
         noise = self._steady or Noise(self, self.maps.noise(joint.known()))
         passage = Passage(self, joint, noise)
+        if not joint.excess.size:
+            # Clients keep nothing: the cost of a round does not depend on their number.
+            return replace(joint, shared=self.maps.server @ passage.sums() @ self.maps.server.T)
         clients = self._mixed(passage.clients(), passage.with_all())
         return self._closed(clients, passage.sums())
 
