@@ -63,6 +63,7 @@ def _with_numbers(table: Table, found: FederatedAlgorithm, problem: Problem) -> 
     values = {parameter.letter: _value(table, parameter) for parameter in found.parameters}
     run = Defined(found, values, _mixing(table, problem) if found.uses(Mixed) else None)
     _require_coordinates(table, run, problem)
+    _require_chances(table, run)
     return run
 
 
@@ -89,6 +90,17 @@ def _words(parameter: Parameter) -> str:
         return f"{allowed.inf}, {allowed.inf + 1}, ..." if allowed.sup == oo else str(allowed)
     left, right = "(" if allowed.left_open else "[", ")" if allowed.right_open else "]"
     return f"{left}{allowed.start}, {'infinity' if allowed.end == oo else allowed.end}{right}"
+
+
+def _require_chances(table: Table, run: Defined) -> None:
+    """Raise `InputError` where the probability of a coin is none, or zero."""
+    from fedtheory.federation.definition.linear import number_of
+
+    for coin, chance in run.algorithm.coins.items():
+        value = number_of(chance, run.values, table.arithmetic, f"algorithm {run.algorithm.name}")
+        if not 0 < value <= 1:
+            expected = f"expected a probability in (0, 1] for {coin}, got {value}"
+            raise InputError(table.path("name"), f"{expected} with {run.algorithm.name}")
 
 
 def _require_coordinates(table: Table, run: Defined, problem: Problem) -> None:

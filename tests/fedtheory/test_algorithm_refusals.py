@@ -14,10 +14,12 @@ from fedtheory.errors import InputError
 from fedtheory.federation.algorithms import definition, names
 from fedtheory.federation.definition import (
     Average,
+    Compressed,
     FederatedAlgorithm,
     Gradient,
     Local,
     Mixed,
+    Parameter,
     Weighted,
     eta,
     start,
@@ -55,6 +57,24 @@ BAD = {
     "a gradient at the end": ({"server_update": {x: x - Gradient(x)}}, "not known here"),
     "a start elsewhere": ({"client": {c: x}}, "x is not known here"),
     "a client's number": ({"server_update": {x: x + eta * Weighted(y - x)}}, "differs from client to client"),
+    "no Local": ({"local": "y"}, "mine: expected `local` to be Local(vector, start, step), got 'y'"),
+    "no steps": ({"local": ()}, "mine: expected `local` to be Local(vector, start, step), got ()"),
+    "a list": ({"server": [x]}, "mine: expected `server` to be a dictionary, got [x]"),
+    "no expression": ({"server_update": {x: None}}, "mine: x: expected a letter and an expression, got None"),
+    "a letter twice": ({"client": {x: start}}, "mine: x: stands for two things"),
+    "the server's vector at the clients": ({"local": Local(x, x, x - eta * Gradient(x))}, "x: stands for two things"),
+    "a letter of the run": (
+        {"parameters": (Parameter(eta, "own", "a number", sp.Interval(0, 1)),)},
+        "stands for two things",
+    ),
+    "a vector as chance": ({"coins": {z: c}}, "the probability has the letter c_i, which is no parameter"),
+    "a vector as count": (
+        {"server_update": {x: x + Weighted(Compressed(y - x, y))}},
+        "the number of coordinates has the letter y_i, which is no parameter",
+    ),
+    "a gradient of a gradient": ({"local": Local(y, x, y - Gradient(Gradient(y)))}, "Gradient(y_i) is not known here"),
+    "divided by a vector": ({"local": Local(y, x, y / Gradient(y))}, "the term y_i/Gradient(y_i) is none"),
+    "a number that starts": ({"server": {x: start + 1}}, "the term 1 is none"),
     "a sum in a sum": ({"server_update": {x: Weighted(Weighted(y))}}, "not known here"),
 }
 
@@ -175,6 +195,22 @@ def test_files_without_that_algorithm(tmp_path: Path, name: str, message: str) -
     (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(message)):
         parse_run({"problem": PROBLEM, "algorithm": KEYS | {"name": name}}, RATIONAL, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("chance", "message"),
+    [
+        ("sp.Integer(2)", "expected a probability in (0, 1] for theta, got 2 with halves"),
+        ("-sp.S.Half", "expected a probability in (0, 1] for theta, got -1/2"),
+        ("sp.S.Zero", "expected a probability in (0, 1] for theta, got 0"),
+        ("sp.sin(1)", "algorithm halves: expected numbers, letters, + - * / and whole powers, got sin(1)"),
+    ],
+)
+def test_chances_are_probabilities(tmp_path: Path, chance: str, message: str) -> None:
+    tossed = MINE.replace("model=x,", f'model=x, coins={{sp.Symbol("theta"): {chance}}},')
+    (tmp_path / "mine.py").write_text(tossed, encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(message)):
+        parse_run({"problem": PROBLEM, "algorithm": KEYS | {"name": "mine.py:halves"}}, RATIONAL, tmp_path)
 
 
 def test_an_algorithm_that_is_not_one(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ run: that is what keeps first and second moments in closed form on quadratics.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,6 +81,8 @@ class FederatedAlgorithm:
     description: str = ""
 
     def __post_init__(self) -> None:
+        self._check_kinds()
+        self._check_names()
         self._check_starts()
         self._check_updates()
         for vector, expression in self.expressions():
@@ -88,7 +91,7 @@ class FederatedAlgorithm:
     @property
     def steps(self) -> tuple[Local, ...]:
         """The local vectors."""
-        return (self.local,) if isinstance(self.local, Local) else tuple(self.local)
+        return self.local if isinstance(self.local, tuple) else (self.local,)
 
     @cached_property
     def letters(self) -> frozenset[Expr]:
@@ -129,6 +132,33 @@ class FederatedAlgorithm:
 
     def _key(self, vector: Expr) -> str:
         return f"{self.name}: {vector}"
+
+    def _check_kinds(self) -> None:
+        """Raise `InputError` unless everything is what the language has at its place."""
+        for part in ("server", "client", "server_update", "client_update", "coins"):
+            given = getattr(self, part)
+            if not isinstance(given, Mapping):
+                raise InputError(self.name, f"expected `{part}` to be a dictionary, got {given!r}")
+        if not self.steps or not all(isinstance(step, Local) for step in self.steps):
+            raise InputError(self.name, f"expected `local` to be Local(vector, start, step), got {self.local!r}")
+        for vector, expression in self.expressions():
+            if not isinstance(sp.sympify(vector), sp.Symbol) or not isinstance(sp.sympify(expression), sp.Expr):
+                raise InputError(self._key(vector), f"expected a letter and an expression, got {expression!r}")
+
+    def _check_names(self) -> None:
+        """Raise `InputError` where a letter stands for two things, or the chance of a coin for none."""
+        vectors = [start, *self.server, *self.client, *self.local_vectors]
+        own = [*self.coins, *(parameter.letter for parameter in self.parameters)]
+        letters = Counter([*vectors, *LETTERS, *own])
+        for letter in (letter for letter, count in letters.items() if count > 1):
+            raise InputError(self._key(letter), "stands for two things: expected a letter of its own")
+        known = {parameter.letter for parameter in self.parameters}
+        counts = {
+            node.args[1] for _, expression in self.expressions() for node in sp.sympify(expression).atoms(Compressed)
+        }
+        for what, numbers in (("probability", set(self.coins.values())), ("number of coordinates", counts)):
+            for letter in sorted(set().union(*(sp.sympify(n).free_symbols for n in numbers)) - known, key=str):
+                raise InputError(self.name, f"the {what} has the letter {letter}, which is no parameter")
 
     def _check_starts(self) -> None:
         for vector, expression in [*self.server.items(), *self.client.items()]:
