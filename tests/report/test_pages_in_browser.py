@@ -87,6 +87,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _longest(folder)
     _lists(folder)
     _sweep(folder)
+    planned = ["plan", str(folder / "mine.toml"), "--source", "renard2022", "-o", str(folder / "own-plan.html")]
+    assert fedtheory(planned) == 0
     return folder
 
 
