@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import cycle, islice
+from itertools import islice
 from time import perf_counter
 
 import numpy as np
@@ -45,6 +45,8 @@ _ASPECTS = (
 """What a local search may leave out, by the names of the knobs."""
 _SUMMING = (("start", "spread", "residuals"), ("start", "noise"))
 """What is left out where long horizons are looked at."""
+_SIZES = 8
+"""How many times as many clients and rounds the small runs may have that are made."""
 _COMPARED = 16
 """Violations among which the simplest is chosen."""
 _SHORT, _LONG = 60, 400
@@ -99,13 +101,14 @@ def simplest_violation(
 def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
     """Runs made for the claim and members of its families in turn, each with what the claim says of it."""
     members = islice(starts(claim, generator), own_size(claim))
-    kinds = cycle(KINDS) if claim.rate is None else iter(())
+    # Sums of noise may take more clients and rounds to show: ever more, where few did not.
+    kinds = ((kind, 1 + passed) for passed in range(_SIZES if claim.rate is None else 0) for kind in KINDS)
     for instance in members:
         if not FAMILIES[instance.family].in_floats:
             run = instance.run()
             yield run_table(run), check(claim, run)
-        kind = next(kinds, None)
-        fitting = None if kind is None else made(claim, bases_of(claim), kind, 1, generator)
+        kind, size = next(kinds, (None, 0))
+        fitting = None if kind is None else made(claim, bases_of(claim), kind, size, generator)
         if fitting is not None:
             yield run_table(fitting[0]), fitting[1]
 
