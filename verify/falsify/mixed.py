@@ -26,16 +26,17 @@ class _Shape:
     """Along the coordinates, in parts of 64."""
     pulls: Sequence[int] = (1, -1)
     clients: int = 2
-    start: int = 2
+    start: Sequence[int] = (2,)
+    """Along the coordinates."""
 
 
 _SHAPES = (
     _Shape([[64], [8]]),
     _Shape([[64]]),
-    _Shape([[64, 1]]),
-    _Shape([[64]], [1, -1, -1, -1], clients=4, start=0),
+    _Shape([[64, 1]], start=[0, 2]),
+    _Shape([[64]], [1, -1, -1, -1], clients=4, start=[0]),
 )
-"""Different curvatures, alike, of two scales, and one client against the others."""
+"""Different curvatures, alike, of two scales with a start where it is flat, and one client against the others."""
 _ALONE = _Shape([[64]], [1], clients=1)
 """For claims about one client only."""
 _COUNTS = ((2, 2), (1, 2), (2, 64), (1, 64))
@@ -86,7 +87,7 @@ def _with_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
         "kind": "quadratic",
         "hessians": [_diagonal(entries) for entries in curvatures],
         "linear": [[fmpq(pull)] * dimension for pull in pulls],
-        "start": [fmpq(shape.start)] * dimension,
+        "start": [fmpq(entry) for entry in shape.start],
         **({} if noise is None else {"noise": [noise] * count}),
     }
     weights = get(table, "problem.weights")
