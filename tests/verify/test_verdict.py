@@ -61,7 +61,7 @@ def test_a_true_bound_is_supported(planted: dict[str, ClaimVerdict]) -> None:
 
 def test_supported_means_that_a_search_found_nothing(planted: dict[str, ClaimVerdict]) -> None:
     """No instance of the families is crowded enough; the search after them is. What is refuted is not searched."""
-    assert planted["drift"].searched > 50
+    assert planted["drift"].searched > 12
     assert planted["crowded"].searched > 0
     assert planted["exponent"].searched == 0
 
