@@ -161,7 +161,12 @@ class Algorithm:
     def require_update_rule(self, purpose: str) -> None:
         """Raise `NotApplicable` where the algorithm is more than work, aggregation and clock."""
         if self.defined is not None:
-            raise NotApplicable(f"{purpose}, and {self.name} is not a setting of it")
+            raise self.beyond_update_rule(purpose)
+
+    def beyond_update_rule(self, purpose: str) -> NotApplicable:
+        """The reason for which something is not known of an algorithm that is a definition."""
+        changing = " with changing step sizes" if self.work.schedule is not None else ""
+        return NotApplicable(f"{purpose}, and {self.name}{changing} is not a setting of it")
 
     def times(self, importance: Array) -> list[Number]:
         """Clock time of each server update, expected where the participants are drawn at random."""
