@@ -109,15 +109,20 @@ class ClaimPlan:
         return self.bound.compared_with(None if self.optimum is None else {STEP: self.optimum.step_size})
 
     @property
+    def measured(self) -> list[str]:
+        """Numbers in the bound that are measured on the run itself and change with its step size."""
+        changed = () if self.remeasured is None else self.remeasured.changed
+        notions = [notion for notion in self.claim.notation.values() if notion.name in changed]
+        return [notion.name for notion in notions if not (isinstance(notion, Quantity) and notion.is_constant)]
+
+    @property
     def self_contained(self) -> bool:
         """Whether all numbers of the bound but constants are the same at its best step size.
 
         A bound that contains measurements of the run itself is no function of the
         step size before the run is made.
         """
-        changed = () if self.remeasured is None else self.remeasured.changed
-        notions = [notion for notion in self.claim.notation.values() if notion.name in changed]
-        return all(isinstance(notion, Quantity) and notion.is_constant for notion in notions)
+        return not self.measured
 
     @property
     def attainable(self) -> bool:

@@ -88,8 +88,9 @@ def _nearer(promise: Promise | None) -> str:
 
 
 def _bounded(promise: Promise) -> str:
-    claim = promise.plan.claim
-    return f"{claim.id} ({claim.verdict}) keeps {promise.plan.error.name} below {short(promise.value)}"
+    plan = promise.plan
+    measured = f", with the run's own {' and '.join(plan.measured)}," if plan.measured else ""
+    return f"{plan.claim.id} ({plan.claim.verdict}){measured} keeps {plan.error.name} below {short(promise.value)}"
 
 
 def _limit(plan: ClaimPlan, write: Write) -> str:

@@ -17,7 +17,7 @@ _REACH = 3 * NOTCHES
 
 STEP_SIZES = (STEP, "effective_step_size", "client_step_size", SERVER_STEP)
 _FIRST_NOTCHES = {STEP: -20, "effective_step_size": -20, "client_step_size": -20, ROUNDS: 60, "iterations": 60}
-_FIRST_NOTCHES |= {CLIENTS: 20, STEPS: 14, "client_local_steps": 14, "participants": 14}
+_FIRST_NOTCHES |= {CLIENTS: 20, STEPS: 14, "client_local_steps": 14, "participants": 14, "momentum": -20}
 """Where a search starts: 0.1, a thousand, ten and five; ten for what has no name, because a claim tries values for it;
 one for everything else."""
 

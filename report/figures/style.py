@@ -124,7 +124,7 @@ def _label_narrow_scales(canvas: Canvas) -> None:
             low, high = sorted(axis.get_view_interval())
             if axis.get_scale() != "log" or not 0 < low < high or isinstance(axis.get_major_locator(), FixedLocator):
                 continue
-            span = math.log10(high / low)
+            span = math.log10(high) - math.log10(low)
             if span < _NARROW:
                 axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=7) if span > _SOME else MaxNLocator(4))
                 axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:.4g}"))

@@ -15,7 +15,7 @@ from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
 from verify.falsify.hunt import Hunt
 from verify.falsify.search import search, short_search, simplest_violation
-from verify.falsify.shrink import burden, shrink, simplify
+from verify.falsify.shrink import burden, is_clear, shrink, simplify
 from verify.falsify.tables import Table, written
 
 _SEARCHING, _HALF = 0.85, 0.5
@@ -133,12 +133,12 @@ def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], No
     """The smallest counterexample that shrinking reaches from the violation found, or from one in the families."""
     if hunt.violation is None:
         return None
+    shrunk = []
     simplest = simplest_violation(hunt.claim, seed, _share(deadline, _LOOKING), on_tick)
-    starts = [hunt.violation.table] if simplest is None else [simplest, hunt.violation.table]
-    shares = (1 / (len(starts) - n) for n in range(len(starts)))
-    shrunk = [
-        shrink(hunt.claim, start, _share(deadline, part), on_tick) for start, part in zip(starts, shares, strict=True)
-    ]
+    if simplest is not None:
+        shrunk.append(shrink(hunt.claim, simplest, _share(deadline, _HALF), on_tick))
+    if not any(is_clear(hunt.claim, table) for table in shrunk):
+        shrunk.append(shrink(hunt.claim, hunt.violation.table, deadline, on_tick))
     table = min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
     return table, check(hunt.claim, parse_run(table, RATIONAL))
 

@@ -213,11 +213,11 @@ class Hunt:
 def is_lively(table: Table) -> bool:
     """Whether a run moves: with tiny steps both sides of a bound that contracts are still what they began with."""
     hessians = get(table, "problem.hessians")
-    if hessians is None or get(table, STEP_SIZE) is None:
+    step_sizes = list(leaves(get(table, STEP_SIZE)))
+    if hessians is None or not step_sizes:
         return True
     curvature = max(abs(entry) for entry in leaves(hessians))
-    steps = max(leaves(get(table, STEP_SIZE)))
-    return bool(steps * curvature * all_steps(table) >= _MOVES)
+    return bool(max(step_sizes) * curvature * all_steps(table) >= _MOVES)
 
 
 def _best_of(places: list[Place]) -> list[Place]:

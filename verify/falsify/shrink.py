@@ -103,6 +103,12 @@ def burden(claim: Claim, table: Table) -> Burden | None:
     return _burden(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
 
 
+def is_clear(claim: Claim, table: Table) -> bool:
+    """Whether a counterexample convinces as it is: rational, by a clear margin, with constants on all of space."""
+    asked = burden(claim, table)
+    return asked is not None and asked[:3] == (False, 0, False)
+
+
 class _TimeIsUp(Exception):
     """The deadline has passed."""
 

@@ -71,6 +71,8 @@ def _with_steps(table: Table, before: list[int], after: list[int]) -> Iterator[T
         yield scaled(other, {STEP_SIZE: factors[0]})
         return
     given = get(table, STEP_SIZE)
+    if isinstance(given, str):
+        return
     each = given if isinstance(given, list) else [given] * clients(table)
     yield changed(other, {STEP_SIZE: [size * factor for size, factor in zip(each, factors, strict=True)]})
 

@@ -52,9 +52,11 @@ def number_keys() -> list[str]:
 
 
 def working_table(run: Run) -> Table:
-    """The table of an exact run, numbers as rationals; weights of the closed form by their name."""
+    """The table of an exact run, numbers as rationals; weights of the closed form by their name, formulas as they are."""
     table: Table = run_table(run)
-    exact = {key: _rationals(value) for key in number_keys() if (value := get(table, key)) is not None}
+    formulas = set() if run.algorithm.work.schedule is None else {STEP_SIZE}
+    keys = [key for key in number_keys() if key not in formulas]
+    exact = {key: _rationals(value) for key in keys if (value := get(table, key)) is not None}
     return changed(table, exact | _named_aggregation(run))
 
 
