@@ -52,7 +52,7 @@ def number_keys() -> list[str]:
 
 
 def working_table(run: Run) -> Table:
-    """The table of an exact run: numbers as rationals, weights of the closed form by their name, formulas as they are."""
+    """The table of an exact run: numbers as rationals, closed-form weights by their name, formulas as they are."""
     table: Table = run_table(run)
     formulas = set() if run.algorithm.work.schedule is None else {STEP_SIZE}
     keys = [key for key in number_keys() if key not in formulas]
