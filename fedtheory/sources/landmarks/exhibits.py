@@ -101,7 +101,7 @@ def _keys(name: str, size: float) -> dict[str, Any]:
 
 def _charts(curves: list[Curve]) -> list[Chart]:
     names = " and ".join(one.shown.label for one in curves) if len(curves) == 2 else "all algorithms"
-    error = Axis(r"$\mathbb E F(x^n)-F^*$", "log")
+    error = Axis(r"$\mathbb{E}\,F(x^n)-F^*$", "log")
     over: dict[str, tuple[Axis, Callable[[Curve], Array]]] = {
         "rounds": (Axis("rounds"), lambda one: np.arange(len(one.errors))),
         "models sent": (Axis("models that a client has sent, in the mean"), lambda one: one.sent),

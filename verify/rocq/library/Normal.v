@@ -549,11 +549,21 @@ Ltac coefficients :=
      andb orb Nat.eqb Nat.leb Nat.ltb].
 
 (** Signs and denominators. *)
-Ltac positive :=
+Ltac positive_parts :=
   repeat first
     [ assumption | lra
     | apply pow_lt | apply Rmult_lt_0_compat | apply Rplus_lt_0_compat | apply Rinv_0_lt_compat
     | apply Rdiv_lt_0_compat ].
+
+Ltac nonnegative_parts :=
+  repeat first [ assumption | lra | apply pow_le | apply Rmult_le_pos | apply Rplus_le_le_0_compat ].
+
+(* The second summand may be zero, such as a multiple of the number of a local step. *)
+Ltac positive :=
+  first
+    [ solve [positive_parts]
+    | apply Rplus_lt_le_0_compat; [solve [positive_parts] | solve [nonnegative_parts]]
+    | positive_parts ].
 
 Ltac nonzero := repeat split; first [ lra | apply Rgt_not_eq; solve [positive] | solve [nra] ].
 

@@ -28,6 +28,8 @@ DATA: dict[str, dict[str, Any]] = {
 """What is read, and how its rows are split."""
 _LENGTHS = np.geomspace(0.05, 12.8, 17)
 """Lengths of a round that are tried, eta L tau; runs that diverge are left out."""
+_BLOWN_UP = 100
+"""Errors from so many initial gaps on are those of a run that diverges."""
 HORIZONS = (1, 3, 10, 30, 100)
 
 THEOREM, WITH_DRIFT = (
@@ -85,7 +87,7 @@ class OnData:
         for length in _LENGTHS:
             with suppress(Diverging):
                 points.append(self.point(float(length) / scale))
-        return points
+        return [point for point in points if point.error <= _BLOWN_UP * plain_float(self.planned.initial_gap)]
 
     @cached_property
     def best(self) -> Point:

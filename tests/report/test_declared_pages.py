@@ -1,0 +1,17 @@
+"""What a paper declares beside its claims can be drawn."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedtheory.language.registry import all_sources
+from report.drawing import PaperTask, environment_for
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("key", sorted(all_sources()))
+def test_pages_of_a_paper_are_drawn(key: str) -> None:
+    """Each page with its figures, which Matplotlib can typeset and scale."""
+    drawn = PaperTask(key).draw(environment_for(()))
+    assert all("<h1" in text for name, text in drawn.files.items() if name.endswith(".html"))
