@@ -12,6 +12,7 @@ contraction    from a step that contracts to the last model
 recursion      bounds on the drift, step by step
 combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)
 roots          letters for square roots of numbers, in certificates and combinations
+rest           that an algorithm stays at the optimum, from its definition (definitions)
 
 recorded       which certificate a paper has for a claim
 document       certificates as JSON: whatever is judged has been one
@@ -20,7 +21,7 @@ examination    the way from a claim and its certificate to the kernel's word
 What the kernel may use, from a claim's assumptions: theory, rounds for statements about one round, and small_steps
 for the point to which runs tend.  What people are shown: outline, and printed for the proofs of the sources.
 
-Uses `language`, `kernel`.
+Uses `language`, `federation`, `kernel`.
 """
 
 from fedtheory.proofs.certificate import Certificate

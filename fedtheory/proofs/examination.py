@@ -28,6 +28,7 @@ from fedtheory.proofs.numbers import numbers_of
 from fedtheory.proofs.proof import Document, Proof, Prover, conditions_of, relaxation
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion
+from fedtheory.proofs.rest import AtRest, examine_rest
 
 _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Certificate: examine_links,
@@ -35,6 +36,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Combination: examine_combination,
     Recursion: examine_recursion,
     Contraction: examine_contraction,
+    AtRest: examine_rest,
 }
 
 

@@ -18,6 +18,7 @@ from fedtheory.language.typesetting import latex
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.definitions import definition_of
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.facts import Fact
@@ -30,6 +31,7 @@ from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, Setting, k
+from fedtheory.proofs.rest import AtRest
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 
@@ -282,12 +284,31 @@ def _about_recursion(claim: Claim, certificate: Recursion) -> str:
     )
 
 
+def _rest(claim: Claim, _certificate: AtRest) -> Iterator[Group]:
+    """Where the vectors rest."""
+    for vector, where in definition_of(claim).at_optimum.items():
+        yield Group(rf"{latex(vector)}={latex(where)}", ())
+
+
+def _about_rest(claim: Claim, certificate: AtRest) -> str:
+    local = (
+        "a local step leaves the local vectors where they are, and so do all of them"
+        if certificate.local_step == "idle"
+        else "a round has a single local step"
+    )
+    return (
+        f"From the definition of {definition_of(claim).name}, with its vectors as below: {local}; the end of a round "
+        "leaves every vector where it is.  The mean of the clients' gradients at the optimum is zero."
+    )
+
+
 _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {
     Certificate: (_about_links, _links),
     MeanCertificate: (_about_mean, _mean),
     Combination: (_about_sums, _sums),
     Recursion: (_about_recursion, _recursion),
     Contraction: (_about_contraction, _mean),
+    AtRest: (_about_rest, _rest),
 }
 
 

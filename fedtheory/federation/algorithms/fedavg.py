@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Weighted, eta, eta_g, start
+from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Weighted, eta, eta_g, optimum, start
 
 x, y = sp.symbols("x y_i", real=True)
 
@@ -20,5 +20,6 @@ algorithm = FederatedAlgorithm(
     local=Local(y, start=x, step=y - eta * Gradient(y)),
     server_update={x: x + eta_g * Weighted(y - x)},
     model=x,
+    at_optimum={x: optimum},
     description="Local SGD from a common model, then a weighted mean of the changes.",
 )

@@ -10,7 +10,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Parameter, Weighted, eta, eta_g, start
+from fedtheory.federation.definition import (
+    FederatedAlgorithm,
+    Gradient,
+    Local,
+    Parameter,
+    Weighted,
+    eta,
+    eta_g,
+    optimum,
+    start,
+)
 
 x, v, y = sp.symbols("x v y_i", real=True)
 beta = sp.Symbol(r"\beta", nonnegative=True)
@@ -29,5 +39,6 @@ algorithm = FederatedAlgorithm(
         Parameter(beta, "momentum", "the momentum of the server", sp.Interval.Ropen(0, 1)),
         Parameter(nesterov, "nesterov", "1 with Nesterov's momentum, 0 without", sp.Interval(0, 1), 0, is_flag=True),
     ),
+    at_optimum={x: optimum, v: 0},
     description="FedAvg with heavy-ball or Nesterov momentum at the server.",
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.federation.definition import Average, FederatedAlgorithm, Gradient, Local, Parameter, eta, start
+from fedtheory.federation.definition import Average, FederatedAlgorithm, Gradient, Local, Parameter, eta, optimum, start
 
 x, h, z = sp.symbols("x_i h_i z_i", real=True)
 p, coin = sp.Symbol("p", positive=True), sp.Symbol(r"\theta", nonnegative=True)
@@ -31,5 +31,6 @@ algorithm = FederatedAlgorithm(
         Parameter(p, "probability", "the probability that an iteration communicates", sp.Interval.Lopen(0, 1)),
     ),
     steps_are_rounds=True,
+    at_optimum={x: optimum, h: Gradient(optimum)},
     description="Gradient steps with control variates; the clients' models are averaged at random times.",
 )

@@ -20,6 +20,7 @@ from fedtheory.federation.definition import (
     eta,
     eta_g,
     eta_sum,
+    optimum,
     start,
 )
 
@@ -35,5 +36,6 @@ algorithm = FederatedAlgorithm(
     client_update={c_i: new_control},
     server_update={x: x + eta_g * Weighted(y - x), c: c + Participants(new_control - c_i)},
     model=x,
+    at_optimum={x: optimum, c: 0, c_i: Gradient(optimum)},
     description="Local steps corrected by what the client's gradient differs from that of the others.",
 )

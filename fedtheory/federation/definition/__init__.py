@@ -12,6 +12,7 @@ from fedtheory.federation.definition.language import (
     eta_sum,
     importance,
     mean_tau,
+    optimum,
     start,
     tau,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "eta_sum",
     "importance",
     "mean_tau",
+    "optimum",
     "start",
     "tau",
 ]

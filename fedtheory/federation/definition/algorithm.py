@@ -29,6 +29,7 @@ from fedtheory.federation.definition.language import (
     Compressed,
     Gradient,
     Mixed,
+    optimum,
     start,
 )
 from fedtheory.federation.definition.linear import Parts, linear_parts
@@ -78,6 +79,9 @@ class FederatedAlgorithm:
     parameters: tuple[Parameter, ...] = ()
     steps_are_rounds: bool = False
     """Whether a round is a single local step."""
+    at_optimum: Mapping[Expr, Expr] = field(default_factory=dict)
+    """Where all vectors rest, once the model is x*: multiples of x* and, for a client's, of ``Gradient(optimum)``,
+    which stands for its full gradient there.  Empty where nothing is said."""
     description: str = ""
 
     def __post_init__(self) -> None:
@@ -85,6 +89,7 @@ class FederatedAlgorithm:
         self._check_names()
         self._check_starts()
         self._check_updates()
+        self._check_rest()
         for vector, expression in self.expressions():
             self._check_letters(vector, expression)
 
@@ -126,7 +131,7 @@ class FederatedAlgorithm:
 
     def parts(self, vector: Expr, expression: Expr) -> Parts:
         """An expression as a linear combination of vectors and of what happens to them."""
-        vectors = {start, *self.server, *self.client, *self.local_vectors}
+        vectors = {start, optimum, *self.server, *self.client, *self.local_vectors}
         nodes = (Gradient, Compressed, *OVER_CLIENTS)
         return linear_parts(expression, lambda part: part in vectors or isinstance(part, nodes), self._key(vector))
 
@@ -135,7 +140,7 @@ class FederatedAlgorithm:
 
     def _check_kinds(self) -> None:
         """Raise `InputError` unless everything is what the language has at its place."""
-        for part in ("server", "client", "server_update", "client_update", "coins"):
+        for part in ("server", "client", "server_update", "client_update", "coins", "at_optimum"):
             given = getattr(self, part)
             if not isinstance(given, Mapping):
                 raise InputError(self.name, f"expected `{part}` to be a dictionary, got {given!r}")
@@ -147,7 +152,7 @@ class FederatedAlgorithm:
 
     def _check_names(self) -> None:
         """Raise `InputError` where a letter stands for two things, or the chance of a coin for none."""
-        vectors = [start, *self.server, *self.client, *self.local_vectors]
+        vectors = [start, optimum, *self.server, *self.client, *self.local_vectors]
         own = [*self.coins, *(parameter.letter for parameter in self.parameters)]
         letters = Counter([*vectors, *LETTERS, *own])
         for letter in (letter for letter, count in letters.items() if count > 1):
@@ -182,6 +187,18 @@ class FederatedAlgorithm:
         for vector, expression in self.server_update.items():
             self._expect(vector, expression, set(self.server), SUMS)
         self._expect(sp.Symbol("model"), self.model, set(self.server), (Average,))
+
+    def _check_rest(self) -> None:
+        for vector in self.at_optimum.keys() ^ {*self.server, *self.client} if self.at_optimum else ():
+            raise InputError(self._key(vector), "expected all vectors of the server and of the clients in `at_optimum`")
+        for vector, expression in self.at_optimum.items():
+            is_own = vector in self.client
+            vectors, letters = {optimum}, self.letters - (set() if is_own else OF_CLIENTS)
+            for part, scale in self.parts(vector, expression).items():
+                if part not in (vectors | {Gradient(optimum)} if is_own else vectors):
+                    raise InputError(self._key(vector), f"{part} is not known in `at_optimum`")
+                for letter in sorted(scale.free_symbols - letters, key=str):
+                    raise InputError(self._key(vector), f"unknown letter {letter} in `at_optimum`")
 
     def _check_gradients(self) -> None:
         found = {node for step in self.steps for node in sp.sympify(step.step).atoms(Gradient)}

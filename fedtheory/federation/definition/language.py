@@ -13,6 +13,8 @@ from fedtheory.kernel.expressions import Average, Expr
 
 start = sp.Symbol("x^0", real=True)
 """x^0, where the models start: the only vector in the starts of the server and of the clients."""
+optimum = sp.Symbol("x^*", real=True)
+"""x^*, the minimiser of F: for what vectors are where an algorithm rests."""
 
 eta = sp.Symbol(r"\eta_i", positive=True)
 """The local step size of a client, at the present round and local step."""

@@ -17,6 +17,9 @@ _ROUNDING = 1e-9
 class OfAlgorithm(Assumption):
     """That the run is one of an algorithm, by its name in run files."""
 
+    names: tuple[str, ...] = ()
+    """Of the definitions that it can have."""
+
 
 def of_algorithm(*names: str) -> OfAlgorithm:
     """The assumption that a run's algorithm has one of these names."""
@@ -25,7 +28,7 @@ def of_algorithm(*names: str) -> OfAlgorithm:
     def require(run: Run) -> None:
         expect(run.algorithm.name in names, f"the algorithm is {run.algorithm.name}, not {words}")
 
-    return OfAlgorithm(words, f"the algorithm is {words}", require)
+    return OfAlgorithm(words, f"the algorithm is {words}", require, names)
 
 
 scaffold, scaffnew, dsgd = of_algorithm("scaffold"), of_algorithm("scaffnew"), of_algorithm("dsgd")
@@ -52,6 +55,7 @@ decreasing_steps = OfAlgorithm(
     "decreasing steps",
     r"the algorithm is fedavg, with steps of size $2/(\mu\tau(n+c))$ in round $n$",
     _decreasing_steps,
+    ("fedavg",),
 )
 
 
@@ -62,7 +66,7 @@ def _heavy_ball(run: Run) -> None:
     expect(defined is not None and all(defined.values[flag] == 0 for flag in flags), "the momentum is Nesterov's")
 
 
-heavy_ball = OfAlgorithm("heavy ball", "the algorithm is fedavgm, with heavy-ball momentum", _heavy_ball)
+heavy_ball = OfAlgorithm("heavy ball", "the algorithm is fedavgm, with heavy-ball momentum", _heavy_ball, ("fedavgm",))
 
 
 def _update_rule(run: Run) -> None:
@@ -70,5 +74,5 @@ def _update_rule(run: Run) -> None:
 
 
 update_rule = OfAlgorithm(
-    "update rule", "the algorithm is a setting of the update rule of federated averaging", _update_rule
+    "update rule", "the algorithm is a setting of the update rule of federated averaging", _update_rule, ("fedavg",)
 )

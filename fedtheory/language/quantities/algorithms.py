@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.arithmetic import Number
@@ -78,6 +79,29 @@ limiting_mean_distance_sq = constant(
     r"\|\lim_{n\to\infty}\mathbb E x^n-x^*\|^2",
     "|lim E x^n - x*|^2, where the mean of the model settles from the run's start",
     _limiting_mean_distance_sq,
+)
+
+
+def _displacement(run: Run) -> Any:
+    from fedtheory.engine.joint import JointTrajectory, displacement_at_optimum
+
+    if run.algorithm.defined is not None:
+        return displacement_at_optimum(_joint(run))
+    from fedtheory.federation.algorithms import definition
+    from fedtheory.federation.definition.run import Defined
+
+    run.algorithm.require_synchronous("a round starts from the newest model")
+    rule = replace(run.algorithm, defined=Defined(definition("fedavg"), {}), rounds=1)
+    return displacement_at_optimum(JointTrajectory(run.problem, rule))
+
+
+optimum_displacement_sq = Quantity(
+    "optimum_displacement_sq",
+    r"\|z'(z^*)-z^*\|^2",
+    "how far the first round moves an algorithm that starts where it rests at the optimum, by its definition "
+    "(SCAFFOLD: x = x*, c = 0, c_i = grad F_i(x*)): sum over the server's vectors of |s' - s|^2, plus sum_i p_i "
+    "|c_i' - c_i|^2 over those of the clients, in the mean over noise, participants and compression",
+    _displacement,
 )
 
 

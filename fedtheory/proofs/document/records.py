@@ -44,6 +44,7 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
 from fedtheory.proofs.recursion import Recursion
+from fedtheory.proofs.rest import AtRest
 from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.windows import OverWindow, OverWindows
@@ -52,7 +53,7 @@ FACTS = {
     name.lower(): fact for module in (facts, update_facts) for name, fact in vars(module).items() if type(fact) is Fact
 }
 """Every fact by its name."""
-AnyCertificate = Certificate | Combination | MeanCertificate | Contraction | Recursion
+AnyCertificate = Certificate | Combination | MeanCertificate | Contraction | Recursion | AtRest
 _DERIVED = {
     Derived: "relation",
     Telescoped: "telescoped",
@@ -89,6 +90,7 @@ _KINDS = {
     MeanCertificate: "mean",
     Contraction: "contraction",
     Recursion: "recursion",
+    AtRest: "at rest",
 }
 """What may be made of a document, by the name of its kind."""
 

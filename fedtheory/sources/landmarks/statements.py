@@ -38,6 +38,8 @@ NOTATION: dict[sp.Symbol, Notion] = {
 claim = partial(Claim, where=NOTATION)
 at_optimum = partial(claim, kind="limit", lhs=q.limiting_mean_distance_sq, relation="==", rhs=sp.S.Zero)
 """That the mean of the model settles at x*."""
+at_rest = partial(claim, kind="identity", lhs=q.optimum_displacement_sq, relation="==", rhs=sp.S.Zero)
+"""That an algorithm which starts at the optimum stays there."""
 
 STEADY = (a.strongly_convex_clients, a.unbiased_bounded_variance, a.same_step_size)
 _PLAIN = (a.update_rule, a.full_participation, a.importance_weights, a.same_step_size, a.strongly_convex_clients)
@@ -86,6 +88,49 @@ CLAIMS = (
         locator="after Mishchenko et al., ICML 2022",
         assumptions=(a.scaffnew, a.strongly_convex_clients, a.same_step_size),
         verdict="supported",
+    ),
+    at_rest(
+        id="landmarks:fedavg.at-rest",
+        title="With one local step federated averaging stays at the optimum",
+        locator="folklore",
+        conditions=[tau <= 1],
+        assumptions=_PLAIN,
+        note="The mean of the clients' gradients vanishes there; with more steps each client leaves on its own way.",
+        verdict="proved",
+    ),
+    at_rest(
+        id="landmarks:scaffold.at-rest",
+        title="The optimum is a fixed point of SCAFFOLD",
+        locator="after Karimireddy et al., ICML 2020",
+        assumptions=(a.scaffold, a.strongly_convex_clients),
+        note=(
+            "With x = x*, c = 0 and c_i = grad F_i(x*) a local step moves nothing: for any clients, numbers of local "
+            "steps and step sizes, whoever is drawn."
+        ),
+        verdict="proved",
+    ),
+    at_rest(
+        id="landmarks:scaffnew.at-rest",
+        title="The optimum is a fixed point of Scaffnew",
+        locator="after Mishchenko et al., ICML 2022",
+        assumptions=(a.scaffnew, a.strongly_convex_clients, a.same_step_size),
+        note="With x_i = x* and h_i = grad F_i(x*), whether the clients communicate or not.",
+        verdict="proved",
+    ),
+    at_rest(
+        id="landmarks:fedavgm.at-rest",
+        title="With one local step the optimum is a fixed point of FedAvg with momentum",
+        locator="after Hsu et al., 2019",
+        conditions=[tau <= 1],
+        assumptions=(
+            a.server_momentum,
+            a.full_participation,
+            a.importance_weights,
+            a.same_step_size,
+            a.strongly_convex_clients,
+        ),
+        note="With v = 0, for heavy-ball and for Nesterov momentum.",
+        verdict="proved",
     ),
     claim(
         id="landmarks:scaffnew.contraction",

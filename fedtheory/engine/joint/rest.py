@@ -1,0 +1,56 @@
+"""How far a round moves the vectors of an algorithm that are where they rest once the model is x*."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, Number
+from fedtheory.engine.joint.trajectory import JointTrajectory
+from fedtheory.errors import NotApplicable
+from fedtheory.federation.definition.language import optimum
+from fedtheory.kernel.expressions import Expr
+
+
+def displacement_at_optimum(trajectory: JointTrajectory) -> Number:
+    """sum over server vectors |s' - s|^2, and over clients sum_i p_i |c_i' - c_i|^2, after the first round.
+
+    Of the means given the coins, which are averaged over; `NotApplicable` where the definition has no `at_optimum`.
+    """
+    name, shared, own = trajectory.definition.name, trajectory.layout.shared, trajectory.layout.own
+    if not trajectory.definition.at_optimum:
+        raise NotApplicable(f"{name} does not say where its vectors rest at the optimum")
+    arithmetic, rest = trajectory.problem.arithmetic, _at_rest(trajectory)
+    shares = np.repeat(trajectory.group.counts * trajectory.letters.shares, own)
+    weights = np.concatenate([arithmetic.array([1] * shared), shares])
+    total = arithmetic.number(0, "zero")
+    for chance, transition in trajectory.transitions(0):
+        moved = transition.mean_map() @ rest - rest
+        total = total + chance * (weights @ (moved * moved))
+    return total
+
+
+def _at_rest(trajectory: JointTrajectory) -> Array:
+    """(1, s) and c of one client of each kind, where they rest, measured as the layout does."""
+    definition = trajectory.definition
+    shared = [_value(trajectory, vector)[0] for vector in definition.server]
+    one = trajectory.problem.arithmetic.array([1])
+    own = [_value(trajectory, vector) for vector in definition.client]
+    clients = np.concatenate(own, axis=1).ravel() if own else one[:0]
+    return np.concatenate([one, *shared, clients])
+
+
+def _value(trajectory: JointTrajectory, vector: Expr) -> Array:
+    """Where a vector rests, for one client of each kind, (G, d)."""
+    problem, letters, definition = trajectory.problem, trajectory.letters, trajectory.definition
+    gradients = -problem.centred.linear[letters.kinds.representatives]
+    numbers = letters.at(0, 0, dict.fromkeys(definition.coins, 0))
+    parts = dict(trajectory.layout.parts(vector, definition.at_optimum[vector]))
+    off = parts.pop(optimum, 0) - trajectory.layout.offsets[vector]
+    total = gradients * 0 if off == 0 else gradients * 0 + _column(letters.value(off, numbers)) * problem.optimum
+    for scale in parts.values():
+        total = total + _column(letters.value(scale, numbers)) * gradients
+    return total
+
+
+def _column(factor: Number | Array) -> Number | Array:
+    return factor[:, None] if isinstance(factor, np.ndarray) else factor

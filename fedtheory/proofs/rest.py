@@ -1,0 +1,70 @@
+"""That an algorithm which starts at the optimum stays there, by its definition.
+
+Where all vectors are as the definition says that they rest at x*, a local step
+leaves the local vectors where they are, so that all local steps do, or the
+round has a single one; and the end of the round leaves every vector of the
+server and of the clients where it is, whatever the coins show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected, Step, composed
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.definitions import Round, Vectors, at_rest, rounds_of
+from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.proof import Prover, follows, named
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtRest:
+    """Why a round leaves an algorithm where it is."""
+
+    claim: str
+    """Its id."""
+    local_step: Literal["idle", "single"]
+    """At the optimum it moves nothing, or a round has a single one."""
+    relaxed: Sequence[sp.Rel] | None = None
+    """Weaker conditions than the claim's; None for the claim's own."""
+
+
+def examine_rest(claim: Claim, certificate: AtRest, _prove: Prover) -> Iterator[Step]:
+    """Check that an algorithm rests at the optimum; `Rejected` where the claim says something else."""
+    (relation, *others) = claim.relations
+    sides = (relation.left, relation.right)
+    if others or relation.operator not in ("==", "<=") or sides != (letters_of(claim)(q.optimum_displacement_sq), 0):
+        raise Rejected(f"it is shown that {q.optimum_displacement_sq.name} is 0, and nothing else")
+    for one in rounds_of(claim):
+        shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
+        yield from named(f"{shown}: " if shown else "", _round(claim, certificate, one))
+
+
+def _round(claim: Claim, certificate: AtRest, one: Round) -> Iterator[Step]:
+    rest = at_rest(one)
+    begun = one.local_start(rest)
+    moved = one.local_step({**rest, **begun})
+    if certificate.local_step == "idle":
+        yield from _unmoved("the local step", one, begun, moved)
+    else:
+        yield Step("the local step is the only one", _is_single(claim, one))
+    yield from _unmoved("the end of a round", one, rest, {**rest, **one.end({**rest, **moved})})
+
+
+def _unmoved(what: str, one: Round, before: Vectors, after: Vectors) -> Iterator[Step]:
+    for of, where in before.items():
+        left = one.form(after[of] - where)
+        yield Step(f"{what} leaves {of} where it is" + (f"; it moves by {composed(left)}" if left else ""), not left)
+
+
+def _is_single(claim: Claim, one: Round) -> bool:
+    """Whether rounds have one local step: by the definition, or by the claim's conditions."""
+    letter = letters_of(claim)
+    single: Expr = letter(q.local_steps) <= 1
+    return one.algorithm.steps_are_rounds or (letter.has(q.local_steps) and follows(single, claim))
