@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from fedtheory import find_floors_first
 
+_LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    one_thread_each()
     find_floors_first()
     from fedtheory.cli import run
 
     sys.exit(run())
+
+
+def one_thread_each() -> None:
+    """Let linear algebra use one thread, unless the environment says how many.
+
+    The matrices of a run are small: a second thread saves nothing on cores that are free, and waits on cores that are
+    not.  Commands with much to do use several processes.
+    """
+    for name in _LINEAR_ALGEBRA:
+        os.environ.setdefault(name, "1")
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ class Run(Shown):
         """Exact expectations of the run; `Diverging` if they leave double precision."""
         return self.attempted_trajectory.require_finite()
 
-    @property
+    @cached_property
     def attempted_trajectory(self) -> Trajectory:
         """The same as far as it goes, with the reason where it diverges."""
         if self.algorithm.defined is not None:

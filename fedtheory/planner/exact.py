@@ -39,7 +39,7 @@ class ExactErrors:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.planned = plain_float(max(run.algorithm.work.step_sizes))
-        self._runs: dict[float, Run] = {self.planned: run}
+        self._runs: dict[str, Run] = {_rounded(self.planned): run}
         self._best: dict[str, ExactOptimum | None] = {}
 
     @property
@@ -56,10 +56,14 @@ class ExactErrors:
         return float(BASE**exponent) * self._scale
 
     def at(self, step_size: float) -> Run:
-        """The run with another local step size; clients with different ones keep their proportions."""
-        if step_size not in self._runs:
-            self._runs[step_size] = self.run.with_step_factor(step_size / self.planned)
-        return self._runs[step_size]
+        """The run with another local step size; clients with different ones keep their proportions.
+
+        Step sizes that differ by rounding alone share a run.
+        """
+        key = _rounded(step_size)
+        if key not in self._runs:
+            self._runs[key] = self.run.with_step_factor(step_size / self.planned)
+        return self._runs[key]
 
     def error(self, quantity: Quantity, step_size: float) -> float:
         """The exact error at a step size; infinite where the run diverges, NaN where the error is not defined."""
@@ -86,6 +90,10 @@ class ExactErrors:
             return None
         found = lowest(lambda exponent: self.error(quantity, self.step(exponent)), GRID)
         return None if found is None else ExactOptimum(self.step(found[0]), found[1])
+
+
+def _rounded(step_size: float) -> str:
+    return f"{step_size:.12g}"
 
 
 def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[float, float] | None:

@@ -7,6 +7,7 @@ import pytest
 
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.moments import recursion as recursions
+from fedtheory.engine.moments import row_spaces as row_spaces_module
 from fedtheory.engine.moments import trajectory_of
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
@@ -42,26 +43,31 @@ def test_moments_are_those_of_all_dimensions(monkeypatch, ridge, replacement, st
     found = trajectory_of(run.problem, run.algorithm)
     spaces = found.recursion._row_spaces
     assert sorted(client for space in spaces for client in space.clients) == list(range(len(ROWS)))
-    assert max(space.problem.dimension for space in spaces) < DIMENSION
+    assert max(space.bases.shape[1] for space in spaces) < DIMENSION
     monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
     expected = trajectory_of(run.problem, run.algorithm)
     assert expected.recursion._row_spaces == []
     np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-12 * np.abs(expected.moments).max())
     np.testing.assert_allclose(found.server_suboptimality, expected.server_suboptimality, rtol=1e-11)
+    np.testing.assert_allclose(found.recursion.growth(found.moments[-1]), expected.recursion.growth(found.moments[-1]))
 
 
-def _without_columns_that_are_constant(rows: list[int]) -> Problem:
-    generator = np.random.default_rng(5)
-    inputs = tuple(generator.standard_normal((count, DIMENSION)) for count in rows)
-    outputs = tuple(generator.standard_normal(count) for count in rows)
-    return least_squares(ClientData(inputs, outputs), np.zeros(DIMENSION), batch=1)
+@pytest.mark.parametrize("rows", [[40, 50, 60], [40, 5, 6], [400, 300, 50]])
+def test_clients_whose_rows_span_everything_work_in_all_dimensions(monkeypatch, rows) -> None:
+    """Each in coordinates of its own, with the same moments."""
+    run = _run(_problem(rows, 0.1, True))
+    found = run.trajectory
+    monkeypatch.setattr(recursions, "row_spaces", lambda *_given: [])
+    expected = trajectory_of(run.problem, run.algorithm)
+    np.testing.assert_allclose(found.moments, expected.moments, rtol=0, atol=1e-12 * np.abs(expected.moments).max())
 
 
-@pytest.mark.parametrize(("rows", "is_worth_it"), [([40, 50, 60], False), ([40, 5, 6], True)])
-def test_clients_with_many_rows_keep_all_dimensions(rows: list[int], is_worth_it: bool) -> None:
-    """Where the rows of nearly all clients span everything, nothing is gained."""
-    run = _run(_without_columns_that_are_constant(rows))
-    assert bool(run.trajectory.recursion._row_spaces) == is_worth_it
+def test_a_client_takes_part_once(monkeypatch) -> None:
+    """However many computations its neighbours are shared out to, to keep each small."""
+    monkeypatch.setattr(row_spaces_module, "_MOST", 1)
+    run = _run(_problem(ROWS, 0.0, True))
+    spaces = run.trajectory.recursion._row_spaces
+    assert sorted(space.clients for space in spaces) == [[client] for client in range(len(ROWS))]
 
 
 def test_exact_runs_keep_all_dimensions() -> None:

@@ -59,6 +59,16 @@ def step_maps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -
     return maps
 
 
+def local_maps(problem: Problem, work: LocalWork) -> Iterator[Array]:
+    """The mean of k = 0 .. max_i K_i local steps of each client, A_i^k, (M, d+1, d+1), for a centred problem."""
+    one_step = step_maps(problem, work)
+    maps = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
+    yield maps
+    for _ in range(max(work.steps)):
+        maps = one_step @ maps
+        yield maps
+
+
 def unroll(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Iterator[LocalStep]:
     """Local steps k = 0 .. max_i K_i of some clients, C of them; all by default.
 

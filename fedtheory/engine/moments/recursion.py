@@ -21,7 +21,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import Clients, after_local_steps, homogeneous, unroll
+from fedtheory.engine.moments.local import Clients, after_local_steps, homogeneous, local_maps
 from fedtheory.engine.moments.row_spaces import RowSpace, row_spaces
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
@@ -64,10 +64,10 @@ class Recursion:
         """Average the client operators over clients, once for each local step index."""
         weights, identity = self.problem.weights, self.problem.arithmetic.identity(self.problem.dimension + 1)
         averages, final = [], self.problem.arithmetic.zeros(self.problem.clients, *identity.shape)
-        for local in unroll(self.centred, self.work, self.start):
-            averages.append(weighted_sum(weights, local.maps))
-            finished = np.array(self.work.steps) == local.k
-            final[finished] = local.maps[finished]
+        for k, maps in enumerate(local_maps(self.centred, self.work)):
+            averages.append(weighted_sum(weights, maps))
+            finished = np.array(self.work.steps) == k
+            final[finished] = maps[finished]
         self.average_maps: Array = np.stack(averages)
         """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
         self._identity = identity
@@ -135,7 +135,7 @@ class Recursion:
 
     @cached_property
     def _row_spaces(self) -> list[RowSpace]:
-        return row_spaces(self.centred, self.work, self._displacements + self._identity)
+        return row_spaces(self.centred, self.work)
 
     def _noise_in_row_spaces(self, moment: Array) -> RoundNoise:
         each = [space.noise(moment, self._squared_weights) for space in self._row_spaces]

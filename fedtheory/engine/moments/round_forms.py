@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.moments.local import homogeneous, step_maps, unroll
+from fedtheory.engine.moments.local import homogeneous, local_maps, step_maps
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
@@ -72,9 +72,9 @@ class RoundForms:
         """|x_i^k - xbar^k|^2 of each client, for k = 0 .. K: (M, d+1, d+1)."""
         weights, identity = self.recursion.problem.weights, self.recursion.problem.arithmetic.identity
         squares = self._pulled_back(homogeneous(identity(self.recursion.problem.dimension)))
-        steps = unroll(self.recursion.centred, self.recursion.work, self.recursion.start)
-        for one, local, average in zip(squares, steps, self.recursion.average_maps, strict=True):
-            apart = (local.maps - average)[:, 1:, :]
+        steps = local_maps(self.recursion.centred, self.recursion.work)
+        for one, maps, average in zip(squares, steps, self.recursion.average_maps, strict=True):
+            apart = (maps - average)[:, 1:, :]
             shared = weighted_sum(weights * weights, one.noise)
             carried: Array = apart.transpose(0, 2, 1) @ apart
             yield carried + (1 - 2 * weights)[:, None, None] * one.noise + shared
@@ -88,8 +88,8 @@ class RoundForms:
         return (self._after_steps(form, maps, one) for maps, one in self._maps_with(form))
 
     def _maps_with(self, form: Array) -> Iterator[tuple[Array, PulledBack]]:
-        steps = unroll(self.recursion.centred, self.recursion.work, self.recursion.start)
-        return ((local.maps, one) for local, one in zip(steps, self._pulled_back(form), strict=True))
+        steps = local_maps(self.recursion.centred, self.recursion.work)
+        return zip(steps, self._pulled_back(form), strict=True)
 
     def _after_steps(self, form: Array, maps: Array, one: PulledBack) -> Array:
         """The form in what the server would make of the clients' iterates."""

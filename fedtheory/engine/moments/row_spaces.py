@@ -1,67 +1,142 @@
 """The noise of mini-batches in few dimensions: a client sees of a model only what its rows span.
 
-Let the columns of U_i (d, r) be orthonormal and span the rows x_ij of client i.  A ridge apart, its Hessian is
-``U_i (U_i' H_i U_i) U_i'``, so that ``y = U_i'x`` follows a recursion of its own under local steps, that of the same
-problem in r dimensions, and the covariance of the noise after them is U_i times that of y times U_i'.  A step then
-costs r^3 in place of d^3: little for clients with few rows, and for data with constant columns.  In floats only:
-orthonormal bases are irrational.
+Let the columns of U_i (d, r) be the right singular vectors of the rows x_ij of client i.  Its Hessian is diagonal in
+them, a ridge apart, so that ``y = U_i'x`` follows a recursion of its own under local steps,
+
+    y' = (1 - eta_i lambda_i) * y + eta_i U_i'b_i - eta_i noise,
+
+entry by entry, and the covariance of the noise after them is U_i times that of y times U_i'.  With E[yy'] = S and
+E[y] = m, of the two parts of the noise the mean over samples is diagonal as well; what is left of a step is
+
+    S -> F * S + W Z' + X' diag(s) X,      s_j = E (x_ij'y - y_ij)^2 up to a factor,
+
+in r dimensions, W and Z of four columns, instead of products of d x d matrices.  That is little for clients with few
+rows, and for data with constant columns.  In floats only: orthonormal bases are irrational.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
-from fedtheory.engine.moments.local import after_local_steps
 from fedtheory.federation import LocalWork
 from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 
 _FEWEST = 16
 """Dimensions below which nothing is gained."""
-_WORTH = 0.7
-"""Part of the multiplications above which nothing is gained."""
 _ALIKE = 0.75
-"""Clients share a computation where their dimensions differ by no larger a factor, or by a few."""
+"""Clients share a computation where their dimensions and rows differ by no larger a factor, or by a few."""
 _FEW = 4
+_MOST = 2**18
+"""Numbers of a computation, so that they stay close to the processor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """First and second moments of C clients' models in r dimensions."""
+
+    one: float
+    """E[1]; zero where only the linear part of a round acts."""
+    mean: Array
+    """(C, r)."""
+    second: Array
+    """(C, r, r)."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowSpace:
-    """C clients in r dimensions, each in a basis of its own."""
+    """C clients in r dimensions, each in a basis of its own.
+
+    Of clients with fewer rows than others the rest is zero.
+    """
 
     clients: list[int]
-    maps: Array
-    """(1, x) -> (1, U_i'x), (C, r+1, d+1)."""
-    problem: Problem
-    """The same clients in these dimensions; of it, Hessians, linear terms and mini-batches count."""
-    work: LocalWork
-    mean_maps: Array
-    """What all local steps together make of (1, y) in the mean, (C, r+1, r+1)."""
+    bases: Array
+    """U_i', (C, r, d)."""
+    inputs: Array
+    """x_ij'U_i, (C, n, r)."""
+    outputs: Array
+    """y_ij, (C, n)."""
+    shares: Array
+    """4/n_i times the variance of a batch's mean over that of one sample, (C,)."""
+    curvatures: Array
+    """Eigenvalues of the Hessian, (C, r)."""
+    pull: Array
+    """U_i'b_i, (C, r)."""
+    ridge: float
+    rows: Array
+    """n_i, (C,)."""
+    steps: Array
+    """K_i, (C,)."""
+    sizes: Array
+    """eta_i, (C, 1)."""
 
     @classmethod
-    def of(cls, problem: Problem, work: LocalWork, final: Array, clients: list[int], bases: Array) -> RowSpace:
-        """The space of some clients with `bases` U_i', (C, r, d), of a centred problem; `final` as in `row_spaces`."""
-        count, size, dimension = bases.shape
-        maps = np.zeros((count, size + 1, dimension + 1))
-        maps[:, 0, 0], maps[:, 1:, 1:] = 1.0, bases
-        oracle = problem.oracle.of(clients)
+    def of(cls, problem: Problem, work: LocalWork, clients: list[int], bases: Array) -> RowSpace:
+        """The space of some clients with `bases` U_i', (C, r, d), of a centred problem."""
+        oracle = problem.oracle
         assert isinstance(oracle, MiniBatch)
-        inputs = tuple(rows @ basis.T for rows, basis in zip(oracle.data.inputs, bases, strict=True))
-        smaller = replace(
-            problem,
-            hessians=bases @ problem.hessians[clients] @ bases.transpose(0, 2, 1),
-            linear=(bases @ problem.linear[clients][..., None])[..., 0],
-            constants=problem.constants[clients],
-            weights=problem.weights[clients],
-            start=np.zeros(size),
-            oracle=replace(oracle, data=replace(oracle.data, inputs=inputs)),
+        rows = np.array([len(oracle.data.outputs[client]) for client in clients])
+        inputs, outputs = np.zeros((len(clients), rows.max(), bases.shape[1])), np.zeros((len(clients), rows.max()))
+        for place, (client, basis) in enumerate(zip(clients, bases, strict=True)):
+            inputs[place, : rows[place]] = oracle.data.inputs[client] @ basis.T
+            outputs[place, : rows[place]] = oracle.data.outputs[client]
+        shrinkages = np.array([oracle.shrinkage(client, FLOAT) for client in clients])
+        return cls(
+            clients=clients,
+            bases=bases,
+            inputs=inputs,
+            outputs=outputs,
+            shares=4 * shrinkages / rows,
+            curvatures=2 * (inputs * inputs).sum(axis=1) / rows[:, None] + oracle.data.ridge,
+            pull=(bases @ problem.linear[clients][..., None])[..., 0],
+            ridge=oracle.data.ridge,
+            rows=rows,
+            steps=np.array(work.steps)[clients],
+            sizes=work.step_sizes[clients][:, None],
         )
-        steps = LocalWork(tuple(work.steps[client] for client in clients), work.step_sizes[clients])
-        return cls(clients, maps, smaller, steps, maps @ final[clients] @ maps.transpose(0, 2, 1))
+
+    @cached_property
+    def _kept(self) -> Array:
+        """What one step keeps of the mean, (C, r)."""
+        kept: Array = 1 - self.sizes * self.curvatures
+        return kept
+
+    @cached_property
+    def _moved(self) -> Array:
+        """What it adds, (C, r)."""
+        return self.sizes * self.pull
+
+    @cached_property
+    def _sampled(self) -> Array:
+        """Curvatures of the mean over samples, (C, r): those without the ridge."""
+        return self.curvatures - self.ridge
+
+    @cached_property
+    def _sampled_pull(self) -> Array:
+        """Its gradient at zero, with the other sign, (C, r)."""
+        return 2 * (self.inputs * self.outputs[..., None]).sum(axis=1) / self.rows[:, None]
+
+    @cached_property
+    def _weights(self) -> Array:
+        """eta_i^2 times `shares`, (C, 1): weights of the samples' squares in a step."""
+        return self.sizes * self.sizes * self.shares[:, None]
+
+    @cached_property
+    def _noise(self) -> Array:
+        """The same of the square of their mean, (C, 1)."""
+        noise: Array = self._weights * self.rows[:, None] / 4
+        return noise
+
+    @cached_property
+    def _factors(self) -> Array:
+        """F, (C, r, r)."""
+        return _squares(self._kept) - self._noise[..., None] * _squares(self._sampled)
 
     def noise(self, moment: Array, weights: Array) -> tuple[Array, float]:
         """``sum_i weights_i C_i`` over these clients, (d, d), C_i the noise after their steps from one model.
@@ -69,43 +144,99 @@ class RowSpace:
         `moment` is that model's, (d+1, d+1), and `weights` those of all clients, (M,); beside the sum the largest
         entry of what it is made of.
         """
-        bases = self.maps @ moment @ self.maps.transpose(0, 2, 1)
-        moments = after_local_steps(self.problem, self.work, bases)
-        own = (moments - self.mean_maps @ bases @ self.mean_maps.transpose(0, 2, 1))[:, 1:, 1:]
-        lift = self.maps[:, 1:, 1:]
-        lifted = (weights[self.clients][:, None, None] * own) @ lift
-        size = lift.shape[-1]
-        return lift.reshape(-1, size).T @ lifted.reshape(-1, size), float(np.abs(moments).max())
+        second = self.bases @ moment[1:, 1:] @ self.bases.transpose(0, 2, 1)
+        start = Moments(float(moment[0, 0]), self.bases @ moment[0, 1:], second)
+        after = self._after_steps(start)
+        own = after.second - self._without_noise(start)
+        lifted = (weights[self.clients][:, None, None] * own) @ self.bases
+        size = self.bases.shape[-1]
+        # Of second moments the largest entry is on the diagonal.
+        largest = float(np.abs(np.einsum("crr->cr", after.second)).max())
+        return self.bases.reshape(-1, size).T @ lifted.reshape(-1, size), largest
+
+    def _after_steps(self, start: Moments) -> Moments:
+        """The moments after all local steps."""
+        now = start
+        for k in range(int(self.steps.max())):
+            following, busy = self._after_step(now), self.steps > k
+            if not busy.all():
+                mean = np.where(busy[:, None], following.mean, now.mean)
+                following = Moments(now.one, mean, np.where(busy[:, None, None], following.second, now.second))
+            now = following
+        return now
+
+    def _after_step(self, now: Moments) -> Moments:
+        """The moments after one more step of all clients."""
+        residuals = (self.inputs @ now.mean[..., None])[..., 0]
+        squares = np.einsum("cnr,cnr->cn", self.inputs @ now.second, self.inputs)
+        squares += self.outputs * (now.one * self.outputs - 2 * residuals)
+        kept, sampled = self._kept * now.mean, self._sampled * now.mean
+        # (a y + c)(a y + c)' less a part of (l y - e)(l y - e)', the squares of y itself apart.
+        columns = (kept + now.one / 2 * self._moved, -self._noise * (now.one / 2 * self._sampled_pull - sampled))
+        others = (self._moved, self._sampled_pull)
+        left, right = np.stack([*columns, *others], axis=2), np.stack([*others, *columns], axis=1)
+        second = self._factors * now.second
+        second += left @ right
+        second += self.inputs.transpose(0, 2, 1) @ ((self._weights * squares)[..., None] * self.inputs)
+        return Moments(now.one, kept + now.one * self._moved, second)
+
+    def _without_noise(self, start: Moments) -> Array:
+        """E[yy'] after all local steps if there were no noise, (C, r, r)."""
+        kept, moved = self._all_steps
+        crossed = (kept * start.mean + start.one / 2 * moved)[:, :, None] * moved[:, None, :]
+        found: Array = self._kept_second * start.second + crossed + crossed.transpose(0, 2, 1)
+        return found
+
+    @cached_property
+    def _all_steps(self) -> tuple[Array, Array]:
+        """What all local steps keep of the mean, and what they add, (C, r) each."""
+        moved = np.zeros_like(self._kept)
+        for k in range(int(self.steps.max())):
+            moved = np.where((self.steps > k)[:, None], self._kept * moved + self._moved, moved)
+        return self._kept ** self.steps[:, None], moved
+
+    @cached_property
+    def _kept_second(self) -> Array:
+        """What they keep of second moments, (C, r, r)."""
+        return _squares(self._all_steps[0])
 
 
-def row_spaces(problem: Problem, work: LocalWork, final: Array) -> list[RowSpace]:
-    """The clients of a centred problem, by the number of dimensions that they work in; none where that is no gain.
+def _squares(vectors: Array) -> Array:
+    """``v v'`` of vectors (C, r), (C, r, r)."""
+    squares: Array = vectors[:, :, None] * vectors[:, None, :]
+    return squares
 
-    `final` is what all local steps make of (1, x) in the mean, (M, d+1, d+1).
-    """
+
+def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
+    """The clients of a centred problem, by the number of dimensions that they work in; none where that is no gain."""
     oracle, dimension = problem.oracle, problem.dimension
     if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < _FEWEST:
         return []
     found = [_basis(inputs) for inputs in oracle.data.inputs]
-    groups = [(clients, max(found[i][1] for i in clients)) for clients in _alike([rank for _, rank in found])]
-    if sum(len(clients) * rank**3 for clients, rank in groups) > _WORTH * len(found) * dimension**3:
-        return []
-    bases = {rank: np.stack([found[i][0][:rank] for i in clients]) for clients, rank in groups}
-    return [RowSpace.of(problem, work, final, clients, bases[rank]) for clients, rank in groups]
+    extents = [(rank, len(inputs)) for (_, rank), inputs in zip(found, oracle.data.inputs, strict=True)]
+    groups = [(clients, max(found[i][1] for i in clients)) for clients in _alike(extents)]
+    bases = {tuple(clients): np.stack([found[i][0][:rank] for i in clients]) for clients, rank in groups}
+    return [RowSpace.of(problem, work, clients, bases[tuple(clients)]) for clients, _ in groups]
 
 
 def _basis(rows: Array) -> tuple[Array, int]:
-    """An orthonormal basis (d, d), whose first vectors span the rows (n, d), and how many of them do."""
+    """The right singular vectors (d, d) of rows (n, d), and how many of them span the rows."""
     triangular = np.linalg.qr(rows, mode="r")
     _, sizes, vectors = np.linalg.svd(triangular)
     rounding = max(rows.shape) * np.finfo(float).eps * sizes.max(initial=0.0)
     return vectors, max(1, int((sizes > rounding).sum()))
 
 
-def _alike(ranks: Sequence[int]) -> Iterator[list[int]]:
-    """Clients with about the same number of dimensions, the largest first."""
-    left = sorted(range(len(ranks)), key=lambda client: -ranks[client])
+def _alike(extents: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
+    """Clients with about the same number of dimensions and rows, `extents`, the largest first."""
+    left = sorted(range(len(extents)), key=lambda client: extents[client], reverse=True)
     while left:
-        least = min(_ALIKE * ranks[left[0]], ranks[left[0]] - _FEW)
-        yield [client for client in left if ranks[client] >= least]
-        left = [client for client in left if ranks[client] < least]
+        rank, rows = extents[left[0]]
+        alike = [i for i in left if extents[i][0] >= _least(rank) and _least(rows) <= extents[i][1] <= rows + _FEW]
+        group = alike[: max(1, _MOST // (rank * (rank + rows)))]
+        yield group
+        left = [client for client in left if client not in set(group)]
+
+
+def _least(size: int) -> float:
+    return min(_ALIKE * size, size - _FEW)
