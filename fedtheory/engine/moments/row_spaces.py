@@ -120,7 +120,8 @@ class RowSpace:
     @cached_property
     def _sampled_pull(self) -> Array:
         """Its gradient at zero, with the other sign, (C, r)."""
-        return 2 * (self.inputs * self.outputs[..., None]).sum(axis=1) / self.rows[:, None]
+        pull: Array = 2 * (self.inputs * self.outputs[..., None]).sum(axis=1) / self.rows[:, None]
+        return pull
 
     @cached_property
     def _weights(self) -> Array:
@@ -136,7 +137,8 @@ class RowSpace:
     @cached_property
     def _factors(self) -> Array:
         """F, (C, r, r)."""
-        return _squares(self._kept) - self._noise[..., None] * _squares(self._sampled)
+        factors: Array = _squares(self._kept) - self._noise[..., None] * _squares(self._sampled)
+        return factors
 
     def noise(self, moment: Array, weights: Array) -> tuple[Array, float]:
         """``sum_i weights_i C_i`` over these clients, (d, d), C_i the noise after their steps from one model.
