@@ -101,9 +101,11 @@ _CLIENTS_MAY_VANISH = (
     q.weight_share,
     q.importance,
 )
-POSITIVE = (*_COUNTS, *_POSITIVE, q.client_local_steps, q.client_step_size)
+_OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *GAPS))
+"""Numbers that all clients share, of a run or of an update."""
+POSITIVE = frozenset((*_COUNTS, *_POSITIVE, q.client_local_steps, q.client_step_size))
 """Numbers that are positive, but for the curvatures of flat objectives."""
-NONNEGATIVE = (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *_CLIENTS_MAY_VANISH)
+NONNEGATIVE = frozenset((*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *_CLIENTS_MAY_VANISH))
 """Numbers that may be zero, and are not negative."""
 CURVED = (
     q.smallest_curvature,
@@ -197,7 +199,7 @@ def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
 
 
 def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
-    named = {s: notion for s, notion in claim.where.items() if notion in (*NUMBERS, *OF_AN_UPDATE, *GAPS)}
+    named = {s: notion for s, notion in claim.where.items() if notion in _OF_ALL}
     own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
@@ -207,7 +209,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}
     curved = CURVED if a.strongly_convex_clients in claim.assumptions else ()
-    vanishing = [n for n in (*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *flat, *_CLIENTS_MAY_VANISH) if n not in curved]
+    vanishing = NONNEGATIVE.union(flat).difference(curved)
     return Numbers(
         letters=frozenset(named) | frozenset(claim.for_all) | index,
         of_clients=frozenset(own),
