@@ -29,9 +29,9 @@ def _letter(inside: Expr) -> Expr:
 
 
 def _is_past(other: Expr, noise: Expr, theory: Theory) -> bool:
-    """Whether a vector does not depend on a noise: it has no noise, or only that of earlier steps than this one."""
+    """Whether a vector does not depend on a noise: it has none, or only that of earlier steps than this one."""
     letters = other.free_symbols
-    if letters & theory.noise:
+    if letters & (theory.noise | theory.stirred):
         return False
     of_one_step = not noise.atoms(LocalSum) and not other.atoms(LocalSum)
     return of_one_step or not letters & theory.random

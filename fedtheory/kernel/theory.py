@@ -30,6 +30,8 @@ class Theory:
     """Noises of the same draw: they are not independent of each other."""
     random: frozenset[sp.Symbol] = frozenset()
     """Vectors that depend on the noise of earlier steps of the round."""
+    stirred: frozenset[sp.Symbol] = frozenset()
+    """Vectors that depend on the noise of the present step: nothing is known of them beside it."""
     clients: sp.Symbol | None = None
     """M, needed where participants are drawn, or means with unequal shares compared."""
     share: Expr | None = None
@@ -81,7 +83,7 @@ class Theory:
         for (role, letters), (other, others) in combinations(roles.items(), 2):
             for letter in sorted(letters & others, key=str):
                 raise Rejected(f"{letter} is {role} and {other} at once")
-        if not self.noise | self.random <= self.vectors | self.client_vectors:
+        if not self.noise | self.random | self.stirred <= self.vectors | self.client_vectors:
             raise Rejected("what is random has to be a vector")
         if not self.step_vectors <= self.vectors | self.client_vectors:
             raise Rejected("what differs from local step to local step has to be a vector")

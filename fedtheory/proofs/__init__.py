@@ -12,6 +12,7 @@ contraction    from a step that contracts to the last model
 recursion      bounds on the drift, step by step
 combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)
 roots          letters for square roots of numbers, in certificates and combinations
+lyapunov       from a function of an algorithm's vectors that shrinks in every round to the last one; cases of a maximum
 rest           that an algorithm stays at the optimum, from its definition (definitions)
 
 recorded       which certificate a paper has for a claim

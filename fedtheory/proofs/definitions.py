@@ -21,24 +21,27 @@ from fedtheory.federation.definition import (
     FederatedAlgorithm,
     Gradient,
     Mixed,
+    Parameter,
     eta,
     eta_g,
     eta_sum,
     importance,
     mean_tau,
     optimum,
+    start,
     tau,
 )
 from fedtheory.kernel import Form, Numbers, Rejected, Theory, remainder, vector
 from fedtheory.kernel import expressions as kernel
-from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.kernel.indices import differs
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import Letters, letters_of
+from fedtheory.proofs.proof import follows
 from fedtheory.proofs.theory import theory_of
 
 Vectors = Mapping[Expr, Expr]
@@ -47,10 +50,39 @@ Vectors = Mapping[Expr, Expr]
 PARAMETERS: Mapping[str, Notion] = {"probability": q.communication_probability, "momentum": q.momentum}
 """What the numbers of algorithms are called in claims, by their keys in run files."""
 
+_letter = Letters({})
+OPTIMUM, OBJECTIVE, CLIENT_OBJECTIVE = (_letter(one) for one in (q.optimum, q.objective, q.client_objective))
+NOISE = _letter(q.gradient_noise)
+START, HEARD = (sp.Dummy(latex, real=True) for latex in ("x^0", r"\sum_jW_{ij}v_j"))
+"""Where models start, and what a client hears of its neighbours."""
+MIXING, ALIKE = "mixing", "bounded dissimilarity where the gradient is asked for"
+
+
+@cache
+def state(of: sp.Symbol) -> sp.Dummy:
+    """The letter of a vector of a definition, when a round starts."""
+    return sp.Dummy(of.name, real=True)
+
+
+def letters(claim: Claim) -> dict[str, sp.Symbol]:
+    """The letters of certificates about the claim's algorithm, by what a document calls them."""
+    shared = {"optimum": OPTIMUM, "objective": OBJECTIVE, "client_objective": CLIENT_OBJECTIVE, "noise": NOISE}
+    named = names_of(claim)
+    if len(named) != 1:
+        return {}
+    algorithm = definition(*named)
+    own = {f"vector.{of.name}": state(of) for of in (*algorithm.server, *algorithm.client)}
+    return own | {f"algorithm.{name}": one for name, one in {**shared, "start": START, "heard": HEARD}.items()}
+
+
+def names_of(claim: Claim) -> set[str]:
+    """The names of the definitions that a claim is about."""
+    return {name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names}
+
 
 def definition_of(claim: Claim) -> FederatedAlgorithm:
     """The definition of the one algorithm that a claim is about; `Rejected` where there is none, or several."""
-    named = {name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names}
+    named = names_of(claim)
     if len(named) != 1:
         raise Rejected("the claim is about no algorithm, or about several: expected one whose definition is known")
     return definition(*named)
@@ -63,7 +95,7 @@ def _own(_name: str, latex: str) -> sp.Dummy:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """A round of the algorithm of a claim, without noise and in the mean over what compression leaves out."""
+    """A round of the algorithm of a claim, for one outcome of its coins."""
 
     claim: Claim
     algorithm: FederatedAlgorithm
@@ -71,6 +103,14 @@ class Round:
     numbers: Mapping[Expr, Expr]
     """The letters of its numbers."""
     coins: Mapping[Expr, Expr]
+    noise: Expr = sp.S.Zero
+    """Of a client's gradient; zero for a round in the mean, also over what compression leaves out."""
+
+    @property
+    def chance(self) -> Expr:
+        """The probability of the outcome."""
+        chances = self.algorithm.coins
+        return sp.Mul(*(self.number(chances[coin] if side else 1 - chances[coin]) for coin, side in self.coins.items()))
 
     def number(self, scale: Expr) -> Expr:
         """A coefficient of the definition, in the letters of the claim."""
@@ -86,7 +126,9 @@ class Round:
             return vectors[part]
         inside = self.expression(of, part.args[0], vectors)
         if isinstance(part, Gradient):
-            return kernel.Gradient(letters_of(self.claim)(q.client_objective), inside)
+            return kernel.Gradient(letters_of(self.claim)(q.client_objective), inside) + self.noise
+        if isinstance(part, Compressed) and self.noise != 0:
+            raise Rejected(f"{part} is random: what compression leaves out is known in the mean only")
         return inside if isinstance(part, Compressed) else self._over_clients(part, inside)
 
     def _over_clients(self, part: Expr, inside: Expr) -> Expr:
@@ -94,44 +136,138 @@ class Round:
         if not form or isinstance(part, Average):
             return Average(inside) if form else sp.S.Zero
         if isinstance(part, Mixed):
-            if any(differs(basis, self.theory) or self.theory.numbers.differs(c) for basis, c in form.items()):
-                raise Rejected(f"what neighbours make of {inside} depends on the graph")
-            return inside
+            is_shared = not any(
+                differs(basis, self.theory) or self.theory.numbers.differs(c) for basis, c in form.items()
+            )
+            return inside if is_shared else self._heard(inside)
         for needed in (a.full_participation, a.importance_weights):
             if needed not in self.claim.assumptions:
                 raise Rejected(f"{part} is no mean over all clients without the assumption of {needed.name}")
         return Average(inside)
 
+    def _heard(self, inside: Expr) -> Expr:
+        """What a client hears of its neighbours: how far they are apart is known from what they say."""
+        if self.theory.assumed.get(MIXING) != self._mixing(inside):
+            raise Rejected(f"what neighbours make of {inside} depends on the graph")
+        return HEARD
+
+    def _mixing(self, inside: Expr) -> Expr:
+        """rho^2 mean|v_i - vbar|^2 - mean|w_i - wbar|^2 for w = W v, with equal shares."""
+        rho = letters_of(self.claim)(q.mixing_contraction)
+        return rho**2 * _spread(inside) - _spread(HEARD)
+
+    def knowing_what_is_heard(self) -> Round:
+        """The same round where neighbours exchange a vector of their local steps, and all shares are equal."""
+        nodes = {node for _, end in self.algorithm.expressions() for node in sp.sympify(end).atoms(Mixed)}
+        letter = letters_of(self.claim)
+        if len(nodes) != 1 or a.uniform_shares not in self.claim.assumptions or not letter.has(q.mixing_contraction):
+            return self
+        (node,) = nodes
+        slack = self._mixing(self.expression(node, node.args[0], self.after_steps()))
+        return replace(self, theory=replace(self.theory, assumed={**self.theory.assumed, MIXING: slack}))
+
     def form(self, of: Expr) -> Form:
         """The normal form of a vector, without what cancels."""
         return remainder(vector(of, self.theory), self.theory.numbers)
 
-    def local_step(self, vectors: Vectors) -> dict[Expr, Expr]:
-        """What a local step makes of the local vectors."""
-        return {one.vector: self.expression(one.vector, one.step, vectors) for one in self.algorithm.steps}
+    @property
+    def states(self) -> Vectors:
+        """The letters of the vectors of the server and of the clients, when the round starts."""
+        return {of: state(of) for of in (*self.algorithm.server, *self.algorithm.client)}
+
+    def after_steps(self) -> Vectors:
+        """The same, and the local vectors after a single local step."""
+        begun = {**self.states, **self.local_start(self.states)}
+        return {**self.states, **self.local_step(begun)}
 
     def local_start(self, vectors: Vectors) -> dict[Expr, Expr]:
         """The local vectors where local work starts."""
         return {one.vector: self.expression(one.vector, one.start, vectors) for one in self.algorithm.steps}
+
+    def local_step(self, vectors: Vectors) -> dict[Expr, Expr]:
+        """What a local step makes of the local vectors."""
+        return {one.vector: self.expression(one.vector, one.step, vectors) for one in self.algorithm.steps}
 
     def end(self, vectors: Vectors) -> dict[Expr, Expr]:
         """What the end of a round makes of the vectors of the server and of the clients that take part."""
         ends = {**self.algorithm.server_update, **self.algorithm.client_update}
         return {of: self.expression(of, expression, vectors) for of, expression in ends.items()}
 
+    def begun(self) -> dict[Expr, Expr]:
+        """Where the vectors of the server and of the clients start, in x^0."""
+        starts, at = {**self.algorithm.server, **self.algorithm.client}, {start: START}
+        return {of: self.expression(of, expression, at) for of, expression in starts.items()}
+
+    def at_rest(self) -> dict[Expr, Expr]:
+        """Where they rest at the optimum."""
+        if not self.algorithm.at_optimum:
+            raise Rejected(f"{self.algorithm.name} does not say where its vectors rest at the optimum")
+        mean, at = replace(self, noise=sp.S.Zero), {optimum: letters_of(self.claim)(q.optimum)}
+        return {of: mean.expression(of, expression, at) for of, expression in self.algorithm.at_optimum.items()}
+
+    def is_single(self) -> bool:
+        """Whether rounds have one local step: by the definition, or by the claim's conditions."""
+        letter = letters_of(self.claim)
+        single: Expr = letter(q.local_steps) <= 1
+        return self.algorithm.steps_are_rounds or (letter.has(q.local_steps) and follows(single, self.claim))
+
+
+def _spread(of: Expr) -> Expr:
+    """mean|v_i - vbar|^2."""
+    return Average(norm_sq(of - Average(of)))
+
 
 def rounds_of(claim: Claim) -> Iterator[Round]:
-    """A round of the algorithm of a claim, for each outcome of its coins."""
-    algorithm, theory = definition_of(claim), theory_of(claim)
+    """A round of the algorithm of a claim in the mean, for each outcome of its coins."""
+    algorithm = definition_of(claim)
+    theory, numbers = _with_numbers(claim, algorithm, theory_of(claim))
+    for sides in product((1, 0), repeat=len(algorithm.coins)):
+        coins = dict(zip(algorithm.coins, map(sp.Integer, sides), strict=True))
+        yield Round(claim, algorithm, theory, numbers, coins)
+
+
+def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
+    """The same with noise, from letters for the vectors where the round starts."""
+    known, at_step = letters_of(claim), theory_of(replace(claim, place="step"))
+    for one in rounds_of(claim):
+        own = frozenset(map(state, one.algorithm.client)) | {HEARD}
+        theory = replace(
+            at_step,
+            numbers=one.theory.numbers,
+            vectors=at_step.vectors | {START} | frozenset(map(state, one.algorithm.server)),
+            client_vectors=at_step.client_vectors | own,
+            stirred=frozenset({HEARD}),
+            share=one.numbers[importance] if at_step.share is None else at_step.share,
+        )
+        noisy = replace(one, theory=theory, noise=known(q.gradient_noise))
+        yield _knowing_gradients(noisy).knowing_what_is_heard()
+
+
+def _knowing_gradients(one: Round) -> Round:
+    """A round with what dissimilarity says where the gradient is asked for."""
+    letter = letters_of(one.claim)
+    if a.bounded_dissimilarity not in one.claim.assumptions:
+        return one
+    calls = {call for step in one.algorithm.steps for call in sp.sympify(step.step).atoms(Gradient)}
+    begun = {**one.states, **one.local_start(one.states)}
+    if not calls:
+        return one
+    (call,) = calls
+    at = one.expression(call, call.args[0], begun)
+    apart = kernel.Gradient(letter(q.client_objective), at) - kernel.Gradient(letter(q.objective), at)
+    known = {**one.theory.assumed, ALIKE: letter(q.gradient_dissimilarity) ** 2 - norm_sq(apart)}
+    return replace(one, theory=replace(one.theory, assumed=known))
+
+
+def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, theory: Theory) -> tuple[Theory, Mapping[Expr, Expr]]:
+    """A theory with the numbers of an algorithm, and their letters."""
     shared, own = _numbers(claim, algorithm)
     numbers: Numbers = replace(
         theory.numbers,
         letters=theory.numbers.letters | frozenset(shared.values()),
         of_clients=theory.numbers.of_clients | frozenset(own.values()),
     )
-    for sides in product((1, 0), repeat=len(algorithm.coins)):
-        coins = dict(zip(algorithm.coins, map(sp.Integer, sides), strict=True))
-        yield Round(claim, algorithm, replace(theory, numbers=numbers), {**own, **shared}, coins)
+    return replace(theory, numbers=numbers), {**own, **shared}
 
 
 def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Expr], dict[Expr, Expr]]:
@@ -150,9 +286,12 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
     return shared, {of: named(of, notion) for of, notion in own.items()}
 
 
-def at_rest(one: Round) -> dict[Expr, Expr]:
-    """Where the vectors of the server and of the clients rest at the optimum, by the definition."""
-    if not one.algorithm.at_optimum:
-        raise Rejected(f"{one.algorithm.name} does not say where its vectors rest at the optimum")
-    at = {optimum: letters_of(one.claim)(q.optimum)}
-    return {of: one.expression(of, expression, at) for of, expression in one.algorithm.at_optimum.items()}
+def known_of_parameters(claim: Claim) -> tuple[Expr, ...]:
+    """What a definition allows its parameters to be at most."""
+    letter, algorithm = letters_of(claim), definition_of(claim)
+    named = ((PARAMETERS.get(one.key), one) for one in algorithm.parameters)
+    return tuple(letter(notion) <= _largest(one) for notion, one in named if notion is not None and letter.has(notion))
+
+
+def _largest(parameter: Parameter) -> Expr:
+    return parameter.allowed.sup

@@ -17,15 +17,17 @@ from fedtheory.kernel import Rejected, Step
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
+from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, examine_contraction
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
 from fedtheory.proofs.means import MeanCertificate, examine_mean
 from fedtheory.proofs.numbers import numbers_of
-from fedtheory.proofs.proof import Document, Proof, Prover, conditions_of, relaxation
+from fedtheory.proofs.proof import Document, Proof, Prover, conditions_of, named, relaxation
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion, examine_recursion
 from fedtheory.proofs.rest import AtRest, examine_rest
@@ -37,6 +39,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Recursion: examine_recursion,
     Contraction: examine_contraction,
     AtRest: examine_rest,
+    Lyapunov: examine_lyapunov,
 }
 
 
@@ -93,6 +96,10 @@ def _plain(document: Document) -> Document:
 
 def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> Iterator[Step]:
     """The steps of an examination of what was read from a document, one by one."""
+    if isinstance(certificate, Cases):
+        for case, supposed in zip(certificate.cases, claims_of(claim, certificate), strict=True):
+            yield from named(f"where {case.largest} is largest: ", _examination(supposed, case.why, prover))
+        return
     _require_provable(claim)
     yield from relaxation(claim, certificate.relaxed)
     # Nothing may rest on a condition that a certificate says it does not need.

@@ -25,6 +25,7 @@ _POSITIVE = (
     q.nearest_start,
     q.largest_weight_sum,
     q.sample_smoothness,
+    q.communication_probability,
     spread_factor,
 )
 _MAY_VANISH = (
@@ -57,6 +58,9 @@ _MAY_VANISH = (
     q.dissimilarity_at_optimum,
     q.mean_chi_sq,
     q.mean_weight_sum,
+    q.optimum_gradient,
+    q.momentum,
+    q.mixing_contraction,
     gradient_bound,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)

@@ -15,16 +15,18 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
+from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.definitions import definition_of
+from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.lyapunov import Lyapunov, theory_at_start
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.past import PastTotal
@@ -302,6 +304,35 @@ def _about_rest(claim: Claim, certificate: AtRest) -> str:
     )
 
 
+def _lyapunov(claim: Claim, certificate: Lyapunov) -> Iterator[Group]:
+    """The round, what is measured, and the start."""
+    one = next(noisy_rounds_of(claim))
+    factor, offset = latex(certificate.factor), latex(certificate.offset)
+    measured = latex(claim.relations[0].ordered[0])
+    yield Group(rf"\mathbb E\,V'\le\left({factor}\right)V+{offset}", _entries(certificate.round, one.theory))
+    yield Group(rf"{measured}\le \mathbb E\,V^T", _entries(certificate.model, one.theory))
+    yield Group(rf"V^0\le {latex(certificate.level)}", _entries(certificate.start, theory_at_start(one)))
+
+
+def _about_lyapunov(claim: Claim, certificate: Lyapunov) -> str:
+    return (
+        f"From the definition of {definition_of(claim).name}: a prime stands for what its local step and the end of "
+        "the round make of the vectors, in the mean over coins and noise.  The slack of each inequality below is the "
+        "sum of the coefficients times what stands beside them, with "
+        f"$V={latex(certificate.function)}$; over all rounds this is a geometric series."
+    )
+
+
+def _cases(claim: Claim, certificate: Cases) -> Iterator[Group]:
+    for supposed, case in zip(claims_of(claim, certificate), certificate.cases, strict=True):
+        where = rf",\quad\text{{where }}{latex(case.largest)}\text{{ is largest}}"
+        yield from (replace(group, statement=group.statement + where) for group in _lyapunov(supposed, case.why))
+
+
+def _about_cases(claim: Claim, certificate: Cases) -> str:
+    return _about_lyapunov(claim, certificate.cases[0].why)
+
+
 _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Iterator[Group]]]] = {
     Certificate: (_about_links, _links),
     MeanCertificate: (_about_mean, _mean),
@@ -309,6 +340,8 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     Recursion: (_about_recursion, _recursion),
     Contraction: (_about_contraction, _mean),
     AtRest: (_about_rest, _rest),
+    Lyapunov: (_about_lyapunov, _lyapunov),
+    Cases: (_about_cases, _cases),
 }
 
 

@@ -15,12 +15,11 @@ from typing import Literal
 import sympy as sp
 
 from fedtheory.kernel import Rejected, Step, composed
-from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.definitions import Round, Vectors, at_rest, rounds_of
+from fedtheory.proofs.definitions import Round, Vectors, rounds_of
 from fedtheory.proofs.numbers import letters_of
-from fedtheory.proofs.proof import Prover, follows, named
+from fedtheory.proofs.proof import Prover, named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,17 +42,17 @@ def examine_rest(claim: Claim, certificate: AtRest, _prove: Prover) -> Iterator[
         raise Rejected(f"it is shown that {q.optimum_displacement_sq.name} is 0, and nothing else")
     for one in rounds_of(claim):
         shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())
-        yield from named(f"{shown}: " if shown else "", _round(claim, certificate, one))
+        yield from named(f"{shown}: " if shown else "", _round(certificate, one))
 
 
-def _round(claim: Claim, certificate: AtRest, one: Round) -> Iterator[Step]:
-    rest = at_rest(one)
+def _round(certificate: AtRest, one: Round) -> Iterator[Step]:
+    rest = one.at_rest()
     begun = one.local_start(rest)
     moved = one.local_step({**rest, **begun})
     if certificate.local_step == "idle":
         yield from _unmoved("the local step", one, begun, moved)
     else:
-        yield Step("the local step is the only one", _is_single(claim, one))
+        yield Step("the local step is the only one", one.is_single())
     yield from _unmoved("the end of a round", one, rest, {**rest, **one.end({**rest, **moved})})
 
 
@@ -61,10 +60,3 @@ def _unmoved(what: str, one: Round, before: Vectors, after: Vectors) -> Iterator
     for of, where in before.items():
         left = one.form(after[of] - where)
         yield Step(f"{what} leaves {of} where it is" + (f"; it moves by {composed(left)}" if left else ""), not left)
-
-
-def _is_single(claim: Claim, one: Round) -> bool:
-    """Whether rounds have one local step: by the definition, or by the claim's conditions."""
-    letter = letters_of(claim)
-    single: Expr = letter(q.local_steps) <= 1
-    return one.algorithm.steps_are_rounds or (letter.has(q.local_steps) and follows(single, claim))

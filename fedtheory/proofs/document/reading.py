@@ -12,7 +12,7 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import comparators, distances, updates
+from fedtheory.proofs import comparators, definitions, distances, updates
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.records import CERTIFICATE
 from fedtheory.proofs.induction import POWER
@@ -87,7 +87,7 @@ def letters_of(claim: Claim) -> dict[str, sp.Symbol]:
     found = {notion.name: symbol for symbol, notion in {**claim.where, **claim.notation}.items()}
     for symbol in claim.for_all:
         found[free(f"each_{plain(symbol)}", found)] = symbol
-    return _OF_TECHNIQUES | found
+    return _OF_TECHNIQUES | definitions.letters(claim) | found
 
 
 def plain(letter: sp.Symbol) -> str:

@@ -16,6 +16,7 @@ from fedtheory.kernel import Because, Term
 from fedtheory.proofs import certificate, facts, update_facts
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.combination import AnyPremise, Combination, Part
 from fedtheory.proofs.contraction import Contraction
@@ -40,6 +41,7 @@ from fedtheory.proofs.document.shapes import (
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
@@ -53,7 +55,7 @@ FACTS = {
     name.lower(): fact for module in (facts, update_facts) for name, fact in vars(module).items() if type(fact) is Fact
 }
 """Every fact by its name."""
-AnyCertificate = Certificate | Combination | MeanCertificate | Contraction | Recursion | AtRest
+AnyCertificate = Certificate | Combination | MeanCertificate | Contraction | Recursion | AtRest | Lyapunov | Cases
 _DERIVED = {
     Derived: "relation",
     Telescoped: "telescoped",
@@ -91,6 +93,9 @@ _KINDS = {
     Contraction: "contraction",
     Recursion: "recursion",
     AtRest: "at rest",
+    Lyapunov: "Lyapunov",
+    Case: "case",
+    Cases: "cases",
 }
 """What may be made of a document, by the name of its kind."""
 

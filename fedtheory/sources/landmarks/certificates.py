@@ -2,11 +2,85 @@
 
 from __future__ import annotations
 
+import sympy as sp
+
+from fedtheory.federation.algorithms import dsgd, scaffnew
+from fedtheory.kernel import Term, assumption, cocoercivity, square, strong_convexity
+from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.proofs.cases import Case, Cases
+from fedtheory.proofs.definitions import ALIKE, CLIENT_OBJECTIVE, MIXING, NOISE, OBJECTIVE, OPTIMUM, state
+from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE, Lyapunov
 from fedtheory.proofs.rest import AtRest
+from fedtheory.sources.landmarks.statements import D, G_star, L, eta, kept, mu, p, rho, sigma, skipped, zeta
+
+
+def _scaffnew(factor: Expr) -> Lyapunov:
+    """|x_i - x*|^2 shrinks by 1 - eta mu, and |h_i - grad F_i(x*)|^2 by 1 - p^2."""
+    x_i, h_i = state(scaffnew.x), state(scaffnew.h)
+    away, slope = x_i - OPTIMUM, Gradient(CLIENT_OBJECTIVE, OPTIMUM)
+    wrong, apart = h_i - slope, Gradient(CLIENT_OBJECTIVE, x_i) - slope
+    both_ways = [(x_i, OPTIMUM), (OPTIMUM, x_i)]
+    return Lyapunov(
+        claim="landmarks:scaffnew.contraction",
+        function=Average(norm_sq(away)) + (eta / p) ** 2 * Average(norm_sq(wrong)),
+        factor=factor,
+        offset=eta**2 * sigma**2,
+        level=D**2 + (eta / p) ** 2 * G_star**2,
+        least=1 - p**2,
+        round=[
+            *(Term(eta, cocoercivity(CLIENT_OBJECTIVE, *points), averaged=True) for points in both_ways),
+            *(Term(eta, strong_convexity(CLIENT_OBJECTIVE, *points), averaged=True) for points in both_ways),
+            Term(eta * (1 / L - eta), square(apart), averaged=True),
+            Term(factor - (1 - eta * mu), square(away), averaged=True),
+            Term((eta / p) ** 2 * (factor - (1 - p**2)), square(wrong), averaged=True),
+            Term(eta**2, assumption("bounded variance"), averaged=True),
+        ],
+        model=[
+            Term(sp.S.One, square(x_i - Average(x_i)), averaged=True),
+            Term((eta / p) ** 2, square(wrong), averaged=True),
+        ],
+        start=[
+            Term(sp.S.One, assumption(START_DISTANCE)),
+            Term((eta / p) ** 2, assumption(OPTIMUM_GRADIENTS)),
+        ],
+    )
+
+
+def _dsgd() -> Lyapunov:
+    """A gradient step of F brings the clients no farther apart; what their gradients differ by, and mixing, remain."""
+    x_i = state(dsgd.x)
+    mean, slope = Average(x_i), Gradient(OBJECTIVE, x_i)
+    misfit, change = Gradient(CLIENT_OBJECTIVE, x_i) - slope, slope - Gradient(OBJECTIVE, mean)
+    moved = x_i - eta * slope
+    apart, factor, extra = moved - Average(moved), (1 + rho**2) / 2, rho**2 * eta**2 * (1 + rho**2) / kept
+    return Lyapunov(
+        claim="landmarks:dsgd.consensus",
+        function=Average(norm_sq(x_i - mean)),
+        factor=factor,
+        offset=extra * zeta**2 + rho**2 * eta**2 * sigma**2,
+        level=sp.S.Zero,
+        round=[
+            Term(sp.S.One, assumption(MIXING)),
+            Term(kept / 2, square(apart + 2 * rho**2 * eta / kept * (misfit - Average(misfit))), averaged=True),
+            Term(factor, square(Average(moved) - mean + eta * Gradient(OBJECTIVE, mean))),
+            *(
+                Term(2 * eta * factor, cocoercivity(OBJECTIVE, *points), averaged=True)
+                for points in ((x_i, mean), (mean, x_i))
+            ),
+            Term(eta * (2 / L - eta) * factor, square(change), averaged=True),
+            Term(extra, assumption(ALIKE), averaged=True),
+            Term(extra, square(Average(misfit))),
+            Term(rho**2 * eta**2, assumption("bounded variance"), averaged=True),
+            Term(rho**2 * eta**2, square(Average(NOISE))),
+        ],
+    )
+
 
 CERTIFICATES = [
     AtRest(claim="landmarks:fedavg.at-rest", local_step="single"),
     AtRest(claim="landmarks:scaffold.at-rest", local_step="idle"),
     AtRest(claim="landmarks:scaffnew.at-rest", local_step="idle"),
     AtRest(claim="landmarks:fedavgm.at-rest", local_step="single"),
+    _dsgd(),
+    Cases(claim="landmarks:scaffnew.contraction", cases=[Case(one, _scaffnew(one)) for one in skipped.args]),
 ]

@@ -1,0 +1,57 @@
+"""A bound with a maximum in it, case by case: in each another argument is the largest, which is then a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory.kernel import Rejected
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.lyapunov import Lyapunov
+
+
+@dataclass(frozen=True)
+class Case:
+    """Why a claim holds where one argument of its maximum is the largest."""
+
+    largest: Expr
+    why: Lyapunov
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cases:
+    """Why a claim holds whichever argument of its maximum is the largest."""
+
+    claim: str
+    """Its id."""
+    cases: Sequence[Case]
+
+    @property
+    def relaxed(self) -> None:
+        """Each case has conditions of its own."""
+        return None
+
+
+def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
+    """The claim in each case; `Rejected` unless they are those of its only maximum."""
+    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    found = set().union(*(side.atoms(sp.Max) for side in sides))
+    if len(found) != 1:
+        raise Rejected(f"expected a claim with one maximum in it, got {len(found)}")
+    (maximum,) = found
+    if {case.largest for case in certificate.cases} != set(maximum.args):
+        raise Rejected(f"expected a case for each argument of {maximum}")
+    return [_where(claim, maximum, case.largest) for case in certificate.cases]
+
+
+def _where(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
+    chosen = {maximum: largest}
+    relations = [Relation(r.left.xreplace(chosen), r.operator, r.right.xreplace(chosen)) for r in claim.relations]
+    smaller: list[Expr] = [other <= largest for other in maximum.args if other != largest]
+    conditions = (*claim.conditions, *smaller)
+    # The letter of a quantity that is a side by itself.
+    where = {**claim.where, **claim.notation}
+    return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations), conditions=conditions, where=where)

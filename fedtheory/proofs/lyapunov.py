@@ -1,0 +1,132 @@
+"""From a function that shrinks in every round to the last model: Lyapunov functions of algorithms that are definitions.
+
+Let V be a function of the vectors of the server and of the clients.  Where a
+round, which has a single local step, makes of it
+
+    E V'  <=  q V + b,        what is measured  <=  V,        V^0 <= v,
+
+what is measured after T rounds is at most ``q^T v + b / (1 - q)``.  What the
+vectors are after the local step and at the end of the round is read from the
+definition; over its coins the mean is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory.federation.definition import Average as MeanOfClients
+from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative
+from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.definitions import START, Round, known_of_parameters, noisy_rounds_of
+from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.proofs.proof import Prover, named, require_ordering
+
+START_DISTANCE, OPTIMUM_GRADIENTS = "the distance of the start", "the gradients at the optimum"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lyapunov:
+    """Why the last model is near the optimum, or the clients near each other."""
+
+    claim: str
+    """Its id."""
+    function: Expr
+    """V, of the vectors when a round starts."""
+    factor: Expr
+    """q."""
+    offset: Expr
+    """b."""
+    level: Expr
+    """v."""
+    round: Sequence[Term]
+    """The terms that add up to q V + b - E V'."""
+    model: Sequence[Term] = ()
+    """Those of V minus what is measured."""
+    start: Sequence[Term] = ()
+    """Those of v - V^0."""
+    least: Expr = sp.S.Zero
+    """A number that is not negative, and at most q."""
+    relaxed: Sequence[sp.Rel] | None = None
+    """Weaker conditions than the claim's; None for the claim's own."""
+
+
+def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Iterator[Step]:
+    """Check a bound on the last round; `Rejected` where the claim is about something else."""
+    (relation, *others) = claim.relations
+    require_ordering(relation)
+    if others:
+        raise Rejected("a Lyapunov function shows one relation, about the last round")
+    if any(notion.place != "run" for notion in claim.where.values()):
+        raise Rejected("the claim has letters that stand for something else in every round")
+    conditions = (*claim.conditions, *known_of_parameters(claim))
+    outcomes = list(noisy_rounds_of(claim))
+    yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
+    yield from named("the end of a round: ", _round(certificate, outcomes, conditions))
+    one, value = outcomes[0], certificate.function
+    measured = _measured(claim, relation, one)
+    yield from named("what is measured: ", check(measured, value, certificate.model, one.theory, conditions))
+    yield from named("the start: ", _start(certificate, one, conditions))
+    yield from _conclusion(claim, certificate, conditions)
+
+
+def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:
+    """That V shrinks in the mean over the coins."""
+    value = certificate.function
+    after = sp.Add(*(one.chance * _moved(value, one, one.end(one.after_steps())) for one in outcomes))
+    grown = certificate.factor * value + certificate.offset
+    yield from check(after, grown, certificate.round, outcomes[0].theory, conditions)
+
+
+def _moved(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
+    """V of other vectors; what is not named stays."""
+    return value.xreplace({one.states[of]: where for of, where in vectors.items()})
+
+
+def _measured(claim: Claim, relation: Relation, one: Round) -> Expr:
+    """What a claim bounds, at the end of a round, in the letters of its start: the next round starts there."""
+    letter = letters_of(claim)
+    smaller, _ = relation.ordered
+    model = one.expression(sp.Symbol("model"), one.algorithm.model, one.states)
+    if smaller == letter(q.final_distance_sq):
+        return norm_sq(model - letter(q.optimum))
+    if smaller == letter(q.final_consensus_distance_sq) and isinstance(one.algorithm.model, MeanOfClients):
+        (own,) = model.args
+        return Average(norm_sq(own - model))
+    raise Rejected("a Lyapunov function bounds the distance of the last model, or that between the clients' models")
+
+
+def _start(certificate: Lyapunov, one: Round, conditions: Sequence[Expr]) -> Iterator[Step]:
+    value = _moved(certificate.function, one, one.begun())
+    yield from check(value, certificate.level, certificate.start, theory_at_start(one), conditions)
+
+
+def theory_at_start(one: Round) -> Theory:
+    """What is known where all models start at x^0."""
+    letter = letters_of(one.claim)
+    known, best = dict(one.theory.assumed), letter(q.optimum)
+    if letter.has(q.initial_distance):
+        known[START_DISTANCE] = letter(q.initial_distance) ** 2 - norm_sq(START - best)
+    if letter.has(q.optimum_gradient):
+        slope = Gradient(letter(q.client_objective), best)
+        known[OPTIMUM_GRADIENTS] = letter(q.optimum_gradient) ** 2 - Average(norm_sq(slope))
+    return replace(one.theory, assumed=known)
+
+
+def _conclusion(claim: Claim, certificate: Lyapunov, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """That numbers are as they should be, and that what follows is at most what the claim says."""
+    letter, numbers = letters_of(claim), numbers_of(claim)
+    factor, offset, level = (numbers.plain(n) for n in (certificate.factor, certificate.offset, certificate.level))
+    least = numbers.plain(certificate.least)
+    for number in (least, factor - least, *sp.Add.make_args(offset)):
+        yield Step(f"({number}) >= 0", is_nonnegative(number, numbers, conditions))
+    # Which is finite: so the factor is smaller than one.
+    left = 1 / (1 - factor)
+    yield Step(f"({left}) >= 0", is_nonnegative(left, numbers, conditions))
+    _, larger = claim.relations[0].ordered
+    spare = sp.cancel(larger - factor ** letter(q.rounds) * level - offset / (1 - factor))
+    yield Step(f"({spare}) >= 0", is_nonnegative(numbers.plain(spare), numbers, conditions))

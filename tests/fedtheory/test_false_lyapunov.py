@@ -1,0 +1,198 @@
+"""Lyapunov functions prove no more than is true: other numbers, terms, definitions, assumptions and conditions fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import assumptions as a
+from fedtheory import quantities as q
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.federation.algorithms import definition, dsgd, scaffnew
+from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Mixed, eta
+from fedtheory.kernel import Numbers, Term, Theory, scalar
+from fedtheory.kernel.expressions import Average, Inner
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs import certificates, definitions, examine, prove
+from fedtheory.proofs.cases import Case, Cases, claims_of
+from fedtheory.proofs.definitions import NOISE
+from fedtheory.proofs.lyapunov import Lyapunov
+from fedtheory.runfile import parse_run
+from verify.check import check
+
+SCAFFNEW, DSGD = "landmarks:scaffnew.contraction", "landmarks:dsgd.consensus"
+PROVED = (SCAFFNEW, DSGD)
+PARTS = ("round", "model", "start")
+_LETTERS = {str(symbol): symbol for name in PROVED for symbol in find(name).where}
+
+
+def is_broken(claim: Claim, certificate: Any) -> bool:
+    return examine(claim, certificate).verdict == "broken"
+
+
+def judged(name: str) -> list[tuple[Claim, Lyapunov]]:
+    """What is proved by one function each: the claim, or the claim in each case."""
+    claim, found = find(name), certificates()[name]
+    if not isinstance(found, Cases):
+        return [(claim, found)]
+    return list(zip(claims_of(claim, found), (case.why for case in found.cases), strict=True))
+
+
+def changed(terms: Sequence[Term]) -> Iterator[list[Term]]:
+    """Terms with one of them dropped, doubled, or with the other sign; those with nothing in front are nothing."""
+    for place, term in enumerate(terms):
+        if term.coefficient != 0:
+            yield [*terms[:place], *terms[place + 1 :]]
+            for factor in (2, -1):
+                yield [*terms[:place], replace(term, coefficient=factor * term.coefficient), *terms[place + 1 :]]
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_no_changed_term_survives(name: str) -> None:
+    assert prove(find(name)).verdict == "proved"
+    for claim, one in judged(name):
+        assert not is_broken(claim, one)
+        for part in PARTS:
+            for terms in changed(getattr(one, part)):
+                assert is_broken(claim, replace(one, **{part: terms}))
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_no_changed_number_survives(name: str) -> None:
+    """Smaller factors, offsets and levels are not those of the round, larger ones not those of the statement."""
+    half = sp.Rational(1, 2)
+    for claim, one in judged(name):
+        for part in ("function", "factor", "offset", "level"):
+            for factor in (half, 2, -1):
+                if getattr(one, part) != 0:
+                    assert is_broken(claim, replace(one, **{part: factor * getattr(one, part)}))
+        assert is_broken(claim, replace(one, least=one.factor + 1))
+        assert is_broken(claim, replace(one, least=sp.S.NegativeOne))
+    assert {field.name for field in fields(Lyapunov)} == {*PARTS, *NUMBERS, "claim", "relaxed"}
+
+
+NUMBERS = ("function", "factor", "offset", "level", "least")
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_claims_that_say_more_are_not_proved(name: str) -> None:
+    """Another number, without a condition or an assumption, strict, or an equation."""
+    claim = find(name)
+    assert is_broken(replace(claim, rhs=sp.Rational(9, 10) * claim.rhs), certificates()[name])
+    for relation in ("<", "=="):
+        assert is_broken(replace(claim, relation=relation), certificates()[name])
+    for left_out in range(len(claim.conditions)):
+        fewer = [condition for n, condition in enumerate(claim.conditions) if n != left_out]
+        assert is_broken(replace(claim, conditions=fewer), certificates()[name])
+    for one in claim.assumptions:
+        fewer_assumed = [other for other in claim.assumptions if other is not one]
+        assert is_broken(replace(claim, assumptions=fewer_assumed), certificates()[name])
+
+
+@pytest.mark.parametrize("lhs", [q.final_suboptimality, q.final_consensus_distance_sq, q.max_drift])
+def test_other_quantities_are_not_what_is_measured(lhs: Any) -> None:
+    assert is_broken(replace(find(SCAFFNEW), lhs=lhs), certificates()[SCAFFNEW])
+
+
+def test_numbers_that_change_from_round_to_round_are_refused() -> None:
+    claim = find(DSGD)
+    letter = sp.Symbol("r", nonnegative=True)
+    assert is_broken(replace(claim, where={**claim.where, letter: q.server_distance_sq}), certificates()[DSGD])
+
+
+def test_every_case_is_asked_for() -> None:
+    claim, found = find(SCAFFNEW), certificates()[SCAFFNEW]
+    for case in found.cases:
+        assert is_broken(claim, replace(found, cases=[case]))
+        assert is_broken(claim, replace(found, cases=[case, Case(sp.S.Half, case.why)]))
+        # One case does not show the other, nor the claim without a maximum.
+        assert is_broken(claim, replace(found, cases=[replace(case, why=other.why) for other in found.cases]))
+        assert is_broken(claim, case.why)
+    assert is_broken(replace(claim, rhs=sp.S.One), found)
+    assert is_broken(replace(claim, rhs=claim.rhs + sp.Max(_LETTERS["L"], _LETTERS["sigma"])), found)
+
+
+def _step(known: FederatedAlgorithm, step: Any) -> FederatedAlgorithm:
+    (local,) = known.steps
+    return replace(known, local=Local(local.vector, local.start, step))
+
+
+def _end(known: FederatedAlgorithm, **ends: Any) -> FederatedAlgorithm:
+    named = {str(vector).removesuffix("_i"): vector for vector in known.client}
+    return replace(known, client_update={**known.client_update, **{named[name]: end for name, end in ends.items()}})
+
+
+_N, _G = scaffnew, dsgd
+_NEVER = {_N.coin: _N.p**2}
+FALSE: dict[str, tuple[str, FederatedAlgorithm]] = {
+    "control variates that stay": (SCAFFNEW, _end(_N.algorithm, h=_N.h)),
+    "control variates that move twice as far": (
+        SCAFFNEW,
+        _end(_N.algorithm, h=_N.h + 2 * _N.coin * _N.p / eta * (_N.common - _N.z)),
+    ),
+    "a coin that rarely shows heads": (SCAFFNEW, replace(_N.algorithm, coins=_NEVER)),
+    "steps up the hill": (SCAFFNEW, _step(_N.algorithm, _N.z + eta * (Gradient(_N.z) - _N.h))),
+    "steps twice as long": (SCAFFNEW, _step(_N.algorithm, _N.z - 2 * eta * (Gradient(_N.z) - _N.h))),
+    "several local steps": (SCAFFNEW, replace(_N.algorithm, steps_are_rounds=False)),
+    "control variates that start elsewhere": (
+        SCAFFNEW,
+        replace(_N.algorithm, client={**_N.algorithm.client, _N.h: definition("scaffnew").client[_N.x]}),
+    ),
+    "another model": (SCAFFNEW, replace(_N.algorithm, model=Average(2 * _N.x))),
+    "neighbours that hear twice as much": (DSGD, _end(_G.algorithm, x=2 * Mixed(_G.y))),
+    "neighbours that are not listened to": (DSGD, _end(_G.algorithm, x=_G.y)),
+    "neighbours and oneself": (DSGD, _end(_G.algorithm, x=Mixed(_G.y) + _G.y - _G.x)),
+    "two rounds of mixing": (DSGD, _end(_G.algorithm, x=Mixed(_G.y) + Mixed(_G.x) - _G.x)),
+}
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_false_definitions_are_not_proved_about(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel takes what vectors become from the definition, and from nothing else."""
+    name, algorithm = FALSE[what]
+    monkeypatch.setattr(definitions, "definition", lambda _name: algorithm)
+    assert is_broken(find(name), certificates()[name])
+
+
+def test_compression_is_not_known_in_the_mean_square() -> None:
+    claim = replace(find(SCAFFNEW), assumptions=(a.compressed, *find(SCAFFNEW).assumptions[1:]))
+    found = examine(claim, certificates()[SCAFFNEW])
+    assert found.verdict == "broken"
+
+
+def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
+    """What a client hears depends on the noise of the step: their inner product need not vanish."""
+    heard, numbers = sp.Dummy("w", real=True), Numbers()
+    theory = Theory(numbers=numbers, client_vectors=frozenset({heard, NOISE}), noise=frozenset({NOISE}))
+    assert scalar(Inner(heard, NOISE), theory) == {}
+    assert scalar(Inner(heard, NOISE), replace(theory, stirred=frozenset({heard}))) != {}
+
+
+EDGES: dict[str, dict[str, Any]] = {
+    "p = 1": {"probability": 1},
+    "small steps, p = 1": {"probability": 1, "local_step_size": "1/1000"},
+    "rarely": {"probability": "1/50"},
+    "one round": {"probability": "1/2", "rounds": 1},
+    "the largest step": {"probability": "1/2", "local_step_size": "1/3"},
+}
+
+
+@pytest.mark.parametrize("clients", [1, 2])
+@pytest.mark.parametrize("edge", EDGES)
+def test_what_is_proved_holds_at_the_edge(edge: str, clients: int) -> None:
+    problem = {
+        "kind": "quadratic",
+        "hessians": [[["3"]], [["1"]]][:clients],
+        "linear": [["1"], ["-2"]][:clients],
+        "noise": "1/2",
+    }
+    keys = {"name": "scaffnew", "local_step_size": "1/6", "rounds": 3} | EDGES[edge]
+    run = parse_run({"problem": problem, "algorithm": keys}, RATIONAL)
+    found = check(find(SCAFFNEW), run)
+    assert found.applicable
+    assert found.holds
