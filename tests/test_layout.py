@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 from graphlib import TopologicalSorter
@@ -71,6 +72,17 @@ def test_nobody_imports_a_paper_by_name() -> None:
     outside = [name for name in modules() if _chapter(name) != "sources"]
     named = {name: {f for f in imports(name, hints=True) if f.startswith("fedtheory.sources.")} for name in outside}
     assert not {name: found for name, found in named.items() if found}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in modules() if _chapter(name) == "sources"))
+def test_letters_hide_no_other_import(name: str) -> None:
+    """Modules of a paper share its letters, by a star; what they import by name from elsewhere is not overwritten."""
+    module = importlib.import_module(name)
+    for node in ast.parse(modules()[name].read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
+            home = importlib.import_module(node.module)
+            named = [alias for alias in node.names if hasattr(home, alias.name)]
+            assert all(getattr(module, alias.asname or alias.name) is getattr(home, alias.name) for alias in named)
 
 
 @pytest.mark.parametrize("paper", sorted(p.parent.name for p in (ROOT / "fedtheory/sources").glob("*/__init__.py")))

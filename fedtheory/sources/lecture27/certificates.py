@@ -30,36 +30,7 @@ from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products
 from fedtheory.proofs.squares import Squared
 from fedtheory.sources.lecture27.statements.assumptions import above_tangent, apart_sq
 from fedtheory.sources.lecture27.statements.lemmas import distance_sq, gradient, progress, theta, theta_after
-from fedtheory.sources.lecture27.statements.notation import (
-    F,
-    F_i,
-    T,
-    beta,
-    delta_i,
-    epsilon,
-    eta,
-    final_gap,
-    g,
-    h,
-    norm,
-    omega,
-    rho,
-    tau,
-    theta_end,
-    theta_first,
-    theta_last,
-    theta_next_start,
-    v,
-    v_next,
-    w,
-    w_i,
-    w_i_next,
-    w_other,
-    w_star,
-    w_t,
-    w_t_next,
-    x,
-)
+from fedtheory.sources.lecture27.statements.notation import *
 from fedtheory.sources.lecture27.statements.theorem_2 import loss, rate
 
 _ONE = sp.S.One

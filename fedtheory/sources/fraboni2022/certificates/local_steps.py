@@ -62,21 +62,7 @@ from fedtheory.proofs.updates import (
 from fedtheory.sources.fraboni2022.statements.convergence import chi_n
 from fedtheory.sources.fraboni2022.statements.inequalities import L_i, theta_bar, theta_i_star, x
 from fedtheory.sources.fraboni2022.statements.lemma_3_proof import k
-from fedtheory.sources.fraboni2022.statements.notation import (
-    WHERE,
-    K,
-    L,
-    M,
-    alpha,
-    beta,
-    eta_g,
-    eta_l,
-    q_n,
-    qt_in,
-    rho,
-    tau,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_share
 
 ONE = sp.S.One

@@ -36,21 +36,7 @@ from fedtheory.sources.fraboni2022.statements.convergence import chi_max, chi_n,
 from fedtheory.sources.fraboni2022.statements.federated_optimum import FACTOR
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import move
 from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D_XI, D_xi, L_xi, kappa, work
-from fedtheory.sources.fraboni2022.statements.notation import (
-    R_L,
-    K,
-    L,
-    N,
-    Sigma_1,
-    Sigma_2,
-    alpha,
-    beta,
-    eta_l,
-    q_n,
-    rho,
-    tau,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import fixed_94
 from fedtheory.sources.fraboni2022.statements.theorem_1_proof import MARGIN_FIXED, fixed_noise, start
 

@@ -30,26 +30,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     theorem_3,
     tied,
 )
-from fedtheory.sources.fraboni2022.statements.notation import (
-    R_L,
-    SCHEME,
-    K,
-    M,
-    N,
-    Sigma_star,
-    T,
-    W,
-    beta,
-    d_i,
-    eta_g,
-    eta_l,
-    p_i,
-    q_i,
-    q_in,
-    qt_i,
-    tau,
-    theta0_distance,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 others = sp.Symbol(r"\max_i\sum_{j\ne i}\lceil\tau_i/\tau_j\rceil", nonnegative=True)
 period_reports = sp.Symbol(r"\sum_i\frac\nu{\tau_i}", positive=True)

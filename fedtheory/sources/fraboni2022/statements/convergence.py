@@ -7,17 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Expectation, Gradient, Value, inner, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    SCHEME,
-    WHERE,
-    L,
-    M,
-    N,
-    alpha,
-    claim,
-    tau,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 L_i, x, y = sp.symbols(r"\mathcal{L}_i x y")
 virtual, local, noise = map(sp.Symbol, (r"\theta^{n,k}", r"\theta_i^{\rho_i(n),k}", r"\epsilon_i"))

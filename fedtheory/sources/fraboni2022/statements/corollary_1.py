@@ -20,18 +20,7 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
     st_jn,
 )
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    MEANS,
-    R_L,
-    SCHEME,
-    SMALL_STEP,
-    claim,
-    p_i,
-    q_in,
-    q_n,
-    qt_in,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_94, fixed_94
 

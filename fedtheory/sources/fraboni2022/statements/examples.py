@@ -8,17 +8,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.notation import (
-    WHERE,
-    K,
-    N,
-    W,
-    claim,
-    eta_l,
-    p_i,
-    q_i,
-    qt_in,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 residual, V_first, V_last, cycle_rest, a_sq, b_sq, mean_sq, apart_sq, end_sq = (
     sp.Symbol(quantity.latex, nonnegative=True)

@@ -21,15 +21,7 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
     missing_n,
 )
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    MEANS,
-    R_L,
-    SMALL_STEP,
-    L,
-    claim,
-    q_n,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
 from fedtheory.sources.fraboni2022.statements.theorem_1_bound import CONDITIONS_94, fixed_94
 

@@ -28,24 +28,7 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
     tau_M,
     theorem_3,
 )
-from fedtheory.sources.fraboni2022.statements.notation import (
-    R_L,
-    SCHEME,
-    K,
-    M,
-    N,
-    Sigma_star,
-    W,
-    alpha,
-    beta,
-    beta_S,
-    d_i,
-    p_i,
-    q_i,
-    q_in,
-    tau,
-    theta0_distance,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 claim = partial(Claim, where=NOTATION)
 numbers_claim = partial(Claim, where={s: n for s, n in NOTATION.items() if s not in FREE}, for_all=FREE)

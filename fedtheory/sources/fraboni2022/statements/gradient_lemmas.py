@@ -13,31 +13,7 @@ from fedtheory.sources.fraboni2022.statements import lemma_3_proof
 from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, Z_nk, noise_sq, phi_nk, virtual_sq
 from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, of_samples
 from fedtheory.sources.fraboni2022.statements.lemma_3_proof import optimum_change, optimum_sq, stale_change
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    D,
-    K,
-    L,
-    Q,
-    Q_bar,
-    Q_past,
-    R,
-    S,
-    Sigma_1,
-    Sigma_2,
-    Z,
-    Z_bar,
-    alpha,
-    beta,
-    phi,
-    q_n,
-    qt_in,
-    rho,
-    sigma_1,
-    sigma_2,
-    tau,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.weights_lemmas import largest_share
 
 mixed_change = sp.Symbol(

@@ -11,24 +11,7 @@ from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.sources.fraboni2022.statements.notation import (
-    SCHEME,
-    WHERE,
-    K,
-    L,
-    M,
-    N,
-    Sigma,
-    Sigma_star,
-    W,
-    d_i,
-    eta_g,
-    eta_l,
-    p_i,
-    q_i,
-    tau,
-    theta0_distance,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 tau_M, tau_0, tau_i, rate, nu_period, Delta_t = sp.symbols(r"\tau_M \tau_0 \tau_i \sum_j\frac1{\tau_j} \nu \Delta\ t")
 sigma = sp.Symbol(r"\sigma", nonnegative=True)

@@ -10,20 +10,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.sources.fraboni2022.statements import inequalities as notation
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    D,
-    K,
-    L,
-    Q_past,
-    S,
-    Z,
-    eta_l,
-    phi,
-    q_n,
-    sigma_1,
-    tau,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 L_xi = sp.Symbol(r"L_\xi", positive=True)
 kappa = sp.Symbol(r"\kappa", positive=True)

@@ -25,23 +25,7 @@ from fedtheory.sources.fraboni2022.statements.inequalities import (
     theta_rho,
 )
 from fedtheory.sources.fraboni2022.statements.lemma_3 import KAPPA, SMALL_D, SMALL_D_XI, D_xi, L_xi, kappa, work
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    SCHEME,
-    D,
-    K,
-    L,
-    Q_past,
-    S,
-    Z,
-    eta_g,
-    eta_l,
-    phi,
-    q_n,
-    qt_in,
-    sigma_1,
-    tau,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 k = sp.Symbol("k", nonnegative=True)
 theta_ik_next = sp.Symbol(r"\theta_i^{\rho_i(n),k+1}")

@@ -9,23 +9,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.notation import (
-    SCHEME,
-    WHERE,
-    K,
-    N,
-    Q,
-    W,
-    claim,
-    eta_g,
-    eta_l,
-    q_i,
-    q_in,
-    q_n,
-    rho,
-    tau,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.theorem_1 import EPSILON_F, explicit_terms
 
 window = Assumption(

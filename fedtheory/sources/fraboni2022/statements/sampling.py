@@ -13,25 +13,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.asynchronous import sync_epsilon
 from fedtheory.sources.fraboni2022.statements.hardware import FREE, HARDWARE, at_learning_rate, sigma, theorem_3
-from fedtheory.sources.fraboni2022.statements.notation import (
-    R_L,
-    D,
-    K,
-    L,
-    M,
-    N,
-    Sigma_star,
-    T,
-    W,
-    alpha,
-    beta,
-    eta_l,
-    p_i,
-    q_in,
-    tau,
-    theta0_distance,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 m = sp.Symbol("m", positive=True)
 mu = sp.Symbol(r"\mu", positive=True)

@@ -8,17 +8,7 @@ from fedtheory.kernel.expressions import Average, ClientSum, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.notation import (
-    SCHEME,
-    WHERE,
-    M,
-    N,
-    claim,
-    d_i,
-    eta_g,
-    p_i,
-    q_in,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 T_in, dt, T_i, slowest, interval, m, J, n = (
     sp.Symbol(name, real=True) for name in ("T_i^n", r"\Delta t^n", "T_i", r"\tau_M", r"\Delta t", "m", "J", "n")

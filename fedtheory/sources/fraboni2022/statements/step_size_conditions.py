@@ -9,22 +9,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES
 from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    SMALL_STEP,
-    D,
-    K,
-    L,
-    alpha,
-    beta,
-    beta_S,
-    claim,
-    eta_l,
-    nu,
-    rho,
-    tau,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 delay = tilde_eta**2 * K**2 * tau**2
 bracket = tilde_eta + nu * delay

@@ -5,20 +5,7 @@ from __future__ import annotations
 from fedtheory.kernel.expressions import ClientSum, Expectation, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
-from fedtheory.sources.fraboni2022.statements.notation import (
-    SCHEME,
-    M,
-    Sigma,
-    claim,
-    d_i,
-    eta_g,
-    p_i,
-    q_i,
-    q_in,
-    q_n,
-    qt_in,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.setting import (
     SETTING,
     J,

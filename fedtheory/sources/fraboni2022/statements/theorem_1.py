@@ -17,39 +17,7 @@ from fedtheory.sources.fraboni2022.statements.convergence import (
     reports,
     stale,
 )
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    MEANS,
-    R_L,
-    SMALL_STEP,
-    D,
-    K,
-    L,
-    N,
-    Q_past,
-    Sigma,
-    Sigma_1,
-    Sigma_2,
-    W,
-    Xi_bar,
-    Z_bar,
-    alpha,
-    beta,
-    beta_S,
-    claim,
-    d_i,
-    eta_l,
-    nu,
-    phi,
-    q_i,
-    q_in,
-    q_n,
-    qt_in,
-    rho,
-    tau,
-    theta0_distance,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 BRACKET = tilde_eta + nu * tilde_eta**2 * K**2 * tau**2
 EPSILON_F = theta0_distance**2 / (tilde_eta * K * N)

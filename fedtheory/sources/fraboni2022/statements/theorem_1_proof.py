@@ -12,34 +12,7 @@ from fedtheory.sources.fraboni2022.statements import gradient_lemmas
 from fedtheory.sources.fraboni2022.statements.convergence import largest_q
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES, SMALL_MOVES_XI
 from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, kappa, work
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    SCHEME,
-    D,
-    D_x,
-    Delta,
-    K,
-    L,
-    N,
-    Q_bar,
-    Q_past,
-    R,
-    S,
-    Sigma_1,
-    Sigma_2,
-    Xi,
-    Xi_bar,
-    Z,
-    Z_bar,
-    alpha,
-    beta,
-    rho,
-    sigma_1,
-    sigma_2,
-    tau,
-    theta0_distance,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.step_size_conditions import bracket, delay, small_mix
 
 final_distance_sq = sp.Symbol(r"\mathbb E\|\theta^N-\bar\theta\|^2", nonnegative=True)

@@ -9,21 +9,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
 from fedtheory.sources.fraboni2022.statements.assumptions import THEOREM, WITHOUT_CHANCE
 from fedtheory.sources.fraboni2022.statements.examples import EXAMPLE_2
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    MEANS,
-    SMALL_STEP,
-    L,
-    N,
-    W,
-    claim,
-    p_i,
-    q_i,
-    qt_i,
-    rho,
-    tau,
-    theta0_distance,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.relaxed import (
     BOUND,
     RELAXED,

@@ -10,20 +10,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.sources.fraboni2022.statements.convergence import gradient_n
 from fedtheory.sources.fraboni2022.statements.lemma_3 import OF_SAMPLES
-from fedtheory.sources.fraboni2022.statements.notation import (
-    R_L,
-    SCHEME,
-    K,
-    L,
-    W,
-    Xi_bar,
-    Z_bar,
-    claim,
-    q_i,
-    qt_i,
-    rho,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 from fedtheory.sources.fraboni2022.statements.relaxed import (
     CONVEX_CLOCKED,
     EPSILON_W,

@@ -15,21 +15,7 @@ from fedtheory.sources.fraboni2022.statements.inequalities import (
     R_nk,
     gradient_sq,
 )
-from fedtheory.sources.fraboni2022.statements.notation import (
-    ASSUMPTIONS,
-    SCHEME,
-    D_x,
-    Delta,
-    K,
-    M,
-    R,
-    S,
-    alpha,
-    beta,
-    q_in,
-    q_n,
-    tilde_eta,
-)
+from fedtheory.sources.fraboni2022.statements.notation import *
 
 selected_sq = sp.Symbol(r"\mathbb E\|\sum_i\omega_i(n)g_i\|^2", nonnegative=True)
 omega_sq = sp.Symbol(r"\mathbb E[\omega_i^2(n)]", nonnegative=True)

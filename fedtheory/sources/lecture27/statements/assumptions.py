@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Expr, Gradient, Value, inner, norm_sq
 from fedtheory.language.claim import Relation
-from fedtheory.sources.lecture27.statements.notation import (
-    ASSUMPTIONS,
-    WITH_DIVERGENCE,
-    F,
-    F_i,
-    beta,
-    beta_mean,
-    claim,
-    delta_i,
-    lambda_min,
-    rho,
-    rho_mean,
-    w,
-    w_other,
-)
+from fedtheory.sources.lecture27.statements.notation import *
 
 apart_sq = norm_sq(w - w_other)
 

@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Gradient, Value, inner, norm_sq
 from fedtheory.language.claim import Relation
-from fedtheory.sources.lecture27.statements.notation import (
-    ASSUMPTIONS,
-    SMALL_STEP,
-    F,
-    at_start,
-    beta,
-    claim,
-    epsilon,
-    eta,
-    omega,
-    theta_start,
-    v,
-    v_next,
-    w_star,
-)
+from fedtheory.sources.lecture27.statements.notation import *
 
 theta, theta_after = Value(F, v) - Value(F, w_star), Value(F, v_next) - Value(F, w_star)
 gradient = Gradient(F, v)

@@ -4,28 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Gradient, Value, norm_sq
 from fedtheory.language.claim import Relation
-from fedtheory.sources.lecture27.statements.notation import (
-    DISTRIBUTED_GD,
-    F,
-    F_i,
-    K,
-    T,
-    at_start,
-    b,
-    c,
-    claim,
-    eta,
-    tau,
-    v,
-    v_next,
-    w,
-    w_end,
-    w_i,
-    w_i_end,
-    w_i_next,
-    w_star,
-    w_start,
-)
+from fedtheory.sources.lecture27.statements.notation import *
 
 COSTS = {c: ("1/3", 1, 4), b: (0, "5/2", 20)}
 

@@ -6,33 +6,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Gradient, PastSum, Value, norm_sq
 from fedtheory.language.claim import Relation
-from fedtheory.sources.lecture27.statements.notation import (
-    WITH_DIVERGENCE,
-    F,
-    F_i,
-    at_start,
-    beta,
-    claim,
-    delta,
-    delta_i,
-    eta,
-    g,
-    growth,
-    h,
-    n,
-    norm,
-    per_divergence,
-    rho,
-    v,
-    v_next,
-    w_i,
-    w_i_next,
-    w_start,
-    w_t,
-    w_t_next,
-    x,
-    z,
-)
+from fedtheory.sources.lecture27.statements.notation import *
 
 grown = (eta * beta + 1) ** x - 1
 client_apart, client_apart_next = w_i - v, w_i_next - v_next

@@ -6,32 +6,7 @@ import sympy as sp
 
 from fedtheory.language.claim import Relation
 from fedtheory.sources.lecture27.statements.lemmas import progress
-from fedtheory.sources.lecture27.statements.notation import (
-    ASSUMPTIONS,
-    DISTRIBUTED_GD,
-    SMALL_STEP,
-    WITH_DIVERGENCE,
-    K,
-    T,
-    b,
-    best_gap,
-    beta,
-    c,
-    claim,
-    epsilon,
-    eta,
-    final_gap,
-    h,
-    omega,
-    rho,
-    summed_progress,
-    tau,
-    theta_end,
-    theta_first,
-    theta_last,
-    theta_next_start,
-    theta_start,
-)
+from fedtheory.sources.lecture27.statements.notation import *
 from fedtheory.sources.lecture27.statements.setting import COSTS
 
 phi = omega * (1 - beta * eta / 2)

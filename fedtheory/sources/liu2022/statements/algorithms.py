@@ -4,23 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, LocalSum, Selected, norm_sq
 from fedtheory.language import assumptions as a
-from fedtheory.sources.liu2022.statements.notation import (
-    ASSUMPTIONS,
-    N,
-    b,
-    claim,
-    g_i,
-    ring_load,
-    s,
-    server_load,
-    server_step,
-    x_i,
-    x_i_next,
-    xbar,
-    xbar_next,
-    y_next,
-    ybar,
-)
+from fedtheory.sources.liu2022.statements.notation import *
 
 TWO_SIDED = (a.two_sided_steps, a.uniform_sampling, a.uniform_shares)
 increment = -s * LocalSum(g_i)

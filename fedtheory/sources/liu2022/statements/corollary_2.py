@@ -6,22 +6,7 @@ import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Rate, Relation
-from fedtheory.sources.liu2022.statements.notation import (
-    ASSUMPTIONS,
-    SMALL_STEP,
-    G,
-    K,
-    L,
-    N,
-    T,
-    claim,
-    eps,
-    error,
-    gap,
-    s,
-    sigma,
-    theorem_bound,
-)
+from fedtheory.sources.liu2022.statements.notation import *
 
 TUNED = (*ASSUMPTIONS, a.speedup_step)
 TUNED_STEP = sp.sqrt(N) / (L * sp.sqrt(T))

@@ -4,24 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Expectation, PastSum, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.sources.liu2022.statements.notation import (
-    ASSUMPTIONS,
-    T_0,
-    G,
-    G_run,
-    K,
-    N,
-    claim,
-    drift_bound,
-    g_i,
-    mean_drift,
-    s,
-    x_i,
-    x_i_next,
-    xbar,
-    xbar_next,
-    ybar,
-)
+from fedtheory.sources.liu2022.statements.notation import *
 
 drift = Expectation(Average(norm_sq(xbar - x_i)))
 next_drift = Expectation(norm_sq(xbar_next - x_i_next))

@@ -7,33 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Gradient, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Rate, Relation
-from fedtheory.sources.liu2022.statements.notation import (
-    ALGORITHM,
-    ASSUMPTIONS,
-    SMALL_STEP,
-    G,
-    Gamma,
-    K,
-    L,
-    N,
-    T,
-    claim,
-    error,
-    f,
-    f_i,
-    gap,
-    growth_0,
-    growth_1,
-    growth_2,
-    mean_drift,
-    s,
-    sigma,
-    spread,
-    x,
-    x_i_star,
-    x_star,
-    zeta,
-)
+from fedtheory.sources.liu2022.statements.notation import *
 
 NON_IID = (*ASSUMPTIONS, a.bounded_mean_dissimilarity)
 HETEROGENEOUS = (*ALGORITHM, a.smooth, a.unbiased_bounded_variance, a.bounded_mean_dissimilarity)

@@ -3,22 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, norm_sq
-from fedtheory.sources.liu2022.statements.notation import (
-    ALGORITHM,
-    ASSUMPTIONS,
-    G,
-    L,
-    claim,
-    f,
-    f_i,
-    g_i,
-    restarted,
-    restarting_first,
-    sigma,
-    x,
-    x_i,
-    y,
-)
+from fedtheory.sources.liu2022.statements.notation import *
 
 CLAIMS = [
     claim(

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.language.claim import Rate
-from fedtheory.sources.liu2022.statements.notation import (
-    ASSUMPTIONS,
-    SMALL_STEP,
-    G,
-    G_run,
-    T,
-    claim,
-    error,
-    gap,
-    s,
-    theorem_bound,
-)
+from fedtheory.sources.liu2022.statements.notation import *
 
 CLAIMS = [
     claim(

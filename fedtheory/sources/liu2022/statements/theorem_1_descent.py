@@ -4,24 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, inner, norm_sq
 from fedtheory.language.claim import Relation
-from fedtheory.sources.liu2022.statements.notation import (
-    ASSUMPTIONS,
-    SMALL_STEP,
-    L,
-    N,
-    claim,
-    client_gradients,
-    f,
-    f_i,
-    g_i,
-    gradient_sq,
-    mean_gradient_sq,
-    s,
-    sigma,
-    x_i,
-    xbar,
-    xbar_next,
-)
+from fedtheory.sources.liu2022.statements.notation import *
 
 before, after = Expectation(Value(f, xbar)), Expectation(Value(f, xbar_next))
 move = xbar_next - xbar

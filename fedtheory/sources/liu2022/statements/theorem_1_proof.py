@@ -3,25 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.language import assumptions as a
-from fedtheory.sources.liu2022.statements.notation import (
-    ALGORITHM,
-    ASSUMPTIONS,
-    SMALL_STEP,
-    G,
-    K,
-    L,
-    N,
-    T,
-    claim,
-    descent,
-    error,
-    gap,
-    gradient_sq,
-    s,
-    sigma,
-    theorem_bound,
-    theorem_bound_by_drift,
-)
+from fedtheory.sources.liu2022.statements.notation import *
 from fedtheory.sources.liu2022.statements.theorem_1_descent import (
     AFTER,
     BEFORE,

@@ -16,16 +16,7 @@ from fedtheory.language.exercises import (
 )
 from fedtheory.language.registry import find
 from fedtheory.proofs.printed import printed_steps
-from fedtheory.sources.renard2022.statements.notation import (
-    L,
-    M,
-    distance_after,
-    distance_before,
-    eta,
-    round_drift,
-    sigma,
-    tau,
-)
+from fedtheory.sources.renard2022.statements.notation import *
 
 _PROOF = "renard2022:lemma-2.2"
 _LINES = 4

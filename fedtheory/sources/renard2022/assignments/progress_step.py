@@ -16,17 +16,7 @@ from fedtheory.language.exercises import (
 )
 from fedtheory.language.registry import find
 from fedtheory.sources.renard2022.assignments.letters import LETTERS
-from fedtheory.sources.renard2022.statements.notation import (
-    L,
-    M,
-    distance_after,
-    distance_before,
-    eta,
-    round_drift,
-    sigma,
-    tau,
-    zeta,
-)
+from fedtheory.sources.renard2022.statements.notation import *
 
 
 def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:

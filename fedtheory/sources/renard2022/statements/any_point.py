@@ -11,20 +11,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.sources.renard2022.statements.lemma_2_2_smoothness import client_distance_sq
-from fedtheory.sources.renard2022.statements.notation import (
-    ALL_ASSUMPTIONS,
-    NOISE_ASSUMPTIONS,
-    NOTATION,
-    F,
-    L,
-    T,
-    average_error,
-    eta,
-    mean_drift,
-    tau,
-    xbar,
-    xbar_next,
-)
+from fedtheory.sources.renard2022.statements.notation import *
 from fedtheory.sources.renard2022.statements.sharper import LONG_STEP, mean_drift_bound, noise
 
 v, D_v = sp.Symbol("v", real=True), sp.Symbol("D_v", nonnegative=True)

@@ -15,24 +15,7 @@ from fedtheory.sources.renard2022.statements.lemma_2_2_smoothness import (
     move_sq,
     true_gradient,
 )
-from fedtheory.sources.renard2022.statements.notation import (
-    NOISE_ASSUMPTIONS,
-    SETTING,
-    SMALL_STEP,
-    F_i,
-    L,
-    M,
-    claim,
-    deviation,
-    eta,
-    g_i,
-    one,
-    sigma,
-    x_i,
-    x_star,
-    xbar,
-    xbar_next,
-)
+from fedtheory.sources.renard2022.statements.notation import *
 
 to_optimum_sq = norm_sq(xbar - x_star)
 next_to_optimum_sq = norm_sq(xbar_next - x_star)

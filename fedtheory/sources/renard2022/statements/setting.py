@@ -6,24 +6,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
 from fedtheory.language.claim import Rate
-from fedtheory.sources.renard2022.statements.notation import (
-    ALL_ASSUMPTIONS,
-    SETTING,
-    SMALL_STEP,
-    F,
-    F_i,
-    T,
-    average_error,
-    claim,
-    eta,
-    g_i,
-    limiting_error,
-    tau,
-    x,
-    x_i,
-    x_i_next,
-    xbar,
-)
+from fedtheory.sources.renard2022.statements.notation import *
 from fedtheory.sources.renard2022.statements.theorem import TUNED_STEP, tuned_constant
 
 CLAIMS = [

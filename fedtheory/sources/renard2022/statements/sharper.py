@@ -5,22 +5,7 @@ from __future__ import annotations
 from fedtheory.kernel.expressions import Average, Expectation
 from fedtheory.sources.renard2022.statements.lemma_2_2_noise import next_to_optimum_sq, to_optimum_sq
 from fedtheory.sources.renard2022.statements.lemma_2_2_smoothness import client_distance_sq, gap
-from fedtheory.sources.renard2022.statements.notation import (
-    ALL_ASSUMPTIONS,
-    NOISE_ASSUMPTIONS,
-    L,
-    M,
-    average_error,
-    claim,
-    drift,
-    eta,
-    mean_drift,
-    round_drift,
-    round_error,
-    sigma,
-    tau,
-    zeta,
-)
+from fedtheory.sources.renard2022.statements.notation import *
 from fedtheory.sources.renard2022.statements.theorem import round_progress, start_term, total_progress
 
 mean_drift_bound = (

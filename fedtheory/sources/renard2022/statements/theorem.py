@@ -6,30 +6,7 @@ import sympy as sp
 
 from fedtheory.language.assumptions import full_gradients
 from fedtheory.language.claim import Rate
-from fedtheory.sources.renard2022.statements.notation import (
-    ALL_ASSUMPTIONS,
-    NOISE_ASSUMPTIONS,
-    SETTING,
-    SMALL_STEP,
-    D,
-    L,
-    M,
-    T,
-    average_error,
-    claim,
-    distance_after,
-    distance_before,
-    drift,
-    eta,
-    final_distance,
-    mean_drift,
-    progress,
-    round_drift,
-    round_error,
-    sigma,
-    tau,
-    zeta,
-)
+from fedtheory.sources.renard2022.statements.notation import *
 
 drift_bound = 18 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2
 start_term = D**2 / (2 * eta * tau * T)

@@ -17,28 +17,7 @@ from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, norm_sq
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import Induction
 from fedtheory.sources.vlaski2023.statements.local_error import length_sq_k
-from fedtheory.sources.vlaski2023.statements.notation import (
-    SAMPLING,
-    E_k,
-    J,
-    J_k,
-    L,
-    beta_k,
-    d_k,
-    delta_k,
-    e,
-    g,
-    g_w,
-    hat_delta_k,
-    local_rate,
-    mu,
-    phi,
-    sigma_k,
-    w,
-    w_o,
-    w_o_k,
-    x,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.theorem import curvature_k
 
 _ONE = sp.S.One

@@ -17,17 +17,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, n
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.squares import Squared
 from fedtheory.sources.vlaski2023.statements.dynamics import w_bar
-from fedtheory.sources.vlaski2023.statements.notation import (
-    E_k,
-    J_k,
-    delta_k,
-    federated_gradient,
-    mu_k,
-    nu_k,
-    step,
-    w,
-    w_o,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.recursions import bias, weighted_pull
 
 _ONE = sp.S.One

@@ -19,24 +19,7 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import CURVATURE, ONE
 from fedtheory.proofs.roots import Root
 from fedtheory.sources.vlaski2023.certificates.lemmas import FEDERATED
-from fedtheory.sources.vlaski2023.statements.notation import (
-    E_k,
-    J,
-    alpha,
-    beta_fed_sq,
-    d,
-    delta,
-    global_rate,
-    mu,
-    mu_k,
-    nu,
-    rate,
-    sigma_fed_sq,
-    sigma_k,
-    w,
-    w_o,
-    w_o_k,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.proof import s, share, stable, towards, z
 from fedtheory.sources.vlaski2023.statements.theorem import curvature_k, travel
 

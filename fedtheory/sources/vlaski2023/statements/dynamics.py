@@ -8,32 +8,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, Selecte
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import several_clients
 from fedtheory.language.claim import Rate, Relation
-from fedtheory.sources.vlaski2023.statements.notation import (
-    ALGORITHM,
-    COMMON_STEP,
-    NORMALISED,
-    NOTATION,
-    E_k,
-    J_k,
-    K,
-    L,
-    batch_gradient,
-    claim,
-    d,
-    d_k,
-    delta_k,
-    federated_gradient,
-    grad,
-    grad_k,
-    mu,
-    mu_k,
-    nu_k,
-    psi,
-    step,
-    takes_part,
-    w,
-    w_next,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 
 ANY_STEP = {step: (sp.Rational(1, 2),)}
 """Mu is arbitrary up to (5.26); a multiple of any other."""

@@ -4,39 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Selected, norm_sq
 from fedtheory.language.claim import Relation
-from fedtheory.sources.vlaski2023.statements.notation import (
-    CONVEX,
-    NORMALISED,
-    SAMPLING,
-    SEVERAL,
-    E_k,
-    J,
-    J_k,
-    L,
-    batch_gradient,
-    beta_fed_sq,
-    beta_k,
-    claim,
-    delta,
-    delta_k,
-    error_sq,
-    federated_gradient,
-    g_w,
-    grad,
-    grad_k,
-    leading,
-    mu,
-    nu,
-    psi,
-    sigma_fed_sq,
-    sigma_k,
-    spread_k,
-    variance,
-    w,
-    w_o,
-    w_o_k,
-    x,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 
 fed = federated_gradient(mu)
 s_sq = Expectation(norm_sq(fed - grad))

@@ -6,32 +6,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, norm_sq
 from fedtheory.language.claim import Rate, Relation
-from fedtheory.sources.vlaski2023.statements.notation import (
-    CONVEX,
-    NORMALISED,
-    E_k,
-    J_k,
-    K,
-    L,
-    beta_k,
-    claim,
-    d,
-    d_k,
-    delta_k,
-    e,
-    error_sq,
-    g,
-    hat_delta_k,
-    local_rate,
-    mu,
-    mu_k,
-    phi,
-    phi_next,
-    sigma_k,
-    spread_k,
-    w,
-    w_o_k,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 
 energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
 own_error_sq = norm_sq(w_o_k - w)

@@ -8,24 +8,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSu
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import least_squares_loss
 from fedtheory.language.claim import Relation
-from fedtheory.sources.vlaski2023.statements.notation import (
-    NORMALISED,
-    NOTATION,
-    E_k,
-    J_k,
-    K,
-    L,
-    claim,
-    d,
-    d_k,
-    g,
-    g_w,
-    hat_delta_k,
-    mu,
-    phi,
-    takes_part,
-    w,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 
 energy, energy_k = Expectation(norm_sq(d)), Expectation(norm_sq(d_k))
 apart = Expectation(norm_sq(g - g_w))

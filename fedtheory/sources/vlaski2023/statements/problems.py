@@ -7,26 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, Selected, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate, Relation
-from fedtheory.sources.vlaski2023.statements.notation import (
-    COMMON_STEP,
-    CONVEX,
-    NOTATION,
-    SAMPLING,
-    SEVERAL,
-    E_k,
-    J_k,
-    K,
-    L,
-    batch_gradient,
-    claim,
-    grad_k,
-    leading,
-    mu,
-    psi,
-    takes_part,
-    variance,
-    w_o_k,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 
 eta = sp.Symbol(r"\mu", positive=True)
 w_bar = sp.Symbol(r"\bar{w}", real=True)

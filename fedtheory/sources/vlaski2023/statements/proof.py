@@ -7,26 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.language.claim import Rate
 from fedtheory.sources.vlaski2023.statements.local_error import CONTRACTING, printed_energy_bound, sharp_k
-from fedtheory.sources.vlaski2023.statements.notation import (
-    ALPHAS,
-    CONVEX,
-    NORMALISED,
-    alpha,
-    beta_fed_sq,
-    claim,
-    d,
-    delta,
-    error_sq,
-    federated_gradient,
-    global_rate,
-    mu,
-    next_error_sq,
-    nu,
-    rate,
-    sigma_fed_sq,
-    w,
-    w_o,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 from fedtheory.sources.vlaski2023.statements.theorem import DECREASING, after, level, root
 
 energy, sharp_energy = Expectation(norm_sq(d)), mu**2 * Average(sharp_k)

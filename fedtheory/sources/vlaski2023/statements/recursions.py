@@ -7,38 +7,7 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, LocalSum, Selected, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate, Relation
-from fedtheory.sources.vlaski2023.statements.notation import (
-    ALGORITHM,
-    COMMON_STEP,
-    NORMALISED,
-    NOTATION,
-    SIZES,
-    E_k,
-    J,
-    J_k,
-    K,
-    L,
-    batch_gradient,
-    claim,
-    d_k,
-    delta_k,
-    g,
-    g_w,
-    grad,
-    grad_k,
-    mu,
-    mu_k,
-    nu_k,
-    phi,
-    phi_next,
-    psi,
-    step,
-    takes_part,
-    w,
-    w_next,
-    w_o,
-    x,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 
 bias = sp.Symbol(r"\|\bar{w}-w^o\|", nonnegative=True)
 w_bar = sp.Symbol(r"\bar{w}", real=True)

@@ -8,27 +8,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Rate
 from fedtheory.sources.vlaski2023.statements.local_error import CONTRACTING
-from fedtheory.sources.vlaski2023.statements.notation import (
-    CONVEX,
-    NOTATION,
-    E_k,
-    K,
-    L,
-    beta_fed_sq,
-    beta_k,
-    claim,
-    delta,
-    delta_k,
-    error_sq,
-    hat_delta_k,
-    mu,
-    next_error_sq,
-    nu,
-    rate,
-    sigma_fed_sq,
-    sigma_k,
-    spread_k,
-)
+from fedtheory.sources.vlaski2023.statements.notation import *
 
 root = sp.sqrt(rate)
 after = Expectation(next_error_sq)
