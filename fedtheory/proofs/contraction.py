@@ -5,8 +5,11 @@ their average, in the mean square.  A proved step says
 
     w X' + c(k+1) V'  <=  q (w X + c(k) V) + b,
 
-with c zero after the last step of a round, and V zero before the first.  So
-after all K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
+with V zero before the first step of a round, and c zero after the last, where
+the average is the next model.  Where that is an average of participants, it is
+in the mean square at most rho V farther away than the average of all clients,
+rho the variance of the sampling, and c has to be w rho at least.  So after all
+K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from fedtheory.kernel import Rejected, Step, added, composed, is_nonnegative, is
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.means import ends_with_nothing, over_steps, statement_at_steps, traded
+from fedtheory.proofs.means import ends_with, over_steps, sampled, statement_at_steps, traded
 from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.proof import Prover
 
@@ -49,7 +52,7 @@ def examine_contraction(claim: Claim, certificate: Contraction, prove: Prover) -
     """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
     step = yield from statement_at_steps(claim, certificate.step, prove)
     yield _is_the_step(step, certificate)
-    yield from ends_with_nothing(certificate.potential, over_steps(step))
+    yield from ends_with(certificate.potential, certificate.weight * sampled(claim), over_steps(step), claim.conditions)
     yield from _conclusion(claim, certificate)
 
 

@@ -14,7 +14,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.proofs.numbers import ROUNDS, Letters
+from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, Letters
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,12 @@ TELESCOPED_FROM_COMPARATOR = Fact(
         - (letter(q.comparator_distance) ** 2 - letter(q.final_comparator_distance_sq))
     ),
     ROUNDS,
+    is_zero=True,
+)
+TELESCOPED_WITH_PARTICIPANTS = Fact(
+    "the progress of the rounds of participants towards the comparator telescopes",
+    TELESCOPED_FROM_COMPARATOR.slack,
+    SAMPLED_ROUNDS,
     is_zero=True,
 )
 FINAL_COMPARATOR_DISTANCE = Fact(

@@ -13,12 +13,13 @@ from typing import Literal
 
 import sympy as sp
 
-from fedtheory.kernel import Form, Rejected, Step, Theory, added, composed, remainder, scalar, scaled
+from fedtheory.kernel import Form, Rejected, Step, Theory, added, composed, is_nonnegative, remainder, scalar, scaled
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, norm_sq
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.numbers import ROUNDS, Letters, letters_of
+from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, Letters, letters_of
 from fedtheory.proofs.proof import Prover, assumed, reliance
 from fedtheory.proofs.theory import theory_of
 
@@ -105,9 +106,29 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
     """Check that a claim about rounds or a run is the mean over its local steps of a claim about each of them."""
     step = yield from statement_at_steps(claim, certificate.step, prove)
     theory = over_steps(step)
-    yield from ends_with_nothing(certificate.potential, theory)
-    left = _left_over(claim, step, certificate, theory)
+    if a.full_participation in claim.assumptions:
+        yield from ends_with(certificate.potential, sp.S.Zero, theory, claim.conditions)
+        means = _TABLES[certificate.span](letters_of(claim))
+    else:
+        means = yield from _sampled_means(claim, certificate, theory)
+    left = _left_over(claim, step, certificate, theory, means)
     yield Step("the mean over the steps" + (f"; what is left over is {composed(left)}" if left else ""), not left)
+
+
+def _sampled_means(claim: Claim, certificate: MeanCertificate, theory: Theory) -> Generator[Step, None, list[Mean]]:
+    """The table for participants that are drawn, and that the potential pays for the draw after each round.
+
+    The gap is that of the average of all clients.  The progress ends with the average of participants, which is in the
+    mean square farther from any point: by at most how far the clients are apart times the variance of the draw.
+    """
+    letter = letters_of(claim)
+    if certificate.span != "run" or not letter.has(q.comparator) or certificate.potential is None:
+        raise Rejected("with sampled participants a mean is one over a run, against a comparator, with a potential")
+    gap, progress, _ = _against_comparator(letter)
+    gained = theory.numbers.plain(_factor(claim.relations[0].slack, progress))
+    yield Step(f"({gained}) >= 0", is_nonnegative(gained, theory.numbers, tuple(claim.conditions)))
+    yield from ends_with(certificate.potential, gained * sampled(claim), theory, claim.conditions)
+    return [gap, progress]
 
 
 def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step, None, Claim]:
@@ -119,7 +140,8 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
     if q.local_step_index in claim.notation.values():
         raise Rejected("what holds of all local steps together has no number of a step")
     yield from reliance(claim, of_step)
-    yield assumed(claim, ROUNDS, "a round ends where its average ends")
+    rounds = ROUNDS if a.full_participation in claim.assumptions else SAMPLED_ROUNDS
+    yield assumed(claim, rounds, "a round ends where its average ends")
     yield Step("from local steps to the run", (step.place, claim.place) == ("step", "run"))
     return step
 
@@ -130,25 +152,43 @@ def over_steps(step: Claim) -> Theory:
     return replace(theory_of(step), step_number=letter(q.local_step_index), local_steps=letter(q.local_steps))
 
 
-def ends_with_nothing(potential: Expr | None, theory: Theory) -> Iterator[Step]:
-    """That a potential is a number at every step, and zero after the last: at the first one nobody is apart."""
+def sampled(claim: Claim) -> Expr:
+    """How much farther away than the average of all clients the next model is, per squared distance of the clients."""
+    return sp.S.Zero if a.full_participation in claim.assumptions else letters_of(claim)(q.sampling_variance)
+
+
+def ends_with(potential: Expr | None, least: Expr, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """That a potential is a number at every step, and after the last one what the draw of participants costs at least.
+
+    At the first step of a round nobody is apart.
+    """
     if potential is None:
+        yield Step(f"{least} is zero", least == 0)
         return
     step, steps = theory.step_number, theory.local_steps
     assert step is not None
     assert steps is not None
     both = [theory.numbers.plain(number) for number in (potential, potential.xreplace({step: step + 1}))]
     require_finite(both, theory.numbers, (step + 1 <= steps,))
-    at_end = sp.cancel(potential.xreplace({step: steps}))
-    yield Step(f"{potential} is zero after the last step of a round", at_end == 0)
+    spare = sp.cancel(potential.xreplace({step: steps}) - least)
+    if least == 0:
+        yield Step(f"{potential} is zero after the last step of a round", spare == 0)
+    else:
+        enough = is_nonnegative(theory.numbers.plain(spare), theory.numbers, tuple(conditions))
+        yield Step(f"{potential} is at least {least} after the last step of a round", enough)
 
 
-def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: Theory) -> Form:
+def _factor(slack: Expr, entry: Mean) -> Expr:
+    """How much of a mean a slack has."""
+    return sp.diff(slack, entry.quantity) / sp.diff(entry.mean, entry.quantity)
+
+
+def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: Theory, means: Sequence[Mean]) -> Form:
     """What a claim's slack has beyond the mean of its step's; the claim says how much of each mean to take."""
     letter = letters_of(claim)
     rest, form = claim.relations[0].slack, scalar(step.relations[0].slack, theory)
-    for entry in _TABLES[certificate.span](letter):
-        factor = theory.numbers.plain(sp.diff(rest, entry.quantity) / sp.diff(entry.mean, entry.quantity))
+    for entry in means:
+        factor = theory.numbers.plain(_factor(rest, entry))
         rest = sp.expand(rest - factor * entry.mean)
         form = added([form, scaled(scalar(entry.step, theory), -factor)])
     if certificate.potential is not None:

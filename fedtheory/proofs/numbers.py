@@ -54,6 +54,7 @@ _MAY_VANISH = (
     q.comparator_dissimilarity,
     q.noise_smoothness,
     q.largest_importance,
+    q.sampling_variance,
     q.noise_at_optimum,
     q.dissimilarity_at_optimum,
     q.mean_chi_sq,
@@ -290,6 +291,8 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
 _AT_STEPS = ("step", "path", "round")
 ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
 """What makes a round end where the average of its clients ends, after local steps of the update rule."""
+SAMPLED_ROUNDS = (a.same_local_work, a.unit_server_step, a.averaged_participants)
+"""What makes it end there in the mean, as far away as the clients are apart and the law of participants spreads."""
 MEANS = (Average, Selected, ClientSum)
 
 

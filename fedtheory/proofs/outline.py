@@ -27,7 +27,7 @@ from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_ste
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, theory_at_start
-from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.means import MeanCertificate, sampled
 from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import Positive, Products
@@ -213,29 +213,30 @@ def _mean(claim: Claim, certificate: MeanCertificate | Contraction) -> Iterator[
     yield Group(claim.relations[0].latex, (entry,))
 
 
-def _about_mean(_claim: Claim, certificate: MeanCertificate) -> str:
+def _about_mean(claim: Claim, certificate: MeanCertificate) -> str:
     return (
         f"This is the mean, over the local steps of {'a round' if certificate.span == 'round' else 'the run'}, of a "
         "claim about each of them that is proved.  Differences from one step to the next telescope; the rest is the "
-        "definition of the quantities." + _about_potential(certificate.potential)
+        "definition of the quantities." + _about_potential(claim, certificate.potential)
     )
 
 
-def _about_potential(potential: Expr | None) -> str:
+def _about_potential(claim: Claim, potential: Expr | None) -> str:
     if potential is None:
         return ""
+    end = "is zero" if sampled(claim) == 0 else "pays for the draw of participants"
     return (
         "  The mean squared distance of the clients from their average is zero where a round starts; what it is "
-        f"multiplied by, ${latex(potential)}$, is zero where a round ends."
+        f"multiplied by, ${latex(potential)}$, {end} where a round ends."
     )
 
 
-def _about_contraction(_claim: Claim, certificate: Contraction) -> str:
+def _about_contraction(claim: Claim, certificate: Contraction) -> str:
     return (
         f"By a proved claim about each local step, ${latex(certificate.weight)}$ times the squared distance of the "
         f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
         f"${latex(certificate.offset)}$.  Over all steps these losses are a geometric series."
-        + _about_potential(certificate.potential)
+        + _about_potential(claim, certificate.potential)
     )
 
 

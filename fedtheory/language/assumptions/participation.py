@@ -28,6 +28,14 @@ def _uniform_sampling(run: Run) -> None:
     importance_weights.require(run)
 
 
+def _averaged_participants(run: Run) -> None:
+    run.algorithm.require_synchronous("participants are drawn for rounds that wait for them")
+    importance_weights.require(run)
+    law, weights = run.algorithm.aggregation.participation, run.problem.weights
+    expect(law.averages(weights), "the weights of a round do not always add up to one")
+    expect((law.moments(weights).mean == weights).all(), "the expected weights of a round are not the importances")
+
+
 def _multinomial_sampling(run: Run) -> None:
     law = run.algorithm.aggregation.participation
     expect(isinstance(law, Multinomial), "the participants are not drawn with replacement")
@@ -50,6 +58,11 @@ uniform_sampling = Assumption(
     "uniform sampling",
     r"each round selects $L$ of the $K$ clients, uniformly and without replacement",
     _uniform_sampling,
+)
+averaged_participants = Assumption(
+    "averaged participants",
+    r"the weights of a round add up to one, and in the mean they are the importances $p_i$",
+    _averaged_participants,
 )
 multinomial_sampling = Assumption(
     "multinomial sampling", r"m clients are drawn with replacement, with the chances $p_i$", _multinomial_sampling

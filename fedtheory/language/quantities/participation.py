@@ -24,6 +24,21 @@ participants = constant(
 )
 
 
+def _sampling_variance(run: Run) -> Any:
+    moments = run.algorithm.aggregation.moments(run.problem.weights)
+    return max(own / weight for own, weight in zip(moments.diagonal, run.problem.weights, strict=True) if weight != 0)
+
+
+sampling_variance = constant(
+    "sampling_variance",
+    r"\rho",
+    "the largest E[w_i^2]/p_i - alpha p_i: E|sum_i w_i v_i|^2 is at most rho times sum_i p_i |v_i|^2 where the mean of "
+    "the v_i is zero; 0 for everybody, (M-m)/(m(M-1)) for m of M equal clients, 1/m for m draws with replacement",
+    _sampling_variance,
+    assumption=a.averaged_participants,
+)
+
+
 def _pairing(run: Run) -> Any:
     """alpha: that of the participation law; 0 where no update has two reports, else 1."""
     if run.algorithm.clock.is_synchronous:

@@ -1,5 +1,10 @@
 """The statements: a module for each setting."""
 
-from fedtheory.sources.comparator.statements import full_rounds, strong_convexity
+from fedtheory.sources.comparator.statements import (
+    full_rounds,
+    sampled_rounds,
+    sampled_strong_convexity,
+    strong_convexity,
+)
 
-CLAIMS = (*full_rounds.CLAIMS, *strong_convexity.CLAIMS)
+CLAIMS = (*full_rounds.CLAIMS, *strong_convexity.CLAIMS, *sampled_rounds.CLAIMS, *sampled_strong_convexity.CLAIMS)

@@ -15,7 +15,7 @@ M, T, tau, eta, L = sp.symbols("M T tau eta L", positive=True)
 K = sp.Symbol("K", integer=True, positive=True)
 ell, sigma_y, zeta_y, D_y = sp.symbols("ell sigma_y zeta_y D_y", nonnegative=True)
 mu, sigma_star, zeta_star, D = sp.symbols("mu sigma_opt zeta_opt D", nonnegative=True)
-p_i, p_max = sp.symbols("p_i p_max", nonnegative=True)
+p_i, p_max, rho = sp.symbols("p_i p_max rho", nonnegative=True)
 k = sp.Symbol("k", integer=True, nonnegative=True)
 
 x_i, x_i_next, xbar, xbar_next = sp.symbols(
@@ -32,6 +32,7 @@ _SHARED: dict[sp.Symbol, Notion] = {
     M: q.clients,
     p_i: q.importance,
     p_max: q.largest_importance,
+    rho: q.sampling_variance,
     T: q.rounds,
     K: q.iterations,
     tau: q.local_steps,
@@ -69,13 +70,9 @@ THE_OPTIMUM: dict[sp.Symbol, Notion] = {
     final_error: q.final_distance_sq,
 }
 
-SHARED_SETTING = (
-    a.same_local_work,
-    a.unit_server_step,
-    a.full_participation,
-    a.convex_and_smooth,
-    a.smooth_noise,
-)
+_WORK, _CLIENTS = (a.same_local_work, a.unit_server_step), (a.convex_and_smooth, a.smooth_noise)
+SHARED_SETTING = (*_WORK, a.full_participation, *_CLIENTS)
+SAMPLED_SETTING = (*_WORK, a.averaged_participants, *_CLIENTS)
 
 SETTING = (*SHARED_SETTING, a.uniform_shares)
 

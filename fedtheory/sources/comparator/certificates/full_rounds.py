@@ -1,4 +1,4 @@
-"""Certificates for the bounds against any comparator."""
+"""Certificates where everybody takes part."""
 
 from __future__ import annotations
 
@@ -17,29 +17,7 @@ from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.sources.comparator.statements import strong_convexity as strong
 from fedtheory.sources.comparator.statements.full_rounds import EQUAL, UNEQUAL, Shares, left_to_pay, potential
-from fedtheory.sources.comparator.statements.notation import (
-    F,
-    F_i,
-    L,
-    M,
-    T,
-    ell,
-    eta,
-    k,
-    mu,
-    n_i,
-    p_i,
-    p_max,
-    sigma_star,
-    sigma_y,
-    tau,
-    x_i,
-    x_star,
-    xbar,
-    xbar_next,
-    y,
-    zeta_star,
-)
+from fedtheory.sources.comparator.statements.notation import *
 
 _ONE = sp.S.One
 _SLOPE, _SLOPE_AT_Y = Gradient(F_i, x_i), Gradient(F_i, y)

@@ -1,0 +1,91 @@
+"""Participants are drawn for every round: the mean error over all local steps, against any point y.
+
+All clients could do the local steps of a round, and the average of those that
+are drawn is in the mean the average of all.  It is farther from y by how far
+the clients are apart, times the variance of the draw.
+"""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
+from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP, start
+from fedtheory.sources.comparator.statements.notation import *
+
+drawn = rho * tau / eta
+"""What the draw costs, per squared gradient and eta^2."""
+potential = (L * (tau - k) * (3 * tau + k - 1) / 4 + drawn) / (tau + k)
+"""What a client's squared distance from the mean costs a round in which k steps are done, and the draw after it."""
+
+spread_slope = eta**2 * (L * (tau - 1 - k) * (3 * tau + k) / 4 + drawn)
+"""Of the squared gradients of step k, in the rest of the round and at its end."""
+spread_noise = eta**2 * (3 * L * (tau - 1 - k) / 4 + drawn / (tau + 1))
+"""Of the squared noise of step k; a client's noise is new at every step, so that it adds up more slowly."""
+
+largest_slope = eta**2 * (3 * L * tau * (tau - 1) / 4 + drawn)
+largest_noise = eta**2 * (3 * L * (tau - 1) / 4 + drawn / (tau + 1))
+batch_noise = p_max * eta * (1 + L * eta)
+SHORT_ROUND = 4 * L * largest_slope + 4 * ell * largest_noise + 2 * ell * batch_noise <= 1
+"""That the gaps pay for noise and gradients at every step of a round."""
+CONDITIONS = [SHORT_STEP, SHORT_ROUND]
+
+
+def cost(noise: Expr, slope: Expr) -> Expr:
+    """What noise and dissimilarity at y cost, with the numbers of a step or their means."""
+    return (batch_noise + 2 * noise) * sigma_y**2 + 2 * slope * zeta_y**2
+
+
+mean_noise = eta**2 * (3 * L * (tau - 1) / 8 + drawn / (tau + 1))
+mean_slope = eta**2 * (L * (tau - 1) * (5 * tau - 1) / 12 + drawn)
+
+_APART, _NEXT_APART = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
+_ONE_STEP = (
+    Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
+    + Expectation(potential * _APART)
+    - Expectation(potential.subs(k, k + 1) * _NEXT_APART)
+)
+
+CLAIMS = (
+    claim(
+        id="comparator:sampled.one-step",
+        kind="step",
+        title="One local step, for participants that are drawn",
+        locator="sampled rounds, 1",
+        lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
+        rhs=_ONE_STEP + cost(spread_noise, spread_slope),
+        place="step",
+        assumptions=SAMPLED_SETTING,
+        conditions=CONDITIONS,
+        note=(
+            "For the next distance of the clients, Young's inequality has the weight tau + k.  What is left of that "
+            "distance after the last step pays for the draw."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="comparator:sampled.all-steps",
+        kind="step",
+        title="All local steps, for participants that are drawn",
+        locator="sampled rounds, 2",
+        lhs=average_error,
+        rhs=comparator_gap + progress / (2 * eta * tau * T) + cost(mean_noise, mean_slope),
+        assumptions=SAMPLED_SETTING,
+        conditions=CONDITIONS,
+        verdict="proved",
+    ),
+    claim(
+        id="comparator:sampled.average-error",
+        title="Convergence of FedAvg against any point, with sampled participants",
+        locator="sampled rounds, 3",
+        lhs=average_error,
+        rhs=comparator_gap + start + cost(mean_noise, mean_slope),
+        assumptions=SAMPLED_SETTING,
+        conditions=CONDITIONS,
+        note=(
+            "The average is that of all clients, as if those that are not drawn did their steps as well; rounds start "
+            "from the average of participants.  Clients may have unequal importances and curvatures, of which L is the "
+            "largest.  Everybody may take part: then rho is zero, and for long rounds the noise costs less than in "
+            "the bound of full rounds, and the dissimilarity more."
+        ),
+        verdict="proved",
+    ),
+)

@@ -1,0 +1,71 @@
+"""Strongly convex clients of which some are drawn for every round: the last model is near the optimum.
+
+As where everybody takes part; what is left of the distance of the clients at
+the end of a round pays for the draw, and contracts with the rest.
+"""
+
+from __future__ import annotations
+
+from sympy import Rational
+
+from fedtheory.kernel.expressions import Average, Expectation, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
+from fedtheory.sources.comparator.statements.notation import *
+from fedtheory.sources.comparator.statements.strong_convexity import factor, weight
+
+drawn = Rational(11, 10) * rho * tau / eta
+"""What the draw costs, per squared gradient and eta^2; 11/10 is no less than the weight 1 + eta mu."""
+potential = (Rational(5, 18) * L * (tau - k) * (3 * tau + k - 1) + drawn) / (tau + k)
+"""In units of F, what a client's squared distance from the mean costs a round in which k steps are done."""
+drift_potential = 2 * eta * potential
+
+batch_share = p_max * eta * (1 + L * eta) / 2
+most_noise = batch_share + eta**2 * (Rational(5, 6) * L * (tau - 1) + drawn / (tau + 1))
+most_slope = Rational(5, 4) * eta**2 * (Rational(5, 6) * L * tau * (tau - 1) + drawn)
+"""Of the squared noise and of the squared gradients of a step, what is charged at most."""
+floor = Rational(5, 4) * most_noise * sigma_star**2 + 2 * most_slope * zeta_star**2
+"""What a step can lose, in the units of F."""
+
+STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
+PAID = 20 * ell * most_noise + 8 * L * most_slope <= 1
+"""That half of the gaps pays for noise and gradients."""
+SLOW = 40 * tau * eta * mu <= 3
+"""That clients which are apart come together more slowly than a round drives them apart."""
+SMALL = 10 * eta * mu <= 1
+CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
+
+_BEFORE, _AFTER = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
+
+CLAIMS = (
+    claim_at_optimum(
+        id="comparator:sampled.strongly-convex.one-step",
+        kind="step",
+        title="One local step of strongly convex clients, for participants that are drawn",
+        locator="sampled rounds, 4",
+        lhs=Expectation(weight * _AFTER)
+        + Expectation(drift_potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
+        rhs=Expectation(factor * weight * _BEFORE)
+        + Expectation(factor * drift_potential * Average(norm_sq(x_i - xbar)))
+        + 2 * eta * floor,
+        place="step",
+        assumptions=STRONG,
+        conditions=CONDITIONS,
+        note="Young's inequality has the weight 5(tau + k)/4: a fifth of the growth is left for the contraction.",
+        verdict="proved",
+    ),
+    claim_at_optimum(
+        id="comparator:sampled.last-model",
+        title="The last model, for strongly convex clients of which some are drawn",
+        locator="sampled rounds, 5",
+        lhs=final_error,
+        rhs=factor**K * D**2 + 3 * floor / (2 * mu),
+        assumptions=STRONG,
+        conditions=CONDITIONS,
+        note=(
+            "Clients may have unequal importances and curvatures; everybody may take part, and then rho is zero.  The "
+            "draw costs as much as the clients differ at the optimum, whatever the batches."
+        ),
+        verdict="proved",
+    ),
+)
