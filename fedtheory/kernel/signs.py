@@ -47,6 +47,9 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
         return True
     if _is_plainly_nonnegative(coefficient, numbers):
         return True
+    base, exponent = coefficient.as_base_exp()
+    if exponent.is_Integer and abs(exponent) > 1 and is_nonnegative(base ** sp.sign(exponent), numbers, orderings):
+        return True
     if all(_is_factor(factor, orderings, numbers) for factor in sp.Mul.make_args(coefficient)):
         return True
     if any(_is_multiple(coefficient, condition, numbers) for condition in orderings):

@@ -47,7 +47,11 @@ from fedtheory.proofs.theory import theory_of
 Vectors = Mapping[Expr, Expr]
 """What the vectors of a definition are, in the kernel's letters."""
 
-PARAMETERS: Mapping[str, Notion] = {"probability": q.communication_probability, "momentum": q.momentum}
+PARAMETERS: Mapping[str, Notion] = {
+    "probability": q.communication_probability,
+    "momentum": q.momentum,
+    "proximal": q.proximal_weight,
+}
 """What the numbers of algorithms are called in claims, by their keys in run files."""
 
 _letter = Letters({})
@@ -264,7 +268,7 @@ def _with_numbers(claim: Claim, algorithm: FederatedAlgorithm, theory: Theory) -
     shared, own = _numbers(claim, algorithm)
     numbers: Numbers = replace(
         theory.numbers,
-        letters=theory.numbers.letters | frozenset(shared.values()),
+        letters=theory.numbers.letters | frozenset(one for one in shared.values() if one.is_Symbol),
         of_clients=theory.numbers.of_clients | frozenset(own.values()),
     )
     return replace(theory, numbers=numbers), {**own, **shared}
@@ -277,8 +281,16 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
     def named(of: Expr, notion: Notion | None) -> Expr:
         return letter(notion) if notion is not None and letter.has(notion) else _own(algorithm.name, of.name)
 
-    shared = {one.letter: named(one.letter, PARAMETERS.get(one.key)) for one in algorithm.parameters}
-    shared |= {eta_g: named(eta_g, q.server_step_size), mean_tau: _own(algorithm.name, mean_tau.name)}
+    kinds = [one for one in claim.assumptions if isinstance(one, OfAlgorithm)]
+    given = {key: sp.Integer(number) for one in kinds for key, number in one.numbers.items()}
+    shared = {
+        one.letter: given.get(one.key, named(one.letter, PARAMETERS.get(one.key))) for one in algorithm.parameters
+    }
+    is_one = a.server_step_of_one in claim.assumptions
+    shared |= {
+        eta_g: sp.S.One if is_one else named(eta_g, q.server_step_size),
+        mean_tau: _own(algorithm.name, mean_tau.name),
+    }
     own = {eta: q.client_step_size, tau: q.client_local_steps, importance: q.importance, eta_sum: None}
     if a.same_step_size in claim.assumptions:
         del own[eta]

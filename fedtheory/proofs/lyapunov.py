@@ -63,7 +63,7 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
         raise Rejected("a Lyapunov function shows one relation, about the last round")
     if any(notion.place != "run" for notion in claim.where.values()):
         raise Rejected("the claim has letters that stand for something else in every round")
-    conditions = (*claim.conditions, *known_of_parameters(claim))
+    conditions = (*claim.conditions, *_known_curvatures(claim), *known_of_parameters(claim))
     outcomes = list(noisy_rounds_of(claim))
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
     yield from named("the end of a round: ", _round(certificate, outcomes, conditions))
@@ -72,6 +72,13 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
     yield from named("what is measured: ", check(measured, value, certificate.model, one.theory, conditions))
     yield from named("the start: ", _start(certificate, one, conditions))
     yield from _conclusion(claim, certificate, conditions)
+
+
+def _known_curvatures(claim: Claim) -> tuple[Expr, ...]:
+    """No curvature is larger than the largest."""
+    letter = letters_of(claim)
+    both = letter.has(q.strong_convexity) and letter.has(q.smoothness)
+    return (letter(q.strong_convexity) <= letter(q.smoothness),) if both else ()
 
 
 def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:

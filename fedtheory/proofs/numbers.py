@@ -62,6 +62,7 @@ _MAY_VANISH = (
     q.optimum_gradient,
     q.momentum,
     q.mixing_contraction,
+    q.proximal_weight,
     gradient_bound,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
@@ -113,6 +114,7 @@ POSITIVE = frozenset((*_COUNTS, *_POSITIVE, q.client_local_steps, q.client_step_
 NONNEGATIVE = frozenset((*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *_CLIENTS_MAY_VANISH))
 """Numbers that may be zero, and are not negative."""
 CURVED = (
+    q.smoothness,
     q.smallest_curvature,
     q.objective_smoothness,
     q.strong_convexity,

@@ -12,8 +12,8 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.federation.algorithms import definition, dsgd, scaffnew
-from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Mixed, eta
+from fedtheory.federation.algorithms import dsgd, fedavgm, scaffnew
+from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Mixed, eta, start
 from fedtheory.kernel import Numbers, Term, Theory, scalar
 from fedtheory.kernel.expressions import Average, Inner
 from fedtheory.language.claim import Claim
@@ -25,8 +25,10 @@ from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.runfile import parse_run
 from verify.check import check
 
-SCAFFNEW, DSGD = "landmarks:scaffnew.contraction", "landmarks:dsgd.consensus"
-PROVED = (SCAFFNEW, DSGD)
+SCAFFNEW, DSGD, FEDAVGM = (
+    f"landmarks:{name}" for name in ("scaffnew.contraction", "dsgd.consensus", "fedavgm.contraction")
+)
+PROVED = (SCAFFNEW, DSGD, FEDAVGM)
 PARTS = ("round", "model", "start")
 _LETTERS = {str(symbol): symbol for name in PROVED for symbol in find(name).where}
 
@@ -127,7 +129,7 @@ def _end(known: FederatedAlgorithm, **ends: Any) -> FederatedAlgorithm:
     return replace(known, client_update={**known.client_update, **{named[name]: end for name, end in ends.items()}})
 
 
-_N, _G = scaffnew, dsgd
+_N, _G, _M = scaffnew, dsgd, fedavgm
 _NEVER = {_N.coin: _N.p**2}
 FALSE: dict[str, tuple[str, FederatedAlgorithm]] = {
     "control variates that stay": (SCAFFNEW, _end(_N.algorithm, h=_N.h)),
@@ -141,12 +143,24 @@ FALSE: dict[str, tuple[str, FederatedAlgorithm]] = {
     "several local steps": (SCAFFNEW, replace(_N.algorithm, steps_are_rounds=False)),
     "control variates that start elsewhere": (
         SCAFFNEW,
-        replace(_N.algorithm, client={**_N.algorithm.client, _N.h: definition("scaffnew").client[_N.x]}),
+        replace(_N.algorithm, client={**_N.algorithm.client, _N.h: start}),
     ),
     "another model": (SCAFFNEW, replace(_N.algorithm, model=Average(2 * _N.x))),
     "neighbours that hear twice as much": (DSGD, _end(_G.algorithm, x=2 * Mixed(_G.y))),
     "neighbours that are not listened to": (DSGD, _end(_G.algorithm, x=_G.y)),
     "neighbours and oneself": (DSGD, _end(_G.algorithm, x=Mixed(_G.y) + _G.y - _G.x)),
+    "momentum that is taken away": (
+        FEDAVGM,
+        replace(_M.algorithm, server_update={_M.v: -_M.beta * _M.v + _M.change, _M.x: _M.x + _M.new_v}),
+    ),
+    "momentum that is counted twice": (
+        FEDAVGM,
+        replace(_M.algorithm, server_update={_M.v: _M.new_v, _M.x: _M.x + _M.new_v + _M.beta * _M.v}),
+    ),
+    "a velocity that starts elsewhere": (
+        FEDAVGM,
+        replace(_M.algorithm, server={_M.x: start, _M.v: start}),
+    ),
     "two rounds of mixing": (DSGD, _end(_G.algorithm, x=Mixed(_G.y) + Mixed(_G.x) - _G.x)),
 }
 
@@ -157,6 +171,12 @@ def test_false_definitions_are_not_proved_about(what: str, monkeypatch: pytest.M
     name, algorithm = FALSE[what]
     monkeypatch.setattr(definitions, "definition", lambda _name: algorithm)
     assert is_broken(find(name), certificates()[name])
+
+
+def test_nesterov_momentum_is_another_algorithm() -> None:
+    claim = find(FEDAVGM)
+    either = [a.server_momentum if one is a.heavy_ball else one for one in claim.assumptions]
+    assert is_broken(replace(claim, assumptions=either), certificates()[FEDAVGM])
 
 
 def test_compression_is_not_known_in_the_mean_square() -> None:

@@ -156,6 +156,9 @@ FOLLOW = [
     (sigma / M, ()),
     (sp.S.Zero, ()),
     (-eta / (-L), ()),
+    # Powers of what is not zero, up to one that may be.
+    (1 / (1 - sigma) ** 2, (sigma < 1,)),
+    (eta / (1 - sigma) ** 3, (sigma < 1,)),
     # Squares of what is real, whatever its sign.
     ((eta - 1) ** 2, ()),
     (sp.Symbol("n", integer=True, negative=True) ** 2, ()),
@@ -176,6 +179,9 @@ OPEN = [
     (1 / (M - 1), ()),
     (1 / sigma, ()),
     (1 / (1 / L - eta), (eta <= 1 / L,)),
+    (1 / (1 - sigma) ** 2, ()),
+    (1 / (1 - sigma) ** 2, (sigma <= 1,)),
+    (1 / (1 - sigma) ** 3, (sigma > 1,)),
     # Letters that may be negative, or of which nothing is known.
     (sp.Symbol("p", real=True), ()),
     (sp.Symbol("n", integer=True) - 1, ()),

@@ -15,8 +15,11 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import FLOAT, RATIONAL, plain_float
 from fedtheory.engine.joint import JointTrajectory, limiting_mean, limiting_moment
-from fedtheory.errors import NotApplicable
-from fedtheory.federation.algorithms import definition, names
+from fedtheory.errors import InputError, NotApplicable
+from fedtheory.federation.algorithms import definition, fedprox, names
+from fedtheory.federation.definition import eta
+from fedtheory.kernel.expressions import Gradient
+from fedtheory.language.definitions import local_step
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
@@ -120,6 +123,8 @@ BOUNDS = [
     "scaffold.settles",
     "fedavg.decreasing-steps",
     "fedavgm.stationary",
+    "fedavgm.contraction",
+    "fedprox.local-step",
 ]
 
 
@@ -154,6 +159,10 @@ FALSE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "decreasing steps, another start": ("fedavg.decreasing-steps", _without("D")),
     "half of what noise leaves": ("fedavgm.stationary", _halved),
     "no momentum": ("fedavgm.stationary", lambda side: side * (1 - sp.Symbol("beta", nonnegative=True))),
+    "a proximal term that counts twice": (
+        "fedprox.local-step",
+        lambda side: side.subs(sp.Symbol("mu", positive=True), 3 * sp.Symbol("mu", positive=True)),
+    ),
     "Scaffnew without its noise floor": ("scaffnew.contraction", _without("sigma")),
 }
 
@@ -202,6 +211,15 @@ def test_claims_of_ones_own_are_checked_on_such_runs() -> None:
     assert family == "SCAFFOLD"
     found = {check(HALVED, instance.run()).holds for instance in FAMILIES[family].instances}
     assert found == {True, False}
+
+
+def test_a_step_of_a_definition_in_letters_of_ones_own() -> None:
+    y, x, objective, size, weight = sp.symbols("a b f s w")
+    numbers = {eta: size, fedprox.mu: weight}
+    (found,) = local_step(fedprox.algorithm, objective, {fedprox.x: x, fedprox.y: y}, numbers).values()
+    assert sp.expand(found - (y - size * (Gradient(objective, y) + weight * (y - x)))) == 0
+    with pytest.raises(InputError, match="expected a point for x"):
+        local_step(fedprox.algorithm, objective, {fedprox.y: y}, numbers)
 
 
 @pytest.mark.parametrize("name", names())

@@ -97,7 +97,7 @@ def compression(number: int) -> Run:
     return _run(problem, generator, 1, {"name": "compressed", "coordinates": kept, "local_steps": steps})
 
 
-@family("proximal terms", 40, meant_for=a.fedprox)
+@family("proximal terms", _SIZE, meant_for=a.fedprox)
 def proximal_terms(number: int) -> Run:
     """FedProx with one to three local steps."""
     generator = np.random.default_rng([26, number])

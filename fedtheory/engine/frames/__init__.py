@@ -49,7 +49,8 @@ _KEPT_NUMBERS = 100_000
 
 def frames_at(place: str, run: Run) -> Iterable[Frame]:
     """The frames of a run for statements about local steps, sampled paths, outcomes of a round, or free points."""
-    run.algorithm.require_update_rule("vectors have values at the local steps of the update rule")
+    if place != "points":
+        run.algorithm.require_update_rule("vectors have values at the local steps of the update rule")
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
     numbers = steps * (run.problem.clients * run.problem.dimension) ** 2
     return _kept_frames(place, run) if numbers <= _KEPT_NUMBERS else _BUILDERS[place](run)

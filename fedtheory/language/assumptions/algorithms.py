@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import product
 
 from fedtheory.arithmetic import Number
@@ -19,6 +20,8 @@ class OfAlgorithm(Assumption):
 
     names: tuple[str, ...] = ()
     """Of the definitions that it can have."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """Parameters that have one value, by their keys in run files."""
 
 
 def of_algorithm(*names: str) -> OfAlgorithm:
@@ -66,7 +69,9 @@ def _heavy_ball(run: Run) -> None:
     expect(defined is not None and all(defined.values[flag] == 0 for flag in flags), "the momentum is Nesterov's")
 
 
-heavy_ball = OfAlgorithm("heavy ball", "the algorithm is fedavgm, with heavy-ball momentum", _heavy_ball, ("fedavgm",))
+heavy_ball = OfAlgorithm(
+    "heavy ball", "the algorithm is fedavgm, with heavy-ball momentum", _heavy_ball, ("fedavgm",), {"nesterov": 0}
+)
 
 
 def _update_rule(run: Run) -> None:

@@ -42,6 +42,12 @@ communication_probability = constant(
     lambda run: _parameter(run, "probability"),
 )
 momentum = constant("momentum", r"\beta", "momentum of the server", lambda run: _parameter(run, "momentum"))
+proximal_weight = constant(
+    "proximal_weight",
+    r"\mu_{\mathrm{prox}}",
+    "weight of FedProx's proximal term, mu/2 |y - x|^2",
+    lambda run: _parameter(run, "proximal"),
+)
 compression_variance = constant(
     "compression_variance",
     r"\omega",

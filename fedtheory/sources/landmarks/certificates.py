@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.federation.algorithms import dsgd, scaffnew
+from fedtheory.federation.algorithms import dsgd, fedavgm, scaffnew
 from fedtheory.kernel import Term, assumption, cocoercivity, square, strong_convexity
 from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.proofs.cases import Case, Cases
+from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.definitions import ALIKE, CLIENT_OBJECTIVE, MIXING, NOISE, OBJECTIVE, OPTIMUM, state
 from fedtheory.proofs.lyapunov import OPTIMUM_GRADIENTS, START_DISTANCE, Lyapunov
 from fedtheory.proofs.rest import AtRest
-from fedtheory.sources.landmarks.statements import D, G_star, L, eta, kept, mu, p, rho, sigma, skipped, zeta
+from fedtheory.sources.landmarks.statements import (
+    D,
+    F_i,
+    G_star,
+    L,
+    M,
+    beta,
+    eta,
+    kept,
+    mu,
+    mu_prox,
+    p,
+    rho,
+    sigma,
+    skipped,
+    y,
+    z,
+    zeta,
+)
 
 
 def _scaffnew(factor: Expr) -> Lyapunov:
@@ -76,11 +95,56 @@ def _dsgd() -> Lyapunov:
     )
 
 
+def _fedavgm() -> Lyapunov:
+    """z = x + beta/(1 - beta) v takes steps of size eta/(1 - beta), and v is forgotten."""
+    x, v = state(fedavgm.x), state(fedavgm.v)
+    velocity, slope, scale = v / (1 - beta), Gradient(OBJECTIVE, x), 1 + beta**2
+    away = x - OPTIMUM
+    ahead, size = away + beta * velocity, eta / (1 - beta)
+    both_ways = [(x, OPTIMUM), (OPTIMUM, x)]
+    return Lyapunov(
+        claim="landmarks:fedavgm.contraction",
+        function=scale * (norm_sq(ahead) + norm_sq(v) / (1 - beta) ** 2),
+        factor=1 - size * mu / 2,
+        offset=2 * scale * size**2 * sigma**2 / M,
+        level=scale * D**2,
+        round=[
+            *(Term(scale * size, cocoercivity(OBJECTIVE, *points)) for points in both_ways),
+            *(Term(scale * size, strong_convexity(OBJECTIVE, *points)) for points in both_ways),
+            Term(scale * size * (1 / L - 2 * eta * (1 + beta) / (1 - beta) ** 2), square(slope)),
+            Term(scale * beta / (1 - beta), square(v + 2 * size * slope)),
+            Term(scale / (1 - beta) * (1 - 3 * eta * mu / (2 * (1 - beta) ** 2)), square(v)),
+            Term(scale * eta * mu * (1 + beta) / (1 - beta) ** 2, square(v)),
+            Term(scale * size * mu / 2, square(away - beta * velocity)),
+            Term(2 * scale * size**2 / M, assumption("bounded variance"), averaged=True),
+        ],
+        model=[Term(sp.S.One, square(beta * ahead + velocity))],
+        start=[Term(scale, assumption(START_DISTANCE))],
+    )
+
+
+def _fedprox() -> Certificate:
+    """The proximal term shrinks distances, and so does the gradient."""
+    left, both_ways = 1 - eta * mu_prox, [(y, z), (z, y)]
+    return Certificate(
+        claim="landmarks:fedprox.local-step",
+        links=[
+            [
+                *(Term(left * eta, strong_convexity(F_i, *points)) for points in both_ways),
+                *(Term(left * eta, cocoercivity(F_i, *points)) for points in both_ways),
+                Term(eta * (left / L - eta), square(Gradient(F_i, y) - Gradient(F_i, z))),
+            ]
+        ],
+    )
+
+
 CERTIFICATES = [
     AtRest(claim="landmarks:fedavg.at-rest", local_step="single"),
     AtRest(claim="landmarks:scaffold.at-rest", local_step="idle"),
     AtRest(claim="landmarks:scaffnew.at-rest", local_step="idle"),
     AtRest(claim="landmarks:fedavgm.at-rest", local_step="single"),
     _dsgd(),
+    _fedavgm(),
+    _fedprox(),
     Cases(claim="landmarks:scaffnew.contraction", cases=[Case(one, _scaffnew(one)) for one in skipped.args]),
 ]

@@ -6,9 +6,13 @@ from functools import partial
 
 import sympy as sp
 
+from fedtheory.federation import definition
+from fedtheory.federation.algorithms import fedprox
+from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
+from fedtheory.language.definitions import local_step
 from fedtheory.language.quantities import Notion
 
 M, eta, tau, T, mu, L = sp.symbols("M eta tau T mu L", positive=True)
@@ -36,6 +40,24 @@ NOTATION: dict[sp.Symbol, Notion] = {
     c: q.step_shift,
 }
 claim = partial(Claim, where=NOTATION)
+
+F_i, x, y, z = sp.symbols("F_i x y z", real=True)
+mu_prox = sp.Symbol(r"\mu_{\mathrm{prox}}", nonnegative=True)
+POINTS: dict[sp.Symbol, Notion] = {
+    F_i: q.client_objective,
+    x: q.point,
+    y: q.second_point,
+    z: q.third_point,
+    mu_prox: q.proximal_weight,
+}
+
+
+def proximal_step(point: sp.Symbol) -> Expr:
+    """What a local step of FedProx, by its definition, makes of a point in a round that starts from x."""
+    numbers = {definition.eta: eta, fedprox.mu: mu_prox}
+    return local_step(fedprox.algorithm, F_i, {fedprox.x: x, fedprox.y: point}, numbers)[fedprox.y]
+
+
 at_optimum = partial(claim, kind="limit", lhs=q.limiting_mean_distance_sq, relation="==", rhs=sp.S.Zero)
 """That the mean of the model settles at x*."""
 at_rest = partial(claim, kind="identity", lhs=q.optimum_displacement_sq, relation="==", rhs=sp.S.Zero)
@@ -184,6 +206,43 @@ CLAIMS = (
             "dimension; both sides agree to first order in eta: momentum is no remedy for noise."
         ),
         verdict="supported",
+    ),
+    claim(
+        id="landmarks:fedavgm.contraction",
+        title="With momentum the distance to the optimum shrinks as with steps of size eta/(1 - beta)",
+        locator="after Polyak, 1964, and Liu, Gao and Yin, NeurIPS 2020",
+        lhs=q.final_distance_sq,
+        rhs=(1 + beta**2)
+        * ((1 - eta * mu / (2 * (1 - beta))) ** T * D**2 + 4 * eta * sigma**2 / ((1 - beta) * M * mu)),
+        conditions=[eta <= (1 - beta) ** 2 / (2 * (1 + beta) * L), beta < 1, tau <= 1],
+        assumptions=(
+            a.heavy_ball,
+            a.convex_and_smooth,
+            *STEADY,
+            a.full_participation,
+            a.importance_weights,
+            a.uniform_shares,
+            a.server_step_of_one,
+        ),
+        note=(
+            "With z = x + beta/(1 - beta) v a round is z' = z - eta/(1 - beta) g.  The Lyapunov function is "
+            "(1 + beta^2)(|z - x*|^2 + |v|^2/(1 - beta)^2).  For any convex clients, not only quadratics."
+        ),
+        verdict="proved",
+    ),
+    claim(
+        id="landmarks:fedprox.local-step",
+        kind="step",
+        title="A local step of FedProx contracts, the more the larger its proximal term",
+        locator="after Li et al., MLSys 2020",
+        lhs=norm_sq(proximal_step(y) - proximal_step(z)),
+        rhs=(1 - eta * mu_prox) * (1 - eta * (mu_prox + mu)) * norm_sq(y - z),
+        conditions=[eta <= 1 / (L + mu_prox)],
+        assumptions=(a.fedprox, a.convex_and_smooth, a.strongly_convex_clients, a.same_step_size),
+        where=NOTATION | POINTS,
+        place="points",
+        note="From any two points, for the same model of the round.",
+        verdict="proved",
     ),
     claim(
         id="landmarks:fedavg.decreasing-steps",
