@@ -26,6 +26,8 @@ _FACTS = {
     facts.ONE.name: "lra",
     facts.FINAL_DISTANCE.name: "apply final_distance_nonneg",
     facts.TELESCOPED_PROGRESS.name: "rewrite progress_telescopes; ring",
+    facts.TELESCOPED_FROM_COMPARATOR.name: "rewrite progress_telescopes; ring",
+    facts.FINAL_COMPARATOR_DISTANCE.name: "apply final_distance_nonneg",
     facts.DESCENT.name: "pose proof (descent_at_most_gap A x_star (proj2 minimiser_x_star)) as fact; lra",
     facts.MEAN_DRIFT.name: "pose proof (mean_drift_at_most_largest A) as fact; lra",
     facts.ROUND_DRIFT.name: "pose proof (round_drift_at_most_largest A n Hn) as fact; lra",

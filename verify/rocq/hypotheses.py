@@ -27,6 +27,19 @@ _BOUNDS = {
     a.bounded_second_moment: ("bounded_second_moment", q.second_moment),
 }
 """Assumptions that a number is a bound."""
+_KNOWN_ELSEWHERE = {
+    q.local_steps,
+    q.local_step_index,
+    q.importance,
+    q.largest_importance,
+    q.strong_convexity,
+    q.noise_smoothness,
+    q.comparator_noise,
+    q.comparator_dissimilarity,
+    q.noise_at_optimum,
+    q.dissimilarity_at_optimum,
+}
+"""Numbers whose hypotheses are those of an assumption, of a point, or of the number of a step."""
 _HERE = (a.same_local_work, a.unit_server_step, a.full_participation)
 """What a step of all clients is, or what is of no account at a single step."""
 
@@ -36,6 +49,15 @@ def binders(vocabulary: Vocabulary, letters: set[sp.Symbol], *, own: bool) -> li
     return list(_binders(vocabulary, letters, own))
 
 
+def counts(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> list[Binder]:
+    """The number k of a step, one of tau, where they occur."""
+    letter = vocabulary.letters
+    if not vocabulary.has_steps or not letters & {letter(q.local_steps), letter(q.local_step_index)}:
+        return []
+    numbers = [Binder("tau", "R"), Binder("k", "R")]
+    return [*numbers, Binder("k_large", "0 <= k"), Binder("k_below_tau", "k + 1 <= tau")]
+
+
 def _binders(vocabulary: Vocabulary, letters: set[sp.Symbol], own: bool) -> Iterator[Binder]:
     claim = vocabulary.claim
     yield Binder("S", "step")
@@ -43,8 +65,9 @@ def _binders(vocabulary: Vocabulary, letters: set[sp.Symbol], own: bool) -> Iter
     if vocabulary.is_random:
         yield Binder("past", "step_space S -> Prop")
         yield Binder("unbiased_S", "unbiased S past")
+    yield from _there(vocabulary, letters)
     for assumption in claim.assumptions:
-        yield from _assumed(assumption)
+        yield from _assumed(assumption, vocabulary)
     yield from _numbers(vocabulary, letters)
     yield from _vectors(vocabulary, letters)
     if own:
@@ -52,7 +75,7 @@ def _binders(vocabulary: Vocabulary, letters: set[sp.Symbol], own: bool) -> Iter
         yield Binder("Hi", "(i < number (step_clients S))%nat")
 
 
-def _assumed(assumption: Assumption) -> Iterator[Binder]:
+def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]:
     if assumption in _SAID:
         yield Binder(*_SAID[assumption])
     elif assumption in (a.smooth, a.convex_and_smooth):
@@ -65,8 +88,36 @@ def _assumed(assumption: Assumption) -> Iterator[Binder]:
         letter = NUMBERS[notion]
         yield from _variable(letter)
         yield Binder(f"{name}_S", f"{name} S {letter}")
+    elif assumption == a.smooth_noise:
+        yield from _variable("ell", positive=True)
+        yield Binder("smooth_noise_S", f"smooth_noise S ell {vocabulary.drawn_at} noise_there")
+    elif assumption == a.strongly_convex_clients:
+        yield from _variable("mu", positive=True)
+        yield Binder("strongly_convex_clients_S", "strongly_convex_clients S mu")
     elif assumption not in _HERE:
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
+
+
+def _there(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
+    """The point with which runs are compared, and what is known of gradients there."""
+    letter, point = vocabulary.letters, vocabulary.drawn_at
+    has_noise = a.smooth_noise in vocabulary.claim.assumptions
+    if letter(q.comparator if point == "y" else q.optimum) in letters or has_noise:
+        yield Binder(point, "step_space S")
+        if vocabulary.is_random:
+            yield Binder(f"past_{point}", f"past {point}")
+    if has_noise:
+        yield Binder("noise_there", "nat -> step_space S")
+        yield Binder("drawn_there_S", "drawn_at S past noise_there")
+    if letters & {letter(q.comparator_noise), letter(q.noise_at_optimum)}:
+        yield from _variable("sigma_there")
+        yield Binder("noise_there_S", "noise_at S noise_there sigma_there")
+    if letters & {letter(q.comparator_dissimilarity), letter(q.dissimilarity_at_optimum)}:
+        yield from _variable("zeta_there")
+        yield Binder("dissimilarity_there_S", f"dissimilarity_at S {point} zeta_there")
+    if letter(q.largest_importance) in letters:
+        yield from _variable("p_max")
+        yield Binder("largest_share_S", "largest_share S p_max")
 
 
 def _variable(name: str, *, positive: bool = False) -> Iterator[Binder]:
@@ -87,6 +138,7 @@ def _numbers(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder
     bound = {_notion for assumption, (_, _notion) in _BOUNDS.items() if assumption in claim.assumptions}
     if a.smooth in claim.assumptions or a.convex_and_smooth in claim.assumptions:
         bound |= {q.smoothness}
+    bound |= _KNOWN_ELSEWHERE
     for symbol in sorted(letters & vocabulary.numbers.keys(), key=str):
         notion = vocabulary.letters.notion(symbol)
         if notion is not None and notion in NUMBERS and notion not in bound and _is_free(notion):
@@ -100,9 +152,11 @@ def _is_free(notion: Notion) -> bool:
 def _vectors(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
     letter = vocabulary.letters
     if letter(q.optimum) in letters:
-        yield Binder("x_star", "step_space S")
+        is_told = vocabulary.drawn_at == "x_star"
+        if not is_told:
+            yield Binder("x_star", "step_space S")
         yield Binder("minimiser_x_star", "minimiser S x_star")
-        if vocabulary.is_random:
+        if vocabulary.is_random and not is_told:
             yield Binder("past_x_star", "past x_star")
     if {letter(q.centralised_model), letter(q.next_centralised_model)} & letters:
         yield Binder("v", "step_space S")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import sympy as sp
 
 from fedtheory.kernel import Term as Part
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from verify.rocq.numbers import Signs
 from verify.rocq.reading import Reader
 from verify.rocq.reasons import Shown, shown
@@ -67,11 +69,32 @@ class Links:
 
     def _multiple(self, coefficient: Expr, found: Shown) -> tuple[Term, str]:
         slack = self.reader.scalar(found.slack)
+        share = self.reader.vocabulary.letters(q.importance)
         if coefficient == 1:
             return slack, found.tactic
+        if sp.sympify(coefficient).has(share):
+            return self._of_share(coefficient, share, slack, found.tactic)
         factor = self.reader.number(coefficient)
         sign = self.signs.nonnegative(coefficient)
         return Multiple(factor, slack), f"apply Rmult_le_pos; [{sign} | {found.tactic}]"
+
+    def _of_share(self, coefficient: Expr, share: sp.Symbol, slack: Term, tactic: str) -> tuple[Term, str]:
+        """A slack times a number that is linear in the client's share p_i, which is at most the largest."""
+        largest = self.reader.vocabulary.letters(q.largest_importance)
+        both = sp.Poly(sp.expand(coefficient), share)
+        if both.degree() > 1:
+            raise NotExported(f"the coefficient {coefficient} is not linear in {share}")
+        alone, times = (both.coeff_monomial(power) for power in (1, share))
+        known = "pose proof (share_nonneg (step_clients S) i Hi) as share_known"
+        known += "; pose proof (largest_share_S i Hi) as share_below" if coefficient.has(largest) else ""
+        total: Term = Multiple(
+            self.reader.number(times), Multiple(self.reader.vocabulary.numbers[share], slack, own=True)
+        )
+        total = Sum(Multiple(self.reader.number(alone), slack), total) if alone != 0 else total
+        signs = replace(self.signs, least=[(largest, share), *self.signs.least])
+        product = f"({self.reader.number(coefficient)}) * ({self.text(slack)})"
+        shown = f"replace ({self.text(total)}) with ({product}) by (field; nonzero)"
+        return total, f"{known}; {shown}; apply Rmult_le_pos; [{signs.nonnegative(coefficient)} | {tactic}]"
 
     def identity(self, left: Term, right: Term) -> str:
         """The proof that two scalars are equal, by normal forms."""

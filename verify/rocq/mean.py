@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Value, norm_sq
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
-from verify.rocq.numbers import Signs
+from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
 from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
 from verify.rocq.terms import Multiple, Number, Sum, Term
@@ -25,36 +27,81 @@ def theorem_of_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     relation = claim.relations[0]
     shares = _shares(run, relation.slack, certificate.span)
-    weights = [_in_letters_of(run, step, share) for share in shares]
-    lemma = _at_step(claim, step, of_step, weights)
+    index = {run.letters(q.local_step_index): letters_of(step)(q.local_step_index)}
+    potential = _in_letters_of(run, step, certificate.potential or sp.S.Zero).xreplace(index)
+    at_each = _of_each(step, potential)
+    lemma = _at_step(claim, step, of_step, [_in_letters_of(run, step, share) for share in shares], at_each)
+    numbers = " ".join(f"({run.number(share)})" for share in shares)
     used = relation.left.free_symbols | relation.right.free_symbols
-    has_optimum = any("x_star" in run.names.get(symbol, "") for symbol in used)
     signs = run.signs(conditions)
     told = [*run.binders(used), *signs.hypotheses()]
-    optimum = "x_star" if has_optimum else "(start A)"
-    numbers = " ".join(f"({run.number(share)})" for share in shares)
+    given = {binder.name for binder in told}
+    optimum = run.drawn_at if run.drawn_at in given else "(start A)"
     arguments = run.at_step
-    if not has_optimum:
+    if "x_star" not in given:
         arguments |= {"x_star": "start A", "past_x_star": "past_start A past unbiased_A n k"}
-    applied = f"exact ({lemma.applied(**arguments)})"
-    if certificate.span == "round":
-        shown = f"pose proof (mean_of_round A {optimum} n {numbers}) as H."
-        start = "assert (K := H (fun k Hk => ltac:(" + applied + ")))."
+    lines = [
+        KNOWN,
+        *_sums(run, _of_run(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.applied(**arguments)}))"),
+    ]
+    if certificate.span == "run":
+        each = "sum (steps_of A) rest / tau A"
+        lines.append(f"assert (K := mean_of_run A {optimum} {numbers} ({each}) (fun n _ => each_round n)).")
     else:
-        shown = f"pose proof (mean_of_run A {optimum} {numbers}) as H."
-        each = f"fun n Hn => mean_of_round A {optimum} n {numbers} (fun k Hk => ltac:({applied}))"
-        start = f"assert (K := H ({each}))."
+        lines.append("pose proof (each_round n) as K.")
+    lines.append("unfold rest in K at 1. rewrite sums in K. change (INR (steps_of A)) with (tau A) in K.")
+    if optimum == "y":
+        lines.append("rewrite (against_another A y x_star) in K.")
     finish = (
         "apply le_by_slack. match type of K with 0 <= ?known => match goal with |- 0 <= ?slack => "
         "replace slack with known; [exact K | field; nonzero] end end."
     )
-    proof = "\n".join([KNOWN, shown, start, finish])
+    proof = "\n".join([*lines, finish])
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
     return Theorem(name_of(claim.id), told, statement, proof, (lemma,))
 
 
+@dataclass(frozen=True)
+class AtEach:
+    """What a step has besides what means are taken of: functions of its number k."""
+
+    index: sp.Symbol
+    potential: Expr
+    rest: Expr
+
+
+def _of_each(step: Claim, potential: Expr) -> AtEach:
+    plain = sp.sympify(step.relations[0].slack)
+    for kind in (Expectation, Average):
+        plain = plain.replace(kind, lambda inner: inner)
+    rest = plain.replace(lambda part: isinstance(part, Inner | Value), lambda *_: sp.S.Zero)
+    return AtEach(letters_of(step)(q.local_step_index), potential, sp.cancel(rest))
+
+
+def _of_run(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
+    """The same in the letters of a run."""
+    return AtEach(at.index, run.in_letters(at.potential, step), run.in_letters(at.rest, step))
+
+
+def _sums(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied: str) -> list[str]:
+    """Tactics for the mean over the steps of each round, and for the sum of what depends on the step alone."""
+
+    def text(value: Expr, index: str) -> str:
+        return number(value, {**run.names, at.index: index})
+
+    # From the sum over the steps 0 .. m-1 to m; Rocq checks it by induction.
+    total = sp.summation(sp.expand(at.rest), (at.index, 0, at.index - 1))
+    return [
+        f"pose (rest := fun k : nat => {text(at.rest, '(INR k)')}).",
+        f"assert (sums : forall m, sum m (fun k : nat => {text(at.rest, '(INR k)')}) = {text(total, '(INR m)')}).",
+        "{ induction m; cbn [sum]; [simpl INR; field; nonzero | rewrite IHm, S_INR; field; nonzero]. }",
+        f"assert (each_round := fun n => mean_of_round A {optimum} n {numbers}",
+        f"  (fun k : R => {text(at.potential, 'k')}) rest ltac:(cbv beta; field; nonzero) (fun k Hk => {applied})).",
+    ]
+
+
 def _shares(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
-    """How much of each mean the slack has, and what is left: a number."""
+    """How much of each mean the slack has."""
     letter = run.letters
     steps, rounds = letter(q.local_steps), letter(q.rounds)
     if run.claim.notation and letter(q.iterations) in slack.free_symbols:
@@ -66,31 +113,28 @@ def _shares(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
             (letter(q.round_drift), sp.S.One),
         ]
     else:
+        progress = q.total_comparator_progress if run.drawn_at == "y" else q.total_progress
         quantities = [
             (letter(q.average_suboptimality), sp.S.One),
-            (letter(q.total_progress), steps * rounds),
+            (letter(progress), steps * rounds),
             (letter(q.average_round_drift), sp.S.One),
             (letter(q.average_local_gradient_sq), sp.S.One),
             (letter(q.total_descent), steps * rounds),
         ]
     found = [sp.cancel(sp.diff(slack, quantity) * times) for quantity, times in quantities]
-    found += [sp.S.Zero] * (5 - len(found))
-    rest = sp.expand(slack - sum(sp.diff(slack, quantity) * quantity for quantity, _ in quantities))
-    if span == "round":
-        rest = sp.expand(rest + found[1] / steps * letter(q.next_server_distance_sq))
-    return [*found, sp.cancel(rest)]
+    return found + [sp.S.Zero] * (5 - len(found))
 
 
-def _at_step(claim: Claim, step: Claim, of_step: Theorem, weights: list[Expr]) -> Theorem:
+def _at_step(claim: Claim, step: Claim, of_step: Theorem, weights: list[Expr], at: AtEach) -> Theorem:
     """The sum of what the means are taken of, which is not negative at any step."""
     vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
     links = Links(Reader(vocabulary), Signs(vocabulary.numbers))
     (relation,) = step.relations
     smaller, larger = relation.ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
-    total = _weighted(links.reader, vocabulary, weights)
+    total = _weighted(links.reader, vocabulary, weights, at)
     binders = list(of_step.binders)
-    if not any(binder.name == "x_star" for binder in binders):
+    if not any(binder.name == vocabulary.drawn_at for binder in binders):
         binders += [Binder("x_star", "step_space S"), Binder("past_x_star", "past x_star")]
     proof = "\n".join(
         [
@@ -104,24 +148,32 @@ def _at_step(claim: Claim, step: Claim, of_step: Theorem, weights: list[Expr]) -
     return Theorem(f"{name_of(claim.id)}_at_step", binders, f"0 <= {links.text(total)}", proof)
 
 
-def _weighted(reader: Reader, vocabulary: Vocabulary, weights: list[Expr]) -> Term:
+def _weighted(reader: Reader, vocabulary: Vocabulary, weights: list[Expr], at: AtEach) -> Term:
     letter = vocabulary.letters
     before, after, best = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
-    objective, local = letter(q.objective), letter(q.local_iterate)
+    best = letter(q.comparator) if vocabulary.drawn_at == "y" else best
+    objective, local, moved = letter(q.objective), letter(q.local_iterate), letter(q.next_local_iterate)
+    spread, later = Average(norm_sq(local - before)), Average(norm_sq(moved - after))
     members = [
         (Value(objective, after), Value(objective, best)),
         (norm_sq(before - best), norm_sq(after - best)),
-        (Average(norm_sq(local - before)), None),
+        (spread, None),
         (norm_sq(Gradient(objective, before)), None),
         (Value(objective, before), Value(objective, after)),
     ]
+
     total: Term | None = None
-    for weight, (first, second) in zip(weights, members, strict=False):
+    for weight, (first, second) in zip(weights, members, strict=True):
         member = reader.scalar(first) if second is None else Sum(reader.scalar(first), reader.scalar(second), "-")
         part = Multiple(reader.number(weight), member)
         total = part if total is None else Sum(total, part)
     assert total is not None
-    return Sum(total, Number(reader.number(weights[-1])))
+    names = vocabulary.numbers
+    now, after_step = (
+        Multiple(number(at.potential, names | {at.index: index}), reader.scalar(apart))
+        for index, apart in (("k", spread), ("(k + 1)", later))
+    )
+    return Sum(Sum(total, Sum(now, after_step, "-")), Number(reader.number(at.rest)))
 
 
 def _in_letters_of(run: RunVocabulary, step: Claim, expression: Expr) -> Expr:

@@ -135,7 +135,8 @@ class Signs:
             polynomial = sp.expand(polynomial.subs(letter, least + above))
             if _is_plain(polynomial):
                 text = number(polynomial, letters)
-                return f"match goal with |- 0 <= ?number => replace number with ({text}) by ring end; nonnegative"
+                replaced = f"replace number with ({text}) by (first [ring | field])"
+                return f"match goal with |- 0 <= ?number => {replaced} end; nonnegative"
         return None
 
     def _by_condition(self, factored: Expr, above: Expr, letter: sp.Symbol) -> str | None:

@@ -10,6 +10,8 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Value
 from fedtheory.kernel.reasons import Because
 from fedtheory.language import quantities as q
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
@@ -44,16 +46,23 @@ def _gap(objective: Expr, at: Expr, around: Expr) -> Expr:
     return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
 
 
-_CONVEX, _SMOOTH = "convex", "smooth"
+_CONVEX, _SMOOTH, _CURVED = "convex", "smooth", "strongly_convex"
 
 
 def _known(reader: Reader, objective: Expr, kind: str) -> str:
     """The proof that an objective is convex or smooth."""
     name = reader.vocabulary.objectives.get(objective, "")
     if name == MEAN:
-        return "(convex_F S convex_clients_S)" if kind == _CONVEX else "(smooth_F S L smooth_clients_S)"
+        return _OF_MEAN[kind]
     client = name[-1:]
     return f"({kind}_clients_S {client} H{client})"
+
+
+_OF_MEAN = {
+    _CONVEX: "(convex_F S convex_clients_S)",
+    _SMOOTH: "(smooth_F S L smooth_clients_S)",
+    _CURVED: "(strongly_convex_F S mu strongly_convex_clients_S)",
+}
 
 
 def _by(lemma: str, arguments: str) -> str:
@@ -73,6 +82,13 @@ def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown
     f, points = _about(reader, objective, at, around)
     arguments = f"{f} {points} {_known(reader, objective, _CONVEX)}"
     return Shown(_gap(objective, at, around), _by("convexity", arguments))
+
+
+def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+    f, points = _about(reader, objective, at, around)
+    bend = reader.vocabulary.letters(q.strong_convexity) / 2 * Inner(at - around, at - around)
+    arguments = f"mu ({f.removeprefix('S ')[1:-1]}) {points} {_known(reader, objective, _CURVED)}"
+    return Shown(_gap(objective, at, around) - bend, _by("strong_convexity S", arguments))
 
 
 def _smoothness(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
@@ -110,6 +126,8 @@ def _optimality(reader: Reader, objective: Expr, at: Expr) -> Shown:
 def _assumption(reader: Reader, name: str) -> Shown:
     if name == "bounded mean dissimilarity":
         return _mean_dissimilarity(reader)
+    if name in _THERE:
+        return _THERE[name](reader)
     if name.startswith("second moment of ") and name.endswith(" in the run"):
         return _moment_in_run(reader, _one_of_two(name.split()[3]))
     assumed, _, index = name.partition(" of ")
@@ -164,6 +182,38 @@ def _mean_dissimilarity(reader: Reader) -> Shown:
     return Shown(slack, tactic)
 
 
+def _smooth_noise(reader: Reader) -> Shown:
+    letter, point = reader.vocabulary.letters, reader.vocabulary.drawn_at
+    y, own, local = letter(_point(reader)), letter(q.client_objective), letter(q.local_iterate)
+    changed = letter(q.gradient_noise) - comparators.noise_at_y
+    slack = 2 * letter(q.noise_smoothness) * _gap(own, y, local) - Inner(changed, changed)
+    return Shown(slack, _by("smoothness_of_noise", f"S ell {point} noise_there i smooth_noise_S Hi"))
+
+
+def _noise_there(reader: Reader) -> Shown:
+    bound = reader.vocabulary.letters(_measured(reader, q.comparator_noise, q.noise_at_optimum))
+    noise = comparators.noise_at_y
+    slack = bound**2 - Average(Inner(noise, noise))
+    return Shown(slack, _by("noise_bound_there", "S noise_there sigma_there noise_there_S"))
+
+
+def _dissimilarity_there(reader: Reader) -> Shown:
+    letter, point = reader.vocabulary.letters, reader.vocabulary.drawn_at
+    bound = letter(_measured(reader, q.comparator_dissimilarity, q.dissimilarity_at_optimum))
+    y = letter(_point(reader))
+    apart = Gradient(letter(q.client_objective), y) - Gradient(letter(q.objective), y)
+    slack = bound**2 - Average(Inner(apart, apart))
+    return Shown(slack, _by("dissimilarity_there", f"S {point} zeta_there dissimilarity_there_S"))
+
+
+def _point(reader: Reader) -> Notion:
+    return _measured(reader, q.comparator, q.optimum)
+
+
+def _measured(reader: Reader, at_y: Notion, at_optimum: Notion) -> Notion:
+    return at_y if reader.vocabulary.drawn_at == "y" else at_optimum
+
+
 def _second_moment(reader: Reader, client: _Client) -> Shown:
     letter, i = reader.vocabulary.letters, client.index
     sample = Gradient(client.own, client.iterate) + client.noise
@@ -189,10 +239,16 @@ _OF_CLIENTS: dict[str, Callable[[Reader, _Client], Shown]] = {
     "bounded dissimilarity": _dissimilarity,
     "bounded second moment": _second_moment,
 }
+_THERE: dict[str, Callable[[Reader], Shown]] = {
+    comparators.SMOOTH_NOISE: _smooth_noise,
+    comparators.NOISE_AT_Y: _noise_there,
+    comparators.DISSIMILARITY_AT_Y: _dissimilarity_there,
+}
 _RULES: dict[str, Callable[..., Shown]] = {
     "square": _square,
     "one": _one,
     "convexity": _convexity,
+    "strong_convexity": _strong_convexity,
     "smoothness": _smoothness,
     "cocoercivity": _cocoercivity,
     "lipschitz_gradient": _lipschitz_gradient,

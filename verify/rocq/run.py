@@ -29,6 +29,13 @@ CONSTANTS: Mapping[Notion, str] = {
     q.mean_dissimilarity: "zeta",
     q.second_moment: "G",
     q.visited_second_moment: "G_run",
+    q.largest_importance: "p_max",
+    q.strong_convexity: "mu",
+    q.noise_smoothness: "ell",
+    q.comparator_noise: "sigma_there",
+    q.comparator_dissimilarity: "zeta_there",
+    q.noise_at_optimum: "sigma_there",
+    q.dissimilarity_at_optimum: "zeta_there",
 }
 QUANTITIES: Mapping[Notion, str] = {
     q.max_drift: "max_drift A",
@@ -41,6 +48,10 @@ QUANTITIES: Mapping[Notion, str] = {
     q.total_progress: "total_progress A x_star",
     q.total_descent: "total_descent A",
     q.average_local_gradient_sq: "average_local_gradient_sq A",
+    q.comparator_distance: "initial_distance A y",
+    q.final_comparator_distance_sq: "final_distance_sq A y",
+    q.total_comparator_progress: "total_progress A y",
+    q.comparator_suboptimality: "comparator_suboptimality A y x_star",
 }
 OF_ROUNDS: Mapping[Notion, str] = {
     q.round_drift: "round_drift A n",
@@ -56,6 +67,7 @@ _ALWAYS = {
     a.bounded_mean_dissimilarity: ("bounded_mean_dissimilarity", "zeta"),
     a.bounded_second_moment: ("bounded_second_moment", "G"),
 }
+_THERE = ("drawn_there", "smooth_noise", "noise_there", "dissimilarity_there", "largest_share")
 KNOWN = (
     "pose proof (M_at_least_one A) as M_large. pose proof (tau_at_least_one A) as tau_large. "
     "pose proof (T_at_least_one A) as T_large."
@@ -99,7 +111,7 @@ class RunVocabulary:
         yield Binder("A", "run")
         yield Binder("size_positive", "0 < size_of A")
         assumptions = self.claim.assumptions
-        is_random = a.unbiased_bounded_variance in assumptions and not self.quiet
+        is_random = bool({a.unbiased_bounded_variance, a.smooth_noise} & set(assumptions)) and not self.quiet
         if is_random:
             yield Binder("past", "nat -> nat -> space_of A -> Prop")
             yield Binder("unbiased_A", "unbiased_run A past")
@@ -108,10 +120,45 @@ class RunVocabulary:
                 yield from _assumed(assumption)
         if any("x_star" in self.names.get(symbol, "") for symbol in used):
             yield from _optimum(is_random=is_random)
+        yield from self._there(used, is_random=is_random)
         yield from self._constants(used)
         if any(self.names.get(symbol, "").endswith(" n") for symbol in used):
             yield Binder("n", "nat")
             yield Binder("Hn", "(n < rounds_of A)%nat")
+
+    def _there(self, used: set[sp.Symbol], *, is_random: bool) -> Iterator[Binder]:
+        """Another point than the optimum, with which a run is compared, and what is known of gradients there."""
+        letter, point = self.letters, self.drawn_at
+        if point == "y":
+            yield Binder("y", "space_of A")
+            if is_random:
+                yield Binder("past_y", "forall n k, past n k y")
+        if a.smooth_noise in self.claim.assumptions:
+            yield Binder("noise_there", "nat -> nat -> nat -> space_of A")
+            each = "forall n k, {}"
+            drawn = "drawn_at (step_at A n k) (past n k) (noise_there n k)"
+            yield Binder("drawn_there_A", each.format(drawn))
+            yield Binder("ell", "R")
+            yield Binder("ell_positive", "0 < ell")
+            smooth = f"smooth_noise (step_at A n k) ell {point} (noise_there n k)"
+            yield Binder("smooth_noise_A", each.format(smooth))
+            yield Binder("sigma_there", "R")
+            yield Binder("sigma_there_nonnegative", "0 <= sigma_there")
+            bound = "noise_at (step_at A n k) (noise_there n k) sigma_there"
+            yield Binder("noise_there_A", each.format(bound))
+        if used & {letter(q.comparator_dissimilarity), letter(q.dissimilarity_at_optimum)}:
+            yield Binder("zeta_there", "R")
+            yield Binder("zeta_there_nonnegative", "0 <= zeta_there")
+            yield Binder("dissimilarity_there_A", f"forall n k, dissimilarity_at (step_at A n k) {point} zeta_there")
+        if letter(q.largest_importance) in used:
+            yield Binder("p_max", "R")
+            yield Binder("p_max_nonnegative", "0 <= p_max")
+            yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
+
+    @property
+    def drawn_at(self) -> str:
+        """The point besides the iterates at which a step's draws have a noise."""
+        return "y" if self.letters.has(q.comparator) else "x_star"
 
     def _constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Constants that a claim has without an assumption on them: any number of their sign."""
@@ -139,8 +186,20 @@ class RunVocabulary:
             "uniform_shares_S": "uniform_shares_A",
             "tau": "tau A",
             "tau_at_least_one": "tau_large",
+            "past_y": "past_y n k",
+            "noise_there": "noise_there n k",
+            "k": "INR k",
+            "k_large": "pos_INR k",
+            "k_below_tau": "step_below A k Hk",
         }
-        named = ["convex_clients", "smooth_clients", "quiet", *(name for name, _ in _ALWAYS.values())]
+        named = [
+            *_THERE,
+            "strongly_convex_clients",
+            "convex_clients",
+            "smooth_clients",
+            "quiet",
+            *(name for name, _ in _ALWAYS.values()),
+        ]
         found |= {f"{name}_S": f"{name}_A n k" for name in (*named, "second_moment_in_run")}
         return found | (self.of_quiet("n", "k") if self.quiet else {})
 
@@ -182,5 +241,9 @@ def _assumed(assumption: Assumption) -> Iterator[Binder]:
         yield Binder(bound, "R")
         yield Binder(f"{bound}_nonnegative", f"0 <= {bound}")
         yield Binder(f"{name}_A", f"always A (fun S => {name} S {bound})")
-    elif assumption not in NEEDED:
+    elif assumption == a.strongly_convex_clients:
+        yield Binder("mu", "R")
+        yield Binder("mu_positive", "0 < mu")
+        yield Binder("strongly_convex_clients_A", "always A (fun S => strongly_convex_clients S mu)")
+    elif assumption not in (*NEEDED, a.smooth_noise):
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
-from verify.rocq.hypotheses import binders
+from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs
 from verify.rocq.reading import Reader
@@ -39,7 +39,7 @@ def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
     proofs = [_link(links, *read, why) for read, why in zip(sides, certificate.links, strict=True)]
     said = [f"{links.text(left)} {SIGN[one.operator]} {links.text(right)}" for one, left, right in sides]
     proof = "\n".join([NUMBERS_KNOWN, *signs.prepared(), conjunction(proofs)])
-    told = [*binders(vocabulary, links.used, own=links.own), *signs.hypotheses()]
+    told = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *signs.hypotheses()]
     return Theorem(name_of(claim.id), told, " /\\\n  ".join(said), proof)
 
 

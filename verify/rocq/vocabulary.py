@@ -14,6 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion, PointNotion
+from fedtheory.proofs.comparators import noise_at_y
 from fedtheory.proofs.numbers import Letters, letters_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Atom, Mean, Multiple, Named, Number, Sum, Term, is_own, text
@@ -50,7 +51,19 @@ class Vocabulary:
     @property
     def least(self) -> list[tuple[sp.Symbol, sp.Expr]]:
         """What letters of counts are at least."""
-        return [(self.letters(q.clients), sp.S.One)]
+        tau, index = self.letters(q.local_steps), self.letters(q.local_step_index)
+        steps = [(tau, index + 1), (index, sp.S.Zero)] if self.has_steps else []
+        return [*steps, (self.letters(q.clients), sp.S.One)]
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the claim speaks of the number k of a step, one of tau."""
+        return self.letters.has(q.local_step_index) and self.letters.has(q.local_steps)
+
+    @property
+    def drawn_at(self) -> str:
+        """The point besides the iterates at which a step's draws have a noise."""
+        return "y" if self.letters.has(q.comparator) else "x_star"
 
     def __post_init__(self) -> None:
         """Read the claim's letters."""
@@ -81,6 +94,8 @@ class Vocabulary:
             letter(q.average_iterate): Named("average S", Mean(local)),
             letter(q.server_model): Atom("server_model S"),
             letter(q.optimum): Atom("x_star"),
+            letter(q.comparator): Atom("y"),
+            noise_at_y: Atom("noise_there i", own=True, noisy=self.is_random, zero=self.quiet),
         }
         if a.same_local_work in self.claim.assumptions:
             found[letter(q.next_local_iterate)] = moved
@@ -110,6 +125,16 @@ NUMBERS: Mapping[Notion, str] = {
     q.gradient_dissimilarity: "zeta",
     q.mean_dissimilarity: "zeta",
     q.second_moment: "G",
+    q.importance: "share (step_clients S) i",
+    q.largest_importance: "p_max",
+    q.strong_convexity: "mu",
+    q.noise_smoothness: "ell",
+    q.comparator_noise: "sigma_there",
+    q.comparator_dissimilarity: "zeta_there",
+    q.noise_at_optimum: "sigma_there",
+    q.dissimilarity_at_optimum: "zeta_there",
+    q.local_steps: "tau",
+    q.local_step_index: "k",
 }
 
 VECTORS: Mapping[Notion, str] = {

@@ -558,11 +558,13 @@ Ltac positive_parts :=
 Ltac nonnegative_parts :=
   repeat first [ assumption | lra | apply pow_le | apply Rmult_le_pos | apply Rplus_le_le_0_compat ].
 
-(* The second summand may be zero, such as a multiple of the number of a local step. *)
+(* One of two summands may be zero, such as a multiple of the number of a local step. *)
 Ltac positive :=
   first
     [ solve [positive_parts]
-    | apply Rplus_lt_le_0_compat; [solve [positive_parts] | solve [nonnegative_parts]]
+    | apply Rplus_lt_le_0_compat; [solve [positive] | solve [nonnegative_parts]]
+    | apply Rplus_le_lt_0_compat; [solve [nonnegative_parts] | solve [positive]]
+    | apply Rmult_lt_0_compat; solve [positive]
     | positive_parts ].
 
 Ltac nonzero := repeat split; first [ lra | apply Rgt_not_eq; solve [positive] | solve [nra] ].

@@ -113,6 +113,13 @@ Qed.
 Lemma mean_convex : (forall i, (i < number C)%nat -> convex (F_i i)) -> convex (mean_objective C F_i).
 Proof. intros H y x. rewrite gap_of_mean. apply mean_nonneg. intros; apply H; auto. Qed.
 
+Lemma mean_strongly_convex mu :
+  (forall i, (i < number C)%nat -> strongly_convex mu (F_i i)) -> strongly_convex mu (mean_objective C F_i).
+Proof.
+  intros H y x. rewrite gap_of_mean. rewrite <- (mean_const C (mu / 2 * _)), <- mean_minus.
+  apply mean_nonneg. intros i Hi. apply (H i Hi).
+Qed.
+
 Lemma mean_smooth L : (forall i, (i < number C)%nat -> smooth L (F_i i)) -> smooth L (mean_objective C F_i).
 Proof.
   intros H y x. rewrite gap_of_mean. set (bend := L / 2 * _). split.

@@ -86,6 +86,8 @@ Definition next_server_distance_sq (x_star : V) (n : nat) : R := server_distance
 Definition initial_distance (x_star : V) : R := length (start A - x_star)%vec.
 Definition final_distance_sq (x_star : V) : R := server_distance_sq x_star (rounds_of A).
 Definition final_suboptimality (x_star : V) : R := value F_of (server (rounds_of A)) - value F_of x_star.
+(** How much larger the loss is at another point y, with which a run is compared. *)
+Definition comparator_suboptimality (y x_star : V) : R := value F_of y - value F_of x_star.
 Definition initial_gap (x_star : V) : R := value F_of (start A) - value F_of x_star.
 (** What the rounds gain, from the start of each to its end. *)
 Definition total_progress (x_star : V) : R := sum (rounds_of A)
@@ -215,23 +217,40 @@ Proof. intros H. replace 1 with (INR 1) by reflexivity. apply le_INR. lia. Qed.
 Lemma not_above k : (k <= steps_of A)%nat -> INR k <= tau.
 Proof. intros H. apply le_INR. lia. Qed.
 
-(** From every local step to a round, and from every round to the run. *)
-Lemma mean_of_round x_star n g p d s e c :
+(** From every local step to a round, and from every round to the run.  A step may trade a potential times the spread
+    of the clients; nothing is left of the trade at the end of a round. *)
+Definition spread (n k : nat) : R := mean C (fun i => drift n k i).
+
+Lemma spread_at_start n : spread n O = 0.
+Proof. unfold spread. rewrite (mean_ext _ _ (fun _ => 0)); [apply mean_const | intros; apply drift_at_start]. Qed.
+
+Lemma traded_of_round (potential : R -> R) n : potential tau = 0 ->
+  sum (steps_of A) (fun k => potential (INR k) * spread n k - potential (INR k + 1) * spread n (S k)) = 0.
+Proof.
+  intros at_end. rewrite (sum_ext _ _ (fun k => potential (INR k) * spread n k - potential (INR (S k)) * spread n (S k))).
+  - rewrite (sum_telescope _ (fun k => potential (INR k) * spread n k)). fold tau.
+    rewrite at_end, spread_at_start. ring.
+  - intros k _. rewrite S_INR. reflexivity.
+Qed.
+
+Lemma mean_of_round x_star n g p d s e (potential : R -> R) (c : nat -> R) : potential tau = 0 ->
   (forall k, (k < steps_of A)%nat -> 0 <=
      g * (value F_of (average_at n (S k)) - value F_of x_star)
      + p * (‖average_at n k - x_star‖² - ‖average_at n (S k) - x_star‖²)
-     + d * mean C (fun i => drift n k i)
+     + d * spread n k
      + s * ‖grad F_of (average_at n k)‖²
-     + e * (value F_of (average_at n k) - value F_of (average_at n (S k))) + c) ->
+     + e * (value F_of (average_at n k) - value F_of (average_at n (S k)))
+     + (potential (INR k) * spread n k - potential (INR k + 1) * spread n (S k)) + c k) ->
   0 <= g * round_suboptimality x_star n
        + p / tau * (server_distance_sq x_star n - next_server_distance_sq x_star n)
        + d * round_drift n + s * round_gradient_sq n
-       + e / tau * (value F_of (server n) - value F_of (server (S n))) + c.
+       + e / tau * (value F_of (server n) - value F_of (server (S n))) + sum (steps_of A) c / tau.
 Proof.
-  intros H. pose proof tau_at_least_one as Ht.
-  apply sum_nonneg in H. rewrite !sum_plus, !sum_scale, progress_of_round, descent_of_round, sum_const in H.
-  fold tau in H. unfold round_suboptimality, round_drift, round_gradient_sq.
-  apply (quotient_nonneg _ tau) in H; [| lra].
+  intros at_end H. pose proof tau_at_least_one as Ht.
+  apply sum_nonneg in H.
+  rewrite !sum_plus, !sum_scale, progress_of_round, descent_of_round, traded_of_round in H by assumption.
+  unfold round_suboptimality, round_drift, round_gradient_sq.
+  apply (quotient_nonneg _ tau) in H; [| lra]. unfold spread in H.
   match goal with |- 0 <= ?goal => match type of H with 0 <= ?known => replace goal with known; [assumption |] end end.
   field. lra.
 Qed.
@@ -251,6 +270,17 @@ Proof.
   apply (quotient_nonneg _ T) in H; [| lra].
   match goal with |- 0 <= ?goal => match type of H with 0 <= ?known => replace goal with known; [assumption |] end end.
   field. lra.
+Qed.
+
+(** The same, with another point for the optimum. *)
+Lemma against_another y x_star :
+  average_suboptimality y = average_suboptimality x_star - comparator_suboptimality y x_star.
+Proof.
+  unfold average_suboptimality, round_suboptimality, comparator_suboptimality.
+  pose proof tau_at_least_one as Ht. pose proof T_at_least_one as HT.
+  rewrite (sum_ext _ _ (fun n => round_suboptimality x_star n - (value F_of y - value F_of x_star))).
+  - unfold round_suboptimality. rewrite sum_minus, sum_const. fold T. field. lra.
+  - intros n _. unfold round_suboptimality. rewrite !sum_minus, !sum_const. fold tau. field. lra.
 Qed.
 
 (** Bounds that follow from step to step. *)

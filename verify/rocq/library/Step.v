@@ -63,6 +63,21 @@ Definition minimiser (x : V) : Prop := grad F x = zero /\ forall y, value F x <=
 
 Definition uniform_shares : Prop := uniform C.
 
+(** Another point y with which runs are compared: the noise m_i that the step's draws have there is fresh as well, and
+    differs little from that at the client's iterate where the objective is close to its tangent. *)
+Record drawn_at (past : V -> Prop) (m : nat -> V) : Prop := {
+  drawn_fresh : forall i v, (i < number C)%nat -> past v -> ⟨m i, v⟩ = 0;
+  drawn_independent : forall i j, (i < number C)%nat -> (j < number C)%nat -> i <> j -> ⟨m i, m j⟩ = 0;
+  draws_independent : forall i j, (i < number C)%nat -> (j < number C)%nat -> i <> j -> ⟨gradient_noise S i, m j⟩ = 0 }.
+Definition smooth_noise (ell : R) (y : V) (m : nat -> V) : Prop := forall i, (i < number C)%nat ->
+  ‖gradient_noise S i - m i‖² <= 2 * ell * gap (client_objective S i) y (local_iterate S i).
+Definition noise_at (m : nat -> V) (sigma : R) : Prop := mean C (fun i => ‖m i‖²) <= sigma ^ 2.
+Definition dissimilarity_at (y : V) (zeta : R) : Prop :=
+  mean C (fun i => ‖grad (client_objective S i) y - grad F y‖²) <= zeta ^ 2.
+Definition largest_share (p : R) : Prop := forall i, (i < number C)%nat -> share C i <= p.
+Definition strongly_convex_clients (mu : R) : Prop :=
+  forall i, (i < number C)%nat -> strongly_convex mu (client_objective S i).
+
 Context (past : V -> Prop) (fresh : unbiased past).
 
 Lemma past_zero : past zero.
@@ -130,6 +145,25 @@ Lemma mean_dissimilarity zeta x : bounded_mean_dissimilarity S zeta ->
   0 <= zeta ^ 2 - mean C (fun i => ‖grad (F_i i) x - grad (F S) x‖²).
 Proof. intros H. pose proof (H x). lra. Qed.
 
+Lemma smoothness_of_noise ell y m i : smooth_noise S ell y m -> (i < number C)%nat ->
+  0 <= 2 * ell * (value (F_i i) y - value (F_i i) (local_iterate S i)
+    - ⟨grad (F_i i) (local_iterate S i), y - local_iterate S i⟩) - ‖gradient_noise S i - m i‖².
+Proof. intros H Hi. pose proof (H i Hi). unfold gap in *. lra. Qed.
+
+Lemma noise_bound_there m sigma : noise_at S m sigma -> 0 <= sigma ^ 2 - mean C (fun i => ‖m i‖²).
+Proof. unfold noise_at. lra. Qed.
+
+Lemma dissimilarity_there y zeta : dissimilarity_at S y zeta ->
+  0 <= zeta ^ 2 - mean C (fun i => ‖grad (F_i i) y - grad (F S) y‖²).
+Proof. unfold dissimilarity_at. lra. Qed.
+
+Lemma strong_convexity mu f y x : strongly_convex mu f ->
+  0 <= value f y - value f x - ⟨grad f x, y - x⟩ - mu / 2 * ‖y - x‖².
+Proof. intros H. apply (H y x). Qed.
+
+Lemma strongly_convex_F mu : strongly_convex_clients S mu -> strongly_convex mu (F S).
+Proof. apply mean_strongly_convex. Qed.
+
 Lemma second_moment G i : bounded_second_moment S G -> (i < number C)%nat -> 0 <= G ^ 2 - ‖stochastic_gradient S i‖².
 Proof. intros H Hi. pose proof (H i Hi). lra. Qed.
 
@@ -164,7 +198,12 @@ Ltac atom_fact :=
     | match goal with
       | H : unbiased ?S ?past |- dot (gradient_noise _ _) (gradient_noise _ _) = 0 =>
           apply (noise_independent S past H); auto
-      | H : unbiased ?S ?past |- _ => apply (noise_fresh S past H); [assumption | in_past]
+      | H : unbiased ?S ?past |- dot (gradient_noise _ _) _ = 0 => apply (noise_fresh S past H); [assumption | solve [in_past]]
+      | H : drawn_at ?S ?past ?m |- dot (?m _) (?m _) = 0 => apply (drawn_independent S past m H); auto
+      | H : drawn_at ?S ?past ?m |- dot (gradient_noise _ _) (?m _) = 0 => apply (draws_independent S past m H); auto
+      | H : drawn_at ?S ?past ?m |- dot (?m _) (gradient_noise _ _) = 0 =>
+          rewrite dot_comm; apply (draws_independent S past m H); auto
+      | H : drawn_at ?S ?past ?m |- dot (?m _) _ = 0 => apply (drawn_fresh S past m H); [assumption | solve [in_past]]
       | H : quiet ?S |- dot (gradient_noise ?S ?i) _ = 0 => rewrite (H i); apply dot_zero
       | H : minimiser ?S ?x |- dot (vmean _ _) ?w = 0 =>
           transitivity (dot (grad (F S) x) w);
