@@ -13,6 +13,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.letters import in_plain_letters
@@ -20,6 +21,7 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
 from verify.rocq.combination import theorem_of_combination
+from verify.rocq.contraction import theorem_of_contraction
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.mean import theorem_of_mean
 from verify.rocq.numbers import Signs
@@ -76,6 +78,9 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case MeanCertificate():
             used = [of_id(certificate.step)]
             general = theorem_of_mean(claim, certificate, used[0].claim, used[0].general)
+        case Contraction():
+            used = [of_id(certificate.step)]
+            general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
         case Combination():
             general, used = theorem_of_combination(claim, certificate, of_id)
         case _:

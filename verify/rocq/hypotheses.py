@@ -88,6 +88,9 @@ def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]
         letter = NUMBERS[notion]
         yield from _variable(letter)
         yield Binder(f"{name}_S", f"{name} S {letter}")
+    elif assumption == a.lipschitz_losses:
+        yield from _variable("rho")
+        yield Binder("lipschitz_clients_S", "lipschitz_clients S rho")
     elif assumption == a.smooth_noise:
         yield from _variable("ell", positive=True)
         yield Binder("smooth_noise_S", f"smooth_noise S ell {vocabulary.drawn_at} noise_there")

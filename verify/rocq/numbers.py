@@ -30,7 +30,17 @@ def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
         base = _bracketed(number(expression.base, names))
         power = f"{base} ^ {abs(expression.exp)}" if abs(expression.exp) != 1 else base
         return f"1 / ({power})" if expression.exp.is_negative else power
+    if expression.is_Pow and names.get(expression.exp, "") in _NATURAL:
+        return f"{_bracketed(number(expression.base, names))} ^ {_NATURAL[names[expression.exp]]}"
     raise NotExported(f"the number {expression} is not rational in its letters")
+
+
+_NATURAL = {
+    "tau A": "steps_of A",
+    "T A": "rounds_of A",
+    "tau A * T A": "(steps_of A * rounds_of A)",
+}
+"""Real numbers that are natural ones, which stand in exponents."""
 
 
 def _rational(value: sp.Rational) -> str:

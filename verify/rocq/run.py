@@ -16,6 +16,7 @@ from fedtheory.proofs.numbers import letters_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
+from verify.rocq.vocabulary import drawn_at
 
 CONSTANTS: Mapping[Notion, str] = {
     q.clients: "M_of A",
@@ -158,7 +159,7 @@ class RunVocabulary:
     @property
     def drawn_at(self) -> str:
         """The point besides the iterates at which a step's draws have a noise."""
-        return "y" if self.letters.has(q.comparator) else "x_star"
+        return drawn_at(self.claim, self.letters)
 
     def _constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Constants that a claim has without an assumption on them: any number of their sign."""

@@ -63,7 +63,7 @@ class Vocabulary:
     @property
     def drawn_at(self) -> str:
         """The point besides the iterates at which a step's draws have a noise."""
-        return "y" if self.letters.has(q.comparator) else "x_star"
+        return drawn_at(self.claim, self.letters)
 
     def __post_init__(self) -> None:
         """Read the claim's letters."""
@@ -115,6 +115,24 @@ class Vocabulary:
             notion = self.letters.notion(symbol)
             raise NotExported(f"the library has no vector for {notion.name if notion else symbol}")
         return self.vectors[symbol]
+
+
+_OF_COMPARATOR = (
+    q.comparator,
+    q.comparator_noise,
+    q.comparator_dissimilarity,
+    q.comparator_distance,
+    q.comparator_suboptimality,
+    q.total_comparator_progress,
+    q.final_comparator_distance_sq,
+)
+
+
+def drawn_at(claim: Claim, letter: Letters) -> str:
+    """The point besides the iterates at which a step's draws have a noise: the comparator, if the claim has one."""
+    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    used = set().union(*(sp.sympify(side).free_symbols for side in sides))
+    return "y" if used & {letter(notion) for notion in _OF_COMPARATOR} else "x_star"
 
 
 NUMBERS: Mapping[Notion, str] = {

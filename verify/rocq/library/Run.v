@@ -283,6 +283,43 @@ Proof.
   - intros n _. unfold round_suboptimality. rewrite !sum_minus, !sum_const. fold tau. field. lra.
 Qed.
 
+(** Where steps contract, so does a run: after all steps the distance is that of a geometric sum. *)
+Lemma contraction x_star (potential : R -> R) q w b :
+  potential tau = 0 -> 0 <= q -> q < 1 -> 0 < w -> 0 <= b ->
+  (forall n k, (k < steps_of A)%nat ->
+     w * ‖average_at n (S k) - x_star‖² + potential (INR k + 1) * spread n (S k)
+     <= q * (w * ‖average_at n k - x_star‖² + potential (INR k) * spread n k) + b) ->
+  final_distance_sq x_star <= q ^ (steps_of A * rounds_of A) * initial_distance x_star ^ 2 + b / (w * (1 - q)).
+Proof.
+  intros at_end Hq Hq1 Hw Hb H. set (floor := b / (1 - q)).
+  assert (floor_nonneg : 0 <= floor) by (apply quotient_nonneg; lra).
+  assert (floor_kept : q * floor + b = floor) by (unfold floor; field; lra).
+  set (Z := fun n k => w * ‖average_at n k - x_star‖² + potential (INR k) * spread n k).
+  assert (in_round : forall n k, (k <= steps_of A)%nat -> Z n k - floor <= q ^ k * (Z n O - floor)).
+  { intros n k. induction k; intros Hk; [simpl; lra |].
+    assert (step := H n k ltac:(lia)). rewrite <- S_INR in step. fold (Z n (S k)) (Z n k) in step.
+    apply Rle_trans with (q * (Z n k - floor)); [lra |].
+    simpl. rewrite Rmult_assoc. apply Rmult_le_compat_l; [assumption | apply IHk; lia]. }
+  assert (start_of : forall n, Z n O = w * server_distance_sq x_star n).
+  { intros n. unfold Z. rewrite spread_at_start, starts_together. unfold server_distance_sq. ring. }
+  assert (end_of : forall n, Z n (steps_of A) = w * server_distance_sq x_star (S n)).
+  { intros n. unfold Z. fold tau. rewrite at_end, ends_at_average. unfold server_distance_sq. ring. }
+  assert (rounds : forall n, Z n O - floor <= q ^ (steps_of A * n) * (Z O O - floor)).
+  { intros n. induction n; [rewrite Nat.mul_0_r; simpl; lra |].
+    rewrite start_of, <- end_of. apply Rle_trans with (1 := in_round n (steps_of A) (Nat.le_refl _)).
+    replace (steps_of A * S n)%nat with (steps_of A + steps_of A * n)%nat by lia.
+    rewrite pow_add, Rmult_assoc. apply Rmult_le_compat_l; [apply pow_le; assumption | exact IHn]. }
+  pose proof (rounds (rounds_of A)) as last. rewrite !start_of in last.
+  assert (D : server_distance_sq x_star O = initial_distance x_star ^ 2).
+  { unfold initial_distance, server_distance_sq. simpl. rewrite Rmult_1_r, length_square. reflexivity. }
+  rewrite D in last. unfold final_distance_sq. set (p := q ^ (steps_of A * rounds_of A)) in *.
+  assert (0 <= p) by (apply pow_le; assumption).
+  apply Rmult_le_reg_l with (1 := Hw).
+  replace (w * (p * initial_distance x_star ^ 2 + b / (w * (1 - q)))) with (p * (w * initial_distance x_star ^ 2) + floor)
+    by (unfold floor; field; lra).
+  assert (0 <= p * floor) by (apply Rmult_le_pos; assumption). lra.
+Qed.
+
 (** Bounds that follow from step to step. *)
 Lemma recursion (D bound factor offset : nat -> R) (first last : nat) :
   D first <= bound first ->

@@ -61,6 +61,10 @@ Definition quiet : Prop := forall i, gradient_noise S i = zero.
 (** At a minimiser the gradient of F vanishes, and nowhere is F smaller. *)
 Definition minimiser (x : V) : Prop := grad F x = zero /\ forall y, value F x <= value F y.
 
+(** Wang et al. (2019), Assumption 1: losses differ by at most rho times the distance. *)
+Definition lipschitz_clients (rho : R) : Prop := forall i y x, (i < number C)%nat ->
+  value (client_objective S i) y - value (client_objective S i) x <= rho * length (y - x)%vec.
+
 Definition uniform_shares : Prop := uniform C.
 
 (** Another point y with which runs are compared: the noise m_i that the step's draws have there is fresh as well, and

@@ -1,0 +1,93 @@
+"""Bounds on the last model, from local steps that contract, as theorems."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expr, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.numbers import Signs, number
+from verify.rocq.reading import Reader
+from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.terms import Multiple, Number, Sum, Term
+from verify.rocq.theorem import Theorem, name_of
+from verify.rocq.vocabulary import Vocabulary
+
+
+def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, of_step: Theorem) -> Theorem:
+    """A bound on the distance of the last model, from a theorem about each local step."""
+    run = RunVocabulary(claim)
+    relation = claim.relations[0]
+    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    signs = run.signs(conditions)
+    used = relation.left.free_symbols | relation.right.free_symbols
+    told = [*run.binders(used), *signs.hypotheses()]
+    lemma = _at_step(claim, certificate, step, of_step)
+    index = run.letters(q.local_step_index)
+    factor, weight, offset = (run.number(n) for n in (certificate.factor, certificate.weight, certificate.offset))
+    potential = number(certificate.potential, {**run.names, index: "k"})
+    floor = certificate.offset / (certificate.weight * (1 - certificate.factor))
+    power = certificate.factor ** run.letters(q.iterations)
+    spare = sp.cancel(relation.right - power * run.letters(q.initial_distance) ** 2 - floor)
+    apart = sp.factor(1 - certificate.factor)
+    bound = f"({factor}) ^ (steps_of A * rounds_of A) * initial_distance A x_star ^ 2 + ({offset}) / (({weight}) * (1 - ({factor})))"
+    lines = [
+        KNOWN,
+        *signs.prepared(),
+        f"assert (apart : 0 < 1 - ({factor})) by (replace (1 - ({factor})) with ({run.number(apart)}) by field; positive).",
+        f"assert (weight_positive : 0 < {weight}) by positive.",
+        f"apply Rle_trans with ({bound}).",
+        f"{{ apply (contraction A x_star (fun k : R => {potential}) ({factor}) ({weight}) ({offset})).",
+        "  - cbv beta; field; nonzero.",
+        f"  - {signs.nonnegative(certificate.factor)}.",
+        "  - lra.",
+        "  - assumption.",
+        f"  - {signs.nonnegative(certificate.offset)}.",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
+        f"apply le_by_slack; {signs.nonnegative(spare)}.",
+    ]
+    statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
+    return Theorem(name_of(claim.id), told, statement, "\n".join(lines), (lemma,))
+
+
+def _at_step(claim: Claim, certificate: Contraction, step: Claim, of_step: Theorem) -> Theorem:
+    """What the step says, with distance and spread of each side together."""
+    vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
+    links = Links(Reader(vocabulary), Signs(vocabulary.numbers))
+    smaller, larger = step.relations[0].ordered
+    slack = Sum(links.side(larger), links.side(smaller), "-")
+    kept = Multiple(links.reader.number(certificate.factor), _size(links.reader, certificate, "k"))
+    before = Sum(kept, Number(links.reader.number(certificate.offset)))
+    after = _size(links.reader, certificate, "(k + 1)")
+    difference = Sum(before, after, "-")
+    proof = "\n".join(
+        [
+            NUMBERS_KNOWN,
+            f"pose proof ({of_step.applied()}) as known.",
+            f"assert (identity : {links.text(difference)} = {links.text(slack)}).",
+            f"{{ {links.identity(difference, slack)} }}",
+            "lra.",
+        ]
+    )
+    statement = f"{links.text(after)} <= {links.text(before)}"
+    return Theorem(f"{name_of(claim.id)}_at_step", of_step.binders, statement, proof)
+
+
+def _size(reader: Reader, certificate: Contraction, index: str) -> Term:
+    """The distance from the optimum and the spread, with their weights, before step k or after it."""
+    letter = letters_of(reader.vocabulary.claim)
+    is_before = index == "k"
+    local, average = (
+        (letter(q.local_iterate), letter(q.average_iterate))
+        if is_before
+        else (letter(q.next_local_iterate), letter(q.next_average_iterate))
+    )
+    names = reader.vocabulary.numbers | {letter(q.local_step_index): index}
+    spread = Multiple(number(certificate.potential, names), reader.scalar(Average(norm_sq(local - average))))
+    distance: Expr = norm_sq(average - letter(q.optimum))
+    return Sum(Multiple(reader.number(certificate.weight), reader.scalar(distance)), spread)
