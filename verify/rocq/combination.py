@@ -15,7 +15,7 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.run import KNOWN, STEP_SIZES, RunVocabulary
 from verify.rocq.step import SIGN
 from verify.rocq.theorem import Theorem, conjunction, name_of
 
@@ -66,8 +66,21 @@ class _Writer:
             f"{self._number(one.left)} {SIGN[one.operator]} {self._number(one.right)}" for one in claim.relations
         )
         told = [*self.run.binders(self.used), *self.signs.hypotheses()]
-        proof = "\n".join([KNOWN, *self.signs.prepared(), conjunction(proofs)])
+        sides = [side for one in claim.relations for side in (one.left, one.right)]
+        proof = "\n".join([KNOWN, *self._roots(sides), *self.signs.prepared(), conjunction(proofs)])
         return Theorem(name_of(claim.id), told, said, proof), list(self.uses.values())
+
+    def _roots(self, sides: Sequence[Expr]) -> list[str]:
+        """Tactics for the square roots of numbers: they are positive, and their squares are the numbers."""
+        sizes = [fact.slack(self.run.letters) for known, fact in STEP_SIZES.items() if known in self.claim.assumptions]
+        powers = sp.Tuple(*sides, *sizes).atoms(sp.Pow)
+        lines = []
+        for base in sorted({one.base for one in powers if one.exp.is_Rational and one.exp.q == 2}, key=str):
+            name = self._number(base)
+            lines.append(f"assert (0 < {name}) by positive.")
+            lines.append(f"assert (0 < sqrt ({name})) by (apply sqrt_lt_R0; assumption).")
+            lines.append(f"assert ({name} = sqrt ({name}) ^ 2) by (rewrite pow2_sqrt; lra).")
+        return lines
 
     def _number(self, expression: Expr) -> str:
         self.used |= sp.sympify(expression).free_symbols
@@ -93,7 +106,7 @@ class _Writer:
         smaller, larger = relation.ordered
         whole = " + ".join(total) or "0"
         difference = f"{self._number(larger)} - ({self._number(smaller)})"
-        lines.append(f"assert (identity : {difference} = {whole}) by (field; nonzero).")
+        lines.append(f"assert (identity : {difference} = {whole}) by by_field.")
         if relation.operator == "==":
             zeros = "".join(f"try rewrite premise{place} in identity; " for place, _ in enumerate(parts, start=1))
             lines.append(f"{zeros}lra.")
@@ -105,6 +118,10 @@ class _Writer:
     def _premise(self, part: Part, place: int) -> tuple[Expr, str, bool]:
         premise = part.premise
         if isinstance(premise, Fact):
+            if premise in STEP_SIZES.values():
+                found = premise.slack(self.run.letters)
+                self.used |= sp.sympify(found).free_symbols
+                return found, "pose proof step_size_A as fact; lra", True
             if premise.name not in _FACTS:
                 raise NotExported(f"the fact {premise.name!r} is not in the library")
             found = premise.slack(self.run.letters)

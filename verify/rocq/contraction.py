@@ -35,11 +35,13 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     power = certificate.factor ** run.letters(q.iterations)
     spare = sp.cancel(relation.right - power * run.letters(q.initial_distance) ** 2 - floor)
     apart = sp.factor(1 - certificate.factor)
-    bound = f"({factor}) ^ (steps_of A * rounds_of A) * initial_distance A x_star ^ 2 + ({offset}) / (({weight}) * (1 - ({factor})))"
+    shrunk = f"({factor}) ^ (steps_of A * rounds_of A) * initial_distance A x_star ^ 2"
+    bound = f"{shrunk} + ({offset}) / (({weight}) * (1 - ({factor})))"
     lines = [
         KNOWN,
         *signs.prepared(),
-        f"assert (apart : 0 < 1 - ({factor})) by (replace (1 - ({factor})) with ({run.number(apart)}) by field; positive).",
+        f"assert (apart : 0 < 1 - ({factor})).",
+        f"{{ replace (1 - ({factor})) with ({run.number(apart)}) by field; positive. }}",
         f"assert (weight_positive : 0 < {weight}) by positive.",
         f"apply Rle_trans with ({bound}).",
         f"{{ apply (contraction A x_star (fun k : R => {potential}) ({factor}) ({weight}) ({offset})).",

@@ -25,6 +25,7 @@ _BOUNDS = {
     a.bounded_dissimilarity: ("bounded_dissimilarity", q.gradient_dissimilarity),
     a.bounded_mean_dissimilarity: ("bounded_mean_dissimilarity", q.mean_dissimilarity),
     a.bounded_second_moment: ("bounded_second_moment", q.second_moment),
+    a.lipschitz_losses: ("lipschitz_clients", q.lipschitz),
 }
 """Assumptions that a number is a bound."""
 _KNOWN_ELSEWHERE = {
@@ -88,9 +89,6 @@ def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]
         letter = NUMBERS[notion]
         yield from _variable(letter)
         yield Binder(f"{name}_S", f"{name} S {letter}")
-    elif assumption == a.lipschitz_losses:
-        yield from _variable("rho")
-        yield Binder("lipschitz_clients_S", "lipschitz_clients S rho")
     elif assumption == a.smooth_noise:
         yield from _variable("ell", positive=True)
         yield Binder("smooth_noise_S", f"smooth_noise S ell {vocabulary.drawn_at} noise_there")

@@ -14,7 +14,7 @@ from verify.rocq.theorem import Binder
 
 
 def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
-    """A rational function of letters as Rocq reads it; `NotExported` for anything else."""
+    """A function of letters by sums, products and powers, as Rocq reads it; `NotExported` for anything else."""
     expression = sp.sympify(expression)
     if expression.is_Rational:
         return _rational(expression)
@@ -26,13 +26,21 @@ def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
         return _sum([number(part, names) for part in expression.args])
     if expression.is_Mul:
         return _product(expression, names)
-    if expression.is_Pow and expression.exp.is_Integer:
-        base = _bracketed(number(expression.base, names))
-        power = f"{base} ^ {abs(expression.exp)}" if abs(expression.exp) != 1 else base
-        return f"1 / ({power})" if expression.exp.is_negative else power
-    if expression.is_Pow and names.get(expression.exp, "") in _NATURAL:
-        return f"{_bracketed(number(expression.base, names))} ^ {_NATURAL[names[expression.exp]]}"
-    raise NotExported(f"the number {expression} is not rational in its letters")
+    if expression.is_Pow:
+        return _power(expression, names)
+    raise NotExported(f"the number {expression} is not made of sums, products and powers")
+
+
+def _power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
+    """A power whose exponent is an integer, half of one, or a number of steps or rounds."""
+    base, exponent = number(expression.base, names), expression.exp
+    if names.get(exponent, "") in _NATURAL:
+        return f"{_bracketed(base)} ^ {_NATURAL[names[exponent]]}"
+    if not (exponent.is_Rational and exponent.q in (1, 2)):
+        raise NotExported(f"the exponent of {expression} is not known to be a natural number")
+    root = base if exponent.q == 1 else f"sqrt ({base})"
+    power = root if abs(exponent.p) == 1 else f"{_bracketed(root)} ^ {abs(exponent.p)}"
+    return f"1 / ({power})" if exponent.is_negative else power
 
 
 _NATURAL = {
@@ -108,7 +116,7 @@ class Signs:
                 f"assert (clear{place} : 0 <= {number(sp.expand(above), self.names)}).\n"
                 f"{{ replace ({number(sp.expand(above), self.names)})"
                 f" with (({number(condition.gts - condition.lts, self.names)}) * ({number(below, self.names)}))"
-                " by (field; nonzero).\n  apply Rmult_le_pos; [lra | nonnegative]. }"
+                " by by_field.\n  apply Rmult_le_pos; [lra | nonnegative]. }"
             )
         return lines
 
@@ -118,7 +126,7 @@ class Signs:
         factored = _with_positive_front(sp.factor(above))
         text = f"({number(factored, self.names)}) / ({number(below, self.names)})"
         return (
-            f"match goal with |- 0 <= ?slack => replace slack with ({text}) by (field; nonzero) end; "
+            f"match goal with |- 0 <= ?slack => replace slack with ({text}) by by_field end; "
             f"apply quotient_nonneg; [{self._numerator(factored)} | positive]"
         )
 
@@ -165,7 +173,7 @@ class Signs:
         return (
             f"pose (spare := ({known}) / ({below})); "
             "assert (spare_known : 0 <= spare) by (apply quotient_nonneg; [lra | positive]); "
-            f"match goal with |- 0 <= ?number => replace number with ({text}) by (unfold spare; field; nonzero) end; "
+            f"match goal with |- 0 <= ?number => replace number with ({text}) by (unfold spare; by_field) end; "
             f"apply quotient_nonneg; [{shown} | positive]"
         )
 

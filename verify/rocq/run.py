@@ -12,6 +12,8 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.proofs import facts
+from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
@@ -60,6 +62,10 @@ OF_ROUNDS: Mapping[Notion, str] = {
     q.server_distance_sq: "server_distance_sq A x_star n",
     q.next_server_distance_sq: "next_server_distance_sq A x_star n",
 }
+STEP_SIZES: Mapping[Assumption, Fact] = {
+    assumption: fact for fact in (facts.SPEEDUP_STEP, facts.PLAIN_SPEEDUP_STEP) for assumption in fact.needs
+}
+"""Step sizes that are functions of other numbers."""
 NEEDED = (a.same_local_work, a.unit_server_step, a.full_participation)
 """What the runs of the library fulfil by their definition."""
 _ALWAYS = {
@@ -67,6 +73,7 @@ _ALWAYS = {
     a.bounded_dissimilarity: ("bounded_dissimilarity", "zeta"),
     a.bounded_mean_dissimilarity: ("bounded_mean_dissimilarity", "zeta"),
     a.bounded_second_moment: ("bounded_second_moment", "G"),
+    a.lipschitz_losses: ("lipschitz_clients", "rho"),
 }
 _THERE = ("drawn_there", "smooth_noise", "noise_there", "dissimilarity_there", "largest_share")
 KNOWN = (
@@ -123,6 +130,7 @@ class RunVocabulary:
             yield from _optimum(is_random=is_random)
         yield from self._there(used, is_random=is_random)
         yield from self._constants(used)
+        yield from self._step_sizes()
         if any(self.names.get(symbol, "").endswith(" n") for symbol in used):
             yield Binder("n", "nat")
             yield Binder("Hn", "(n < rounds_of A)%nat")
@@ -155,6 +163,12 @@ class RunVocabulary:
             yield Binder("p_max", "R")
             yield Binder("p_max_nonnegative", "0 <= p_max")
             yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
+
+    def _step_sizes(self) -> Iterator[Binder]:
+        """The formula of the step size, where the claim assumes one."""
+        for fact in (fact for assumption, fact in STEP_SIZES.items() if assumption in self.claim.assumptions):
+            size = self.letters(q.local_step_size)
+            yield Binder("step_size_A", f"{self.number(size)} = {self.number(size - fact.slack(self.letters))}")
 
     @property
     def drawn_at(self) -> str:
@@ -246,5 +260,5 @@ def _assumed(assumption: Assumption) -> Iterator[Binder]:
         yield Binder("mu", "R")
         yield Binder("mu_positive", "0 < mu")
         yield Binder("strongly_convex_clients_A", "always A (fun S => strongly_convex_clients S mu)")
-    elif assumption not in (*NEEDED, a.smooth_noise):
+    elif assumption not in (*NEEDED, a.smooth_noise, *STEP_SIZES):
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")

@@ -143,6 +143,7 @@ NUMBERS: Mapping[Notion, str] = {
     q.gradient_dissimilarity: "zeta",
     q.mean_dissimilarity: "zeta",
     q.second_moment: "G",
+    q.lipschitz: "rho",
     q.importance: "share (step_clients S) i",
     q.largest_importance: "p_max",
     q.strong_convexity: "mu",

@@ -569,6 +569,14 @@ Ltac positive :=
 
 Ltac nonzero := repeat split; first [ lra | apply Rgt_not_eq; solve [positive] | solve [nra] ].
 
+(** Where square roots occur, their squares are written for what they are roots of. *)
+Ltac with_roots :=
+  repeat match goal with
+  | H : ?x = sqrt ?x ^ 2 |- _ => let root := fresh "root" in remember (sqrt x) as root; try rewrite !H
+  end.
+
+Ltac by_field := first [solve [field; nonzero] | with_roots; field; nonzero].
+
 Ltac by_coefficients := coefficients; repeat split; first [ ring | field; nonzero ].
 
 Ltac nonnegative :=
