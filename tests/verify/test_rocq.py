@@ -16,6 +16,7 @@ import sympy as sp
 
 from fedtheory.cli import run
 from fedtheory.kernel import Term, assumption, square
+from fedtheory.language.assumptions import Assumption, several_clients
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate
@@ -24,6 +25,7 @@ from verify.rocq.checked import checked
 from verify.rocq.export import exported, of_id
 from verify.rocq.project import LIBRARY, library_files, text_of, write_project
 from verify.rocq.refusals import NotExported
+from verify.rocq.run import NEEDED
 
 STEP = "renard2022:lemma-2.2.proof.last.fixed"
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
@@ -96,9 +98,33 @@ def false_proofs() -> list[tuple[Claim, Certificate]]:
     return found
 
 
+@needs_rocq
+def test_nothing_is_divided_by_a_number_that_may_be_zero(library: Path) -> None:
+    """M/(M-1) - 1/(M-1) is 1, but not for a single client; with several clients it is."""
+    claim, certificate = find(STEP), certificate_of(STEP)
+    assert isinstance(certificate, Certificate)
+    clients = next(symbol for symbol, notion in claim.where.items() if notion.name == "clients")
+    one = clients / (clients - 1) - 1 / (clients - 1)
+    changed = replace(claim, rhs=sp.sympify(claim.rhs) * one)
+    assert not judged(library, changed, certificate)
+    assert judged(library, replace(changed, assumptions=(*claim.assumptions, several_clients)), certificate)
+
+
+@pytest.mark.parametrize(
+    "claim_id", ["liu2022:thm-1", "comparator:average-error", "comparator:strongly-convex.last-model"]
+)
+@pytest.mark.parametrize("dropped", NEEDED, ids=lambda assumption: assumption.name)
+def test_other_runs_are_refused(claim_id: str, dropped: Assumption) -> None:
+    """The runs of the library have a server that adds the averaged change as it is, and clients that all take part."""
+    claim = find(claim_id)
+    wider = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != dropped))
+    with pytest.raises(NotExported, match="all take part and take the same steps"):
+        exported(wider, certificate_of(claim_id))
+
+
 def test_what_is_not_known_is_refused_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each target has an entry; one without a theorem says why, and no file is written for it."""
-    named = [STEP, "fraboni2022:thm-3.step", "liu2022:cor-2.step"]
+    named = [STEP, "fraboni2022:thm-3.step", "fraboni2022:eq-25.fixed"]
     assert run(["rocq", *named, "-o", str(tmp_path), "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
     assert [entry["id"] for entry in entries] == named

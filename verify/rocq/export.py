@@ -25,6 +25,7 @@ from verify.rocq.contraction import theorem_of_contraction
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.mean import theorem_of_mean
 from verify.rocq.numbers import Signs
+from verify.rocq.of_run import theorem_of_step_in_run
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
@@ -71,6 +72,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
     used: list[Exported] = []
     match certificate:
+        case Certificate() if certificate.lemmas and claim.place == "step":
+            general, used = theorem_of_step_in_run(claim, certificate, of_id)
         case Certificate():
             general = theorem_at_step(claim, certificate)
         case Recursion():
@@ -93,9 +96,10 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
 def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:
     """A theorem under the conditions of the claim, from the one under weaker conditions."""
     lemma = replace(general, name=f"{general.name}_relaxed")
-    is_run = claim.place == "run"
-    names = RunVocabulary(claim).names if is_run else Vocabulary(claim).numbers
-    least = RunVocabulary(claim).least if is_run else Vocabulary(claim).least
+    is_run = general.binders[0].type == "run"
+    of_run = replace(claim, place="run")
+    names = RunVocabulary(of_run).names if is_run else Vocabulary(claim).numbers
+    least = RunVocabulary(of_run).least if is_run else Vocabulary(claim).least
     own = Signs(names, tuple(claim.conditions), least)
     known = KNOWN if is_run else NUMBERS_KNOWN
     lines = [known, *own.prepared()]

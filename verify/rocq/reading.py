@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import sympy as sp
 
@@ -16,8 +16,10 @@ from verify.rocq.vocabulary import Vocabulary, gradient, value
 class Reader:
     """Reads expressions of one claim."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, known: Mapping[str, Expr] | None = None) -> None:
         self.vocabulary = vocabulary
+        self.known = known or {}
+        """What hypotheses `known_S` of a theorem say of each client: slacks, by the names of claims."""
 
     def number(self, expression: Expr) -> str:
         """A number as text."""

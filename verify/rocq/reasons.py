@@ -126,6 +126,8 @@ def _optimality(reader: Reader, objective: Expr, at: Expr) -> Shown:
 def _assumption(reader: Reader, name: str) -> Shown:
     if name == "bounded mean dissimilarity":
         return _mean_dissimilarity(reader)
+    if name in reader.known:
+        return Shown(reader.known[name], "pose proof (known_S i Hi) as known; lra")
     if name in _THERE:
         return _THERE[name](reader)
     if name.startswith("second moment of ") and name.endswith(" in the run"):

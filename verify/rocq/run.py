@@ -87,15 +87,23 @@ class RunVocabulary:
     """The numbers of a claim about a run, as Rocq calls them."""
 
     def __init__(self, claim: Claim) -> None:
-        if claim.place != "run" or any(assumption not in claim.assumptions for assumption in NEEDED[:1]):
-            raise NotExported("the library knows the runs of FedAvg in which all take part and take the same steps")
         self.claim, self.letters = claim, letters_of(claim)
+        # What is said of numbers alone holds whatever the server does and whoever takes part.
+        needed = NEEDED if self._is_of_runs else NEEDED[:1]
+        if claim.place != "run" or any(assumption not in claim.assumptions for assumption in needed):
+            raise NotExported("the library knows the runs of FedAvg in which all take part and take the same steps")
         self.quiet = a.full_gradients in claim.assumptions
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
         known = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS} | ({q.noise_deviation: "0"} if self.quiet else {})
         self.names: dict[sp.Symbol, str] = {self.letters(n): text for n, text in known.items()} | each
         letter = self.letters
         self.least: Sequence[tuple[sp.Symbol, Expr]] = [(letter(n), sp.S.One) for n in (q.clients, q.local_steps)]
+
+    @property
+    def _is_of_runs(self) -> bool:
+        """Whether the claim is about more than the constants of a run."""
+        sides = [sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)]
+        return bool(sp.Tuple(*sides).free_symbols & {self.letters(notion) for notion in (*QUANTITIES, *OF_ROUNDS)})
 
     def number(self, expression: Expr) -> str:
         """A number as text."""

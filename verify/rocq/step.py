@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
@@ -13,7 +14,7 @@ from verify.rocq.numbers import Signs
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Term
-from verify.rocq.theorem import Theorem, conjunction, name_of
+from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
 from verify.rocq.vocabulary import Vocabulary
 
 PLACES = ("points", "path", "step")
@@ -29,17 +30,27 @@ def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
         raise NotExported(f"statements about a {claim.place} with vectors in them are not in the library")
     if len(claim.relations) != len(certificate.links):
         raise NotExported("its certificate has not one link for each relation")
-    if certificate.lemmas or certificate.roots:
-        raise NotExported("its certificate uses other claims about runs, or roots")
+    if certificate.lemmas:
+        raise NotExported("its certificate uses other claims about runs")
+    return theorem_with(claim, certificate, {}, [])
+
+
+def theorem_with(
+    claim: Claim, certificate: Certificate, known: Mapping[str, Expr], hypotheses: Sequence[Binder]
+) -> Theorem:
+    """The theorem at a step, with what else is known there of each client: slacks by their names, and hypotheses."""
+    if certificate.roots:
+        raise NotExported("its certificate uses roots")
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     vocabulary = Vocabulary(claim, quiet=a.full_gradients in claim.assumptions)
     signs = Signs(vocabulary.numbers, tuple(conditions), vocabulary.least)
-    links = Links(Reader(vocabulary), signs)
+    links = Links(Reader(vocabulary, known), signs)
     sides = [(relation, links.side(relation.left), links.side(relation.right)) for relation in claim.relations]
     proofs = [_link(links, *read, why) for read, why in zip(sides, certificate.links, strict=True)]
     said = [f"{links.text(left)} {SIGN[one.operator]} {links.text(right)}" for one, left, right in sides]
     proof = "\n".join([NUMBERS_KNOWN, *signs.prepared(), conjunction(proofs)])
-    told = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *signs.hypotheses()]
+    told = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
+    told += signs.hypotheses()
     return Theorem(name_of(claim.id), told, " /\\\n  ".join(said), proof)
 
 

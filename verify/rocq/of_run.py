@@ -1,0 +1,71 @@
+"""Claims about the local steps of a run whose drift is known from another claim, as theorems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fedtheory.kernel.expressions import Expr, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.reading import Reader
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
+from verify.rocq.step import theorem_with
+from verify.rocq.terms import text
+from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.vocabulary import CLIENTS, Vocabulary
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+
+def theorem_of_step_in_run(
+    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]]:
+    """A statement about each local step of a run, with a bound on the drift of each client."""
+    uses = [of_id(name) for name in certificate.lemmas]
+    if len(uses) != 1 or uses[0].conditions or claim.place != "step":
+        raise NotExported("its certificate uses other claims about runs than a bound on the drift")
+    (known,) = uses
+    bound = _bound(claim, known.claim)
+    at_step = _at_step(claim, certificate, known.claim, bound)
+    run = RunVocabulary(replace(claim, place="run"))
+    conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
+    used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in claim.relations))
+    told = [*run.binders(used), Binder("n", "nat"), Binder("k", "nat")]
+    told += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
+    told += run.signs(conditions).hypotheses()
+    largest = "drift_at_most_largest A n k i Hn (Nat.lt_le_incl _ _ Hk) Hi"
+    drift = f"fun i Hi => Rle_trans _ _ _ ({largest}) ({known.general.applied()})"
+    arguments = run.at_step | {"known_S": drift}
+    proof = f"{KNOWN}\nexact ({at_step.applied(**arguments)})."
+    statement = at_step.statement
+    for name, here in (("k", "(INR k)"), ("tau", "(tau A)"), ("S", "(step_at A n k)")):
+        statement = re.sub(rf"\b{name}\b", here, statement)
+    return Theorem(name_of(claim.id), told, statement, proof, (at_step,)), uses
+
+
+def _bound(claim: Claim, lemma: Claim) -> Expr:
+    """The bound on the largest drift, in the letters of the claim about each step."""
+    (relation,) = lemma.relations
+    theirs, own = letters_of(lemma), letters_of(claim)
+    if relation.operator != "<=" or relation.left != theirs(q.max_drift):
+        raise NotExported(f"{lemma.id} does not bound the drift of each client")
+    return relation.right.xreplace({theirs(notion): own(notion) for notion in CONSTANTS})
+
+
+def _at_step(claim: Claim, certificate: Certificate, lemma: Claim, bound: Expr) -> Theorem:
+    letter = letters_of(claim)
+    drift = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))
+    vocabulary = Vocabulary(claim)
+    reader = Reader(vocabulary)
+    said = f"{text(reader.scalar(drift), CLIENTS)} <= {reader.number(bound)}"
+    hypotheses = [Binder("known_S", f"forall i, (i < number {CLIENTS})%nat -> {said}")]
+    plain = replace(certificate, lemmas=())
+    theorem = theorem_with(claim, plain, {lemma.id: bound - drift}, hypotheses)
+    return replace(theorem, name=f"{theorem.name}_at_step")
