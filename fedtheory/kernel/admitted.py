@@ -26,7 +26,7 @@ from fedtheory.kernel.signs import Known, is_nonnegative
 HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
 """What is made of vectors, objectives, and what differs between clients or steps."""
 _ADMITTED = {sp.Symbol, sp.Dummy, sp.Add, sp.Mul, sp.Pow, *HEADS}
-_ORDERINGS = {sp.Le, sp.Lt, sp.Ge, sp.Gt}
+_RELATIONS = {sp.Le, sp.Lt, sp.Ge, sp.Gt, sp.Eq}
 
 
 def require_admitted(expression: Expr) -> None:
@@ -44,9 +44,9 @@ def require_admitted(expression: Expr) -> None:
 
 
 def require_admitted_condition(condition: Expr) -> None:
-    """The same for an ordering of two sides, which may have minima of such expressions."""
-    if type(condition) not in _ORDERINGS:
-        raise Rejected(f"the condition {condition} is no ordering of two sides")
+    """The same for an ordering or equation of two sides, which may have minima of such expressions."""
+    if type(condition) not in _RELATIONS:
+        raise Rejected(f"the condition {condition} is no ordering of two sides, nor an equation")
     for side in condition.args:
         for part in side.atoms(sp.Min):
             for bound in part.args:

@@ -110,6 +110,20 @@ class Numbers:
             shared, own = self._split(whole.monomial(powers, factor))
             yield shared / shared_below, own / own_below
 
+    def summed(self, number: Expr) -> Expr:
+        """The sum over clients of what each has one of, as a sum of multiples of sums; what is not known may differ."""
+        whole = quotient(number)
+        below = [(factor, factor.free_symbols <= self.letters) for factor in whole.factored_below()]
+        found = []
+        for powers, factor in whole.above.terms():
+            parts = sp.Mul.make_args(whole.monomial(powers, factor))
+            shared = [part for part in parts if part.free_symbols <= self.letters]
+            own = sp.Mul(*(part for part in parts if part not in shared))
+            own_below = sp.Mul(*(part for part, is_shared in below if not is_shared))
+            shared_below = sp.Mul(*(part for part, is_shared in below if is_shared))
+            found.append(sp.Mul(*shared) / shared_below * ClientSum(own / own_below))
+        return sp.Add(*found)
+
     def _split(self, product: Expr) -> tuple[Expr, Expr]:
         factors = sp.Mul.make_args(product)
         own = [factor for factor in factors if self.differs(factor)]

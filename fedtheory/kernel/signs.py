@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache, lru_cache
+from math import isqrt
 
 import sympy as sp
 
@@ -181,7 +182,7 @@ def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
     odd = [any(powers[place] % 2 for part in parts for powers in part.monoms()) for place in range(len(signs))]
     if any(sign is _Sign.UNKNOWN and is_odd for sign, is_odd in zip(signs, odd, strict=True)):
         return None
-    bounds = [numbers.at_least.get(letter, 0) for letter in found.letters]
+    bounds = [_least(letter, numbers) for letter in found.letters]
     if any(bounds):
         generators = found.above.context().gens()
         moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
@@ -191,6 +192,13 @@ def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
     # What is above its bound may be nothing.
     positive = [sign is _Sign.POSITIVE and not bound for sign, bound in zip(signs, bounds, strict=True)]
     return _Signed(*parts, positive)
+
+
+def _least(letter: Expr, numbers: Numbers) -> int:
+    """A whole number that a generator is not below: that of a symbol, or one whose square its symbol is not below."""
+    if letter.is_Pow and letter.exp == sp.Rational(1, 2):
+        return isqrt(numbers.at_least.get(letter.base, 0))
+    return numbers.at_least.get(letter, 0)
 
 
 class _Sign(Enum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import sympy as sp
@@ -16,8 +16,9 @@ from fedtheory.kernel import (
     slack,
 )
 from fedtheory.kernel.admitted import require_finite
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.kernel.quotients import is_zero, quotient
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
@@ -36,6 +37,8 @@ class Part:
 
     coefficient: Expr
     premise: AnyPremise
+    over: Expr | None = None
+    """For a sum over the clients: what the premise is multiplied with for each of them, before they are added up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +64,10 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     own = without_minima(claim.conditions, numbers_of(claim))
     conditions = [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
     for inequality in certificate.known:
-        slack, _ = yield from _derived(claim, inequality, conditions, prove)
+        slack, vanishes = yield from _derived(claim, inequality, conditions, prove)
+        if vanishes:
+            conditions.append(_equation(slack))
+            continue
         larger = [symbol for symbol in sorted(slack.free_symbols, key=str) if not (slack - symbol).has(symbol)]
         conditions += [sp.Le(symbol - slack, symbol, evaluate=False) for symbol in larger]
     yield from examine_roots(claim, certificate.roots, conditions, prove)
@@ -69,7 +75,15 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     lettered = conditions_with(certificate.roots, conditions)
     known = _Known(numbers, tuple(dict.fromkeys((*lettered, *conditions))))
     for relation, parts in zip(claim.relations, certificate.links, strict=True):
-        yield from _link(claim, with_letters(certificate.roots, relation), parts, known, prove)
+        lettered_relation = with_letters(certificate.roots, relation)
+        yield from _link(claim, lettered_relation, parts, known, prove)
+        if relation.operator == "==":
+            # Later links may use it: where it is not shown, nothing is.
+            known = replace(known, conditions=(*known.conditions, _equation(lettered_relation.slack)))
+
+
+def _equation(vanishing: Expr) -> Expr:
+    return sp.Eq(vanishing, 0, evaluate=False)
 
 
 def without_minima(conditions: Sequence[Expr], numbers: Numbers) -> Iterator[Expr]:
@@ -111,13 +125,26 @@ def _link(claim: Claim, relation: Relation, parts: Sequence[Part], known: _Known
     premises = []
     for part in parts:
         premises.append((part, *(yield from _premise(claim, part, conditions, prove))))
-    coefficients = [numbers.plain(part.coefficient) for part in parts]
+    coefficients = [numbers.known(part.coefficient) for part in parts]
     require_finite(coefficients, numbers, conditions)
+    factors = [_over_clients(claim, part, factor, known) for part, factor, _ in premises]
     # The sum comes first: that it is wrong is seen sooner than that a sign is.
-    yield _sum_of(numbers, relation, [c * factor for c, (_, factor, _) in zip(coefficients, premises, strict=True)])
+    yield _sum_of(numbers, relation, [c * factor for c, factor in zip(coefficients, factors, strict=True)])
     for coefficient, (part, _, vanishes) in zip(coefficients, premises, strict=True):
-        signed = vanishes or (relation.operator != "==" and is_nonnegative(coefficient, numbers, conditions))
+        signs = [coefficient] if part.over is None else [coefficient, numbers.known(part.over)]
+        signed = vanishes or (
+            relation.operator != "==" and all(is_nonnegative(one, numbers, conditions) for one in signs)
+        )
         yield Step(f"({coefficient}) may multiply: {_name(part)}", signed)
+
+
+def _over_clients(claim: Claim, part: Part, factor: Expr, known: _Known) -> Expr:
+    """What a part multiplies: the premise, or the sum over the clients of multiples of it."""
+    if part.over is None:
+        return factor
+    own = known.numbers.known(part.over)
+    require_finite([own], known.numbers, known.conditions)
+    return known.numbers.summed(own * factor).xreplace({ClientSum(sp.S.One): letters_of(claim)(q.clients)})
 
 
 def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> Step:
@@ -139,13 +166,24 @@ def _premise(
 ) -> Generator[Step, None, tuple[Expr, bool]]:
     """What a part multiplies, and whether that is zero; the steps say why it may be used."""
     if isinstance(part.premise, Fact):
+        letter = letters_of(claim)
         yield assumed(claim, part.premise.needs, part.premise.name)
-        return part.premise.slack(letters_of(claim)), part.premise.is_zero
+        yield from _vanishes(part.premise.where_zero(letter), conditions)
+        return part.premise.slack(letter), part.premise.is_zero
     if isinstance(part.premise, str | Derived):
         derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
         return (yield from _derived(claim, derived, conditions, prove))
     yield Step(f"the condition {part.premise}", follows(part.premise, claim, conditions))
-    return slack(part.premise), False
+    is_equation = isinstance(part.premise, sp.Eq)
+    return part.premise.lhs - part.premise.rhs if is_equation else slack(part.premise), is_equation
+
+
+def _vanishes(number: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """That a number is zero by one of the equations that are known."""
+    if number == 0:
+        return
+    known = [one.lhs - one.rhs for one in conditions if isinstance(one, sp.Eq)]
+    yield Step(f"({number}) = 0", any(is_zero(number - sign * one) for one in known for sign in (1, -1)))
 
 
 def _derived(

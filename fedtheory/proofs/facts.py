@@ -25,6 +25,8 @@ class Fact:
     slack: Callable[[Letters], Expr]
     needs: tuple[Assumption, ...] = ()
     is_zero: bool = False
+    where_zero: Callable[[Letters], Expr] = lambda _letter: sp.S.Zero
+    """What has to be known to be zero besides."""
 
 
 def _over_root(letter: Letters, above: q.Notion, below: q.Notion) -> Expr:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, is_ordering
+from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -61,7 +61,7 @@ def _varied(symbol: sp.Symbol, values: Sequence[Expr]) -> sp.Symbol:
 
 
 def _condition(condition: Expr, plain: dict[sp.Symbol, sp.Symbol]) -> Expr:
-    """An ordering in other letters, which says as much, also where SymPy knows that it holds."""
-    if not is_ordering(condition):
+    """A relation in other letters, which says as much, also where SymPy knows that it holds."""
+    if not isinstance(condition, sp.Rel):
         return condition
     return condition.func(*(side.xreplace(plain) for side in condition.args), evaluate=False)

@@ -13,10 +13,29 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion, gradient_bound, largest_chi_sq, smallest_weight_sum, spread_factor
+from fedtheory.language.quantities import (
+    Notion,
+    client_gap_at_surrogate_optimum,
+    gradient_bound,
+    largest_chi_sq,
+    smallest_weight_sum,
+    spread_factor,
+)
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
-_COUNTS = (q.clients, q.participants, q.local_steps, q.rounds, q.iterations, q.window)
+_COUNTS = (
+    q.clients,
+    q.participants,
+    q.local_steps,
+    q.rounds,
+    q.iterations,
+    q.window,
+    q.common_period,
+    q.reports_in_a_period,
+    q.longest_report_interval,
+    q.common_report_interval,
+    q.speed_ratio_above,
+)
 _POSITIVE = (
     q.local_step_size,
     q.server_step_size,
@@ -27,6 +46,11 @@ _POSITIVE = (
     q.sample_smoothness,
     q.communication_probability,
     spread_factor,
+    q.interval,
+    q.slowest_time,
+    q.fastest_time,
+    q.update_rate,
+    q.clock_time,
 )
 _MAY_VANISH = (
     q.initial_distance,
@@ -64,6 +88,14 @@ _MAY_VANISH = (
     q.mixing_contraction,
     q.proximal_weight,
     gradient_bound,
+    q.full_gradient_bound,
+    q.optimum_noise,
+    q.mean_round_optimum_noise,
+    q.mean_round_optimum_mixed_noise,
+    q.residual,
+    q.largest_aggregation_weight,
+    q.largest_expected_weight,
+    q.surrogate_optimum_distance,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
@@ -96,6 +128,7 @@ GAPS = (
     q.smallest_gap,
 )
 """How far objective values are above the minimum: not negative, and positive where a claim divides by them."""
+_CLIENTS_POSITIVE = (q.client_local_steps, q.client_step_size, q.update_time, q.report_interval)
 _CLIENTS_MAY_VANISH = (
     q.client_smoothness,
     q.client_strong_convexity,
@@ -106,10 +139,17 @@ _CLIENTS_MAY_VANISH = (
     q.absolute_noise,
     q.weight_share,
     q.importance,
+    q.aggregation_weight,
+    q.expected_weight,
+    q.mean_weight,
+    q.mean_weight_share,
+    q.report_count,
+    q.client_gap_at_optimum,
+    client_gap_at_surrogate_optimum,
 )
 _OF_ALL = frozenset((*NUMBERS, *OF_AN_UPDATE, *GAPS))
 """Numbers that all clients share, of a run or of an update."""
-POSITIVE = frozenset((*_COUNTS, *_POSITIVE, q.client_local_steps, q.client_step_size))
+POSITIVE = frozenset((*_COUNTS, *_POSITIVE, *_CLIENTS_POSITIVE))
 """Numbers that are positive, but for the curvatures of flat objectives."""
 NONNEGATIVE = frozenset((*_MAY_VANISH, *OF_AN_UPDATE, *GAPS, *_CLIENTS_MAY_VANISH))
 """Numbers that may be zero, and are not negative."""
@@ -122,7 +162,7 @@ CURVED = (
     q.client_smoothness,
 )
 """Of these, the ones that are positive where every client's objective is strongly convex."""
-_OF_CLIENTS_NUMBERS = (q.client_local_steps, q.client_step_size, *_CLIENTS_MAY_VANISH)
+_OF_CLIENTS_NUMBERS = (*_CLIENTS_POSITIVE, *_CLIENTS_MAY_VANISH)
 """Numbers that each client has one of; none is negative."""
 
 
@@ -211,7 +251,10 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
-    counts |= {symbol: 1 for symbol in claim.for_all if symbol.is_integer and symbol.is_positive}
+    varied = {symbol: values for symbol, values in claim.for_all.items() if symbol.is_integer and symbol.is_positive}
+    counts |= {symbol: int(min(map(sp.Integer, values))) for symbol, values in varied.items()}
+    if a.whole_times in claim.assumptions:
+        counts |= {symbol: 1 for symbol, notion in named.items() if notion in (q.slowest_time, q.fastest_time)}
     if a.several_clients in claim.assumptions:
         counts |= {symbol: 2 for symbol, notion in named.items() if notion is q.clients}
     counts |= {symbol: 1 for symbol, notion in named.items() if notion is q.largest_weight_sum}

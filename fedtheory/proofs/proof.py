@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.admitted import factors_below, require_finite, require_nonzero
 from fedtheory.kernel.expressions import Expr, Value
+from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.typesetting import latex
@@ -26,6 +27,13 @@ def digest(document: Document) -> str:
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
+
+IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
+    a.fair_types: ((a.one_type, a.somebody_reports), (a.unbiased_updates,)),
+    a.unbiased_updates: ((a.full_rounds,),),
+    a.synchronous: ((a.full_rounds,),),
+}
+"""What others imply: where all are of one type it has the whole share, and shares that are importances are fair."""
 
 ProofVerdict = Literal["proved", "broken", "no certificate"]
 
@@ -98,8 +106,15 @@ def conditions_of(claim: Claim, relaxed: Sequence[Expr] | None) -> Sequence[Expr
 
 def assumed(claim: Claim, needed: Sequence[Assumption], what: str) -> Step:
     """That a claim makes the assumptions that something needs."""
-    missing = [assumption.name for assumption in needed if assumption not in claim.assumptions]
+    missing = [assumption.name for assumption in needed if not _is_assumed(assumption, claim)]
     return Step(what + _listed("missing", missing), not missing)
+
+
+def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
+    """Whether a claim makes an assumption, or others from which it follows."""
+    return assumption in claim.assumptions or any(
+        all(_is_assumed(other, claim) for other in others) for others in IMPLIED_BY.get(assumption, ())
+    )
 
 
 def require_ordering(relation: Relation) -> None:

@@ -85,6 +85,6 @@ FAIR_LOSS = Fact(
 FAIR_RESIDUAL = Fact(
     "for fair types all updates have the optimum of the federated problem",
     lambda letter: letter(q.residual),
-    (*CONVEX, a.fair_types),
+    (a.fair_types,),
     is_zero=True,
 )

@@ -36,6 +36,10 @@ def _whole_cycles(run: Run) -> None:
     expect(all(e == int(c) for e, c in zip(expected, counts, strict=True)), "the run does not end with a whole cycle")
 
 
+def _whole_times(run: Run) -> None:
+    expect(all(time.q == 1 for time in run.algorithm.clock.times), "the update times are not whole numbers")
+
+
 def _half_of_one_time(run: Run) -> None:
     clock = run.algorithm.clock
     expect(len(set(clock.times)) <= 1, "the clients' update times differ")
@@ -56,6 +60,7 @@ half_of_one_time = Assumption(
 finite_answering_time = Assumption(
     "finite answering time", r"$\tau=\max_{i,n}(n-\rho_i(n))$ is finite", lambda run: run.algorithm.schedule
 )
+whole_times = Assumption("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
 whole_cycles = Assumption(
     "whole cycles", r"the run ends when every client has reported in proportion to its speed", _whole_cycles
 )

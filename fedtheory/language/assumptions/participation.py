@@ -18,6 +18,7 @@ def _full_participation(run: Run) -> None:
 
 def _full_rounds(run: Run) -> None:
     synchronous.require(run)
+    expect(not run.algorithm.clock.is_random, "the clients' update times are random")
     _full_participation(run)
 
 

@@ -13,6 +13,11 @@ def _importance_weights(run: Run) -> None:
     expect(run.algorithm.aggregation.chosen is None, "the aggregation weights are not the importances")
 
 
+def _positive_weights(run: Run) -> None:
+    weights = run.algorithm.aggregation.weights(run.problem.weights)
+    expect((weights > 0).all(), "a client does not count when it reports")
+
+
 def _time_based(run: Run) -> None:
     weights = run.algorithm.aggregation.weights(run.problem.weights)
     try:
@@ -42,6 +47,7 @@ def _fair_types(run: Run) -> None:
     expect((apart <= rounding).all(), "some type of clients does not have its share in some update")
 
 
+positive_weights = Assumption("positive weights", r"$d_i>0$: everybody counts when it reports", _positive_weights)
 importance_weights = Assumption("importances as weights", r"$d_i=p_i$", _importance_weights)
 time_based = Assumption(
     "time-based weights",

@@ -2,7 +2,7 @@
 
 Whole numbers, letters, ``+ - * / **``, brackets, and the heads of the language by
 the names below; an ordering is two expressions with ``<=``, ``<``, ``>=`` or ``>``
-between them.  A letter is the name of the quantity that it stands for in the
+between them, an equation two with ``==``.  A letter is the name of the quantity that it stands for in the
 claim, ``each_NAME`` for a letter under the claim's quantifier, ``GROUP.NAME`` for
 a letter of a technique, or a letter that the certificate declares.
 """
@@ -46,6 +46,7 @@ ORDERINGS: Mapping[type, tuple[str, type]] = {
     ast.Lt: ("<", sp.Lt),
     ast.GtE: (">=", sp.Ge),
     ast.Gt: (">", sp.Gt),
+    ast.Eq: ("==", sp.Eq),
 }
 _LONGEST = 20_000
 """Characters of one expression."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import sympy as sp
 
 from fedtheory.kernel import Because, Term
-from fedtheory.proofs import certificate, facts, update_facts
+from fedtheory.proofs import certificate, facts, schedule_facts, update_facts
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Case, Cases
@@ -52,7 +52,10 @@ from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.windows import OverWindow, OverWindows
 
 FACTS = {
-    name.lower(): fact for module in (facts, update_facts) for name, fact in vars(module).items() if type(fact) is Fact
+    name.lower(): fact
+    for module in (facts, update_facts, schedule_facts)
+    for name, fact in vars(module).items()
+    if type(fact) is Fact
 }
 """Every fact by its name."""
 AnyCertificate = Certificate | Combination | MeanCertificate | Contraction | Recursion | AtRest | Lyapunov | Cases

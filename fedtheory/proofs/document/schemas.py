@@ -49,7 +49,7 @@ def schema() -> Document:
     }
     expression = (
         "Whole numbers, letters, + - * / **, brackets, the heads "
-        f"{', '.join(HEADS)}; for a condition one of <=, <, >=, > between two of them."
+        f"{', '.join(HEADS)}; for a condition one of <=, <, >=, >, == between two of them."
     )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

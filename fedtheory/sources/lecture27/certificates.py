@@ -159,6 +159,7 @@ def _tangent(objective: sp.Symbol) -> list[Link]:
 
 
 CERTIFICATES = [
+    Combination(claim="lecture27:resource", links=[[Part(b / tau, ITERATIONS)], []]),
     Certificate(claim="lecture27:smooth-property-2", links=[*_tangent(F_i), *_tangent(F)]),
     Certificate(
         claim="lecture27:smooth-property-1",

@@ -1,9 +1,20 @@
-"""Certificates for Fraboni et al. (2022): local steps, updates, windows of updates, and step sizes."""
+"""Certificates for Fraboni et al. (2022): steps, updates, windows, step sizes, schedules, types, numbers."""
 
-from fedtheory.sources.fraboni2022.certificates import local_steps, step_size_conditions, theorem_3, updates
+from fedtheory.sources.fraboni2022.certificates import (
+    closed_forms,
+    local_steps,
+    representation,
+    schedules,
+    step_size_conditions,
+    theorem_3,
+    updates,
+)
 
 CERTIFICATES = [
+    *closed_forms.CERTIFICATES,
     *local_steps.CERTIFICATES,
+    *representation.CERTIFICATES,
+    *schedules.CERTIFICATES,
     *step_size_conditions.CERTIFICATES,
     *theorem_3.CERTIFICATES,
     *updates.CERTIFICATES,

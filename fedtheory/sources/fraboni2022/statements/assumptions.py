@@ -14,12 +14,6 @@ def _model_free_noise(run: Run) -> None:
         raise NotApplicable("the noise of the gradients depends on the model")
 
 
-def _whole_times(run: Run) -> None:
-    if any(time.q != 1 for time in run.algorithm.clock.times):
-        raise NotApplicable("the update times are not whole numbers")
-
-
-whole_times = Assumption("whole times", r"the update times $\tau_i$ are whole numbers", _whole_times)
 model_free_noise = Assumption(
     "noise that does not depend on the model",
     r"$\nabla\mathcal L_i(x,\xi)-\nabla\mathcal L_i(y,\xi)=\nabla\mathcal L_i(x)-\nabla\mathcal L_i(y)$",

@@ -147,7 +147,7 @@ CLAIMS = [
         assumptions=(a.synchronous,),
         printed=r"\tilde s_j(n)=r_j\text{ is weaker than }q_i(n)=p_i",
         note="Sums over a type of both sides, with $q(n)=\\sum_ip_i=1$.  Example 1 has the one without the other.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:cor-1.noniid.required",
@@ -178,6 +178,6 @@ CLAIMS = [
         assumptions=(a.fair_types,),
         note="$\\bar\\theta=\\theta^*$ whatever the shares of single clients; they are one way to have fair types.",
         corrects="fraboni2022:cor-1.noniid.required",
-        verdict="supported",
+        verdict="proved",
     ),
 ]

@@ -138,7 +138,7 @@ CLAIMS = [
         assumptions=(a.fair_types,),
         note="The converse holds: none of the three is positive unless $\\tilde s_j(n)\\ne r_j$ somewhere.",
         corrects="fraboni2022:thm-2.claims",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-2.claims.missing",
@@ -168,6 +168,6 @@ CLAIMS = [
         assumptions=(a.fair_types,),
         note="It is zero as well where each missing type is at its minimum in that update; it is never negative.",
         corrects="fraboni2022:thm-2.claims.missing",
-        verdict="supported",
+        verdict="proved",
     ),
 ]

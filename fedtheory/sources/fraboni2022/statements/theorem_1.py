@@ -191,7 +191,7 @@ CLAIMS = [
         assumptions=(a.one_type, a.somebody_reports),
         note="All $\\mathcal L^n$ share one minimiser, which is all that R needs; they need not be the same.",
         corrects="fraboni2022:thm-1.claim-R",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-1.claim-R.same",
@@ -206,7 +206,7 @@ CLAIMS = [
         assumptions=(a.synchronous,),
         printed=r"\mathcal L^n=\tilde{\mathcal L}\ \forall n\Rightarrow R(\{\mathcal L^n\})=0",
         note="With rounds that wait for all participants, where $q_i(n)$ is the same in every round.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:thm-1.claim-epsK",
@@ -265,6 +265,6 @@ CLAIMS = [
             "For FedFix: $\\tau=\\lceil\\tau_M/\\Delta t\\rceil-1$, and client i reports in the fraction "
             "$1/\\lceil T_i/\\Delta t\\rceil$ of the updates.  Neither falls or rises strictly with $\\Delta t$."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
 ]

@@ -155,7 +155,7 @@ CLAIMS = [
             r"\tilde s_j=r_j\text{ is sufficient to minimise (2); the relaxed sufficient condition is }\tilde q_i=p_i"
         ),
         note="Then $\\bar{\\mathcal L}$ is a multiple of $\\mathcal L$.  The price is $\\epsilon_W$, linear in W - 1.",
-        verdict="supported",
+        verdict="proved",
     ),
     *EXAMPLE_2,
     claim(
@@ -189,7 +189,7 @@ CLAIMS = [
         assumptions=(a.one_type, a.somebody_reports),
         note="For any window; Corollary 1 then has no need of $\\epsilon_W$.",
         corrects="fraboni2022:claim.W1",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:claim.W1.equivalent",
@@ -205,7 +205,7 @@ CLAIMS = [
         assumptions=(a.synchronous,),
         printed=r"W=1\Rightarrow\epsilon_W=0,\ \text{the conditions of Corollary 1 and Theorem 3 are equivalent}",
         note="Shares in one update are shares over all; with rounds that wait for all participants.",
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:cor-2",
@@ -229,7 +229,7 @@ CLAIMS = [
             "exponents are c - 1, -2c, -c, 2(b - c), a - c and sums of these; "
             "$W=o(N)$ and $\\tau=o(N)$ follow from $\\max(a,b)<1$."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="fraboni2022:cor-2.WN",
@@ -269,6 +269,6 @@ CLAIMS = [
             "$\\epsilon_F\\epsilon_W=\\|\\theta^0-\\bar\\theta\\|^2\\rho^2B_g^2(N-1)/N$ whatever $\\eta_l$ is, and the "
             "bound is at least twice the root of this product."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
 ]

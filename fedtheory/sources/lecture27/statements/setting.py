@@ -64,7 +64,7 @@ CLAIMS = [
             "The equations are checked, for several costs c of a local update and b of an aggregation; R is then the "
             "user's choice, which fedtheory.engine.budget keeps to in exact rationals."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim(
         id="lecture27:goal",

@@ -1,0 +1,47 @@
+"""Certificates for Fraboni et al. (2022): inequalities between numbers, by the signs of all their terms."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import ONE as ONE_FACT
+from fedtheory.sources.fraboni2022.statements import asynchronous, fedfix, sampling, theorem_3
+from fedtheory.sources.fraboni2022.statements.notation import K, N, eta_l, rho, theta0_distance, tilde_eta
+from fedtheory.sources.fraboni2022.statements.relaxed import B_g
+
+BY_THEIR_SIGNS = (
+    "fraboni2022:eq-33",
+    "fraboni2022:eq-38.fixed",
+    "fraboni2022:eq-42.fixed",
+    "fraboni2022:sampling.biased.window",
+    "fraboni2022:cor-2",
+)
+"""Multiplied out, no term of their slack is negative."""
+_CLAIMS = {claim.id: claim for chapter in (asynchronous, fedfix, sampling, theorem_3) for claim in chapter.CLAIMS}
+
+
+def _by_signs(claim: Claim) -> Combination:
+    links = [[Part(sp.expand(relation.slack), ONE_FACT)] for relation in claim.relations]
+    return Combination(claim=claim.id, links=links)
+
+
+def _not_vanishing() -> Combination:
+    """(a + b + r)^2 = (a - b)^2 + 4 a b + r (2 a + 2 b + r), a = D^2/(eta~ K N), b = rho^2 eta~ K B^2 (N - 1)."""
+    claim = _CLAIMS["fraboni2022:cor-2.WN.fixed"]
+    whole = claim.relations[0].left.base
+    (step,) = claim.for_all
+    size = tilde_eta.xreplace({eta_l: step})
+    start, moved = theta0_distance**2 / (size * K * N), rho**2 * size * K * B_g**2 * (N - 1)
+    rest = sp.expand(whole - start - moved)
+    apart = theta0_distance**2 - size * K * N * moved
+    parts = [
+        Part(apart**2 / (size * K * N) ** 2, ONE_FACT),
+        Part(rest * (2 * start + 2 * moved + rest), ONE_FACT),
+        Part(2 * rho**2 * B_g**2 * theta0_distance**2 / N, N >= 2),
+    ]
+    return Combination(claim=claim.id, links=[parts])
+
+
+CERTIFICATES = [*(_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS), _not_vanishing()]

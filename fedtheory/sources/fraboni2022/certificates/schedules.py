@@ -1,0 +1,273 @@
+"""Certificates for Fraboni et al. (2022), Section 4 and Table 2: the schedules of three clocks, by counting."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.proofs import schedule_facts as facts
+from fedtheory.proofs.combination import AnyPremise, Combination, Part
+from fedtheory.proofs.facts import ONE as ONE_FACT
+from fedtheory.proofs.intervals import Derived
+from fedtheory.sources.fraboni2022.statements.asynchronous import period_reports
+from fedtheory.sources.fraboni2022.statements.hardware import (
+    INTERVAL_BASED,
+    TIME_BASED,
+    Delta_t,
+    N_i,
+    count_i,
+    gap_i,
+    nu_period,
+    optimum_moved,
+    rate,
+    tau_0,
+    tau_i,
+    tau_M,
+)
+from fedtheory.sources.fraboni2022.statements.notation import M, N, T, d_i, p_i, q_i, q_in, qt_i
+
+ONE = sp.S.One
+
+
+def _one(premise: AnyPremise, coefficient: Expr = ONE) -> list[Part]:
+    return [Part(coefficient, premise)]
+
+
+def _from(claim: str, link: int = 0) -> list[Part]:
+    return _one(Derived(f"fraboni2022:{claim}", link))
+
+
+def _updates(factor: Expr) -> list[Part]:
+    """A factor times T sum_j 1/tau_j - N."""
+    return [
+        Part(-factor, facts.ASYNC_CYCLES, over=1 / tau_i),
+        Part(factor, facts.ONE_EACH),
+        Part(-factor * T, facts.RATE),
+    ]
+
+
+def _weights(factor: Expr) -> list[Part]:
+    """A factor times q_i sum_j tau_i/tau_j - d_i."""
+    return [
+        Part(factor * rate * tau_i / N, facts.ASYNC_WEIGHTS),
+        Part(factor * d_i * rate / N, facts.ASYNC_CYCLES),
+        *_updates(factor * d_i / N),
+    ]
+
+
+def _per_period(factor: Expr) -> list[Part]:
+    """A factor times W - nu sum_j 1/tau_j."""
+    return [Part(factor, facts.ASYNC_WINDOW), Part(factor, facts.IN_A_PERIOD)]
+
+
+_AT_LEAST_ONCE = [*_per_period(ONE), Part(ONE, facts.PERIOD, over=1 / tau_i), Part(-nu_period, facts.RATE)]
+"""W - M."""
+_AT_MOST_FASTEST = [
+    *_per_period(-ONE),
+    Part(nu_period / tau_0, facts.NOT_FASTER, over=1 / tau_i),
+    Part(nu_period, facts.RATE),
+]
+"""M nu/tau_0 - W."""
+_LARGEST = [Part(tau_M / (M * tau_0), facts.NOT_FASTER, over=1 / tau_i), Part(tau_M / M, facts.RATE)]
+"""tau_M/tau_0 - (tau_M/M) sum_j 1/tau_j."""
+_SHARE = N / (rate * T)
+_EXCESSES = ((facts.ASYNC_WEIGHTS, ONE), (TIME_BASED, count_i), (facts.ASYNC_CYCLES, rate * p_i))
+"""What adds up to N q_i - T p_i sum_j 1/tau_j."""
+
+
+def _gaps(factor: Expr, optimum: AnyPremise) -> Part:
+    """Weights times the clients' gaps at the optimum, taken from those at the surrogate's."""
+    return Part(-ONE, optimum, over=factor)
+
+
+ASYNCHRONOUS = [
+    Combination(
+        claim="fraboni2022:eq-34",
+        links=[
+            _one(facts.ASYNC_STALE),
+            [
+                Part(ONE, facts.OTHER_REPORTS),
+                Part(M - 1, facts.ROUNDED_UP),
+                Part((M - 1) / tau_0, facts.SPEEDS),
+            ],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-35.fixed",
+        links=[
+            _one(facts.ASYNC_WINDOW, -ONE),
+            [
+                *_updates(-nu_period / tau_i),
+                Part(-nu_period * rate / tau_i, facts.ASYNC_CYCLES),
+                Part(-count_i, facts.IN_A_PERIOD),
+            ],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-35.bounds.fixed",
+        links=[
+            _AT_LEAST_ONCE,
+            _AT_MOST_FASTEST,
+            [
+                *_per_period(-ONE),
+                Part(ONE, facts.PERIOD_AT_MOST, over=1 / tau_i),
+                Part(nu_period, facts.RATE),
+            ],
+            _one(facts.PERIOD_OF_SLOWEST),
+            _one(facts.PERIOD_AT_MOST, 1 / tau_i),
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-36.fixed",
+        links=[
+            [
+                *_weights(-1 / (rate * tau_i)),
+                Part(-d_i / (rate * tau_i * period_reports), facts.IN_A_PERIOD),
+            ],
+            _weights(ONE),
+            _one(facts.ALONE_EXCESS, -ONE),
+            _LARGEST,
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-37.fixed",
+        known=[Derived("fraboni2022:table-2.async.d")],
+        links=[
+            [
+                Part(ONE, facts.ALONE_MEAN_GAPS),
+                _gaps(q_i, facts.FAIR_SHARES_GAPS),
+                Part(-ONE, "fraboni2022:hardware.async", over=gap_i),
+                Part(-ONE, TIME_BASED, over=gap_i / (rate * tau_i)),
+                Part(ONE, facts.MEAN_OF_GAPS),
+            ],
+            [Part(ONE, facts.ALONE_GAP), _gaps(q_in, facts.FAIR_SHARES_GAPS)],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-39.fixed",
+        links=[
+            _updates(ONE),
+            [Part(T / tau_M, facts.NOT_SLOWER, over=1 / tau_i), Part(-T, facts.RATE)],
+        ],
+    ),
+    Combination(claim="fraboni2022:hardware.async", links=[_weights(1 / (rate * tau_i))]),
+    Combination(
+        claim="fraboni2022:dl-case.fixed",
+        links=[
+            _AT_LEAST_ONCE,
+            _AT_MOST_FASTEST,
+            _one(facts.ASYNC_STALE_AT_END),
+            [Part(ONE, facts.ASYNC_STALE), Part(ONE, facts.OTHER_REPORTS)],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:table-2.async.d",
+        links=[
+            [
+                Part(-_SHARE, facts.MEAN_SHARE),
+                Part(-_SHARE * qt_i, facts.MEAN_SUM),
+                Part(qt_i, facts.WEIGHT_SUM),
+                *(Part(-_SHARE / N * factor, premise) for premise, factor in _EXCESSES),
+                *(Part(_SHARE / N * qt_i, premise, over=factor) for premise, factor in _EXCESSES),
+            ],
+            _one(facts.FAIR_SHARES_OPTIMUM, -optimum_moved),
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:table-2.async.N.fixed",
+        links=[_updates(ONE), _one(facts.ASYNC_DURATION, -ONE)],
+    ),
+    Combination(
+        claim="fraboni2022:table-2.async.tau.fixed",
+        links=[
+            _one(facts.ASYNC_STALE_AT_END),
+            [
+                *_from("eq-34"),
+                *_from("eq-34", 1),
+                Part(2 * tau_M / tau_0, ONE_FACT),
+            ],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:table-2.async.W.fixed",
+        links=[
+            _from("eq-35.bounds.fixed"),
+            [*_from("eq-35.bounds.fixed", 2), Part(M * tau_M ** (M - 1) * (tau_M - 1), ONE_FACT)],
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:table-2.async.alpha-beta.fixed",
+        links=[
+            _one(facts.ALONE_PAIRING, -ONE),
+            _one(facts.ALONE_EXCESS, -ONE),
+            [Part(-1 / M, facts.SLOWEST_WEIGHT), *_LARGEST],
+        ],
+    ),
+    Combination(claim="fraboni2022:table-2.async.R.fixed", links=[_from("eq-37.fixed")]),
+]
+
+_MEAN_GAP = [
+    Part(ONE, facts.MEAN_GAPS),
+    _gaps(q_i, facts.FAIR_WEIGHTS_GAPS),
+    Part(ONE, "fraboni2022:eq-40", over=gap_i),
+    Part(ONE, facts.MEAN_OF_GAPS),
+]
+"""By how much the clients miss more at the optimum than the residual says."""
+_TIME = [_one(facts.FEDFIX_TIME, -1 / Delta_t), _one(facts.FEDFIX_DURATION, -ONE)]
+_STALENESS, _WINDOW = _one(facts.FEDFIX_STALE_ATTAINED, -ONE), _one(facts.FEDFIX_WINDOW, -ONE)
+_COUNT = _one(facts.FEDFIX_CYCLES, -ONE)
+_MOMENTS = [_one(facts.FEDFIX_PAIRING, -ONE), _one(facts.FEDFIX_EXCESS, -ONE)]
+
+FEDFIX = [
+    Combination(claim="fraboni2022:fedfix.schedule.fixed", links=[_COUNT, _WINDOW, _STALENESS]),
+    Combination(claim="fraboni2022:fedfix.alpha-beta.fixed", links=_MOMENTS),
+    Combination(
+        claim="fraboni2022:eq-40.necessary",
+        links=[[Part(N_i / N, facts.FEDFIX_WEIGHTS), Part(d_i / N, facts.FEDFIX_CYCLES)]],
+    ),
+    Combination(
+        claim="fraboni2022:eq-40",
+        links=[
+            [Part(-1 / N_i, "fraboni2022:eq-40.necessary"), Part(-1 / N_i, INTERVAL_BASED)],
+            _one(facts.FAIR_WEIGHTS_OPTIMUM, -optimum_moved),
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-41",
+        known=[Derived("fraboni2022:eq-40")],
+        links=[_MEAN_GAP, [Part(ONE, facts.GAP), _gaps(q_in, facts.FAIR_WEIGHTS_GAPS)]],
+    ),
+    Combination(
+        claim="fraboni2022:eq-42.identical.fixed",
+        links=[_STALENESS, [Part(ONE, facts.FEDFIX_WINDOW), Part(ONE, facts.LONGEST_DIVIDES)], _WINDOW],
+    ),
+    Combination(claim="fraboni2022:table-2.fedfix.N", links=_TIME),
+    Combination(claim="fraboni2022:table-2.fedfix.tau.fixed", links=[_one(facts.STALE), _one(facts.FEDFIX_STALE)]),
+    Combination(
+        claim="fraboni2022:table-2.fedfix.W.fixed",
+        links=[_one(facts.WINDOW), _WINDOW, _one(facts.INTERVALS_AT_MOST)],
+    ),
+    Combination(
+        claim="fraboni2022:table-2.fedfix.fixed",
+        links=[_from("eq-40"), *_TIME, *_MOMENTS, _STALENESS, _WINDOW, _MEAN_GAP],
+    ),
+    Combination(claim="fraboni2022:thm-1.claim-delay", links=[_STALENESS, _COUNT]),
+]
+
+SYNCHRONOUS = [
+    Combination(
+        claim="fraboni2022:table-2.sync",
+        links=[
+            _one(facts.FULL_WEIGHTS, -ONE),
+            _one(facts.FULL_TIME, -1 / tau_M),
+            _one(facts.FULL_DURATION, -ONE),
+            _one(facts.FULL_PAIRING, -ONE),
+            _one(facts.FULL_EXCESS, -ONE),
+            _one(facts.SYNC_STALE, -ONE),
+            _one(facts.SYNC_WINDOW, -ONE),
+            _one(facts.SYNC_RESIDUAL, -ONE),
+        ],
+    ),
+]
+
+CERTIFICATES = [*SYNCHRONOUS, *ASYNCHRONOUS, *FEDFIX]
