@@ -252,7 +252,7 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
     index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
     varied = {symbol: values for symbol, values in claim.for_all.items() if symbol.is_integer and symbol.is_positive}
-    counts |= {symbol: int(min(map(sp.Integer, values))) for symbol, values in varied.items()}
+    counts |= {symbol: int(min(map(sp.sympify, values))) for symbol, values in varied.items()}
     if a.whole_times in claim.assumptions:
         counts |= {symbol: 1 for symbol, notion in named.items() if notion in (q.slowest_time, q.fastest_time)}
     if a.several_clients in claim.assumptions:
