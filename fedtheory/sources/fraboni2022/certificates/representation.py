@@ -26,7 +26,7 @@ CERTIFICATES = [
         claim="fraboni2022:thm-1.claim-R.fixed",
         links=[_zero(FAIR_RESIDUAL), _zero(facts.FAIR_OPTIMUM), _zero(facts.SHARES)],
     ),
-    Combination(claim="fraboni2022:thm-1.claim-R.same", relaxed=(), links=[_zero(facts.SYNC_RESIDUAL)]),
+    Combination(claim="fraboni2022:thm-1.claim-R.same", relaxed=[], links=[_zero(facts.SYNC_RESIDUAL)]),
     Combination(
         claim="fraboni2022:thm-2.claims.fixed",
         links=[_zero(FAIR_RESIDUAL), _zero(facts.FAIR_MISFITS), _zero(facts.FAIR_MEAN_GAP)],
@@ -52,7 +52,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim="fraboni2022:claim.W1.equivalent",
-        relaxed=(),
+        relaxed=[],
         links=[_zero(facts.SYNC_CHI), _zero(facts.SYNC_WINDOW, B**2 * K * tilde_eta)],
     ),
     Combination(
