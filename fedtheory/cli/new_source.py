@@ -36,7 +36,7 @@ x, y = sp.symbols("x y", real=True)
 POINTS = {x: q.point, y: q.second_point}
 
 CLAIMS = (
-    Claim(
+    *Claim(
         id="$key:lemma-1",
         kind="inequality",
         title="The square of a sum",
@@ -47,18 +47,7 @@ CLAIMS = (
         place="points",
         note="As printed; the inner product of the two is lost, and it may be positive.",
         verdict="refuted",
-    ),
-    Claim(
-        id="$key:lemma-1.fixed",
-        kind="inequality",
-        title="The square of a sum, repaired",
-        lhs=norm_sq(x + y),
-        rhs=2 * norm_sq(x) + 2 * norm_sq(y),
-        where=POINTS,
-        place="points",
-        corrects="$key:lemma-1",
-        verdict="proved",
-    ),
+    ).with_repair(rhs=2 * norm_sq(x) + 2 * norm_sq(y), verdict="proved"),
 )
 '''
 

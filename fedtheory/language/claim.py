@@ -9,7 +9,7 @@ verdict, the page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -120,8 +120,8 @@ class Rate:
 class Claim(Shown):
     """One statement of a source, or of a user.
 
-    Give `lhs` and `rhs` (with `relation`) for a plain statement, `chain` for
-    several links ``a <= b == c``, `rate` for an O(.) statement, or
+    Give `lhs` and `rhs` (with `relation`) or `chain`, with one link ``a <= b``
+    or several ``a <= b == c``, `rate` for an O(.) statement, or
     `implemented_by` for a definition, algorithm or assumption.
     """
 
@@ -133,7 +133,7 @@ class Claim(Shown):
     relation: Operator = "<="
     rhs: Expr | Quantity | None = None
     chain: Sequence[Expr | Quantity | str] = ()
-    """Expressions and operators in turn, for statements of several links."""
+    """Expressions and operators in turn; one link is the same as `lhs`, `relation` and `rhs`."""
     also: Sequence[Relation] = ()
     """Further relations that the statement makes."""
     rate: Rate | None = None
@@ -245,6 +245,18 @@ class Claim(Shown):
                 condition for condition in self.conditions if condition is not True and condition is not sp.true
             )
             object.__setattr__(self, "conditions", asked)
+        if isinstance(self.chain, Sequence) and len(self.chain) == 3 and not isinstance(self.chain, str):
+            for name, value in zip(("lhs", "relation", "rhs", "chain"), (*self.chain, ()), strict=True):
+                object.__setattr__(self, name, value)
+
+    def with_repair(self, **changed: Any) -> tuple[Claim, Claim]:
+        """This claim as printed, and its repair, ``id.fixed``: it says the same, but for what is given here.
+
+        What is said about the print only, such as a note, does not go over to the repair.
+        """
+        said = {"id": f"{self.id}.fixed", "title": f"{self.title}, repaired", "locator": f"{self.locator}, repaired"}
+        of_the_print = dict.fromkeys(("printed", "implemented_by", "fault", "sharpens", "verdict"))
+        return self, replace(self, **{**said, "corrects": self.id, "note": "", **of_the_print, **changed})
 
     def unbound_symbols(self) -> set[sp.Symbol]:
         """Symbols with no meaning: neither in `where` nor in `for_all`."""

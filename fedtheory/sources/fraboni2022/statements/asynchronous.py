@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Rate, Relation
+from fedtheory.language.claim import Rate, Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.hardware import (
     ASYNC,
     COUNTED,
@@ -45,13 +44,13 @@ NOTATION = HARDWARE | {
     error: q.mean_server_suboptimality,
 }
 
-claim = partial(Claim, where=NOTATION)
+claim = Statements(NOTATION)
 
 root = sp.sqrt(K * N)
 ratio = tau_M / tau_0
 _CHOSEN = {tau: (1, 64), N: (65536,)}
-literature_claim = partial(
-    Claim, where={s: n for s, n in NOTATION.items() if s not in (tau, N, M, K)}, for_all=_CHOSEN, assumptions=SCHEME
+literature_claim = Statements(
+    {s: n for s, n in NOTATION.items() if s not in (tau, N, M, K)}, for_all=_CHOSEN, assumptions=SCHEME
 )
 
 sync_substituted = at_learning_rate(theorem_3(alpha=1, beta=0, tau=0, window=1, residual=0, largest=1 / M))
@@ -79,34 +78,28 @@ _EPSILON_START = r"\frac1{\sqrt{KN}}\|\theta^0-\theta^*\|^2+\mathcal O\left(\fra
 _LITERATURE_A = Relation(noniid, "<=", 2 * (1 + ratio) * sp.sqrt(tau) / sp.sqrt(N) * _ALL)
 
 CLAIMS = [
-    numbers_claim(
+    numbers_claim.proved.inequality(
         id="fraboni2022:eq-33",
-        kind="inequality",
         title="Closed form of the bound for synchronous FedAvg",
         locator="(33)",
-        lhs=sync_substituted,
-        rhs=sync_epsilon,
+        chain=(sync_substituted, "<=", sync_epsilon),
         assumptions=(a.synchronous,),
         printed=(rf"\epsilon_{{FedAvg}}={_EPSILON_START}+\mathcal O\left(\frac1{{\sqrt{{KN}}}}\frac1M\Sigma\right)"),
         note=(
             "Compared: Theorem 3 with the first column of Table 2, at $\\eta_l=1/\\sqrt{KN}$, against the print, all "
             "hidden constants one.  They differ by $(K-1)^2/(KN)\\le(K-1)/N$ only."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="fraboni2022:eq-33.rate",
-        kind="rate",
         title="The exact error of synchronous FedAvg",
         locator="(33), along growing N",
         rate=Rate(measured=error, order=sync_epsilon, variable=N, step_size=1 / root),
         assumptions=(a.full_rounds,),
         note="The error of the server's models, the part k = 0 of the left side of Theorem 3.",
-        verdict="asymptotic",
     ),
-    claim(
+    claim.proved.inequality(
         id="fraboni2022:eq-34",
-        kind="inequality",
         title="Staleness in asynchronous FedAvg",
         locator="(34)",
         chain=(tau, "<=", others, "<=", 2 * ratio * (M - 1)),
@@ -117,17 +110,13 @@ CLAIMS = [
             "2\\tau_M/\\tau_0$ times.  With 1 it fails: with times (2, 3), one report at a time, the slower client "
             "is up to 2 updates behind, more than 3/2."
         ),
-        verdict="proved",
     ),
     *tied(
-        claim(
+        claim.refuted.identity(
             id="fraboni2022:eq-35",
-            kind="identity",
             title="Smallest window of asynchronous FedAvg",
             locator="(35)",
-            lhs=W,
-            relation="==",
-            rhs=period_reports,
+            chain=(W, "==", period_reports),
             also=(Relation(count_i * period_reports, "==", N * nu_period / tau_i),),
             assumptions=(*ASYNC, a.whole_cycles),
             printed=(
@@ -138,7 +127,6 @@ CLAIMS = [
                 "At each multiple of $\\nu$ all clients are done at once.  With times (1, 2) and ties together the "
                 "window has 2 updates, not 3."
             ),
-            verdict="refuted",
         ),
         note=(
             "The window is the smallest divisor of N with equal weights in every block.  There is no smaller one: the "
@@ -147,9 +135,8 @@ CLAIMS = [
         needs=COUNTED,
     ),
     *tied(
-        claim(
+        claim.refuted.inequality(
             id="fraboni2022:eq-35.bounds",
-            kind="inequality",
             title="Bounds on the window",
             locator="after (35)",
             chain=(M, "<=", W, "<=", M * nu_period / tau_0),
@@ -164,20 +151,16 @@ CLAIMS = [
                 r"\nu/\tau_i\le(\tau_M)^{M-1},\ W=\mathcal O(M(\tau_M)^{M-1})"
             ),
             note="With identical times and ties together every update has all clients, $W=1$.",
-            verdict="refuted",
         ),
         note="All hold with the constant one, for any whole times; identical times make the first chain equalities.",
         needs=COUNTED,
     ),
     *tied(
-        claim(
+        claim.refuted.condition(
             id="fraboni2022:eq-36",
-            kind="condition",
             title="Weights of asynchronous FedAvg",
             locator="(36)",
-            lhs=q_i,
-            relation="==",
-            rhs=nu_period / tau_i / period_reports * d_i,
+            chain=(q_i, "==", nu_period / tau_i / period_reports * d_i),
             also=(
                 Relation(d_i, "==", rate * tau_i * q_i),
                 Relation(beta, "==", d_max),
@@ -194,34 +177,26 @@ CLAIMS = [
                 "ties together there are fewer updates than $\\sum_i\\nu/\\tau_i$ in a cycle: with times (1, 2) and "
                 "$p_i=1/2$ these weights give $q_i=3/4$."
             ),
-            verdict="refuted",
         ),
         note="The last relation is the bound on $\\beta$: for $p_i=1/M$ the largest weight is the slowest client's.",
     ),
-    claim(
+    claim.supported.condition(
         id="fraboni2022:eq-36.proportional",
-        kind="condition",
         title="Weights proportional to the update times",
         locator="after (36)",
-        lhs=qt_i,
-        relation="==",
-        rhs=p_i,
+        chain=(qt_i, "==", p_i),
         also=(Relation(optimum_moved**2, "==", 0),),
         assumptions=(*ASYNC, a.whole_cycles),
         conditions=[sp.Eq(d_i * ClientSum(tau_i * p_i), tau_i * p_i * ClientSum(d_i))],
         printed=r"\eta_gd_i\propto\tau_ip_i\Rightarrow\text{asynchronous FL converges to its optimum}",
         note="The share of each client over a cycle, and the surrogate's optimum; true for both readings of ties.",
-        verdict="supported",
     ),
     *tied(
-        claim(
+        claim.refuted.identity(
             id="fraboni2022:eq-37",
-            kind="identity",
             title="Residual of asynchronous FedAvg",
             locator="(37)",
-            lhs=R_L,
-            relation="==",
-            rhs=mean_gap,
+            chain=(R_L, "==", mean_gap),
             also=(Relation(round_gap, "==", ClientSum(q_in * gap_i)),),
             assumptions=(*ASYNC, a.whole_cycles),
             conditions=[TIME_BASED],
@@ -233,17 +208,14 @@ CLAIMS = [
                 "Also checked update by update.  Where several clients report together, $\\mathcal L^n$ is a sum whose "
                 "least value lies above the sum of the clients' least values."
             ),
-            verdict="refuted",
         ),
         note="In general with $p_i$ in the place of $1/M$; with ties together it is an upper bound.",
     ),
-    numbers_claim(
+    *numbers_claim.refuted.inequality(
         id="fraboni2022:eq-38",
-        kind="inequality",
         title="Closed form of the bound for asynchronous FedAvg",
         locator="(38)",
-        lhs=async_substituted,
-        rhs=async_epsilon,
+        chain=(async_substituted, "<=", async_epsilon),
         assumptions=CYCLES,
         printed=(
             rf"\epsilon_{{Async}}={_EPSILON_START}+\mathcal O\left(\frac{{\tau_M}}{{\tau_0}}\frac1{{\sqrt{{KN}}}}"
@@ -255,23 +227,14 @@ CLAIMS = [
             "hidden constants one.  $\\epsilon_W=\\mathcal O(\\eta_g\\eta_l(W-1)K)$ is $\\sqrt{K/N}(W-1)$: the print "
             "lost a factor K, which no constant replaces.  The second term lacks R, which the fourth covers."
         ),
-        verdict="refuted",
-    ),
-    numbers_claim(
-        id="fraboni2022:eq-38.fixed",
-        kind="inequality",
+    ).with_repair(
         title="Closed form for asynchronous FedAvg with the factor K",
-        locator="(38), repaired",
-        lhs=async_substituted,
         rhs=async_epsilon_fixed,
-        assumptions=CYCLES,
         note="The last term is $\\mathcal O(\\sqrt{K/N}(W-1))$, the second $\\mathcal O(\\frac{K-1}N[R+\\Sigma])$.",
-        corrects="fraboni2022:eq-38",
         verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="fraboni2022:eq-38.rate",
-        kind="rate",
         title="The exact error of asynchronous FedAvg",
         locator="(38), along growing N",
         rate=Rate(measured=error, order=1 / root, variable=N, step_size=1 / root),
@@ -281,12 +244,10 @@ CLAIMS = [
             "As N grows all terms of (38) are $\\mathcal O(1/\\sqrt N)$, and so is the exact error of the server's "
             "models on exact ladders, with both readings of ties."
         ),
-        verdict="asymptotic",
     ),
     *tied(
-        claim(
+        claim.refuted.identity(
             id="fraboni2022:eq-39",
-            kind="identity",
             title="Aggregations of asynchronous and synchronous FedAvg",
             locator="(39)",
             chain=(N, "==", T * rate, ">=", M * T / tau_M),
@@ -296,17 +257,14 @@ CLAIMS = [
                 r"\text{at least }M\text{ times more than }T/\tau_M\text{ of synchronous FedAvg}"
             ),
             note="Identical clients that tie report together: then both schemes make the same number of updates.",
-            verdict="refuted",
         ),
         needs=(),
     ),
-    literature_claim(
+    *literature_claim.refuted.condition(
         id="fraboni2022:claim.literature",
-        kind="condition",
         title="Rates of the literature",
         locator="Section 4.3, comparison with the literature",
-        lhs=_LITERATURE_A.left,
-        rhs=_LITERATURE_A.right,
+        chain=(_LITERATURE_A.left, "<=", _LITERATURE_A.right),
         also=(
             Relation(iid_async.subs(M, sp.sqrt(N)), "<=", 16 / sp.sqrt(N) * _IID),
             Relation(slow_step, "<=", 16 * (tau / N + 1 / sp.sqrt(N)) * (theta0_distance**2 + Sigma_star)),
@@ -322,15 +280,8 @@ CLAIMS = [
             "$(\\tau_M/\\tau_0)^3\\frac KNM^2\\Sigma$ of (38) stays constant.  Nor the third: $1/(\\eta_lKN)=\\tau/"
             "\\sqrt N$ is larger than both printed terms."
         ),
-        verdict="refuted",
-    ),
-    literature_claim(
-        id="fraboni2022:claim.literature.fixed",
-        kind="condition",
+    ).with_repair(
         title="Rates that the bounds do give",
-        locator="Section 4.3, comparison with the literature, repaired",
-        lhs=_LITERATURE_A.left,
-        rhs=_LITERATURE_A.right,
         also=(
             Relation(iid_async.subs(M, N ** sp.Rational(1, 4)), "<=", _IID / sp.sqrt(N)),
             Relation(slow_step, "<=", 2 * tau / sp.sqrt(N) * (theta0_distance**2 + Sigma_star)),
@@ -341,7 +292,6 @@ CLAIMS = [
             "$1/\\sqrt N+(\\tau/N)^{2/3}$: its staleness term is quadratic in $\\tau$, where Stich and Karimireddy "
             "have a linear one."
         ),
-        corrects="fraboni2022:claim.literature",
         verdict="supported",
     ),
 ]

@@ -85,44 +85,34 @@ CONVERGENCE: dict[sp.Symbol, q.Notion] = {
 }
 
 CLAIMS = [
-    claim(
+    claim.assumption(
         id="fraboni2022:assumption-1",
-        kind="assumption",
         title="Smoothness",
         locator="Assumption 1",
-        lhs=norm_sq(Gradient(L_i, x) - Gradient(L_i, y)),
-        rhs=L**2 * norm_sq(x - y),
+        chain=(norm_sq(Gradient(L_i, x) - Gradient(L_i, y)), "<=", L**2 * norm_sq(x - y)),
         where=CONVERGENCE,
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"\forall i\in\{1,\dots,n\},\ \|\nabla\mathcal L_i(x)-\nabla\mathcal L_i(y)\|\le L\|x-y\|",
         note="Squared.  There are M clients, not n.",
         implemented_by="fedtheory.language.assumptions:smooth",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="fraboni2022:assumption-2",
-        kind="assumption",
         title="Convexity",
         locator="Assumption 2",
-        lhs=Value(L_i, x),
-        relation=">=",
-        rhs=Value(L_i, y) + inner(Gradient(L_i, y), x - y),
+        chain=(Value(L_i, x), ">=", Value(L_i, y) + inner(Gradient(L_i, y), x - y)),
         where=CONVERGENCE,
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"\mathcal L_i\text{ is convex}",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="fraboni2022:assumption-3",
-        kind="assumption",
         title="Unbiased gradients",
         locator="Assumption 3",
-        lhs=Expectation(inner(noise, local - theta_star)),
-        relation="==",
-        rhs=0,
+        chain=(Expectation(inner(noise, local - theta_star)), "==", 0),
         also=(Relation(Expectation(inner(noise, received - theta_bar)), "==", 0),),
         where=CONVERGENCE,
         place="step",
@@ -130,11 +120,9 @@ CLAIMS = [
         printed=r"\mathbb E_{z_i}[g_i(x)]=\nabla\mathcal L_i(x)",
         note="The noise $\\epsilon_i=g_i-\\nabla\\mathcal L_i$ is uncorrelated with what a client knows.",
         implemented_by="fedtheory.language.assumptions:unbiased_gradients",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="fraboni2022:assumption-4",
-        kind="assumption",
         title="Finite answering time",
         locator="Assumption 4",
         chain=(stale, "<=", tau, "<=", N - 1),
@@ -143,16 +131,12 @@ CLAIMS = [
         printed=r"\tau\coloneqq\max_{i,n}(n-\rho_i(n)),\quad\mathbb P(\tau<\infty)=1",
         note="In N updates it is at most N - 1.",
         implemented_by="fedtheory.language.assumptions:finite_answering_time",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.assumption(
         id="fraboni2022:assumption-5",
-        kind="assumption",
         title="Covariance of the weights",
         locator="Assumption 5",
-        lhs=alpha,
-        relation="<",
-        rhs=1,
+        chain=(alpha, "<", 1),
         where=CONVERGENCE,
         conditions=[M >= 2],
         assumptions=SCHEME,
@@ -165,19 +149,12 @@ CLAIMS = [
             "$\\alpha=1$ is forced; where one client is sampled at a time, $\\alpha=0$ is.  The interval is open."
         ),
         implemented_by="fedtheory.language.assumptions:weight_covariance",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:assumption-5.fixed",
-        kind="assumption",
+    ).with_repair(
         title="Covariance of the weights, with the closed interval",
-        locator="Assumption 5, repaired",
         chain=(0, "<=", alpha, "<=", 1),
-        where=CONVERGENCE,
-        assumptions=SCHEME,
         note="All that is used of alpha, in Appendix A, is that it is at most one.",
-        corrects="fraboni2022:assumption-5",
         implemented_by="fedtheory.language.assumptions:weight_covariance",
+        conditions=(),
         verdict="definition",
     ),
 ]

@@ -28,13 +28,11 @@ BOUND = fixed_94.subs(R_L, 0)
 """The repaired (94) where all updates have the same optimum."""
 
 CLAIMS = [
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:cor-1",
-        kind="bound",
         title="Corollary 1",
         locator="Corollary 1, (20)",
-        lhs=loss,
-        rhs=EPSILON_F + explicit_terms(),
+        chain=(loss, "<=", EPSILON_F + explicit_terms()),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, a.fair_types),
@@ -47,64 +45,48 @@ CLAIMS = [
             "where $q(n)$ is small the models move little, and after many updates $\\epsilon_F$ is smaller than the "
             "loss.  In the proof $W_n=\\emptyset$ should be its complement."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:cor-1.fixed",
-        kind="bound",
+    ).with_repair(
         title="Corollary 1 with the factor q(n), for given weights and noise that does not depend on the model",
         locator="Corollary 1, repaired",
         lhs=least_q * loss,
-        rhs=EPSILON_F + explicit_terms(),
         also=(
             Relation(q_n * loss_n, "==", Z_n),
             Relation(chi_n, "==", 0),
             Relation(apart, "==", 0),
             Relation(missing_n, "==", 0),
         ),
-        where=CONVERGENCE,
-        conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.fair_types),
         note=(
             "$\\mathcal L^n=q(n)\\mathcal L$ and $\\bar\\theta^n=\\theta^*$, so that R = 0 and the repaired Theorem 1 "
             "applies."
         ),
-        corrects="fraboni2022:cor-1",
         verdict="supported",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:cor-1.update",
-        kind="step",
         title="The loss in one update, for fair types",
         locator="proof of Corollary 1",
-        lhs=least_q * loss_n,
-        rhs=Z_n,
+        chain=(least_q * loss_n, "<=", Z_n),
         where=CONVERGENCE,
         assumptions=(*SCHEME, a.convex_and_smooth, a.somebody_reports, a.fair_types),
         note="$\\mathcal L^n=q(n)\\mathcal L$.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:cor-1.random-weights",
-        kind="bound",
         title="Corollary 1 with the factor q(n), for random weights, any server step and smooth samples",
         locator="Corollary 1, from the repaired steps",
-        lhs=least_q * loss,
-        rhs=BOUND,
+        chain=(least_q * loss, "<=", BOUND),
         where={**CONVERGENCE, **OF_SAMPLES},
         conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.somebody_reports, a.fair_types),
         note="With the repaired (94) for (93), in which R = 0.",
         corrects="fraboni2022:cor-1",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:cor-1.iid",
-        kind="condition",
         title="Identical data",
         locator="below Corollary 1",
-        lhs=least_q * loss,
-        rhs=EPSILON_F + explicit_terms(),
+        chain=(least_q * loss, "<=", EPSILON_F + explicit_terms()),
         also=(Relation(st_jn, "==", r_j), Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
@@ -118,45 +100,27 @@ CLAIMS = [
             "Its noise terms vanish with the step size only; $q(n)>0$ and the step size of Theorem 1 are needed, and "
             "what Theorem 1 lacks is missing here as well."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:cor-1.iid.fixed",
-        kind="condition",
+    ).with_repair(
         title="Identical data, for given weights and noise that does not depend on the model",
-        locator="below Corollary 1, repaired",
-        lhs=least_q * loss,
-        rhs=EPSILON_F + explicit_terms(),
-        also=(Relation(st_jn, "==", r_j), Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
-        where=CONVERGENCE,
-        conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.one_type, a.somebody_reports),
-        corrects="fraboni2022:cor-1.iid",
         verdict="supported",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:cor-1.noniid",
-        kind="condition",
         title="Fair types are a weaker condition than fair clients",
         locator="below Corollary 1",
-        lhs=st_jn,
-        relation="==",
-        rhs=r_j,
+        chain=(st_jn, "==", r_j),
         where=CONVERGENCE,
         conditions=[sp.Eq(q_in, p_i)],
         assumptions=(a.synchronous,),
         printed=r"\tilde s_j(n)=r_j\text{ is weaker than }q_i(n)=p_i",
         note="Sums over a type of both sides, with $q(n)=\\sum_ip_i=1$.  Example 1 has the one without the other.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:cor-1.noniid.required",
-        kind="condition",
         title="Fair clients are required in every update",
         locator="below Corollary 1",
-        lhs=qt_in,
-        relation="==",
-        rhs=p_i,
+        chain=(qt_in, "==", p_i),
         where=CONVERGENCE,
         conditions=[sp.Eq(apart, 0)],
         assumptions=(a.fair_types,),
@@ -164,20 +128,11 @@ CLAIMS = [
             r"\text{ensuring FL convergence to its optimum requires at every optimization round }\tilde q_i(n)=p_i"
         ),
         note="Pairs of clients that take turns have the right optimum, but not these weights.",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:cor-1.noniid.required.fixed",
-        kind="condition",
+    ).with_repair(
         title="Fair types suffice for the right optimum",
-        locator="below Corollary 1, repaired",
-        lhs=apart**2,
-        relation="==",
-        rhs=0,
-        where=CONVERGENCE,
-        assumptions=(a.fair_types,),
+        chain=(apart**2, "==", 0),
         note="$\\bar\\theta=\\theta^*$ whatever the shares of single clients; they are one way to have fair types.",
-        corrects="fraboni2022:cor-1.noniid.required",
         verdict="proved",
+        conditions=(),
     ),
 ]

@@ -77,14 +77,11 @@ _WEIGHTS = (
 )
 
 EXAMPLE_1 = [
-    claim(
+    *claim.refuted.limit(
         id="fraboni2022:example-1",
-        kind="limit",
         title="Example 1: convergence of pairs that take turns",
         locator="Example 1, below (22)",
-        lhs=V_last,
-        relation="<",
-        rhs=V_first,
+        chain=(V_last, "<", V_first),
         where=EXAMPLES,
         conditions=[V_first > 0],
         assumptions=(a.turns_of_pairs,),
@@ -95,36 +92,23 @@ EXAMPLE_1 = [
             "printed: for $\\eta_l=3/2$ and K = 1, $\\phi>1$ and the errors grow.  The print also has both "
             "$q_2^{2n}=1/2$ and $q_2^{2n}=0$, and both $q_3^{2n+1}=1/2$ and $q_3^{2n+1}=0$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:example-1.fixed",
-        kind="limit",
+    ).with_repair(
         title="Example 1: convergence for phi between 0 and 1",
         locator="Example 1, repaired",
-        lhs=V_last,
-        relation="<",
-        rhs=V_first,
         also=(Relation(end_sq, "<=", _energy_bound() * theta0_sq**2),),
-        where=EXAMPLES,
         conditions=[*BETWEEN, V_first > 0],
-        assumptions=(a.turns_of_pairs,),
         note=(
             "The roots of $r^2-r+\\phi$ lie inside the unit circle exactly for $0<\\phi<1$, which holds for "
             "$0<\\eta_l<1$.  The distance falls like $\\phi^{n/2}$ for $\\phi>1/4$ and at least like $(1-\\phi)^n$ "
             "below."
         ),
-        corrects="fraboni2022:example-1",
         verdict="supported",
     ),
-    claim(
+    claim.supported.identity(
         id="fraboni2022:example-1.recursion",
-        kind="identity",
         title="Example 1: weights and recursion",
         locator="Example 1, (21)-(22)",
-        lhs=residual,
-        relation="==",
-        rhs=0,
+        chain=(residual, "==", 0),
         also=(Relation(V_last, "==", step ** (N - 1) * V_first), *_WEIGHTS),
         where=EXAMPLES,
         assumptions=(a.turns_of_pairs,),
@@ -133,19 +117,15 @@ EXAMPLE_1 = [
             r"\tfrac12[q_i^{2n}+q_i^{2n+1}]=p_i"
         ),
         note="Four clients with equal times and a buffer of two; types in the order 1, 2, 1, 2.",
-        verdict="supported",
     ),
 ]
 
 EXAMPLE_2 = [
-    claim(
+    *claim.refuted.limit(
         id="fraboni2022:example-2",
-        kind="limit",
         title="Example 2: the limit of two clients that take turns",
         locator="Example 2, (30)",
-        lhs=a_sq,
-        relation="==",
-        rhs=0,
+        chain=(a_sq, "==", 0),
         also=(Relation(b_sq, "==", 0),),
         where=EXAMPLES,
         conditions=STABLE,
@@ -156,50 +136,33 @@ EXAMPLE_2 = [
             "one, $\\bar\\theta$.  Unless the optima agree they differ: a client's update at its own turn does not "
             "vanish at $\\bar\\theta$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:example-2.fixed",
-        kind="limit",
+    ).with_repair(
         title="Example 2: a limit cycle of two points",
         locator="Example 2, repaired",
-        lhs=b_sq,
-        relation="==",
-        rhs=odd_offset() ** 2 * apart_sq,
+        chain=(b_sq, "==", odd_offset() ** 2 * apart_sq),
         also=(Relation(a_sq, "==", (q_1 / q_2 * odd_offset()) ** 2 * apart_sq), Relation(cycle_rest, "==", 0)),
-        where=EXAMPLES,
-        conditions=STABLE,
-        assumptions=(a.turns_of_clients,),
         note=(
             "The left sides solve the linear equations of the cycle.  The errors from it obey "
             "$E_{n+4}-\\operatorname{tr}E_{n+2}+\\det E_n=0$, whose roots lie inside the unit circle for "
             "$q_1q_2\\phi^2<1$ and $(1-q_1\\phi)(1-q_2\\phi)>-1$.  Both points tend to the printed one as "
             "$\\phi\\to0$, at the distance O(phi)."
         ),
-        corrects="fraboni2022:example-2",
         verdict="supported",
     ),
-    claim(
+    claim.supported.identity(
         id="fraboni2022:example-2.mean",
-        kind="identity",
         title="Example 2: the mean over the cycle",
         locator="Example 2, (30)",
-        lhs=mean_sq,
-        relation="==",
-        rhs=((q_2 - q_1) / (2 * q_2) * odd_offset()) ** 2 * apart_sq,
+        chain=(mean_sq, "==", ((q_2 - q_1) / (2 * q_2) * odd_offset()) ** 2 * apart_sq),
         where=EXAMPLES,
         assumptions=(a.turns_of_clients,),
         note="The mean of the two points is the printed limit for equal weights only, or for equal optima.",
-        verdict="supported",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:example-2.iff",
-        kind="condition",
         title="Example 2: when the limit is the optimum",
         locator="below (30)",
-        lhs=bias**2,
-        relation="==",
-        rhs=0,
+        chain=(bias**2, "==", 0),
         where=EXAMPLES,
         conditions=[sp.Eq(share_mean, p_i)],
         assumptions=(a.turns_of_clients,),
@@ -208,20 +171,11 @@ EXAMPLE_2 = [
             "With the tildes of Section 2.5 the condition always holds: in each update one client has the share 1.  "
             "The printed limit is the optimum for $q_1=q_2$ only."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:example-2.iff.fixed",
-        kind="condition",
+    ).with_repair(
         title="Example 2: the printed limit is the optimum if and only if the window's shares are the importances",
-        locator="below (30), repaired",
-        lhs=bias**2,
-        relation="==",
         rhs=(q_1 / (q_1 + q_2) - p_1) ** 2 * apart_sq,
-        where=EXAMPLES,
-        assumptions=(a.turns_of_clients,),
         note="Normalised over the window and not in each update; for equal optima any weights will do.",
-        corrects="fraboni2022:example-2.iff",
         verdict="supported",
+        conditions=(),
     ),
 ]

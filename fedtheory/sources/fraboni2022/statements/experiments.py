@@ -31,9 +31,8 @@ NOTATION = WHERE | {
 
 
 CLAIMS = [
-    claim(
+    claim.experiment(
         id="fraboni2022:experiments.setup",
-        kind="experiment",
         title="The experiments' problems, hardware and weights",
         locator="Section 5.1",
         printed=r"p_i=\tfrac1M;\ \text{MNIST, MNIST-shard, CIFAR-10 } (\mathrm{Dir}(0.1)),\text{ Shakespeare};\ FX:"
@@ -45,9 +44,8 @@ CLAIMS = [
         "reports five times as often as the slowest.",
         verdict="definition",
     ),
-    claim(
+    claim.experiment(
         id="fraboni2022:fig-2",
-        kind="experiment",
         title="Figure 2: identical and time-based weights, asynchronous",
         locator="Figure 2",
         printed=r"\text{Time-based reaches the smaller loss of (2) and the smaller spread; Identical is faster at "
@@ -56,9 +54,8 @@ CLAIMS = [
         note="A finding, not a theorem: which parts of it reproduce on the digits is computed from the two runs.",
         verdict="definition",
     ),
-    claim(
+    claim.experiment(
         id="fraboni2022:fig-3",
-        kind="experiment",
         title="Figure 3: the amount of local work",
         locator="Figure 3",
         printed=r"\text{as }K\text{ grows from 1 to 25 the loss first falls, then rises, its variance increases "
@@ -68,9 +65,8 @@ CLAIMS = [
         "the step size that is best for Identical with one local step.",
         verdict="definition",
     ),
-    claim(
+    claim.experiment(
         id="fraboni2022:fig-4",
-        kind="experiment",
         title="Figure 4: synchronous, asynchronous, and FedFix-0.5",
         locator="Figure 4",
         printed=r"\text{FedFix-0.5 always beats synchronous FedAvg; synchronous always beats asynchronous under "
@@ -79,30 +75,23 @@ CLAIMS = [
         note="The text calls F0 heterogeneous hardware; in F0 all clients are alike, and the sentence is read so.",
         verdict="definition",
     ),
-    claim(
+    claim.refuted.identity(
         id="fraboni2022:fig-4.F0",
-        kind="identity",
         title="FedFix-0.5 under F0, as printed",
         locator="Section 5.2.3, last paragraph",
-        lhs=half_time_loss,
-        relation="==",
-        rhs=asynchronous_loss,
+        chain=(half_time_loss, "==", asynchronous_loss),
         assumptions=(a.half_of_one_time, a.time_based),
         where=NOTATION,
         printed=r"\text{FedFix-0.5 behaves as asynchronous FL but with an higher server learning rate }\eta_g=2",
         note="Every second model of FedFix-0.5 against asynchronous FL with twice the server step size, clients that "
         "finish together in one update. The closed form (36) gives $d_i=Mp_i$ to clients that are all alike, and "
         "(40) gives $2p_i$: the two runs agree for one client only.",
-        verdict="refuted",
     ),
-    claim(
+    claim.supported.identity(
         id="fraboni2022:fig-4.F0.sync",
-        kind="identity",
         title="FedFix-0.5 under F0 is synchronous FedAvg with twice the server step size",
         locator="Section 5.2.3, last paragraph",
-        lhs=half_time_loss,
-        relation="==",
-        rhs=synchronous_loss,
+        chain=(half_time_loss, "==", synchronous_loss),
         also=(Relation(moment_gap, "==", sp.S.Zero),),
         assumptions=(a.half_of_one_time, a.time_based),
         where=NOTATION,
@@ -110,11 +99,9 @@ CLAIMS = [
         note="Both sides are computed with their own clocks: FedFix with empty updates, weights (40), and models that "
         "are one update old when they are used, against rounds that wait for everybody, with $d_i=p_i$. All first and "
         "second moments of $\\theta^{2n}$ agree as well, not only the losses.",
-        verdict="supported",
     ),
-    claim(
+    claim.experiment(
         id="fraboni2022:fig-5-7",
-        kind="experiment",
         title="Figures 5 to 7: several step sizes",
         locator="Appendix D, Figures 5 to 7",
         printed=r"\text{for small }\eta_l\text{ asynchronous beats FedFix beats synchronous; with larger }\eta_l"

@@ -29,13 +29,11 @@ FACTOR = (8 * L * chi_max + 4 * L) / least_q
 THEOREM_2 = FACTOR * (R_L + EPSILON_F + explicit_terms()) + 8 * L * biased + 8 * L * missing
 
 CLAIMS = [
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:thm-2",
-        kind="bound",
         title="Theorem 2",
         locator="Theorem 2, (17)-(19)",
-        lhs=gradients,
-        rhs=THEOREM_2,
+        chain=(gradients, "<=", THEOREM_2),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, a.somebody_reports),
@@ -50,28 +48,17 @@ CLAIMS = [
             "numbers and L: the proof takes the maximum of $q(n)$, where $1/q(n)$ enters.  It inherits what Theorem 1 "
             "lacks: the smoothness of single samples, and a factor K for sampled clients."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-2.fixed",
-        kind="bound",
+    ).with_repair(
         title="Theorem 2 for given weights and noise that does not depend on the model",
         locator="Theorem 2, repaired",
-        lhs=gradients,
-        rhs=THEOREM_2,
-        where=CONVERGENCE,
-        conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.somebody_reports),
-        corrects="fraboni2022:thm-2",
         verdict="supported",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:thm-2.update",
-        kind="bound",
         title="Theorem 2 before the mean over the updates",
         locator="Appendix B.2, with all factors",
-        lhs=gradient_n,
-        rhs=(8 * L * chi_n + 4 * L) / q_n * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n,
+        chain=(gradient_n, "<=", (8 * L * chi_n + 4 * L) / q_n * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n),
         where=CONVERGENCE,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
         note=(
@@ -79,41 +66,31 @@ CLAIMS = [
             "+2\\|\\nabla\\tilde{\\mathcal L}^n\\|^2$; Lemma 7 bounds the first square and the smoothness $q(n)L$ of "
             "$\\mathcal L^n$ the second.  The mean over n and (93) give Theorem 2 at any step size of Theorem 1."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:thm-2.update.largest",
-        kind="bound",
         title="Theorem 2 before the mean over the updates, with the largest factor",
         locator="Appendix B.2, with all factors",
-        lhs=gradient_n,
-        rhs=FACTOR * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n,
+        chain=(gradient_n, "<=", FACTOR * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n),
         where=CONVERGENCE,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:thm-2.random-weights",
-        kind="bound",
         title="Theorem 2 for random weights, any server step and smooth samples",
         locator="Theorem 2, from the repaired steps",
-        lhs=gradients,
-        rhs=FACTOR * (R_L + fixed_94) + 8 * L * biased + 8 * L * missing,
+        chain=(gradients, "<=", FACTOR * (R_L + fixed_94) + 8 * L * biased + 8 * L * missing),
         where={**CONVERGENCE, **OF_SAMPLES},
         conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
         note="With the repaired (94) for (93).",
         corrects="fraboni2022:thm-2",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:thm-2.claims",
-        kind="condition",
         title="Misrepresentation makes R and P positive",
         locator="below Theorem 2",
-        lhs=R_L,
-        relation=">",
-        rhs=0,
+        chain=(R_L, ">", 0),
         also=(Relation(biased, ">", 0),),
         where=CONVERGENCE,
         conditions=[misfit > 0],
@@ -123,51 +100,32 @@ CLAIMS = [
             "Fails for weights that are all scaled by $q(n)\\ne1$, for types that are misrepresented alike in every "
             "update (R), and for types that share a minimiser (both)."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-2.claims.fixed",
-        kind="condition",
+    ).with_repair(
         title="R, P and U vanish for fair types",
-        locator="below Theorem 2, repaired",
-        lhs=R_L,
         relation="==",
-        rhs=0,
         also=(Relation(biased, "==", 0), Relation(missing, "==", 0)),
-        where=CONVERGENCE,
         assumptions=(a.fair_types,),
         note="The converse holds: none of the three is positive unless $\\tilde s_j(n)\\ne r_j$ somewhere.",
-        corrects="fraboni2022:thm-2.claims",
         verdict="proved",
+        conditions=(),
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:thm-2.claims.missing",
-        kind="condition",
         title="A type that is missing makes U positive",
         locator="below Theorem 2",
-        lhs=missing,
-        relation=">",
-        rhs=0,
+        chain=(missing, ">", 0),
         where=CONVERGENCE,
         conditions=[absences >= 1],
         assumptions=(a.turns_of_clients,),
         printed=r"s_j(n)=0\Rightarrow U(\{\mathcal L^n\})>0",
         note="Not where the iterates are at the missing type's own minimiser.  Tried on two clients that take turns.",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-2.claims.missing.fixed",
-        kind="condition",
+    ).with_repair(
         title="U is positive only where a type is missing",
-        locator="below Theorem 2, repaired",
-        lhs=missing,
         relation="==",
-        rhs=0,
         also=(Relation(absences, "==", 0),),
-        where=CONVERGENCE,
         assumptions=(a.fair_types,),
         note="It is zero as well where each missing type is at its minimum in that update; it is never negative.",
-        corrects="fraboni2022:thm-2.claims.missing",
         verdict="proved",
+        conditions=(),
     ),
 ]

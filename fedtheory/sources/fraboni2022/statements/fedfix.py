@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
-from fedtheory.language.claim import Claim, Rate, Relation
+from fedtheory.language.claim import Rate, Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.asynchronous import NOTATION, error, period_reports, round_gap
 from fedtheory.sources.fraboni2022.statements.hardware import (
     COUNTED,
@@ -32,8 +31,8 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-claim = partial(Claim, where=NOTATION)
-numbers_claim = partial(Claim, where={s: n for s, n in NOTATION.items() if s not in FREE}, for_all=FREE)
+claim = Statements(NOTATION)
+numbers_claim = Statements({s: n for s, n in NOTATION.items() if s not in FREE}, for_all=FREE)
 
 root = sp.sqrt(K * N)
 ratio = tau_M / tau_0
@@ -50,14 +49,11 @@ async_last = (ratio / root + ratio**3 * K / N * M**2) * (mean_gap + Sigma_star) 
 """The last terms of (33), (42) and (38), with all constants one."""
 
 CLAIMS = [
-    claim(
+    *claim.refuted.identity(
         id="fraboni2022:fedfix.schedule",
-        kind="identity",
         title="Rounds, staleness and window of FedFix",
         locator="Section 4.4, before (40)",
-        lhs=count_i * N_i,
-        relation="==",
-        rhs=N,
+        chain=(count_i * N_i, "==", N),
         also=(Relation(W, "==", lcm_N), Relation(tau, "==", longest)),
         assumptions=FEDFIX_CYCLES,
         printed=(
@@ -68,30 +64,18 @@ CLAIMS = [
             "A client that reports in every update works on the newest model and has $n-\\rho_i(n)=0$, not 1: the "
             "staleness is one less than printed.  The reports and the window are as printed."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:fedfix.schedule.fixed",
-        kind="identity",
+    ).with_repair(
         title="Rounds, staleness and window of FedFix",
-        locator="Section 4.4, before (40), repaired",
-        lhs=count_i * N_i,
-        relation="==",
-        rhs=N,
         also=(Relation(W, "==", lcm_N), Relation(tau, "==", longest - 1)),
         assumptions=(*FEDFIX_CYCLES, *COUNTED),
         note="A client with $d_i=0$ has no part in the window.",
-        corrects="fraboni2022:fedfix.schedule",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.identity(
         id="fraboni2022:fedfix.alpha-beta",
-        kind="identity",
         title="Moments of the weights in FedFix",
         locator="Section 4.4, before (40)",
-        lhs=alpha,
-        relation="==",
-        rhs=1,
+        chain=(alpha, "==", 1),
         also=(Relation(beta, "==", 0),),
         assumptions=(*FEDFIX_CYCLES, a.several_clients),
         printed=(
@@ -102,33 +86,20 @@ CLAIMS = [
             "Independence gives $\\alpha=1$ and says nothing of $\\beta$.  With fixed times the weights are not random "
             "at all; a client that misses an update has $q_i(n)=0$ and brings $\\beta$ to its $d_i$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:fedfix.alpha-beta.fixed",
-        kind="identity",
+    ).with_repair(
         title="Moments of the weights in FedFix, over the clients that report",
-        locator="Section 4.4, before (40), repaired",
-        lhs=alpha,
-        relation="==",
-        rhs=1,
         also=(Relation(beta_S, "==", 0),),
-        assumptions=(*FEDFIX_CYCLES, a.several_clients),
         note=(
             "For fixed times.  With exponential ones $\\alpha=1$ holds as well, but "
             "$\\beta=\\max_id_ie^{-\\Delta t/\\tau_i}$."
         ),
-        corrects="fraboni2022:fedfix.alpha-beta",
         verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:eq-40",
-        kind="condition",
         title="Weights of FedFix",
         locator="(40)",
-        lhs=q_i,
-        relation="==",
-        rhs=p_i,
+        chain=(q_i, "==", p_i),
         also=(Relation(optimum_moved**2, "==", 0),),
         assumptions=(*FEDFIX_CYCLES, *SCHEME),
         conditions=[INTERVAL_BASED],
@@ -137,28 +108,20 @@ CLAIMS = [
             "With these weights the mean weights of a cycle are the importances, and the run minimises the federated "
             "problem; fixed update times only."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="fraboni2022:eq-40.necessary",
-        kind="identity",
         title="No other weights of FedFix will do",
         locator="(40), the converse",
-        lhs=d_i,
-        relation="==",
-        rhs=N_i * q_i,
+        chain=(d_i, "==", N_i * q_i),
         assumptions=FEDFIX_CYCLES,
         note="For any weights: $q_i=p_i$ exactly for those of (40).",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.limit(
         id="fraboni2022:fedfix.regimes",
-        kind="limit",
         title="Between synchronous and asynchronous FedAvg",
         locator="after (40), and after (42)",
-        lhs=N_i,
-        relation="==",
-        rhs=1,
+        chain=(N_i, "==", 1),
         also=(Relation(tau, "==", 0), Relation(W, "==", 1), Relation(alpha, "==", 0)),
         assumptions=(*FEDFIX_CYCLES, a.several_clients),
         conditions=[Delta_t >= tau_M],
@@ -172,13 +135,8 @@ CLAIMS = [
             "which is synchronous FedAvg with $\\alpha=1$ and not asynchronous FedAvg with $\\alpha=0$.  It should say "
             "$\\Delta t\\le\\tau_0$, or small."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:fedfix.regimes.fixed",
-        kind="limit",
+    ).with_repair(
         title="From synchronous towards asynchronous FedAvg as the interval shrinks",
-        locator="after (40), and after (42), repaired",
         chain=(sp.Max(1, tau_i / Delta_t), "<=", N_i, "<", tau_i / Delta_t + 1),
         also=(Relation(tau, "<", tau_M / Delta_t),),
         assumptions=FEDFIX,
@@ -187,16 +145,14 @@ CLAIMS = [
             "$\\Delta t\\ge\\tau_M$; and $d_i\\Delta t/(\\tau_ip_i)$ between 1 and $1+\\Delta t/\\tau_i$ where "
             "$\\Delta t\\ll\\tau_i$."
         ),
-        corrects="fraboni2022:fedfix.regimes",
         verdict="supported",
+        conditions=(),
     ),
-    claim(
+    claim.proved.inequality(
         id="fraboni2022:eq-41",
-        kind="inequality",
         title="Residual of FedFix",
         locator="(41)",
-        lhs=R_L,
-        rhs=mean_gap,
+        chain=(R_L, "<=", mean_gap),
         also=(Relation(round_gap, "<=", ClientSum(q_in * gap_i)),),
         assumptions=(*FEDFIX_CYCLES, *SCHEME),
         conditions=[INTERVAL_BASED],
@@ -206,15 +162,12 @@ CLAIMS = [
             r"\left[\mathcal L_i(\theta^*)-\mathcal L_i(\theta_i^*)\right]"
         ),
         note="The second relation is the step for each update; importances $p_i$ in the place of $1/M$.",
-        verdict="proved",
     ),
-    numbers_claim(
+    *numbers_claim.refuted.inequality(
         id="fraboni2022:eq-42",
-        kind="inequality",
         title="Closed form of the bound for FedFix",
         locator="(42)",
-        lhs=substituted,
-        rhs=fedfix_epsilon,
+        chain=(substituted, "<=", fedfix_epsilon),
         assumptions=FEDFIX_CYCLES,
         printed=(
             r"\epsilon_{FedFix}=\frac1{\sqrt{KN}}\mathbb E\left[\|\theta^0-x\|^2\right]+\mathcal O\left(\frac{K-1}N"
@@ -227,34 +180,23 @@ CLAIMS = [
             "of (40), at $\\eta_l=1/\\sqrt{KN}$, against the print, all hidden constants one.  As in (38), "
             "$\\epsilon_W$ lost its factor K."
         ),
-        verdict="refuted",
-    ),
-    numbers_claim(
-        id="fraboni2022:eq-42.fixed",
-        kind="inequality",
+    ).with_repair(
         title="Closed form for FedFix with the factor K",
-        locator="(42), repaired",
-        lhs=substituted,
         rhs=fedfix_epsilon_fixed,
-        assumptions=FEDFIX_CYCLES,
         note="The last term is $\\mathcal O(\\sqrt{K/N}(W-1))$.",
-        corrects="fraboni2022:eq-42",
         verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="fraboni2022:eq-42.rate",
-        kind="rate",
         title="The exact error of FedFix",
         locator="(42), along growing N",
         rate=Rate(measured=error, order=1 / root, variable=N, step_size=1 / root),
         assumptions=(a.fixed_intervals,),
         conditions=[INTERVAL_BASED],
         note="As N grows all terms of (42) are $\\mathcal O(1/\\sqrt N)$, and so is the error of the server's models.",
-        verdict="asymptotic",
     ),
-    numbers_claim(
+    *numbers_claim.refuted.inequality(
         id="fraboni2022:eq-42.ordering",
-        kind="inequality",
         title="Synchronous before FedFix before asynchronous, per update",
         locator="after (42)",
         chain=(sync_last, "<=", fedfix_last, "<=", async_last),
@@ -273,13 +215,8 @@ CLAIMS = [
             "$x^2/2$ with times (1, 2), $\\Delta t=1$, $\\eta_l=1/4$ and the weights of (40) are at 33/64 of the start "
             "after two updates, synchronous FedAvg at 36/64."
         ),
-        verdict="refuted",
-    ),
-    numbers_claim(
-        id="fraboni2022:eq-42.ordering.fixed",
-        kind="inequality",
+    ).with_repair(
         title="The order of the last terms for intervals that are not short",
-        locator="after (42), repaired",
         chain=(sync_last, "<=", fedfix_last.subs(R_L, mean_gap), "<=", async_last),
         assumptions=(*FEDFIX, *SCHEME),
         conditions=[Delta_t >= tau_0, lcm_N <= period_reports],
@@ -288,17 +225,14 @@ CLAIMS = [
             "$\\lceil\\tau_M/\\Delta t\\rceil<2\\tau_M/\\tau_0$, and a window not longer than that of (35).  "
             "The order is one of bounds, not of errors."
         ),
-        corrects="fraboni2022:eq-42.ordering",
         verdict="supported",
+        also=(),
     ),
-    claim(
+    claim.refuted.condition(
         id="fraboni2022:eq-42.identical",
-        kind="condition",
         title="Identical update times in FedFix",
         locator="end of Section 4.4",
-        lhs=tau,
-        relation="==",
-        rhs=0,
+        chain=(tau, "==", 0),
         also=(Relation(W, "==", 1),),
         assumptions=FEDFIX_CYCLES,
         conditions=[sp.Eq(tau_M, tau_0)],
@@ -307,11 +241,9 @@ CLAIMS = [
             "With $\\Delta t<\\tau_1$ everybody reports only every $\\lceil\\tau_1/\\Delta t\\rceil$ updates, the "
             "others are empty."
         ),
-        verdict="refuted",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:eq-42.identical.fixed",
-        kind="condition",
         title="When FedFix is synchronous",
         locator="end of Section 4.4, repaired",
         chain=(tau + 1, "==", longest, "<=", W, "==", lcm_N),
@@ -321,6 +253,5 @@ CLAIMS = [
             "for identical times as for others."
         ),
         corrects="fraboni2022:eq-42.identical",
-        verdict="proved",
     ),
 ]

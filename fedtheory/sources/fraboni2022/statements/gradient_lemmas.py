@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import lemma_3_proof
 from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, Z_nk, noise_sq, phi_nk, virtual_sq
 from fedtheory.sources.fraboni2022.statements.lemma_3 import SMALL_D, SMALL_D_XI, D_xi, L_xi, of_samples
@@ -27,7 +26,7 @@ where: dict[sp.Symbol, q.Notion] = lemma_3_proof.where | {
     mixed_change: q.mixed_gradient_change,
     mean_gradient_sq: q.mean_gradient_at_virtual_sq,
 }
-claim = partial(Claim, where=where)
+claim = Statements(where)
 
 gap_nk = Z_nk / q_n
 """L~^n(theta^{n,k}) - L~^n(thetabar^n)."""
@@ -63,12 +62,11 @@ _AT = r"[\tilde{\mathcal L}^n(\theta^{n,k})-\tilde{\mathcal L}^n(\bar\theta^n)]"
 _SAMPLES = "L is the largest curvature of an objective that is sampled."
 
 CLAIMS = [
-    claim(
+    claim.refuted.bound(
         id="fraboni2022:lemma-5",
         title="Second moment of the mean gradient",
         locator="Lemma 5, eq. (73)",
-        lhs=R,
-        rhs=12 * L**2 * tau * Q_past + 24 * L * Z / q_n + 3 * D * sigma_1 + 6 * sigma_2,
+        chain=(R, "<=", 12 * L**2 * tau * Q_past + 24 * L * Z / q_n + 3 * D * sigma_1 + 6 * sigma_2),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
         printed=rf"R(n)\le12L^2\tau{Q_past}+24Lq^{{-1}}(n)Z(n)+3D\sigma_1(n)+6\sigma_2(n)",
@@ -76,27 +74,22 @@ CLAIMS = [
             "It uses Lemma 3 without the factor q(n).  Mini-batches: a sample that is rougher than its client's "
             "objective has noise that L does not bound."
         ),
-        verdict="refuted",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:lemma-5.server-step",
         title="Second moment of the mean gradient, with the server's step",
         locator="Lemma 5, eq. (73), from the repaired (61)",
-        lhs=R,
-        rhs=12 * L_xi**2 * tau * Q_past + 24 * L_xi * Z / q_n + 6 * D_xi * sigma_1 + 6 * sigma_2,
+        chain=(R, "<=", 12 * L_xi**2 * tau * Q_past + 24 * L_xi * Z / q_n + 6 * D_xi * sigma_1 + 6 * sigma_2),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=f"With the D of the repaired Lemma 3, and twice the third term.  {_SAMPLES}",
         corrects="fraboni2022:lemma-5",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:lemma-5.steps",
-        kind="step",
         title="Three parts of the mean gradient",
         locator="proof of Lemma 5, eqs. (74)-(81)",
-        lhs=R_nk,
-        rhs=3 * mixed_change + 3 * noise_sq + 3 * mean_gradient_sq,
+        chain=(R_nk, "<=", 3 * mixed_change + 3 * noise_sq + 3 * mean_gradient_sq),
         also=(
             Relation(3 * mixed_change, "<=", 3 * ClientSum(qt_in * stale_change)),
             Relation(3 * ClientSum(qt_in * stale_change), "<=", 3 * L**2 * phi_nk),
@@ -125,15 +118,9 @@ CLAIMS = [
             "Link by link.  (75) and (79) need the smoothness of single samples, which Assumption 1 does not give.  "
             "(76), the independence of the clients' draws, is how b is measured."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-5.steps.fixed",
-        kind="step",
+    ).with_repair(
         title="Three parts of the mean gradient, for smooth samples",
-        locator="proof of Lemma 5, eqs. (74)-(81), repaired",
-        lhs=3 * mixed_change,
-        rhs=3 * L_xi**2 * phi_nk,
+        chain=(3 * mixed_change, "<=", 3 * L_xi**2 * phi_nk),
         also=(
             Relation(
                 6 * ClientSum(qt_in**2 * (optimum_change + optimum_sq)),
@@ -142,17 +129,14 @@ CLAIMS = [
             ),
             Relation(R, "<=", 3 * L_xi**2 * phi + 18 * L_xi * Z / q_n + 6 * sigma_2),
         ),
-        assumptions=ASSUMPTIONS,
         note=_SAMPLES,
-        corrects="fraboni2022:lemma-5.steps",
         verdict="proved",
     ),
-    claim(
+    claim.refuted.bound(
         id="fraboni2022:lemma-6",
         title="How far the server moves",
         locator="Lemma 6, eq. (82)",
-        lhs=Q_bar,
-        rhs=mean_moves,
+        chain=(Q_bar, "<=", mean_moves),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_MOVES, SMALL_D],
         printed=(
@@ -161,27 +145,22 @@ CLAIMS = [
             r"12\rho^2[\alpha+\beta]\tilde\eta^2K^2\tau^2L^2\le\frac12"
         ),
         note=("D <= 1/2 is assumed as in Lemmas 3 and 5, which the proof uses.  It fails where Lemma 5 does."),
-        verdict="refuted",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:lemma-6.server-step",
         title="How far the server moves, with its step",
         locator="Lemma 6, eq. (82), from the repaired (61)",
-        lhs=Q_bar,
-        rhs=SERVER_STEP_MOVES,
+        chain=(Q_bar, "<=", SERVER_STEP_MOVES),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_MOVES_XI, SMALL_D_XI],
         note=f"With the D of the repaired Lemma 3.  {_SAMPLES}",
         corrects="fraboni2022:lemma-6",
-        verdict="proved",
     ),
-    claim(
+    claim.refuted.step(
         id="fraboni2022:lemma-6.steps",
-        kind="step",
         title="A recursion for the moves",
         locator="proof of Lemma 6, eqs. (83)-(85)",
-        lhs=Q,
-        rhs=q_n**2 * alpha * move * R + q_n * beta * move * S,
+        chain=(Q, "<=", q_n**2 * alpha * move * R + q_n * beta * move * S),
         also=(
             Relation(
                 Q / (rho * move),
@@ -202,30 +181,23 @@ CLAIMS = [
             "tau A times itself plus the mean of B; A does not depend on n, and tau A <= 1/2 is the condition.  (84) "
             "takes Lemma 5 and fails with it."
         ),
-        verdict="refuted",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:lemma-6.steps.move",
-        kind="step",
         title="One move of the server",
         locator="proof of Lemma 6, eq. (83)",
-        lhs=Q,
-        rhs=q_n**2 * alpha * move * R + q_n * beta * move * S,
+        chain=(Q, "<=", q_n**2 * alpha * move * R + q_n * beta * move * S),
         assumptions=ASSUMPTIONS,
         note="The first relation of (83) to (85), which holds as printed.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:lemma-6.steps.server-step",
-        kind="step",
         title="A recursion for the moves, with the server's step",
         locator="proof of Lemma 6, eq. (84), from the repaired (61)",
-        lhs=Q,
-        rhs=of_samples(PAST_FACTOR) * Q_past + SERVER_STEP_PRESENT,
+        chain=(Q, "<=", of_samples(PAST_FACTOR) * Q_past + SERVER_STEP_PRESENT),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=f"Needs D <= 1/2 only.  {_SAMPLES}",
         corrects="fraboni2022:lemma-6.steps",
-        verdict="proved",
     ),
 ]

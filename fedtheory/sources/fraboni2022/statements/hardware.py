@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import sympy as sp
 
@@ -13,6 +12,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.notation import *
 
 tau_M, tau_0, tau_i, rate, nu_period, Delta_t = sp.symbols(r"\tau_M \tau_0 \tau_i \sum_j\frac1{\tau_j} \nu \Delta\ t")
@@ -56,10 +56,10 @@ HARDWARE = WHERE | {
     exponential_share: q.exponential_share,
 }
 
-claim = partial(Claim, where=HARDWARE)
+claim = Statements(HARDWARE)
 FREE = {K: (1, 16), N: (64,)}
 """Local steps and updates for statements about numbers, with rational roots."""
-numbers_claim = partial(Claim, where={s: n for s, n in HARDWARE.items() if s not in FREE}, for_all=FREE)
+numbers_claim = Statements({s: n for s, n in HARDWARE.items() if s not in FREE}, for_all=FREE)
 """A statement about the constants of a run, at any numbers of local steps and updates."""
 
 
@@ -111,14 +111,11 @@ def at_learning_rate(expression: Expr) -> Expr:
 
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="fraboni2022:eq-32",
-        kind="definition",
         title="Averaged optimum residual",
         locator="(32)",
-        lhs=Sigma_star,
-        relation="==",
-        rhs=Sigma,
+        chain=(Sigma_star, "==", Sigma),
         assumptions=(a.synchronous, a.aggregation_scheme, a.unbiased_updates),
         printed=(
             r"d_i(n)=d_i,\ p_i=\frac1M,\quad \Sigma\coloneqq\frac1M\sum_{i=1}^M\mathbb E_{\xi_i}"
@@ -129,46 +126,33 @@ CLAIMS = [
             "same number where every update is unbiased."
         ),
         implemented_by="fedtheory.language.quantities:optimum_noise",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.inequality(
         id="fraboni2022:eq-32.variance",
-        kind="inequality",
         title="The optimum residual against the gradients' variance",
         locator="after (32)",
-        lhs=Sigma_star,
-        rhs=sigma**2,
+        chain=(Sigma_star, "<=", sigma**2),
         assumptions=(a.synchronous, a.unbiased_bounded_variance),
         printed=r"\Sigma\le\sigma^2",
         note=(
             "Said to follow from a variance bounded by $\\sigma^2$.  $\\Sigma$ is a second moment: clients with full "
             "gradients and different optima have $\\sigma=0$ and $\\Sigma>0$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-32.variance.fixed",
-        kind="inequality",
+    ).with_repair(
         title="The optimum residual is variance and heterogeneity",
-        locator="after (32), repaired",
-        lhs=Sigma_star,
         rhs=sigma**2 + 2 * L * mean_gap,
         assumptions=(a.synchronous, a.unbiased_bounded_variance, a.smooth),
         note=(
             "By $\\|\\nabla\\mathcal L_i(\\theta^*)\\|^2\\le2L[\\mathcal L_i(\\theta^*)-\\mathcal L_i(\\theta_i^*)]$.  "
             "Identical data leave $\\Sigma\\le\\sigma^2$, and GD on identical data $\\Sigma=0$, as printed."
         ),
-        corrects="fraboni2022:eq-32.variance",
         verdict="supported",
     ),
-    claim(
+    claim.refuted.condition(
         id="fraboni2022:hardware",
-        kind="condition",
         title="Fixed update times, and exponential ones with the same means",
         locator="Section 4.1, clients computation time",
-        lhs=exponential_share,
-        relation="==",
-        rhs=p_i,
+        chain=(exponential_share, "==", p_i),
         assumptions=(*FEDFIX, *SCHEME),
         conditions=[INTERVAL_BASED],
         printed=(
@@ -182,11 +166,9 @@ CLAIMS = [
             "times also leave no bound $\\tau$ for all rounds (Assumption 4), and $\\beta=\\max_id_ie^{-\\Delta t/"
             "\\tau_i}$ instead of 0."
         ),
-        verdict="refuted",
     ),
-    claim(
+    claim.supported.condition(
         id="fraboni2022:hardware.fixed",
-        kind="condition",
         title="Weights of FedFix for exponential update times",
         locator="Section 4.1, repaired",
         chain=(p_i * tau_i / Delta_t, "<", p_i / chance, "<", p_i * (tau_i / Delta_t + 1)),
@@ -198,32 +180,24 @@ CLAIMS = [
             "$(\\frac{\\tau_i}{\\Delta t}+1)p_i$, less than $p_i$ away from (40)."
         ),
         corrects="fraboni2022:hardware",
-        verdict="supported",
     ),
-    claim(
+    claim.proved.identity(
         id="fraboni2022:hardware.async",
-        kind="identity",
         title="Exponential update times and asynchronous FedAvg",
         locator="Section 4.1, clients computation time",
-        lhs=d_i / (tau_i * rate),
-        relation="==",
-        rhs=q_i,
+        chain=(d_i / (tau_i * rate), "==", q_i),
         assumptions=CYCLES,
         note=(
             "The left side is $d_i$ times the chance $\\tau_i^{-1}/\\sum_j\\tau_j^{-1}$ that client i is the next of "
             "the exponential clocks; the right side is measured on a cycle of fixed times.  For asynchronous FedAvg "
             "(36) does hold for both, whatever the weights; for synchronous FedAvg the times do not matter."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.refuted.identity(
         id="fraboni2022:dl-case",
-        kind="identity",
         title="Window and staleness of identical clients",
         locator="Section 4.1, clients data distributions",
-        lhs=W,
-        relation="==",
-        rhs=M,
+        chain=(W, "==", M),
         also=(Relation(tau, "==", M - 1),),
         assumptions=ASYNC,
         conditions=[sp.Eq(tau_M, tau_0)],
@@ -232,11 +206,9 @@ CLAIMS = [
             "For asynchronous FedAvg.  Clients with the same update time are done at the same time, always: in "
             "Algorithm 1 they all are in $S_n$, which is synchronous FedAvg with $W=1$ and $\\tau=0$."
         ),
-        verdict="refuted",
     ),
-    claim(
+    claim.proved.inequality(
         id="fraboni2022:dl-case.fixed",
-        kind="inequality",
         title="Window and staleness, one report at a time",
         locator="Section 4.1, repaired",
         chain=(M, "<=", W, "<=", M * nu_period / tau_0),
@@ -247,16 +219,13 @@ CLAIMS = [
             "number, $W=M$ and $\\tau=M-1$, as printed; the distribution of the data plays no part."
         ),
         corrects="fraboni2022:dl-case",
-        verdict="proved",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:learning-rate",
-        kind="definition",
         title="Learning rates of the closed forms",
         locator="Section 4.1, learning rates",
         printed=r"\eta_g=1,\quad \eta_l\propto\frac1{\sqrt{KN}}",
         note="Closed forms are derived with $\\eta_l=1/\\sqrt{KN}$.",
         implemented_by="fedtheory.sources.fraboni2022.statements.hardware:at_learning_rate",
-        verdict="definition",
     ),
 ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import ClientSum, Gradient, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.notation import SCHEME, WHERE, L, R, S, Xi, Z, qt_in, sigma_1, sigma_2
 
 L_i, x, g = sp.symbols(r"\mathcal{L}_i x g_i")
@@ -47,16 +46,14 @@ where: dict[sp.Symbol, q.Notion] = {
     round_optimum_gap: q.round_optimum_gap,
     Z_nk: q.round_gap_at_step,
 }
-claim = partial(Claim, where=where)
+claim = Statements(where)
 
 CLAIMS = [
-    claim(
+    claim.proved.inequality(
         id="fraboni2022:eq-43",
-        kind="inequality",
         title="Smooth convex functions",
         locator="eq. (43)",
-        lhs=norm_sq(Gradient(L_i, x)),
-        rhs=2 * L * (Value(L_i, x) - Value(L_i, theta_i_star)),
+        chain=(norm_sq(Gradient(L_i, x)), "<=", 2 * L * (Value(L_i, x) - Value(L_i, theta_i_star))),
         also=(Relation(norm_sq(Gradient(L_i, x) - Gradient(L_i, theta_bar)), "<=", L**2 * norm_sq(x - theta_bar)),),
         place="points",
         assumptions=(*SCHEME, a.convex_and_smooth),
@@ -65,15 +62,12 @@ CLAIMS = [
             "Tried for every client's objective, at the start, the optimum and the last mean model, with the optimum "
             "of the surrogate problem as y."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="fraboni2022:eq-44-45",
-        kind="inequality",
         title="Jensen's inequality, and a variance is at most the second moment",
         locator="eqs. (44), (45)",
-        lhs=R_nk,
-        rhs=S_nk,
+        chain=(R_nk, "<=", S_nk),
         also=(Relation(noise_sq, "<=", ClientSum(qt_in**2 * virtual_sq)),),
         assumptions=(*SCHEME, a.unbiased_gradients),
         printed=(
@@ -84,16 +78,12 @@ CLAIMS = [
             "As the proofs use them: Jensen for the squared length of the clients' stochastic gradients with their "
             "shares, and the variance for a stochastic gradient at the virtual iterate."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:eq-46-50",
-        kind="definition",
         title="The quantities of the proofs",
         locator="eqs. (46)-(50)",
-        lhs=Z,
-        relation="==",
-        rhs=Xi + round_optimum_gap,
+        chain=(Z, "==", Xi + round_optimum_gap),
         also=(Relation(R, "<=", S), Relation(sigma_2, "<=", sigma_1)),
         assumptions=SCHEME,
         printed=(
@@ -113,6 +103,5 @@ CLAIMS = [
             "Checked for how they hang together: two gaps of L^n, and Jensen's inequality for R and sigma_2."
         ),
         implemented_by="fedtheory.engine.frames:moment_frames",
-        verdict="definition",
     ),
 ]

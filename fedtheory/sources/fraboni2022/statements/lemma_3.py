@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import inequalities as notation
 from fedtheory.sources.fraboni2022.statements.notation import *
 
@@ -23,7 +21,7 @@ KAPPA = (
 OF_SAMPLES: dict[sp.Symbol, q.Notion] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
 """What the repairs for smooth samples and any server step name besides."""
 where = notation.where | OF_SAMPLES
-claim = partial(Claim, where=where)
+claim = Statements(where)
 
 work = eta_l**2 * (K - 1) ** 2
 SMALL_D = sp.Le(D, sp.Rational(1, 2))
@@ -38,12 +36,11 @@ def of_samples(expression: Expr) -> Expr:
 
 
 CLAIMS = [
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:lemma-3.phi",
         title="The clients stay near the virtual iterate",
         locator="Lemma 3, eq. (61)",
-        lhs=phi,
-        rhs=4 * q_n * tau * Q_past + 4 * D / L * Z / q_n + 6 * work * sigma_1,
+        chain=(phi, "<=", 4 * q_n * tau * Q_past + 4 * D / L * Z / q_n + 6 * work * sigma_1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
         printed=(
@@ -55,29 +52,21 @@ CLAIMS = [
             "local step.  Without it the bound still fails, as the virtual iterate moves by eta_g omega_i(n) and not "
             "by the shares: the counterexample has a large server step."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-3.phi.fixed",
+    ).with_repair(
         title="The clients stay near the virtual iterate, with the server's step",
-        locator="Lemma 3, eq. (61), repaired",
-        lhs=phi,
         rhs=of_samples(4 * tau * Q_past + 4 * kappa * D / L * Z / q_n + 12 * kappa * work * sigma_1),
-        assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=(
             f"{KAPPA}; D is kappa times that of the print, and the last term doubles when (70) is solved for phi.  L "
             "is the largest curvature of a sampled objective."
         ),
-        corrects="fraboni2022:lemma-3.phi",
         verdict="proved",
     ),
-    claim(
+    claim.refuted.bound(
         id="fraboni2022:lemma-3.S",
         title="Second moment of the clients' gradients",
         locator="Lemma 3, eq. (62)",
-        lhs=S,
-        rhs=12 * q_n * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1,
+        chain=(S, "<=", 12 * q_n * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
         note=(
@@ -87,17 +76,14 @@ CLAIMS = [
             "objective."
         ),
         printed=rf"S(n)\le12q(n)L^2\tau{Q_past}+12Lq^{{-1}}(n)Z(n)+6\sigma_1(n)",
-        verdict="refuted",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:lemma-3.S.server-step",
         title="Second moment of the clients' gradients, with the server's step",
         locator="Lemma 3, eq. (62), from the repaired (61)",
-        lhs=S,
-        rhs=of_samples(12 * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1),
+        chain=(S, "<=", of_samples(12 * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1)),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         corrects="fraboni2022:lemma-3.S",
-        verdict="proved",
     ),
 ]

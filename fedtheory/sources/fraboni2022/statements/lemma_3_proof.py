@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import ClientSum, Selected, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import lemma_3
 from fedtheory.sources.fraboni2022.statements.inequalities import (
     S_nk,
@@ -64,19 +63,16 @@ where: dict[sp.Symbol, q.Notion] = lemma_3.where | {
     optimum_change: q.change_from_round_optimum,
     optimum_sq: q.second_moment_at_round_optimum,
 }
-claim = partial(Claim, where=where)
+claim = Statements(where)
 
 _G = r"g_i(\theta_i^{\rho_i(n),l})"
 
 CLAIMS = [
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:lemma-3.eq-63",
-        kind="step",
         title="A client and the virtual iterate, step by step",
         locator="proof of Lemma 3, eq. (63)",
-        lhs=from_shares_sq,
-        relation="==",
-        rhs=0,
+        chain=(from_shares_sq, "==", 0),
         assumptions=SCHEME,
         printed=(
             r"\theta_i^{\rho_i(n),k}-\theta^{n,k}=\left[\theta^{\rho_i(n)}-\eta_l\sum_{l=0}^{k-1}"
@@ -87,30 +83,19 @@ CLAIMS = [
             "is theta^{rho_i(n)} - theta_i^{rho_i(n),k}.  By (7) the virtual iterate moves with eta_g omega_i(n), "
             "which is the share q_i(n)/q(n) where eta_g q(n) = 1 only."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-3.eq-63.fixed",
-        kind="step",
+    ).with_repair(
         title="A client and the virtual iterate, with the server's step",
-        locator="proof of Lemma 3, eq. (63), repaired",
         lhs=norm_sq((theta_ik_next - theta_nk_next) - (theta_ik - theta_nk) + eta_l * (g - eta_g * Selected(g))),
-        relation="==",
-        rhs=0,
         also=(Relation(norm_sq(theta_nk - theta_n + eta_g * Selected(theta_rho - theta_ik)), "==", 0),),
         place="path",
-        assumptions=SCHEME,
         note="Each local step adds -eta_l [g_i - eta_g sum_j omega_j(n) g_j] to theta_i^{rho,k} - theta^{n,k}.",
-        corrects="fraboni2022:lemma-3.eq-63",
         verdict="supported",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:lemma-3.eq-64-66",
-        kind="step",
         title="Staleness and local work apart",
         locator="proof of Lemma 3, eqs. (64)-(66)",
-        lhs=spread_ik,
-        rhs=2 * age_sq + 2 * eta_l**2 * k * past_spread,
+        chain=(spread_ik, "<=", 2 * age_sq + 2 * eta_l**2 * k * past_spread),
         also=(
             Relation(phi_nk, "<=", ClientSum(qt_in * (2 * age_sq + 2 * eta_l**2 * k * past_spread))),
             Relation(
@@ -130,14 +115,8 @@ CLAIMS = [
             "In expectation.  The last link, a variance below a second moment, holds; the first needs (63), which "
             "fails unless eta_g q(n) = 1."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-3.eq-64-66.fixed",
-        kind="step",
+    ).with_repair(
         title="Staleness and local work apart, with the server's step",
-        locator="proof of Lemma 3, eqs. (64)-(66), repaired",
-        lhs=spread_ik,
         rhs=2 * age_sq + 2 * eta_l**2 * k * past_applied,
         also=(
             Relation(phi_nk, "<=", ClientSum(qt_in * (2 * age_sq + 2 * eta_l**2 * k * past_applied))),
@@ -149,27 +128,21 @@ CLAIMS = [
         ),
         assumptions=(*SCHEME, a.weight_covariance),
         note=f"{KAPPA}: by Lemma 1 the spread is at most S + (alpha c^2 - 2c) R + eta_g c beta S with c = eta_g q(n).",
-        corrects="fraboni2022:lemma-3.eq-64-66",
         verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:lemma-3.eq-66.fixed",
-        kind="step",
         title="Staleness and local work apart, in the mean over clients",
         locator="proof of Lemma 3, eq. (66), repaired",
-        lhs=phi_nk,
-        rhs=2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S,
+        chain=(phi_nk, "<=", 2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S),
         assumptions=(*SCHEME, a.weight_covariance),
         note=f"The ends of the repaired (64) to (66).  {KAPPA}.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:lemma-3.eq-67-68",
-        kind="step",
         title="A stochastic gradient in three parts",
         locator="proof of Lemma 3, eqs. (67), (68)",
-        lhs=gradient_sq,
-        rhs=3 * stale_change + 3 * optimum_change + 3 * optimum_sq,
+        chain=(gradient_sq, "<=", 3 * stale_change + 3 * optimum_change + 3 * optimum_sq),
         also=(
             Relation(S_nk, "<=", 3 * ClientSum(qt_in * (stale_change + optimum_change + optimum_sq))),
             Relation(ClientSum(qt_in * stale_change), "<=", L**2 * phi_nk),
@@ -187,28 +160,18 @@ CLAIMS = [
             "With the two bounds in between.  They need the smoothness of single samples, which Assumption 1 does not "
             "give: a sampled curvature has a larger second moment than the square of its mean."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-3.eq-67-68.fixed",
-        kind="step",
+    ).with_repair(
         title="A stochastic gradient in three parts, for smooth samples",
-        locator="proof of Lemma 3, eqs. (67), (68), repaired",
-        lhs=gradient_sq,
-        rhs=3 * stale_change + 3 * optimum_change + 3 * optimum_sq,
         also=(
             Relation(ClientSum(qt_in * stale_change), "<=", L_xi**2 * phi_nk),
             Relation(ClientSum(qt_in * optimum_change), "<=", 2 * L_xi * Z_nk / q_n),
             Relation(S_nk, "<=", 3 * L_xi**2 * phi_nk + 6 * L_xi * Z_nk / q_n + 3 * sigma_1),
         ),
-        assumptions=ASSUMPTIONS,
         note="L is the largest curvature of an objective that is sampled; that of the clients with additive noise.",
-        corrects="fraboni2022:lemma-3.eq-67-68",
         verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="fraboni2022:lemma-3.eq-69",
-        kind="inequality",
         title="Sums over earlier steps",
         locator="proof of Lemma 3, eq. (69)",
         chain=(sum_k_past, "<=", (K - 1) * sum_past, "<=", (K - 1) ** 2 * sum_to_last, "<=", (K - 1) ** 2 * K * S),
@@ -218,15 +181,12 @@ CLAIMS = [
             r"\sum_{k=0}^{K-2}x_k\le(K-1)^2\sum_{k=0}^{K-1}x_k"
         ),
         note="With x_l = S(n,l) >= 0, for which the proof needs it.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:lemma-3.eq-70-71",
-        kind="step",
         title="The spread on both sides, and the distance of a stale model",
         locator="proof of Lemma 3, eqs. (70), (71)",
-        lhs=phi,
-        rhs=2 * ClientSum(qt_in * age_sq) + D * phi + 2 * D / L * Z / q_n + 6 * work * sigma_1,
+        chain=(phi, "<=", 2 * ClientSum(qt_in * age_sq) + D * phi + 2 * D / L * Z / q_n + 6 * work * sigma_1),
         also=(Relation(1 - D, ">=", sp.Rational(1, 2)), Relation(age_sq, "<=", tau * Q_past)),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
@@ -235,32 +195,21 @@ CLAIMS = [
             r"+6\eta_l^2(K-1)^2\sigma_1(n),\quad1-D\ge\frac12,\quad "
             rf"\mathbb E\|\theta^{{\rho_i(n)}}-\theta^n\|^2\le\tau{Q_past}"
         ),
-        verdict="refuted",
         note="(71) holds; (70) rests on (66), which fails unless eta_g q(n) = 1.",
-    ),
-    claim(
-        id="fraboni2022:lemma-3.eq-70-71.fixed",
-        kind="step",
+    ).with_repair(
         title="The spread on both sides, with the server's step",
-        locator="proof of Lemma 3, eqs. (70), (71), repaired",
-        lhs=phi,
         rhs=2 * ClientSum(qt_in * age_sq) + D_xi * phi + 2 * D_xi / L_xi * Z / q_n + 6 * work * kappa * sigma_1,
         also=(Relation(1 - D_xi, ">=", sp.Rational(1, 2)), Relation(age_sq, "<=", tau * Q_past)),
-        assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=f"{KAPPA}.  Solved for phi with 1 - D >= 1/2, every term doubles: the print forgets the last one.",
-        corrects="fraboni2022:lemma-3.eq-70-71",
         verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:lemma-3.eq-70-71.stale",
-        kind="step",
         title="The distance of a stale model",
         locator="proof of Lemma 3, eq. (71)",
-        lhs=age_sq,
-        rhs=tau * Q_past,
+        chain=(age_sq, "<=", tau * Q_past),
         assumptions=SCHEME,
         printed=rf"\mathbb E\|\theta^{{\rho_i(n)}}-\theta^n\|^2\le\tau{Q_past}",
-        verdict="proved",
     ),
 ]

@@ -18,12 +18,11 @@ from fedtheory.sources.fraboni2022.statements.notation import (
 )
 
 CLAIMS = [
-    claim(
+    claim.refuted.bound(
         id="fraboni2022:lemma-4",
         title="The alignment of stale gradients",
         locator="Lemma 4, eq. (72)",
-        lhs=-2 * D_x,
-        rhs=-2 * Xi + 4 * L * q_n * tau * Q_past + 4 * D * Z + 6 * work * q_n * L * sigma_1,
+        chain=(-2 * D_x, "<=", -2 * Xi + 4 * L * q_n * tau * Q_past + 4 * D * Z + 6 * work * q_n * L * sigma_1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
         printed=(rf"-2D(x,n)\le-2\Xi(n)+4Lq(n)\tau{Q_past}+4DZ(n)+6\eta_l^2(K-1)^2q(n)L\sigma_1(n)"),
@@ -31,9 +30,8 @@ CLAIMS = [
             "Tried with x = thetabar.  With one client, two local steps and eta_g = 20 the virtual iterate overshoots, "
             "and the bound fails with (63); it holds for the other server steps that are tried, up to 2."
         ),
-        verdict="refuted",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:lemma-4.server-step",
         title="The alignment of stale gradients, with the server's step",
         locator="Lemma 4, eq. (72), from the repaired (61)",
@@ -44,18 +42,14 @@ CLAIMS = [
         conditions=[SMALL_D_XI],
         note=f"{KAPPA}, in D and in the last term.",
         corrects="fraboni2022:lemma-4",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:lemma-4.proof",
-        kind="step",
         title="The alignment and the spread",
         locator="proof of Lemma 4",
-        lhs=-2 * D_x,
-        rhs=-2 * Xi + L * q_n * phi,
+        chain=(-2 * D_x, "<=", -2 * Xi + L * q_n * phi),
         assumptions=ASSUMPTIONS,
         printed=r"\text{Follows directly from using Lemma 12 in Khaled et al. (2020) on }D(x,n,k)",
         note="What that lemma gives: convexity and smoothness of each client's loss, at theta^{n,k} and x.",
-        verdict="proved",
     ),
 ]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
+from fedtheory.language.statements import Statements
 
 M, N, K = sp.symbols("M N K", positive=True, integer=True)
 eta_l, eta_g, L, T = sp.symbols("eta_l eta_g L T", positive=True)
@@ -105,4 +103,4 @@ ASSUMPTIONS = (
 )
 """Assumptions 1 to 5; quadratics are convex."""
 
-claim = partial(Claim, where=WHERE)
+claim = Statements(WHERE)

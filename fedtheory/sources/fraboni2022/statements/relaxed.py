@@ -104,9 +104,8 @@ _CONVEX = Expectation(Value(L_i, after)) - Expectation(Value(L_i, theta))
 _SLOPE = Expectation(inner(Gradient(L_i, after), after - theta))
 
 CLAIMS = [
-    claim(
+    claim.assumption(
         id="fraboni2022:assumption-6",
-        kind="assumption",
         title="Window",
         locator="Assumption 6",
         chain=(1, "<=", W, "<=", N),
@@ -119,16 +118,12 @@ CLAIMS = [
         ),
         note="W is the smallest one that divides N.",
         implemented_by="fedtheory.sources.fraboni2022.statements.relaxed:window",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:assumption-6.delay",
-        kind="condition",
         title="The window is at least as long as the largest delay",
         locator="below Assumption 6",
-        lhs=W,
-        relation=">=",
-        rhs=tau,
+        chain=(W, ">=", tau),
         where=RELAXED,
         assumptions=(a.one_type,),
         printed=r"\text{by construction, }W\ge\tau",
@@ -137,32 +132,22 @@ CLAIMS = [
             "from Assumption 6 where all report: a client can be the first in one window and the last in the next.  "
             "Tried on clients of one type, as only schedules and weights matter."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:assumption-6.delay.fixed",
-        kind="condition",
+    ).with_repair(
         title="The largest delay is less than two windows",
-        locator="below Assumption 6, repaired",
-        lhs=tau,
-        rhs=2 * W - 2,
-        where=RELAXED,
+        chain=(tau, "<=", 2 * W - 2),
         conditions=[q_i > 0],
         assumptions=SCHEME,
         note=(
             "Every client reports in every window, so that two reports are at most 2W - 1 updates apart, and the model "
             "that it received after the first is one update younger."
         ),
-        corrects="fraboni2022:assumption-6.delay",
         verdict="supported",
     ),
-    claim(
+    claim.assumption(
         id="fraboni2022:assumption-7",
-        kind="assumption",
         title="Bounded gradients",
         locator="Assumption 7",
-        lhs=Expectation(norm_sq(Gradient(L_i, virtual))),
-        rhs=B**2,
+        chain=(Expectation(norm_sq(Gradient(L_i, virtual))), "<=", B**2),
         also=(
             Relation(Expectation(norm_sq(Gradient(L_i, local))), "<=", B**2),
             Relation(Expectation(norm_sq(g_i)), "<=", B_g**2),
@@ -177,11 +162,9 @@ CLAIMS = [
             "print bounds the mean norm of full gradients only."
         ),
         implemented_by="fedtheory.sources.fraboni2022.statements.relaxed:bounded_gradients",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:eq-23",
-        kind="step",
         title="Distance of consecutive models",
         locator="(23)",
         chain=(
@@ -201,13 +184,8 @@ CLAIMS = [
             _RMS + "the first link is right.  The second needs a bound on the stochastic gradients, of which the local "
             "change is made: near a common optimum B is small, but noise moves the models."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-23.fixed",
-        kind="step",
+    ).with_repair(
         title="Distance of consecutive models, with bounded stochastic gradients",
-        locator="(23), repaired",
         chain=(
             Q,
             "<=",
@@ -215,15 +193,11 @@ CLAIMS = [
             "<=",
             (tilde_eta * q_n * K * B_g) ** 2,
         ),
-        where=RELAXED,
-        assumptions=_CLOCKED,
         note=_RMS + "both links follow from Minkowski's inequality.",
-        corrects="fraboni2022:eq-23",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:eq-24",
-        kind="step",
         title="Growth of a client's loss in one update",
         locator="(24)",
         chain=(_CONVEX, "<=", _SLOPE, "<=", tilde_eta * q_n * B**2 * (k + 1)),
@@ -238,28 +212,17 @@ CLAIMS = [
             "Checked after each number k + 1 of local steps in place of K.  The second link inherits the gap of (23); "
             "besides, Cauchy-Schwarz for the mean of a product needs mean squares, which Assumption 7 does not bound."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-24.fixed",
-        kind="step",
+    ).with_repair(
         title="Growth of a client's loss in one update, with bounded stochastic gradients",
-        locator="(24), repaired",
         chain=(_CONVEX, "<=", _SLOPE, "<=", tilde_eta * q_n * B_g**2 * (k + 1)),
-        where=RELAXED,
-        place="step",
-        assumptions=_CLOCKED,
         note="With $B_g^2$ a bound on mean squares, of stochastic gradients at the clients' iterates too.",
-        corrects="fraboni2022:eq-24",
         verdict="supported",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:eq-25",
-        kind="step",
         title="Losses over a window",
         locator="(25)",
-        lhs=in_window,
-        rhs=surrogate_in_window + weight_in_window * K * WINDOWED,
+        chain=(in_window, "<=", surrogate_in_window + weight_in_window * K * WINDOWED),
         where=RELAXED,
         assumptions=_CLOCKED,
         printed=(
@@ -267,22 +230,14 @@ CLAIMS = [
             r"\sum_{k=0}^{K-1}q_i(n)\left[\mathbb E[\bar{\mathcal L}(\theta^{(n,k)})]+\eta_g\eta_lK(W-1)B^2\right]"
         ),
         note="On the right $\\bar{\\mathcal L}$ should be $\\mathcal L_i$, and the factor $q(n)$ of (24) is missing.",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-25.fixed",
-        kind="step",
+    ).with_repair(
         title="Losses of one client over a window",
-        locator="(25), repaired",
-        lhs=in_window,
         rhs=in_window_n + weight_in_window * K * rho * tilde_eta * K * (W - 1) * B_g**2,
-        where=RELAXED,
         assumptions=CONVEX_CLOCKED,
         note=(
             "$q_iW=\\sum_mq_i(m)$ trades each update for each other one of the window; their losses differ by at most "
             "$W-1$ steps of (24), forwards or backwards, each with $q(n)\\le\\rho$."
         ),
-        corrects="fraboni2022:eq-25",
         verdict="proved",
     ),
 ]

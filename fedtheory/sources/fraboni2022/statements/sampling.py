@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements.assumptions import model_free_noise
 from fedtheory.sources.fraboni2022.statements.asynchronous import sync_epsilon
 from fedtheory.sources.fraboni2022.statements.hardware import FREE, HARDWARE, at_learning_rate, sigma, theorem_3
@@ -40,9 +39,9 @@ NOTATION = HARDWARE | {
     limit_gradient: q.fastest_gradient,
 }
 
-claim = partial(Claim, where=NOTATION)
+claim = Statements(NOTATION)
 _WINDOWS = FREE | {W: (3,)}
-window_claim = partial(Claim, where={s: n for s, n in NOTATION.items() if s not in _WINDOWS}, for_all=_WINDOWS)
+window_claim = Statements({s: n for s, n in NOTATION.items() if s not in _WINDOWS}, for_all=_WINDOWS)
 
 
 SAMPLED = (a.synchronous, a.unbiased_updates)
@@ -72,13 +71,11 @@ unbiased_epsilon = (
 """(107) with all constants one."""
 
 CLAIMS = [
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:centralized",
-        kind="condition",
         title="Centralised learning",
         locator="C.1, (106)",
-        lhs=error,
-        rhs=start**2 / (eta_l * K * N) + eta_l * sigma**2,
+        chain=(error, "<=", start**2 / (eta_l * K * N) + eta_l * sigma**2),
         also=(
             Relation(R_L, "==", 0),
             Relation(alpha, "==", 1),
@@ -96,38 +93,25 @@ CLAIMS = [
             "With the constants one, and the variance for the second moment, which it is at the optimum.  All holds "
             'but $\\tau=1$: "no gradient delay" is $\\tau=\\max(n-\\rho_i(n))=0$.'
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:centralized.fixed",
-        kind="condition",
+    ).with_repair(
         title="Centralised learning has no staleness",
-        locator="C.1, (106), repaired",
-        lhs=error,
-        rhs=start**2 / (eta_l * K * N) + eta_l * sigma**2,
         also=(
             Relation(R_L, "==", 0),
             Relation(alpha, "==", 1),
             Relation(beta, "==", 0),
             Relation(tau, "==", 0),
         ),
-        assumptions=(a.one_client, a.full_rounds, a.unit_server_step, a.unbiased_bounded_variance),
-        conditions=[eta_l <= 1 / L],
         note=(
             "KN steps of SGD: in each $2\\eta_l\\mathbb E[\\mathcal L(\\theta)-\\mathcal L(\\theta^*)]$ is at most the "
             "decrease of $\\mathbb E\\|\\theta-\\theta^*\\|^2$ plus $\\eta_l^2\\sigma^2$; half the constants would do."
         ),
-        corrects="fraboni2022:centralized",
         verdict="supported",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:sampling.unbiased",
-        kind="condition",
         title="Unbiased client sampling",
         locator="C.2",
-        lhs=q_in,
-        relation="==",
-        rhs=p_i,
+        chain=(q_in, "==", p_i),
         also=(Relation(alpha * M, "==", m), Relation(beta * m, "==", M * q_max)),
         assumptions=(a.synchronous, a.uniform_sampling, a.several_clients),
         printed=(
@@ -137,13 +121,8 @@ CLAIMS = [
             "For uniform sampling, where $\\alpha=1$ at $m=M$ and $\\beta=M\\max_ip_i$ at $m=1$ fix the factors.  "
             "Neither is proportional: one of two clients has $\\alpha=0$, not 1/2; and $\\beta=0$ at $m=M$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:sampling.unbiased.fixed",
-        kind="condition",
+    ).with_repair(
         title="Pairing and excess of sampled weights",
-        locator="C.2, repaired",
         chain=(1 - 1 / m, "<=", alpha, "<=", 1),
         also=(Relation(1 - alpha, "<=", beta), Relation(beta, "<=", M * q_max * (1 - alpha))),
         assumptions=SAMPLED,
@@ -151,61 +130,46 @@ CLAIMS = [
             "$\\alpha$ grows with m, $\\beta$ falls, and $\\beta=1-\\alpha$ for equal importances: what one loses the "
             "other gains.  The exact values of both laws follow."
         ),
-        corrects="fraboni2022:sampling.unbiased",
         verdict="supported",
     ),
-    claim(
+    claim.proved.identity(
         id="fraboni2022:sampling.unbiased.uniform",
-        kind="identity",
         title="Pairing and excess of uniform sampling",
         locator="C.2, exact values",
-        lhs=alpha * m * (M - 1),
-        relation="==",
-        rhs=M * (m - 1),
+        chain=(alpha * m * (M - 1), "==", M * (m - 1)),
         also=(Relation(beta * m * (M - 1), "==", M * (M - m) * q_max),),
         assumptions=(*SAMPLED, a.uniform_sampling),
         note=(
             "$\\alpha=\\frac{M(m-1)}{m(M-1)}$, $\\beta=\\frac{M(M-m)}{m(M-1)}\\max_ip_i$: full participation, "
             "$m=M$, is $\\alpha=1$ and $\\beta=0$, as printed at the end of C.2."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="fraboni2022:sampling.unbiased.multinomial",
-        kind="identity",
         title="Pairing and excess of multinomial sampling",
         locator="C.2, exact values",
-        lhs=alpha,
-        relation="==",
-        rhs=1 - 1 / m,
+        chain=(alpha, "==", 1 - 1 / m),
         also=(Relation(beta, "==", 1 / m),),
         assumptions=(*SAMPLED, a.multinomial_sampling, a.several_clients),
         note="$\\beta$ is inversely proportional to m, as printed; $\\alpha$ is not proportional to m.",
-        verdict="proved",
     ),
-    claim(
+    claim.supported.identity(
         id="fraboni2022:sampling.unbiased.time",
-        kind="identity",
         title="Rounds in a time",
         locator="C.2, after (107)",
-        lhs=N,
-        relation="==",
-        rhs=T / round_time,
+        chain=(N, "==", T / round_time),
         assumptions=(a.synchronous,),
         printed=r"N=\mathcal O\left(T/\mathbb E\left[\max_{i\in S_n}T_i\right]\right)",
         note=(
             "T is the expected time of N rounds, from the chances that all participants are among the fastest ones; "
             "the right side sums over all outcomes of a round."
         ),
-        verdict="supported",
     ),
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:sampling.unbiased.bound",
-        kind="bound",
         title="The bound for unbiased sampling",
         locator="(107)",
-        lhs=error,
-        rhs=unbiased_bound(),
+        chain=(error, "<=", unbiased_bound()),
         also=(
             Relation(
                 unbiased_epsilon,
@@ -227,29 +191,19 @@ CLAIMS = [
             "1, with more local steps and rounds.  The second relation puts $\\tau=0$, $W=1$, $R=0$ into Theorem 3 and "
             "compares the terms, hidden constants one."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:sampling.unbiased.bound.fixed",
-        kind="bound",
+    ).with_repair(
         title="The bound for unbiased sampling, with all local steps to one side",
-        locator="(107), repaired",
-        lhs=error,
         rhs=unbiased_bound(K * beta),
-        assumptions=(*SAMPLED, model_free_noise),
         conditions=admissible(K * beta),
         note="With $K\\beta$ for $\\beta$, as in the repaired Lemma 2.",
-        corrects="fraboni2022:sampling.unbiased.bound",
         verdict="supported",
+        also=(),
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:sampling.biased",
-        kind="condition",
         title="Biased client sampling",
         locator="C.3",
-        lhs=alpha_fixed,
-        relation="==",
-        rhs=1,
+        chain=(alpha_fixed, "==", 1),
         also=(Relation(beta_fixed, "==", 0), Relation(limit_gap, ">", 0)),
         assumptions=(a.synchronous,),
         conditions=[m < M],
@@ -260,13 +214,8 @@ CLAIMS = [
             "For rounds that always take the m fastest clients with equal weights, m < M as many as the run takes.  "
             "The moments are as printed; but clients of the same type leave the optimum where it is."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:sampling.biased.fixed",
-        kind="condition",
+    ).with_repair(
         title="When biased client sampling converges to a suboptimum",
-        locator="C.3, repaired",
         chain=(
             mu * limit_gradient**2 / (2 * L**2),
             "<=",
@@ -280,12 +229,11 @@ CLAIMS = [
             "The optimum of the selected clients is that of all exactly where their mean gradient vanishes at "
             "$\\theta^*$; else it is a suboptimum."
         ),
-        corrects="fraboni2022:sampling.biased",
         verdict="supported",
+        conditions=(),
     ),
-    window_claim(
+    window_claim.proved.inequality(
         id="fraboni2022:sampling.biased.window",
-        kind="inequality",
         title="Biased sampling in a part of the window",
         locator="(108)",
         lhs=at_learning_rate(theorem_3(alpha=1, beta=0, tau=0, window=W, residual=0, largest=1 / M)),
@@ -298,6 +246,5 @@ CLAIMS = [
             "residual is left out as in the print, but the rounds of such a window minimise different objectives, and "
             "$R>0$ enters beside $\\Sigma$."
         ),
-        verdict="proved",
     ),
 ]

@@ -87,14 +87,11 @@ _PATH = "Checked on sampled paths with fixed reports, for every k: after k + 1 l
 """Not for sampled clients, whose weights are random."""
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="fraboni2022:setting",
-        kind="definition",
         title="The federated problem",
         locator="Section 2.1, (1)-(2)",
-        lhs=Value(F, x),
-        relation="==",
-        rhs=ClientSum(p_i * Value(L_i, x)),
+        chain=(Value(F, x), "==", ClientSum(p_i * Value(L_i, x))),
         also=(Relation(ClientSum(p_i), "==", 1),),
         where=SETTING,
         place="points",
@@ -108,16 +105,12 @@ CLAIMS = [
             "as printed.  (1), the mean over all samples, is the case $p_i=n_i/\\sum_in_i$."
         ),
         implemented_by="fedtheory.federation.problem:Problem",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:time-model",
-        kind="definition",
         title="Update times and who reports",
         locator="Section 2.2, (3)",
-        lhs=reports * (T_in - dt),
-        relation="<=",
-        rhs=0,
+        chain=(reports * (T_in - dt), "<=", 0),
         also=(
             Relation((1 - reports) * (T_in - dt), ">=", 0),
             Relation(stale, ">=", 0),
@@ -135,16 +128,12 @@ CLAIMS = [
             "only where clients that tie report one by one.  Updates are counted from one in $n$ of the check."
         ),
         implemented_by="fedtheory.federation.clock:Clock",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:policy.sync",
-        kind="definition",
         title="Synchronous FedAvg",
         locator="Sections 2.2 and 4.2",
-        lhs=dt,
-        relation="==",
-        rhs=slowest,
+        chain=(dt, "==", slowest),
         also=(
             Relation(T_in, "<=", dt),
             Relation(ClientSum(reports), "==", M),
@@ -155,32 +144,24 @@ CLAIMS = [
         printed=r"\Delta t^n=\max_iT_i",
         note="Everybody is waited for, reports, and works on the newest model.",
         implemented_by="fedtheory.federation.clock:Synchronous",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:policy.async",
-        kind="definition",
         title="Asynchronous FedAvg",
         locator="Section 4.3",
-        lhs=T_in,
-        relation=">=",
-        rhs=dt,
+        chain=(T_in, ">=", dt),
         also=(Relation(reports * (T_in - dt), "==", 0), Relation(ClientSum(reports), ">=", 1)),
         where=SETTING,
         assumptions=(a.asynchronous,),
         printed=r"\Delta t^n=\min_iT_i^n",
         note="No client needs less than $\\Delta t^n$, and those that report need exactly that.",
         implemented_by="fedtheory.federation.clock:Asynchronous",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:policy.fedfix",
-        kind="definition",
         title="FedFix",
         locator="Figure 1 and Section 4.4",
-        lhs=dt,
-        relation="==",
-        rhs=interval,
+        chain=(dt, "==", interval),
         also=(Relation(reports * (T_in - dt), "<=", 0), Relation(count * period, "==", N)),
         where=SETTING,
         assumptions=(a.fixed_intervals, a.whole_cycles),
@@ -190,16 +171,12 @@ CLAIMS = [
             "the second, which is half as fast, in every other one."
         ),
         implemented_by="fedtheory.federation.clock:FedFix",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:policy.fedbuff",
-        kind="definition",
         title="FedBuff",
         locator="Section 4.5",
-        lhs=ClientSum(reports),
-        relation=">=",
-        rhs=m,
+        chain=(ClientSum(reports), ">=", m),
         also=(Relation((1 - reports) * (T_in - dt), ">=", 0),),
         where=SETTING,
         assumptions=SCHEME,
@@ -209,16 +186,12 @@ CLAIMS = [
             "clients tie and are taken together."
         ),
         implemented_by="fedtheory.federation.clock:FedBuff",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="fraboni2022:eq-4",
-        kind="algorithm",
         title="FedAvg's aggregation",
         locator="(4)",
-        lhs=norm_sq(next_virtual - theta - Average(next_local - theta)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(next_virtual - theta - Average(next_local - theta)), "==", 0),
         where=SETTING,
         place="path",
         assumptions=(a.same_local_work, a.unit_server_step, a.full_participation),
@@ -228,47 +201,35 @@ CLAIMS = [
         ),
         note=_PATH,
         implemented_by="fedtheory.federation.settings:fedavg",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:eq-5",
-        kind="definition",
         title="Stochastic aggregation weights",
         locator="(5)",
-        lhs=q_in,
-        relation="==",
-        rhs=reports * d_i,
+        chain=(q_in, "==", reports * d_i),
         where=SETTING,
         assumptions=(a.asynchronous,),
         printed=r"\omega_i(n)\coloneqq\mathbb I(T_i^n\le\Delta t^n)d_i(n)",
         note="For fixed update times the weights are not random: $q_i(n)=\\omega_i(n)$.",
         implemented_by="fedtheory.federation.rule:Aggregation",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="fraboni2022:eq-6",
-        kind="algorithm",
         title="Aggregation scheme with stale contributions",
         locator="(6)",
-        lhs=norm_sq(next_virtual - theta - eta_g * ClientSum(q_in * (next_local - received))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(next_virtual - theta - eta_g * ClientSum(q_in * (next_local - received))), "==", 0),
         where=SETTING,
         place="path",
         assumptions=SCHEME,
         printed=r"\theta^{n+1}\coloneqq\theta^n+\eta_g\sum_{i=1}^M\omega_i(n)\Delta_i(\rho_i(n))",
         note=_PATH,
         implemented_by="fedtheory.federation.settings:fedavg",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="fraboni2022:algorithm-1",
-        kind="algorithm",
         title="Asynchronous federated learning",
         locator="Algorithm 1",
-        lhs=norm_sq(next_virtual - theta - eta_g * ClientSum(reports * d_i * (next_local - received))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(next_virtual - theta - eta_g * ClientSum(reports * d_i * (next_local - received))), "==", 0),
         where=SETTING,
         place="path",
         assumptions=(a.asynchronous,),
@@ -278,6 +239,5 @@ CLAIMS = [
         ),
         note=_PATH + "  The sum over $S_n$ is written out with the reports of the schedule.",
         implemented_by="fedtheory.federation.settings:fedavg",
-        verdict="definition",
     ),
 ]

@@ -48,13 +48,11 @@ def relations(conditions: tuple[Expr, ...]) -> tuple[Relation, ...]:
 
 
 CLAIMS = [
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:A5.conditions",
-        kind="condition",
         title="What the proof asks of the step size, alpha and beta",
         locator="Appendix A.5",
-        lhs=alpha,
-        rhs=1,
+        chain=(alpha, "<=", 1),
         also=(Relation(beta, "<=", 1), *relations(LISTED)),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -63,31 +61,22 @@ CLAIMS = [
             "For step sizes of eq. (98).  beta is as large as the largest weight of a client that reports alone, which "
             "is more than 1 with the closed forms of Section 4 and different update times."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:A5.conditions.fixed",
-        kind="condition",
+    ).with_repair(
         title="What the proof asks of the step size, alpha and beta, for given weights",
-        locator="Appendix A.5, repaired",
-        lhs=alpha,
-        rhs=1,
         also=(Relation(beta_S, "<=", rho),),
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note=(
             "Over the clients that report, as Lemma 1 needs no others: such a client's weight is at most q(n) <= rho.  "
             "A sampled client can have a larger one."
         ),
-        corrects="fraboni2022:A5.conditions",
         verdict="proved",
+        conditions=(),
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:eq-97",
-        kind="condition",
         title="Sufficient conditions",
         locator="Appendix A.5, eq. (97)",
-        lhs=D,
-        rhs=sp.Rational(1, 2),
+        chain=(D, "<=", sp.Rational(1, 2)),
         also=relations(LISTED[1:]),
         assumptions=ASSUMPTIONS,
         conditions=[*SUFFICIENT, alpha <= 1, beta <= 1],
@@ -97,28 +86,22 @@ CLAIMS = [
             "each, so (92) can be an equality, for K = 3 and tau = 1; the other conditions hold with a factor of 4 or "
             "more."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:eq-97.larger-weights",
-        kind="condition",
         title="Sufficient conditions, for weights of any size",
         locator="Appendix A.5, eq. (97), without beta <= 1",
-        lhs=D,
-        rhs=sp.Rational(1, 2),
+        chain=(D, "<=", sp.Rational(1, 2)),
         also=relations(tuple(condition.subs(beta, beta_S) for condition in LISTED[1:])),
         assumptions=(*ASSUMPTIONS, a.given_weights),
         conditions=SUFFICIENT,
         note="beta <= rho is enough: 12 rho (2 + rho) / (72 rho^2) <= 1/2.  beta is that of the clients that report.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:eq-98",
-        kind="condition",
         title="A bound on the local step size",
         locator="Appendix A.5, eq. (98)",
-        lhs=SUFFICIENT[0].lhs,
-        rhs=1,
+        chain=(SUFFICIENT[0].lhs, "<=", 1),
         also=relations(SUFFICIENT[1:]),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -130,6 +113,5 @@ CLAIMS = [
             "Also by hand: with the equality the three left sides are at most (K-1)^2/(48 K^2), 1/(K (tau+1)) and "
             "tau^2 / (9 rho (tau+1)^2)."
         ),
-        verdict="proved",
     ),
 ]

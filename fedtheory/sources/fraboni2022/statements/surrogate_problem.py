@@ -37,14 +37,11 @@ from fedtheory.sources.fraboni2022.statements.setting import (
 )
 
 CLAIMS = [
-    claim(
+    claim.supported.identity(
         id="fraboni2022:eq-7",
-        kind="identity",
         title="The virtual iterates",
         locator="(7)",
-        lhs=first_sq,
-        relation="==",
-        rhs=before_sq,
+        chain=(first_sq, "==", before_sq),
         also=(Relation(last_sq, "==", after_sq),),
         where=SETTING,
         assumptions=SCHEME,
@@ -56,16 +53,12 @@ CLAIMS = [
             "Mean square distances from $\\theta^*$: those of the virtual iterates on the left, those of the models "
             "that the server passes from update to update on the right."
         ),
-        verdict="supported",
     ),
-    claim(
+    claim.supported.identity(
         id="fraboni2022:eq-8",
-        kind="identity",
         title="A virtual gradient step",
         locator="(8)",
-        lhs=norm_sq(next_virtual - virtual + tilde_eta * ClientSum(q_in * (g_i))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(next_virtual - virtual + tilde_eta * ClientSum(q_in * (g_i))), "==", 0),
         also=(Relation(norm_sq(virtual - theta - eta_g * ClientSum(q_in * (local - received))), "==", 0),),
         where=SETTING,
         place="path",
@@ -75,31 +68,23 @@ CLAIMS = [
             r"\nabla\mathcal L_i(\theta_i^{\rho_i(n),k},\xi_i)"
         ),
         note="On sampled paths with fixed reports, with the definition (7) of $\\theta^{n,k}$ beside it.",
-        verdict="supported",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:eq-9",
-        kind="definition",
         title="The objective of one update",
         locator="(9)",
-        lhs=Ln_start,
-        relation="==",
-        rhs=ClientSum(q_in * at_start),
+        chain=(Ln_start, "==", ClientSum(q_in * at_start)),
         where=SETTING,
         assumptions=SCHEME,
         printed=r"\mathcal L^n(\theta)\coloneqq\sum_{i=1}^Mq_i(n)\mathcal L_i(\theta)",
         note="At $\\theta^0$: the one quadratic with the weighted coefficients against the weighted values.",
         implemented_by="fedtheory.engine.surrogate:Surrogate",
-        verdict="definition",
     ),
-    claim(
+    claim.supported.identity(
         id="fraboni2022:eq-9.optima",
-        kind="identity",
         title="The optima of one update and of the surrogate",
         locator="(9)-(10)",
-        lhs=slope_n,
-        relation="==",
-        rhs=0,
+        chain=(slope_n, "==", 0),
         also=(Relation(slope, "==", 0),),
         where=SETTING,
         assumptions=SCHEME,
@@ -107,16 +92,12 @@ CLAIMS = [
             r"\bar\theta^n\text{ the optimum of }\mathcal L^n,\quad\bar\theta\text{ the optimum of }\bar{\mathcal L}"
         ),
         note="The gradients vanish there.",
-        verdict="supported",
     ),
-    claim(
+    claim.supported.identity(
         id="fraboni2022:eq-10",
-        kind="identity",
         title="The surrogate problem",
         locator="(10)",
-        lhs=ClientSum(q_i * at_start),
-        relation="==",
-        rhs=Ln_mean,
+        chain=(ClientSum(q_i * at_start), "==", Ln_mean),
         also=(Relation(Lbar_start, "==", ClientSum(q_i * at_start)), Relation(qt_in * q_n, "==", q_in)),
         where=SETTING,
         assumptions=(*SCHEME, a.somebody_reports),
@@ -126,16 +107,12 @@ CLAIMS = [
             r"\tilde q_i(n)=\frac{q_i(n)}{\sum_iq_i(n)}"
         ),
         note="At $\\theta^0$.",
-        verdict="supported",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:eq-11",
-        kind="definition",
         title="Expected convergence residual",
         locator="(11)",
-        lhs=Sigma,
-        relation=">=",
-        rhs=Expectation(ClientSum(q_i * norm_sq(Gradient(L_i, theta_bar)))),
+        chain=(Sigma, ">=", Expectation(ClientSum(q_i * norm_sq(Gradient(L_i, theta_bar))))),
         where=SETTING,
         place="step",
         assumptions=SCHEME,
@@ -144,16 +121,12 @@ CLAIMS = [
         ),
         note="Full gradients give the least residual; noise adds its variance.",
         implemented_by="fedtheory.language.quantities:surrogate_noise",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:eq-11.claim",
-        kind="condition",
         title="When the residual vanishes",
         locator="below (11)",
-        lhs=Sigma,
-        relation=">",
-        rhs=0,
+        chain=(Sigma, ">", 0),
         where=SETTING,
         conditions=[J >= 2],
         assumptions=(a.asynchronous,),
@@ -164,31 +137,22 @@ CLAIMS = [
             "Read: where two clients have different losses, $\\Sigma>0$.  It is null as well for different losses that "
             "share a minimiser, and where only clients of one loss ever report."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-11.claim.fixed",
-        kind="condition",
+    ).with_repair(
         title="The residual vanishes only where all clients that count share the minimiser",
-        locator="below (11), repaired",
         chain=(Sigma, ">=", 2 * mu * ClientSum(q_i * gap_i), ">=", 0),
-        where=SETTING,
         assumptions=SCHEME,
         note=(
             "$\\Sigma=0$ exactly where, for each client with $q_i>0$, the stochastic gradient at $\\bar\\theta$ is "
             "zero almost surely: full gradients and a common minimiser, but not a common loss."
         ),
-        corrects="fraboni2022:eq-11.claim",
         verdict="supported",
+        conditions=(),
     ),
-    claim(
+    claim.supported.identity(
         id="fraboni2022:eq-12",
-        kind="identity",
         title="The problem in terms of types of clients",
         locator="(12)",
-        lhs=L_start,
-        relation="==",
-        rhs=ClientSum(r_j * at_start),
+        chain=(L_start, "==", ClientSum(r_j * at_start)),
         also=(Relation(Ln_start, "==", ClientSum(s_jn * at_start)),),
         where=SETTING,
         assumptions=SCHEME,
@@ -197,48 +161,31 @@ CLAIMS = [
             r"\mathcal L^n(\theta)=\sum_{j=1}^Js_j(n)F_j(\theta)"
         ),
         note="At $\\theta^0$.  The weights of a type stand at its first client: sums over clients are over types.",
-        verdict="supported",
     ),
-    claim(
+    *claim.refuted.definition(
         id="fraboni2022:eq-12.normalised",
-        kind="definition",
         title="Normalised weights of types",
         locator="below (12)",
-        lhs=st_jn * M * s_jn,
-        relation="==",
-        rhs=s_jn,
+        chain=(st_jn * M * s_jn, "==", s_jn),
         where=SETTING,
         assumptions=(*SCHEME, a.somebody_reports),
         printed=r"\tilde s_j(n)=s_j(n)/\sum_{i=1}^Ms_j(n)",
         note="Letter for letter the sum over i of $s_j(n)$ is $Ms_j(n)$: all types would have the share 1/M.",
         implemented_by="fedtheory.engine.surrogate:Surrogate",
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-12.normalised.fixed",
-        kind="definition",
+    ).with_repair(
         title="Normalised weights of types, summed over types",
-        locator="below (12), repaired",
         lhs=st_jn * ClientSum(s_jn),
-        relation="==",
-        rhs=s_jn,
         also=(Relation(ClientSum(s_jn), "==", q_n),),
-        where=SETTING,
-        assumptions=(*SCHEME, a.somebody_reports),
-        corrects="fraboni2022:eq-12.normalised",
         note="The sum runs over the types j = 1, ..., J; it is $q(n)$.",
         implemented_by="fedtheory.engine.surrogate:Surrogate",
         verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:table-1",
-        kind="definition",
         title="The weights of clients and of types",
         locator="Table 1",
-        lhs=ClientSum(r_j),
-        relation="==",
-        rhs=ClientSum(p_i),
+        chain=(ClientSum(r_j), "==", ClientSum(p_i)),
         also=(
             Relation(ClientSum(s_jn), "==", ClientSum(q_in)),
             Relation(ClientSum(st_jn), "==", ClientSum(qt_in)),
@@ -253,6 +200,5 @@ CLAIMS = [
         ),
         note="Each pair has the same total, and nobody counts more in the mean than when it reports.",
         implemented_by="fedtheory.engine.surrogate:Surrogate",
-        verdict="definition",
     ),
 ]

@@ -49,14 +49,11 @@ from fedtheory.sources.fraboni2022.statements.notation import (
 _TIES = "With times (1, 2) both clients report at time 2, and Algorithm 1 makes one update of the two"
 
 CLAIMS = [
-    claim(
+    claim.proved.identity(
         id="fraboni2022:table-2.sync",
-        kind="identity",
         title="Table 2, synchronous FedAvg",
         locator="Table 2, first column",
-        lhs=d_i,
-        relation="==",
-        rhs=p_i,
+        chain=(d_i, "==", p_i),
         also=(
             Relation(N, "==", T / tau_M),
             Relation(duration, "==", last_done),
@@ -71,16 +68,12 @@ CLAIMS = [
             r"d_i=p_i,\ N=T/\tau_M,\ \Delta t=\max T_i^n,\ \alpha=1,\ \beta=0,\ \tau=0,\ W=1,\ R(\{\mathcal L^n\})=0"
         ),
         note="The left sides are measured on the schedule, T is the clock time of the last update.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:table-2.async.d",
-        kind="condition",
         title="Table 2, weights of asynchronous FedAvg",
         locator="Table 2, second column",
-        lhs=qt_i,
-        relation="==",
-        rhs=p_i,
+        chain=(qt_i, "==", p_i),
         also=(Relation(optimum_moved**2, "==", 0),),
         assumptions=(*ASYNC, a.whole_cycles),
         conditions=[TIME_BASED],
@@ -89,46 +82,36 @@ CLAIMS = [
             "Read as what the weights are for: over a cycle each client has the share $\\tilde q_i=p_i$, and the run "
             "minimises the federated problem.  True for both readings of ties."
         ),
-        verdict="proved",
     ),
     *tied(
-        claim(
+        claim.refuted.identity(
             id="fraboni2022:table-2.async.N",
-            kind="identity",
             title="Table 2, updates of asynchronous FedAvg",
             locator="Table 2, second column",
-            lhs=N,
-            relation="==",
-            rhs=T * rate,
+            chain=(N, "==", T * rate),
             also=(Relation(duration, "==", first_done),),
             assumptions=ASYNC,
             printed=r"N=\sum_{i=1}^MT/\tau_i,\quad \Delta t=\min T_i^n",
             note=f"{_TIES}: N = 2 at T = 2, not 3.",
-            verdict="refuted",
         ),
         note="Clients that tie report one by one, and T is a multiple of all update times.",
     ),
     *tied(
-        claim(
+        claim.refuted.identity(
             id="fraboni2022:table-2.async.alpha-beta",
-            kind="identity",
             title="Table 2, moments of the weights in asynchronous FedAvg",
             locator="Table 2, second column",
-            lhs=alpha,
-            relation="==",
-            rhs=0,
+            chain=(alpha, "==", 0),
             also=(Relation(beta, "==", d_max), Relation(d_max, "<=", tau_M / tau_0)),
             assumptions=(*ASYNC, a.uniform_shares),
             conditions=[TIME_BASED],
             printed=r"\alpha=0,\quad \beta=\max d_i\le\tau_m/\tau_0",
             note=f"$\\tau_m$ is read as the slowest client's $\\tau_M$.  {_TIES}: then $\\alpha=1$.",
-            verdict="refuted",
         ),
     ),
     *tied(
-        claim(
+        claim.refuted.inequality(
             id="fraboni2022:table-2.async.tau",
-            kind="inequality",
             title="Table 2, staleness in asynchronous FedAvg",
             locator="Table 2, second column",
             chain=(M - 1, "<=", tau, "<=", 2 * M * tau_M / tau_0),
@@ -138,13 +121,11 @@ CLAIMS = [
                 "Read with explicit constants.  Identical clients tie always and report together: $\\tau=0$ for every "
                 "number of clients, which is not $\\Omega(M)$."
             ),
-            verdict="refuted",
         ),
     ),
     *tied(
-        claim(
+        claim.refuted.inequality(
             id="fraboni2022:table-2.async.W",
-            kind="inequality",
             title="Table 2, window of asynchronous FedAvg",
             locator="Table 2, second column",
             chain=(M, "<=", W, "<=", M * tau_M**M),
@@ -154,19 +135,15 @@ CLAIMS = [
                 "With the constant 1.  Identical clients that tie report together: $W=1$ for every M.  The text after "
                 "(35) has the exponent M-1, which is the right one."
             ),
-            verdict="refuted",
         ),
         needs=COUNTED,
     ),
     *tied(
-        claim(
+        claim.refuted.identity(
             id="fraboni2022:table-2.async.R",
-            kind="identity",
             title="Table 2, residual of asynchronous FedAvg",
             locator="Table 2, second column",
-            lhs=R_L,
-            relation="==",
-            rhs=mean_gap,
+            chain=(R_L, "==", mean_gap),
             assumptions=(*ASYNC, a.whole_cycles),
             conditions=[TIME_BASED],
             printed=(
@@ -176,18 +153,14 @@ CLAIMS = [
                 "Clients that tie report together, and an update then minimises a sum of objectives: for identical "
                 "times $R=0$ while the clients' optima differ."
             ),
-            verdict="refuted",
         ),
         note="For unequal importances with $p_i$ in the place of $1/M$.",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:table-2.fedfix",
-        kind="condition",
         title="Table 2, FedFix",
         locator="Table 2, third column",
-        lhs=q_i,
-        relation="==",
-        rhs=p_i,
+        chain=(q_i, "==", p_i),
         also=(
             Relation(N, "==", T / Delta_t),
             Relation(duration, "==", Delta_t),
@@ -211,16 +184,8 @@ CLAIMS = [
             "$\\beta$, $d_i$ and the residual.  An interval shorter than the fastest client's time is allowed by "
             "Section 4.4 and makes $\\tau$ and W large."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:table-2.fedfix.fixed",
-        kind="condition",
+    ).with_repair(
         title="The column for FedFix, as the schedule has it",
-        locator="Table 2, third column, repaired",
-        lhs=q_i,
-        relation="==",
-        rhs=p_i,
         also=(
             Relation(N, "==", T / Delta_t),
             Relation(duration, "==", Delta_t),
@@ -231,30 +196,23 @@ CLAIMS = [
             Relation(R_L, "<=", mean_gap),
         ),
         assumptions=(*FEDFIX_CYCLES, a.several_clients, *COUNTED, *SCHEME),
-        conditions=[INTERVAL_BASED],
         note=(
             "$\\beta$ over the clients that report; $\\tau=\\lceil\\tau_M/\\Delta t\\rceil-1$; "
             "$W=\\operatorname{lcm}(\\{N_i'\\})$."
         ),
-        corrects="fraboni2022:table-2.fedfix",
         verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="fraboni2022:table-2.fedfix.N",
-        kind="identity",
         title="Table 2, updates of FedFix",
         locator="Table 2, third column",
-        lhs=N,
-        relation="==",
-        rhs=T / Delta_t,
+        chain=(N, "==", T / Delta_t),
         also=(Relation(duration, "==", Delta_t),),
         assumptions=FEDFIX,
         printed=r"N=T/\Delta t,\quad \Delta t=\Delta t",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.inequality(
         id="fraboni2022:table-2.fedfix.tau",
-        kind="inequality",
         title="Table 2, staleness in FedFix",
         locator="Table 2, third column",
         chain=(0, "<=", tau, "<=", ratio_below),
@@ -264,25 +222,17 @@ CLAIMS = [
             "Staleness is counted in updates, and those have the length $\\Delta t$: clients with the time 4 and "
             "$\\Delta t=1$ are up to 3 updates behind, while $\\tau_M/\\tau_0=1$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:table-2.fedfix.tau.fixed",
-        kind="inequality",
+    ).with_repair(
         title="Staleness in FedFix",
-        locator="Table 2, third column, repaired",
         chain=(0, "<=", tau, "<=", longest - 1),
-        assumptions=FEDFIX,
         note=(
             "With $\\Delta t\\ge\\tau_0$ this is at most $\\lceil\\tau_M/\\tau_0\\rceil-1\\le\\lfloor\\tau_M/\\tau_0"
             "\\rfloor$, and the printed cell holds."
         ),
-        corrects="fraboni2022:table-2.fedfix.tau",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.inequality(
         id="fraboni2022:table-2.fedfix.W",
-        kind="inequality",
         title="Table 2, window of FedFix",
         locator="Table 2, third column",
         chain=(1, "<=", W, "<=", M * ratio_above**M),
@@ -292,17 +242,11 @@ CLAIMS = [
             "Clients of the same speed have $\\tau_M/\\tau_0=1$, but report every $\\lceil\\tau_M/\\Delta t\\rceil$ "
             "updates only."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:table-2.fedfix.W.fixed",
-        kind="inequality",
+    ).with_repair(
         title="Window of FedFix",
-        locator="Table 2, third column, repaired",
         chain=(1, "<=", W, "==", lcm_N, "<=", longest**M),
         assumptions=(*FEDFIX_CYCLES, *COUNTED),
         note="A least common multiple of M numbers; no factor M is needed.",
-        corrects="fraboni2022:table-2.fedfix.W",
         verdict="proved",
     ),
 ]

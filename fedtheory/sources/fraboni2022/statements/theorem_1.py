@@ -42,13 +42,11 @@ def _ordered_terms() -> Expr:
 
 _SMALL = r"\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)"
 CLAIMS = [
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:thm-1",
-        kind="bound",
         title="Theorem 1",
         locator="Theorem 1, (13)",
-        lhs=Z_bar,
-        rhs=R_L + EPSILON_F + _ordered_terms(),
+        chain=(Z_bar, "<=", R_L + EPSILON_F + _ordered_terms()),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
@@ -65,28 +63,18 @@ CLAIMS = [
             "selected makes K steps to the same side, so that $\\epsilon_\\beta$ lacks a factor K; the bound for "
             "unbiased sampling (107) shows it alone."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.fixed",
-        kind="bound",
+    ).with_repair(
         title="Theorem 1 for given weights and noise that does not depend on the model",
         locator="Theorem 1, repaired",
-        lhs=Z_bar,
-        rhs=R_L + EPSILON_F + _ordered_terms(),
-        where=CONVERGENCE,
-        conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
         note=(
             "Any clock with one report at a time or full rounds.  For random weights and mini-batches the repaired "
             "steps of Appendix A give (94) with $K\\beta$ for $\\beta$ and the smoothness of single samples for L."
         ),
-        corrects="fraboni2022:thm-1",
         verdict="supported",
     ),
-    claim(
+    claim.definition(
         id="fraboni2022:thm-1.terms",
-        kind="definition",
         title="The terms of Theorem 1",
         locator="(14)-(16)",
         chain=(0, "<=", R_L, "<=", ClientSum(q_i * gap_bar)),
@@ -107,15 +95,12 @@ CLAIMS = [
             "appendix only."
         ),
         implemented_by="fedtheory.engine.surrogate:Surrogate",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:thm-1.explicit",
-        kind="bound",
         title="Theorem 1 with explicit constants",
         locator="(93)",
-        lhs=Xi_bar,
-        rhs=EPSILON_F + explicit_terms(),
+        chain=(Xi_bar, "<=", EPSILON_F + explicit_terms()),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
@@ -129,42 +114,26 @@ CLAIMS = [
             "With $x=\\bar\\theta$, $D=6\\eta_l^2(K-1)^2L^2$ and $\\nu=16\\rho L$, at the step sizes of the theorem.  "
             "It fails as Theorem 1 does."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.explicit.fixed",
-        kind="bound",
+    ).with_repair(
         title="Theorem 1 with explicit constants, for given weights and noise that does not depend on the model",
-        locator="(93), repaired",
-        lhs=Xi_bar,
-        rhs=EPSILON_F + explicit_terms(),
-        where=CONVERGENCE,
-        conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
-        corrects="fraboni2022:thm-1.explicit",
         verdict="supported",
     ),
-    claim(
+    claim.supported.bound(
         id="fraboni2022:thm-1.explicit.reporting",
-        kind="bound",
         title="Theorem 1 with explicit constants and a smaller beta",
         locator="(93), sharper",
-        lhs=Xi_bar,
-        rhs=EPSILON_F + explicit_terms(beta_S),
+        chain=(Xi_bar, "<=", EPSILON_F + explicit_terms(beta_S)),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
         note="$\\beta_S$ is the maximum of $d_i(n)-\\alpha q_i(n)$ over the clients that report.",
-        verdict="supported",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:thm-1.claim-R",
-        kind="condition",
         title="When the residual of the objectives vanishes",
         locator="below Theorem 1",
-        lhs=R_L,
-        relation="==",
-        rhs=0,
+        chain=(R_L, "==", 0),
         also=(Relation(q_n, "==", ClientSum(q_i)),),
         where=CONVERGENCE,
         assumptions=(a.one_type, a.somebody_reports),
@@ -176,46 +145,28 @@ CLAIMS = [
             "R is zero for identical data, but the condition is not satisfied: $\\mathcal L^n=q(n)\\mathcal L$ changes "
             "with $q(n)$.  $\\tilde{\\mathcal L}$ is read as $\\bar{\\mathcal L}$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.claim-R.fixed",
-        kind="condition",
+    ).with_repair(
         title="The residual vanishes for clients of one type",
-        locator="below Theorem 1, repaired",
-        lhs=R_L,
-        relation="==",
-        rhs=0,
         also=(Relation(apart, "==", 0), Relation(ClientSum(qt_in), "==", 1)),
-        where=CONVERGENCE,
-        assumptions=(a.one_type, a.somebody_reports),
         note="All $\\mathcal L^n$ share one minimiser, which is all that R needs; they need not be the same.",
-        corrects="fraboni2022:thm-1.claim-R",
         verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:thm-1.claim-R.same",
-        kind="condition",
         title="The residual vanishes where the same problem is minimised in every update",
         locator="below Theorem 1",
-        lhs=R_L,
-        relation="==",
-        rhs=0,
+        chain=(R_L, "==", 0),
         where=CONVERGENCE,
         conditions=[W <= 1],
         assumptions=(a.synchronous,),
         printed=r"\mathcal L^n=\tilde{\mathcal L}\ \forall n\Rightarrow R(\{\mathcal L^n\})=0",
         note="With rounds that wait for all participants, where $q_i(n)$ is the same in every round.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:thm-1.claim-epsK",
-        kind="condition",
         title="One local step is centralised SGD",
         locator="below Theorem 1",
-        lhs=reports * stale,
-        relation="==",
-        rhs=0,
+        chain=(reports * stale, "==", 0),
         also=(Relation(D, "==", 0),),
         where=CONVERGENCE,
         conditions=[K <= 1],
@@ -225,35 +176,22 @@ CLAIMS = [
             r"traditional centralized SGD},\ \epsilon_K=0"
         ),
         note="$\\epsilon_K=0$ is right, but clients that report in turn have started from different models.",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.claim-epsK.fixed",
-        kind="condition",
+    ).with_repair(
         title="With one local step only delays set the clients apart",
-        locator="below Theorem 1, repaired",
-        lhs=phi,
-        rhs=tau * Q_past,
-        also=(Relation(D, "==", 0),),
-        where=CONVERGENCE,
+        chain=(phi, "<=", tau * Q_past),
         conditions=[K <= 1, N <= 8],
-        assumptions=(a.asynchronous,),
         note=(
             "The clients' mean square distance $\\phi(n)$ from $\\theta^{n,0}$ is at most $\\tau$ times the last "
             "$\\tau$ squared steps of the server: zero, and thus centralised SGD, without delays.  Checked on runs of "
             "up to eight updates."
         ),
-        corrects="fraboni2022:thm-1.claim-epsK",
         verdict="supported",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:thm-1.claim-delay",
-        kind="condition",
         title="Shorter intervals, larger delays",
         locator="below Theorem 1",
-        lhs=tau,
-        relation="==",
-        rhs=longest - 1,
+        chain=(tau, "==", longest - 1),
         also=(Relation(count * period, "==", N),),
         where=CONVERGENCE,
         assumptions=(a.fixed_intervals, a.whole_cycles),
@@ -265,6 +203,5 @@ CLAIMS = [
             "For FedFix: $\\tau=\\lceil\\tau_M/\\Delta t\\rceil-1$, and client i reports in the fraction "
             "$1/\\lceil T_i/\\Delta t\\rceil$ of the updates.  Neither falls or rises strictly with $\\Delta t$."
         ),
-        verdict="proved",
     ),
 ]

@@ -59,27 +59,20 @@ CONDITIONS_94 = (*FIXED, SMALL_MOVES_XI, MARGIN_FIXED)
 BRACKET_IN_ORDERS = r"[\tilde\eta+\tilde\eta^2K^2\tau^2]"
 
 CLAIMS = [
-    claim(
+    claim.proved.identity(
         id="fraboni2022:eq-91",
-        kind="identity",
         title="Two gaps and the residual",
         locator="proof of Theorem 1, eq. (91)",
-        lhs=Z_bar,
-        relation="==",
-        rhs=Xi_bar + R_L,
+        chain=(Z_bar, "==", Xi_bar + R_L),
         assumptions=ASSUMPTIONS,
         printed=r"\bar Z(N)=\bar\Xi(N)+R(\{\mathcal L^n\})",
         note="With x = thetabar, the optimum of the surrogate problem.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:eq-92",
-        kind="condition",
         title="A step size that leaves one of two gaps",
         locator="proof of Theorem 1, eq. (92)",
-        lhs=margin,
-        relation=">=",
-        rhs=1,
+        chain=(margin, ">=", 1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=rf"2-4D-12\rho[2\alpha+\beta]{BRACKET}L\ge1",
@@ -87,29 +80,17 @@ CLAIMS = [
             "For step sizes of Theorem 1, eq. (98), which are said to imply it.  Where one of many clients is sampled "
             "with very unequal importances, beta is so large that it fails."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-92.fixed",
-        kind="condition",
+    ).with_repair(
         title="A step size that leaves one of two gaps, with weights that are not too unequal",
-        locator="proof of Theorem 1, eq. (92), repaired",
-        lhs=margin,
-        relation=">=",
-        rhs=1,
-        assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP, sp.Le(beta, rho)],
         note="With beta <= rho (97) follows from (98), and (92) from (97).",
-        corrects="fraboni2022:eq-92",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:eq-93",
-        kind="step",
         title="A bound on the gap",
         locator="proof of Theorem 1, eq. (93)",
-        lhs=Xi_bar,
-        rhs=eq_93,
+        chain=(Xi_bar, "<=", eq_93),
         assumptions=ASSUMPTIONS,
         conditions=LISTED[:4],
         printed=(
@@ -121,26 +102,16 @@ CLAIMS = [
             "The conditions are those of A.5.  For sampled clients (87) lacks a factor K: 64 local steps of one of two "
             "clients, which pull to either side, are enough at a server step of 64."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-93.fixed",
-        kind="step",
+    ).with_repair(
         title="A bound on the gap, for given weights and noise that does not depend on the model",
-        locator="proof of Theorem 1, eq. (93), repaired",
-        lhs=Xi_bar,
-        rhs=eq_93,
         assumptions=(*ASSUMPTIONS, *WITHOUT_CHANCE),
-        conditions=LISTED[:4],
-        corrects="fraboni2022:eq-93",
         verdict="supported",
     ),
-    claim(
+    claim.refuted.bound(
         id="fraboni2022:eq-94",
         title="The bound in orders",
         locator="proof of Theorem 1, eq. (94)",
-        lhs=Xi_bar,
-        rhs=eq_94,
+        chain=(Xi_bar, "<=", eq_94),
         assumptions=ASSUMPTIONS,
         conditions=LISTED,
         printed=(
@@ -154,23 +125,19 @@ CLAIMS = [
             "alpha D Sigma_1 into 12 alpha eta_l^2 (K-1)^2 L Sigma_1.  It fails as (93) does, and no hidden constant "
             "helps: for sampled clients the noise in the server's model grows with K^2."
         ),
-        verdict="refuted",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:eq-94.random-weights",
         title="The bound for random weights, any server step and smooth samples",
         locator="proof of Theorem 1, eq. (94), from the repaired steps",
-        lhs=Xi_bar,
-        rhs=fixed_94,
+        chain=(Xi_bar, "<=", fixed_94),
         assumptions=ASSUMPTIONS,
         conditions=CONDITIONS_94,
         note=REPAIR,
         corrects="fraboni2022:eq-94",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.inequality(
         id="fraboni2022:eq-95-96",
-        kind="inequality",
         title="Noise at the optima of the updates",
         locator="proof of Theorem 1, eqs. (95), (96)",
         chain=(Sigma_2, "<=", largest_q * Sigma_1, "<=", largest_q * (4 * L * R_L + 2 * Sigma)),
@@ -186,13 +153,8 @@ CLAIMS = [
             "(95) is used at thetabar^n.  Sigma_1 and Sigma_2 have the shares q_i(n)/q(n), while R and Sigma have the "
             "weights themselves: both links fail where q(n) < 1."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-95-96.fixed",
-        kind="inequality",
+    ).with_repair(
         title="Noise at the optima of the updates, with shares",
-        locator="proof of Theorem 1, eqs. (95), (96), repaired",
         chain=(
             Sigma_2,
             "<=",
@@ -200,10 +162,7 @@ CLAIMS = [
             "<=",
             largest_share * (4 * L_xi * R_L + 2 * Sigma) / smallest_sum,
         ),
-        also=(Relation(optimum_sq, "<=", 2 * optima_change + 2 * surrogate_sq),),
-        assumptions=SCHEME,
         note="The largest share instead of the largest weight, and the smallest q(n); L is that of single samples.",
-        corrects="fraboni2022:eq-95-96",
         verdict="supported",
     ),
 ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import gradient_lemmas
 from fedtheory.sources.fraboni2022.statements.convergence import largest_q
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import SMALL_MOVES, SMALL_MOVES_XI
@@ -33,7 +32,7 @@ where: dict[sp.Symbol, q.Notion] = gradient_lemmas.where | {
     surrogate_sq: q.second_moment_at_surrogate_optimum,
     optima_change: q.change_between_optima,
 }
-claim = partial(Claim, where=where)
+claim = Statements(where)
 
 start = theta0_distance**2 / (tilde_eta * K * N)
 eq_86 = -2 * D_x + rho**2 * alpha * tilde_eta * R + rho * beta * tilde_eta * S
@@ -120,13 +119,11 @@ REPAIR = (
 
 
 CLAIMS = [
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:thm-1.proof-86-90",
-        kind="step",
         title="From the progress of an update to a bound on the gap",
         locator="proof of Theorem 1, eqs. (86)-(90)",
-        lhs=Delta / tilde_eta,
-        rhs=eq_86,
+        chain=(Delta / tilde_eta, "<=", eq_86),
         also=(Relation(2 * Xi_bar, "<=", eq_90),),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D, small_mix(), SMALL_MOVES],
@@ -135,52 +132,31 @@ CLAIMS = [
             "With x = thetabar: the first step and the last one, the others stand by themselves.  It starts from "
             "Lemma 2, which fails for random weights."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.proof-86-90.fixed",
-        kind="step",
-        title="From the progress of an update to a bound on the gap, repaired",
-        locator="proof of Theorem 1, eqs. (86)-(90), repaired",
-        lhs=Delta / tilde_eta,
+    ).with_repair(
         rhs=fixed_86,
         also=(Relation(2 * Xi_bar, "<=", fixed_90),),
-        assumptions=ASSUMPTIONS,
         conditions=[*FIXED, SMALL_MOVES_XI],
         note=REPAIR,
-        corrects="fraboni2022:thm-1.proof-86-90",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:thm-1.proof-86-90.86",
-        kind="step",
         title="Lemma 2 with the largest sum of weights",
         locator="proof of Theorem 1, eq. (86)",
-        lhs=Delta / tilde_eta,
-        rhs=eq_86,
+        chain=(Delta / tilde_eta, "<=", eq_86),
         assumptions=ASSUMPTIONS,
         printed=_86,
         note="Fails as Lemma 2 does: for random weights and more than one local step.",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.proof-86-90.86.fixed",
-        kind="step",
+    ).with_repair(
         title="The repaired Lemma 2 with the largest sum of weights",
-        locator="proof of Theorem 1, eq. (86), repaired",
-        lhs=Delta / tilde_eta,
         rhs=fixed_86,
-        assumptions=ASSUMPTIONS,
-        corrects="fraboni2022:thm-1.proof-86-90.86",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:thm-1.proof-86-90.87",
-        kind="step",
         title="Lemmas 3, 4 and 5 inserted",
         locator="proof of Theorem 1, eq. (87)",
-        lhs=Delta / tilde_eta,
-        rhs=eq_87,
+        chain=(Delta / tilde_eta, "<=", eq_87),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D, small_mix()],
         printed=rf"{_87},\quad3\rho[\alpha+\beta]\tilde\eta L\le1",
@@ -188,24 +164,14 @@ CLAIMS = [
             "The factor q^{-1}(n) of Lemmas 3 and 5 cancels against q(n) of (56), not against the rho^2 of (86): the "
             "step is from (56).  It fails for sampled clients, by the factor K that Lemma 2 lost."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.proof-86-90.87.fixed",
-        kind="step",
-        title="Lemmas 3, 4 and 5 inserted, repaired",
-        locator="proof of Theorem 1, eq. (87), repaired",
-        lhs=Delta / tilde_eta,
+    ).with_repair(
         rhs=fixed_87,
-        assumptions=ASSUMPTIONS,
         conditions=[*FIXED],
         note=REPAIR,
-        corrects="fraboni2022:thm-1.proof-86-90.87",
         verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:thm-1.proof-86-90.88",
-        kind="step",
         title="The progress adds up",
         locator="proof of Theorem 1, eq. (88)",
         chain=(
@@ -221,58 +187,35 @@ CLAIMS = [
             "theta^{KN}, after KN serial local steps, is the server's model theta^N; x = thetabar.  The progress is "
             "measured at the virtual iterates, the distances at the server's first and last model."
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:thm-1.proof-86-90.89",
-        kind="step",
         title="The mean over the updates",
         locator="proof of Theorem 1, eq. (89)",
-        lhs=2 * Xi_bar,
-        rhs=eq_89,
+        chain=(2 * Xi_bar, "<=", eq_89),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D, small_mix()],
         printed=_89,
         note=("For sampled clients (87) lacks a factor K."),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.proof-86-90.89.fixed",
-        kind="step",
-        title="The mean over the updates, repaired",
-        locator="proof of Theorem 1, eq. (89), repaired",
-        lhs=2 * Xi_bar,
+    ).with_repair(
         rhs=fixed_89,
-        assumptions=ASSUMPTIONS,
         conditions=[*FIXED],
         note=REPAIR,
-        corrects="fraboni2022:thm-1.proof-86-90.89",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:thm-1.proof-86-90.90",
-        kind="step",
         title="Lemma 6 inserted",
         locator="proof of Theorem 1, eq. (90)",
-        lhs=2 * Xi_bar,
-        rhs=eq_90,
+        chain=(2 * Xi_bar, "<=", eq_90),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D, small_mix(), SMALL_MOVES],
         printed=_90,
         note=("For sampled clients (87) lacks a factor K."),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-1.proof-86-90.90.fixed",
-        kind="step",
-        title="Lemma 6 inserted, repaired",
-        locator="proof of Theorem 1, eq. (90), repaired",
-        lhs=2 * Xi_bar,
+    ).with_repair(
         rhs=fixed_90,
-        assumptions=ASSUMPTIONS,
         conditions=[*FIXED, SMALL_MOVES_XI],
         note=REPAIR,
-        corrects="fraboni2022:thm-1.proof-86-90.90",
         verdict="proved",
     ),
 ]

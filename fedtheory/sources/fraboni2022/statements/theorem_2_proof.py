@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import inequalities as notation
 from fedtheory.sources.fraboni2022.statements.convergence import biased_n, chi_n, gradient_n, missing_n
 from fedtheory.sources.fraboni2022.statements.inequalities import Z_nk
@@ -36,7 +35,7 @@ where: dict[sp.Symbol, q.Notion] = notation.where | {
     gradient_n: q.virtual_gradient_sq,
     missing_n: q.unrepresented_gap,
 }
-claim = partial(Claim, where=where)
+claim = Statements(where)
 
 CONVEX = (*SCHEME, a.convex_and_smooth)
 unrepresented = ClientSum(missing * gap)
@@ -54,24 +53,20 @@ _TYPES = (
 )
 
 CLAIMS = [
-    claim(
+    claim.proved.inequality(
         id="fraboni2022:lemma-7",
-        kind="inequality",
         title="Gradients of the federated and of the surrogate problem",
         locator="Lemma 7, eq. (99)",
-        lhs=deviation_sq,
-        rhs=lemma_7,
+        chain=(deviation_sq, "<=", lemma_7),
         assumptions=CONVEX,
         printed=(
             rf"{_GRADIENTS}\le4L\chi_n^2\left[\tilde{{\mathcal L}}^n(\theta)-\sum_{{j\in W_n}}\tilde s_j(n)"
             rf"\mathcal L_j(\theta_j^*)\right]+4L{_MISSING}"
         ),
         note=f"In expectation at the virtual iterates; the first one, theta^0, is not random.  {_TYPES}",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:lemma-7.steps",
-        kind="step",
         title="Cauchy-Schwarz over the types",
         locator="proof of Lemma 7, eqs. (100)-(103)",
         chain=(deviation_sq, "<=", cauchy, "<=", lemma_7),
@@ -82,26 +77,21 @@ CLAIMS = [
             r"\|\nabla\mathcal L_j(\theta)\|^2"
         ),
         note=_TYPES,
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:eq-104",
-        kind="step",
         title="The gradient in two parts",
         locator="proof of Theorem 2, eq. (104)",
-        lhs=gradient_sq,
-        rhs=split,
+        chain=(gradient_sq, "<=", split),
         assumptions=SCHEME,
         printed=(
             r"\|\nabla\mathcal L(\theta)\|^2\le2\left\|\nabla\mathcal L(\theta)-\frac1{q(n)}\nabla\mathcal L^n(\theta)"
             r"\right\|^2+2\left\|\frac1{q(n)}\nabla\mathcal L^n(\theta)\right\|^2"
         ),
         note="In expectation at the virtual iterates.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:eq-105",
-        kind="step",
         title="Lemma 7 inserted",
         locator="proof of Theorem 2, eq. (105)",
         lhs=gradient_sq,
@@ -117,41 +107,28 @@ CLAIMS = [
             "against the left side of (104).  The counterexample has one client of weight 4: |grad L|^2 is 2L times "
             "its gap, and the bound 4L/4 times."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:eq-105.fixed",
-        kind="step",
+    ).with_repair(
         title="Lemma 7 inserted, with its factors",
-        locator="proof of Theorem 2, eq. (105), repaired",
-        lhs=split,
-        rhs=4 * L * (2 * chi_n + 1) / q_n * Z_nk + 8 * L * chi_n * biased_n + 8 * L * unrepresented,
-        assumptions=CONVEX,
+        chain=(split, "<=", 4 * L * (2 * chi_n + 1) / q_n * Z_nk + 8 * L * chi_n * biased_n + 8 * L * unrepresented),
         note="For the right side of (104), and so for the squared gradient.",
-        corrects="fraboni2022:eq-105",
         verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:eq-105.round",
-        kind="step",
         title="The squared gradient of the update's problem",
         locator="proof of Theorem 2, between (104) and (105)",
-        lhs=round_gradient_sq,
-        rhs=2 * L * Z_nk / q_n,
+        chain=(round_gradient_sq, "<=", 2 * L * Z_nk / q_n),
         also=(Relation(ClientSum(qt_in * gap), "==", Z_nk / q_n + biased_n),),
         assumptions=CONVEX,
         note="By co-coercivity of each client's objective; and the gap of Lemma 7 in two parts.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:eq-105.gradient",
-        kind="step",
         title="The squared gradient of the federated problem",
         locator="proof of Theorem 2, eq. (105), repaired",
         lhs=gradient_sq,
         rhs=4 * L * (2 * chi_n + 1) / q_n * Z_nk + 8 * L * chi_n * biased_n + 8 * L * unrepresented,
         assumptions=CONVEX,
         note="The ends of (104) and the repaired (105).",
-        verdict="proved",
     ),
 ]

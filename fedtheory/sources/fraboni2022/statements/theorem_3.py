@@ -41,13 +41,11 @@ from fedtheory.sources.fraboni2022.statements.theorem_3_proof import (
 GRADIENT_BOUND = ((8 * L * chi + 4 * L) * BOUND + 8 * L * chi * ClientSum(q_i * gap_bar)) / ClientSum(q_i)
 
 CLAIMS = [
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:thm-3.loss",
-        kind="bound",
         title="Theorem 3, the surrogate's loss",
         locator="Theorem 3, (26)",
-        lhs=surrogate_loss,
-        rhs=BOUND,
+        chain=(surrogate_loss, "<=", BOUND),
         where=RELAXED,
         conditions=[SMALL_STEP],
         assumptions=THEOREM,
@@ -61,42 +59,27 @@ CLAIMS = [
             "it for fixed schedules.  Where all updates have the same weights, W = 1 and it is (93), which fails for "
             "mini-batches and for sampled clients."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-3.loss.fixed",
-        kind="bound",
+    ).with_repair(
         title="Theorem 3, the surrogate's loss, for given weights and noise that does not depend on the model",
-        locator="Theorem 3, (26), repaired",
-        lhs=surrogate_loss,
-        rhs=BOUND,
-        where=RELAXED,
-        conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
-        corrects="fraboni2022:thm-3.loss",
         verdict="supported",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:thm-3.loss.given-weights",
-        kind="bound",
         title="Theorem 3, the surrogate's loss, for given weights and smooth samples",
         locator="Theorem 3, (26), from the repaired steps",
-        lhs=surrogate_loss,
-        rhs=LOSS_BOUND,
+        chain=(surrogate_loss, "<=", LOSS_BOUND),
         where=SMOOTH_SAMPLES,
         conditions=CONDITIONS_94,
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note="With the repaired (94) for (93).",
         corrects="fraboni2022:thm-3.loss",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:thm-3.gradient",
-        kind="bound",
         title="Theorem 3, the gradient",
         locator="Theorem 3, (27)",
-        lhs=gradients,
-        rhs=GRADIENT_BOUND,
+        chain=(gradients, "<=", GRADIENT_BOUND),
         where=RELAXED,
         conditions=[SMALL_STEP, q_i > 0],
         assumptions=THEOREM,
@@ -110,43 +93,27 @@ CLAIMS = [
             "factor $(8L\\chi^2+4L)/\\sum_iq_i$ as well.  Every client reports at least once, else $\\chi^2$ is "
             "infinite for its type.  It fails as (26) does."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-3.gradient.fixed",
-        kind="bound",
+    ).with_repair(
         title="Theorem 3, the gradient, for given weights and noise that does not depend on the model",
-        locator="Theorem 3, (27), repaired",
-        lhs=gradients,
-        rhs=GRADIENT_BOUND,
-        where=RELAXED,
-        conditions=[SMALL_STEP, q_i > 0],
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
-        corrects="fraboni2022:thm-3.gradient",
         verdict="supported",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:thm-3.gradient.given-weights",
-        kind="bound",
         title="Theorem 3, the gradient, for given weights and smooth samples",
         locator="Theorem 3, (27), from the repaired steps",
-        lhs=gradients,
-        rhs=GRADIENT_FACTOR * LOSS_BOUND + 4 * L * chi * misfit_bar,
+        chain=(gradients, "<=", GRADIENT_FACTOR * LOSS_BOUND + 4 * L * chi * misfit_bar),
         where=SMOOTH_SAMPLES,
         conditions=[*CONDITIONS_94, q_i > 0],
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note="Lemma 7 for $\\bar{\\mathcal L}$, at every local step, and the bound on its loss.",
         corrects="fraboni2022:thm-3.gradient",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:thm-3.condition",
-        kind="condition",
         title="The relaxed sufficient condition",
         locator="below Theorem 3",
-        lhs=apart**2,
-        relation="==",
-        rhs=0,
+        chain=(apart**2, "==", 0),
         also=(Relation(chi, "==", 0),),
         where=RELAXED,
         conditions=[sp.Eq(qt_i, p_i)],
@@ -155,17 +122,13 @@ CLAIMS = [
             r"\tilde s_j=r_j\text{ is sufficient to minimise (2); the relaxed sufficient condition is }\tilde q_i=p_i"
         ),
         note="Then $\\bar{\\mathcal L}$ is a multiple of $\\mathcal L$.  The price is $\\epsilon_W$, linear in W - 1.",
-        verdict="proved",
     ),
     *EXAMPLE_2,
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:claim.W1",
-        kind="condition",
         title="Identical data imply a window of one update",
         locator="below Example 2",
-        lhs=W,
-        relation="==",
-        rhs=1,
+        chain=(W, "==", 1),
         also=(Relation(st_jn, "==", r_j),),
         where=RELAXED,
         assumptions=(a.one_type, a.somebody_reports),
@@ -174,46 +137,30 @@ CLAIMS = [
             r"same data distributions: }\tilde s_j=r_j=1\text{ at every round, which also implies that }W=1"
         ),
         note="$\\tilde s_j(n)=1$ is right, but Assumption 6 speaks of the weights of single clients, which alternate.",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:claim.W1.fixed",
-        kind="condition",
+    ).with_repair(
         title="For identical data both conditions hold",
-        locator="below Example 2, repaired",
-        lhs=chi_n,
-        relation="==",
-        rhs=chi,
+        chain=(chi_n, "==", chi),
         also=(Relation(chi, "==", 0), Relation(apart**2, "==", 0), Relation(st_jn, "==", r_j)),
-        where=RELAXED,
-        assumptions=(a.one_type, a.somebody_reports),
         note="For any window; Corollary 1 then has no need of $\\epsilon_W$.",
-        corrects="fraboni2022:claim.W1",
         verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:claim.W1.equivalent",
-        kind="condition",
         title="For a window of one update both conditions are the same",
         locator="below Example 2",
-        lhs=chi_n,
-        relation="==",
-        rhs=chi,
+        chain=(chi_n, "==", chi),
         also=(Relation(WINDOWED, "==", 0),),
         where=RELAXED,
         conditions=[W <= 1],
         assumptions=(a.synchronous,),
         printed=r"W=1\Rightarrow\epsilon_W=0,\ \text{the conditions of Corollary 1 and Theorem 3 are equivalent}",
         note="Shares in one update are shares over all; with rounds that wait for all participants.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="fraboni2022:cor-2",
-        kind="condition",
         title="Corollary 2",
         locator="Corollary 2, (31)",
-        lhs=falls(2, 1, 1).left,
-        rhs=falls(2, 1, 1).right,
+        chain=(falls(2, 1, 1).left, "<=", falls(2, 1, 1).right),
         also=(falls(3, 1, 2), falls(3, 2, 0), falls(1, 0, 0)),
         where=RELAXED,
         for_all={root: (4,)},
@@ -229,16 +176,12 @@ CLAIMS = [
             "exponents are c - 1, -2c, -c, 2(b - c), a - c and sums of these; "
             "$W=o(N)$ and $\\tau=o(N)$ follow from $\\max(a,b)<1$."
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.condition(
         id="fraboni2022:cor-2.WN",
-        kind="condition",
         title="A window as long as the run",
         locator="below Corollary 2",
-        lhs=end_sq,
-        relation=">=",
-        rhs=start**2,
+        chain=(end_sq, ">=", start**2),
         where=RELAXED,
         conditions=[start > 0],
         assumptions=(a.fair_types,),
@@ -250,21 +193,12 @@ CLAIMS = [
             "Read: a run, for which W = N is always possible, does not come nearer to $\\theta^*$.  Corollary 2 is a "
             "sufficient condition and shows nothing of the kind: it is the bound that does not vanish."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:cor-2.WN.fixed",
-        kind="condition",
+    ).with_repair(
         title="With W = N the bound does not vanish for any step size",
-        locator="below Corollary 2, repaired",
-        lhs=bound_with(size, N, tau, N) ** 2,
-        relation=">=",
-        rhs=2 * theta0_distance**2 * rho**2 * B_g**2,
-        where=RELAXED,
+        chain=(bound_with(size, N, tau, N) ** 2, ">=", 2 * theta0_distance**2 * rho**2 * B_g**2),
         for_all={size: (1, sp.Rational(1, 16), sp.Rational(1, 256), sp.Rational(1, 4096))},
         assumptions=ASSUMPTIONS,
         conditions=[N >= 2],
-        corrects="fraboni2022:cor-2.WN",
         note=(
             "$\\epsilon_F\\epsilon_W=\\|\\theta^0-\\bar\\theta\\|^2\\rho^2B_g^2(N-1)/N$ whatever $\\eta_l$ is, and the "
             "bound is at least twice the root of this product."

@@ -48,13 +48,11 @@ GRADIENT_FACTOR = 4 * L * (chi + 1) / q_bar
 misfit_bar = ClientSum(qt_i * gap_bar)
 
 CLAIMS = [
-    claim(
+    claim.proved.step(
         id="fraboni2022:thm-3.step",
-        kind="step",
         title="Change of a client's loss in one local step, with bounded stochastic gradients",
         locator="(24), at every local step",
-        lhs=change,
-        rhs=tilde_eta * rho * B_g**2,
+        chain=(change, "<=", tilde_eta * rho * B_g**2),
         also=(Relation(-change, "<=", tilde_eta * rho * B_g**2),),
         where=STEPWISE,
         assumptions=CONVEX_CLOCKED,
@@ -62,15 +60,12 @@ CLAIMS = [
             "Forwards and backwards, at every virtual iterate: what (25) needs of any two updates of a window.  "
             "By convexity at both ends."
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:thm-3.proof",
-        kind="step",
         title="Proof of Theorem 3",
         locator="(28)-(29)",
-        lhs=surrogate_loss,
-        rhs=Xi_bar + ClientSum(q_i) * WINDOWED,
+        chain=(surrogate_loss, "<=", Xi_bar + ClientSum(q_i) * WINDOWED),
         also=(Relation(Xi_bar, "==", Z_bar - mean_gap),),
         where=RELAXED,
         assumptions=(a.turns_of_clients,),
@@ -85,29 +80,20 @@ CLAIMS = [
             "$R=\\bar{\\mathcal L}(\\bar\\theta)-\\frac1N\\sum_n\\mathcal L^n(\\bar\\theta^n)$.  The first inequality "
             "inherits the gaps of (23) and (25): with two clients that take turns it fails for large weights."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:thm-3.proof.fixed",
-        kind="step",
+    ).with_repair(
         title="Proof of Theorem 3, with bounded stochastic gradients",
-        locator="(28)-(29), repaired",
-        lhs=surrogate_loss,
         rhs=Xi_bar + q_bar * rho * tilde_eta * K * (W - 1) * B_g**2,
         also=(Relation(Xi_bar, "==", Z_bar - R_L),),
         where=STEPWISE,
         assumptions=CONVEX_CLOCKED,
         note="The sum over clients and windows of the repaired (25); (93) bounds $\\bar\\Xi(N)$.",
-        corrects="fraboni2022:thm-3.proof",
         verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:thm-3.gradient.step",
-        kind="step",
         title="Lemma 7 for the surrogate problem, inserted",
         locator="proof of Theorem 3, second part, at every local step",
-        lhs=gradient_sq,
-        rhs=GRADIENT_FACTOR * surrogate_nk + 4 * L * chi * misfit_bar,
+        chain=(gradient_sq, "<=", GRADIENT_FACTOR * surrogate_nk + 4 * L * chi * misfit_bar),
         where=STEPWISE,
         conditions=[q_i > 0],
         assumptions=(*SCHEME, a.convex_and_smooth),
@@ -115,18 +101,14 @@ CLAIMS = [
             "As (104) and the repaired (105), with the mean weights $q_i$ for $q_i(n)$.  No type is missing where "
             "every client reports, which halves what Lemma 7 has."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="fraboni2022:thm-3.gradient.update",
-        kind="step",
         title="Lemma 7 for the surrogate problem, over the local steps of an update",
         locator="proof of Theorem 3, second part, before the mean over the updates",
-        lhs=gradient_n,
-        rhs=GRADIENT_FACTOR * surrogate_n + 4 * L * chi * misfit_bar,
+        chain=(gradient_n, "<=", GRADIENT_FACTOR * surrogate_n + 4 * L * chi * misfit_bar),
         where=STEPWISE,
         conditions=[q_i > 0],
         assumptions=(*SCHEME, a.convex_and_smooth),
-        verdict="proved",
     ),
 ]

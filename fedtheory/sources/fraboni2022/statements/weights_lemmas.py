@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Relation
+from fedtheory.language.statements import Statements
 from fedtheory.sources.fraboni2022.statements import inequalities as notation
 from fedtheory.sources.fraboni2022.statements.inequalities import (
     R_nk,
@@ -41,7 +40,7 @@ where: dict[sp.Symbol, q.Notion] = notation.where | {
     selected_descent: q.selected_descent,
     server_descent: q.server_descent,
 }
-claim = partial(Claim, where=where)
+claim = Statements(where)
 
 SAMPLED = (*SCHEME, a.synchronous, a.weight_covariance)
 
@@ -64,14 +63,11 @@ _SAME_PARTICIPANTS = (
 )
 
 CLAIMS = [
-    claim(
+    claim.proved.identity(
         id="fraboni2022:lemma-1",
-        kind="identity",
         title="Second moment of a weighted sum",
         locator="Lemma 1, eqs. (51)-(54)",
-        lhs=selected_sq,
-        relation="==",
-        rhs=square_of_selected,
+        chain=(selected_sq, "==", square_of_selected),
         also=(Relation(gamma, ">=", 0), Relation(gamma, "<=", beta * q_in)),
         assumptions=SAMPLED,
         printed=(
@@ -84,24 +80,18 @@ CLAIMS = [
             "the clients' stochastic gradients.  With multinomial sampling a weight takes more than the two values of "
             "(5), and d_i is read as E[omega_i^2] / q_i."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="fraboni2022:lemma-1.schedules",
-        kind="identity",
         title="Second moment of a weighted sum, for clocks of every kind",
         locator="Lemma 1, for given update times",
-        lhs=selected_sq,
-        relation="==",
-        rhs=square_of_selected,
+        chain=(selected_sq, "==", square_of_selected),
         also=(Relation(gamma, ">=", 0), Relation(gamma, "<=", beta * q_in)),
         assumptions=(*SCHEME, a.weight_covariance),
         note="With alpha = 0 where no update has two reports, and alpha = 1 otherwise.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.inequality(
         id="fraboni2022:lemma-1.remark",
-        kind="inequality",
         title="A lower bound for the cross terms",
         locator="Lemma 1, remark, eq. (55)",
         chain=(pairs, ">=", mixed - largest_share * mixed, ">=", 0),
@@ -114,96 +104,66 @@ CLAIMS = [
             "Jensen's inequality is used the wrong way round.  Tried with the clients' stochastic gradients as x_i; "
             "two opposite vectors with equal weights have negative cross terms."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-1.remark.fixed",
-        kind="inequality",
+    ).with_repair(
         title="Bounds for the cross terms",
-        locator="Lemma 1, remark, eq. (55), repaired",
         chain=(mixed - squares_alone, "<=", pairs, "<=", (1 - 1 / M) * mixed),
-        assumptions=SCHEME,
         note="Jensen bounds the cross terms from above; from below the squares themselves remain.",
-        corrects="fraboni2022:lemma-1.remark",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.inequality(
         id="fraboni2022:lemma-1.remark.alpha",
-        kind="inequality",
         title="The second moment grows with alpha",
         locator="Lemma 1, remark",
-        lhs=selected_sq,
-        relation=">=",
-        rhs=ClientSum(omega_sq * gradient_sq),
+        chain=(selected_sq, ">=", ClientSum(omega_sq * gradient_sq)),
         assumptions=(*SCHEME, a.weight_covariance),
         printed=rf"\text{{Therefore, }}{_SECOND}\text{{ is linearly proportional to }}\alpha",
         note=(
             "Read as: the term with alpha, alpha times the cross terms, adds to the rest.  It is negative where the "
             "x_i cancel, as the clients' gradients do near the optimum of L^n."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-1.remark.alpha.fixed",
+    ).with_repair(
         kind="identity",
         title="The second moment is affine in alpha",
-        locator="Lemma 1, remark, repaired",
-        lhs=selected_sq,
         relation="==",
         rhs=ClientSum(omega_sq * gradient_sq) + alpha * pairs,
-        assumptions=(*SCHEME, a.weight_covariance),
         note="With a slope of either sign.",
-        corrects="fraboni2022:lemma-1.remark.alpha",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.bound(
         id="fraboni2022:lemma-2",
         title="Progress of one update",
         locator="Lemma 2, eq. (56)",
-        lhs=Delta,
-        rhs=-2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S,
+        chain=(Delta, "<=", -2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S),
         assumptions=ASSUMPTIONS,
         printed=(r"\Delta(n)\le-2\tilde\eta D(x,n)+\tilde\eta^2\alpha q^2(n)R(n)+\tilde\eta^2\beta q(n)S(n)"),
         note=f"Tried with x = thetabar.  {_SAME_PARTICIPANTS}",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-2.fixed",
+    ).with_repair(
         title="Progress of one update with random weights",
-        locator="Lemma 2, eq. (56), repaired",
-        lhs=Delta,
         rhs=-2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * K * beta * q_n * S,
         also=(
             Relation(Delta, "<=", -2 * tilde_eta * D_omega + tilde_eta**2 * (alpha * q_n**2 * R + beta * q_n * S)),
             Relation(-2 * D_omega, "<=", -2 * D_x + tilde_eta * (K - 1) * beta * q_n * S),
         ),
-        assumptions=ASSUMPTIONS,
         note=(
             "With K beta for beta.  The print holds with the random weights inside D; to take their mean costs "
             "eta~^2 (K-1) beta q(n) S(n), by Lemma 1 for their deviations omega_i(n) - q_i(n)."
         ),
-        corrects="fraboni2022:lemma-2",
         verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="fraboni2022:lemma-2.given-weights",
         title="Progress of one update with given weights",
         locator="Lemma 2, eq. (56), for weights that are not random",
-        lhs=Delta,
-        rhs=-2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S,
+        chain=(Delta, "<=", -2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S),
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note="As printed.",
         corrects="fraboni2022:lemma-2",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:lemma-2.eq-57-58",
-        kind="step",
         title="One local step of the virtual iterate",
         locator="proof of Lemma 2, eqs. (57), (58)",
-        lhs=next_distance_sq,
-        relation="==",
-        rhs=distance_sq - 2 * tilde_eta * descent + step_sq,
+        chain=(next_distance_sq, "==", distance_sq - 2 * tilde_eta * descent + step_sq),
         assumptions=ASSUMPTIONS,
         printed=(
             rf"{_NEXT}={_NOW}+2\langle\mathbb E_{{S_n}}[\theta^{{n,k+1}}-\theta^{{n,k}}],\theta^{{n,k}}-\theta^*\rangle"
@@ -212,23 +172,14 @@ CLAIMS = [
             rf"=-\tilde\eta\sum_iq_i(n){_G}"
         ),
         note=_SAME_PARTICIPANTS,
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-2.eq-57-58.fixed",
-        kind="step",
+    ).with_repair(
         title="One local step of the virtual iterate, with the random weights",
-        locator="proof of Lemma 2, eqs. (57), (58), repaired",
-        lhs=next_distance_sq,
-        relation="==",
         rhs=distance_sq - 2 * tilde_eta * selected_descent + step_sq,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
-        corrects="fraboni2022:lemma-2.eq-57-58",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="fraboni2022:lemma-2.eq-59",
-        kind="step",
         title="One local step, after Lemma 1",
         locator="proof of Lemma 2, eq. (59)",
         lhs=next_distance_sq,
@@ -240,19 +191,10 @@ CLAIMS = [
             rf"+\tilde\eta^2\sum_i\gamma_i(n)\|{_G}\|^2+\tilde\eta^2\alpha\left\|\sum_iq_i(n){_G}\right\|^2"
         ),
         note="The sign of the inner product is lost, and theta^n stands for theta^{n,k}.",
-        verdict="refuted",
-    ),
-    claim(
-        id="fraboni2022:lemma-2.eq-59.fixed",
-        kind="step",
+    ).with_repair(
         title="One local step, after Lemma 1, with its sign",
-        locator="proof of Lemma 2, eq. (59), repaired",
-        lhs=next_distance_sq,
-        relation="==",
         rhs=distance_sq - 2 * tilde_eta * selected_descent + tilde_eta**2 * square_of_selected,
-        assumptions=ASSUMPTIONS,
         note="With minus, theta^{n,k}, and the random weights in the inner product.",
-        corrects="fraboni2022:lemma-2.eq-59",
         verdict="proved",
     ),
 ]

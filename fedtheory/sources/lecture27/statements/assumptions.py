@@ -35,27 +35,21 @@ def below_tangent_there(objective: Expr) -> Relation:
 _SQUARED = "Both sides are squared, so that they are rational numbers.  "
 
 CLAIMS = [
-    claim(
+    claim.assumption(
         id="lecture27:assumption-1",
-        kind="assumption",
         title="Convexity",
         locator="p. 2, assumption 1)",
-        lhs=above_tangent(F_i),
-        relation=">=",
-        rhs=0,
+        chain=(above_tangent(F_i), ">=", 0),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"F_i(w)\text{ is convex}",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="lecture27:assumption-2",
-        kind="assumption",
         title="Lipschitz losses",
         locator="p. 2, assumption 2)",
-        lhs=change_sq(F_i),
-        rhs=rho**2 * apart_sq,
+        chain=(change_sq(F_i), "<=", rho**2 * apart_sq),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"F_i(w)\text{ is }\rho\text{-Lipschitz: }\|F_i(w)-F_i(w')\|\le\rho\|w-w'\|",
@@ -64,15 +58,12 @@ CLAIMS = [
             " the run and the auxiliary sequence."
         ),
         implemented_by="fedtheory.language.assumptions:lipschitz_losses",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="lecture27:assumption-3",
-        kind="assumption",
         title="Smoothness",
         locator="p. 2, assumption 3)",
-        lhs=gradient_change_sq(F_i),
-        rhs=beta**2 * apart_sq,
+        chain=(gradient_change_sq(F_i), "<=", beta**2 * apart_sq),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=(
@@ -80,29 +71,23 @@ CLAIMS = [
         ),
         note=_SQUARED + "beta is the largest eigenvalue of the clients' Hessians.",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:smooth-property-1",
-        kind="inequality",
         title="Smoothness of a convex function, at the other end",
         locator="p. 2, property (1)",
-        lhs=below_tangent_there(F_i).left,
-        rhs=below_tangent_there(F_i).right,
+        chain=(below_tangent_there(F_i).left, "<=", below_tangent_there(F_i).right),
         also=(below_tangent_there(F),),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"f(w)-f(w')\le\nabla f(w)^T(w-w')-\frac{1}{2\beta}\|\nabla f(w)-\nabla f(w')\|^2",
         note="Checked for f = F_i and for f = F.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:smooth-property-2",
-        kind="inequality",
         title="The error of a linear approximation",
         locator="p. 2, property (2)",
-        lhs=above_tangent(F_i) ** 2,
-        rhs=(beta / 2 * apart_sq) ** 2,
+        chain=(above_tangent(F_i) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
         also=(
             Relation(above_tangent(F_i), ">=", 0),
             Relation(above_tangent(F_i), "<=", beta / 2 * apart_sq),
@@ -120,16 +105,12 @@ CLAIMS = [
             "The absolute values are squared.  The factor beta/2 is reconstructed: the transcription is broken there.  "
             "Checked for f = F_i and for f = F."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.supported.condition(
         id="lecture27:inherit",
-        kind="condition",
         title="F inherits the three properties",
         locator="p. 2, remark (2)",
-        lhs=lambda_min,
-        relation=">=",
-        rhs=0,
+        chain=(lambda_min, ">=", 0),
         also=(
             Relation(rho_mean**2, "<=", rho**2),
             Relation(beta_mean, "<=", beta),
@@ -140,15 +121,12 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         printed=r"F(w)\text{ is convex, }\rho\text{-Lipschitz, }\beta\text{-smooth, due to }F(w)=\sum_iP_iF_i(w)",
         note="F's own constants are at most those of the F_i: its curvatures, and its Lipschitz constant on the ball.",
-        verdict="supported",
     ),
-    claim(
+    claim.definition(
         id="lecture27:divergence",
-        kind="definition",
         title="Gradient divergence",
         locator="p. 2",
-        lhs=norm_sq(Gradient(F_i, w) - Gradient(F, w)),
-        rhs=delta_i**2,
+        chain=(norm_sq(Gradient(F_i, w) - Gradient(F, w)), "<=", delta_i**2),
         place="points",
         assumptions=WITH_DIVERGENCE,
         printed=r"\|\nabla F_i(w)-\nabla F(w)\|\le\delta_i,\quad\delta\triangleq\frac{\sum_{i=1}^ND_i\delta_i}{D}",
@@ -157,6 +135,5 @@ CLAIMS = [
             "delta_i exists on all of space; there it is the smallest constant on a ball that contains the run."
         ),
         implemented_by="fedtheory.language.assumptions:bounded_dissimilarity",
-        verdict="definition",
     ),
 ]

@@ -16,14 +16,11 @@ _PROGRESS = r"\omega\eta\left(1-\frac{\beta\eta}2\right)"
 _BEFORE, _AFTER = r"\|v_{[k]}(t)-w^*\|^2", r"\|v_{[k]}(t+1)-w^*\|^2"
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="lecture27:theta",
-        kind="definition",
         title="The gap of the auxiliary sequence",
         locator="proof of Theorem 2",
-        lhs=theta,
-        relation=">=",
-        rhs=0,
+        chain=(theta, ">=", 0),
         also=(Relation(at_start(theta - theta_start), "==", 0),),
         place="path",
         assumptions=ASSUMPTIONS,
@@ -35,15 +32,12 @@ CLAIMS = [
             "1/theta needs it.  The equation says that the intervals' first gaps, which Theorem 2 uses, are these."
         ),
         implemented_by="fedtheory.language.quantities:centralised_model",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:lemma-3",
-        kind="inequality",
         title="Centralised gradient descent does not move away from the optimum",
         locator="Lemma 3",
-        lhs=distance_after_sq,
-        rhs=distance_sq,
+        chain=(distance_after_sq, "<=", distance_sq),
         place="path",
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -54,15 +48,12 @@ CLAIMS = [
         note=(
             "The condition is transcribed as eta = beta; the proof uses 1/beta - eta >= 0, so eta <= 1/beta is read."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.supported.step(
         id="lecture27:lemma-3.proof",
-        kind="step",
         title="One step of centralised gradient descent",
         locator="proof of Lemma 3",
-        lhs=distance_after_sq,
-        rhs=distance_sq + eta * (eta - 1 / beta) * norm_sq(gradient),
+        chain=(distance_after_sq, "<=", distance_sq + eta * (eta - 1 / beta) * norm_sq(gradient)),
         also=(
             Relation(theta, ">", 0),
             Relation(theta, "<=", inner(gradient, v - w_star) - norm_sq(gradient) / (2 * beta)),
@@ -87,11 +78,9 @@ CLAIMS = [
             "line before it; as transcribed it has another sign, see the next claim.  The notes end with a strict "
             "inequality; under eta <= 1/beta it is the lemma's, which is not strict."
         ),
-        verdict="supported",
     ),
-    claim(
+    *claim.refuted.identity(
         id="lecture27:lemma-3.proof.factor",
-        kind="identity",
         title="Collecting the squared gradient",
         locator="proof of Lemma 3, last line",
         lhs=-eta / beta * norm_sq(gradient) + eta**2 * norm_sq(gradient),
@@ -105,26 +94,14 @@ CLAIMS = [
         ),
         note="As transcribed; the sign is lost.  With it the distance would be allowed to grow.",
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="lecture27:lemma-3.proof.factor.fixed",
-        kind="identity",
+    ).with_repair(
         title="Collecting the squared gradient, with its sign",
-        locator="proof of Lemma 3, last line, repaired",
-        lhs=-eta / beta * norm_sq(gradient) + eta**2 * norm_sq(gradient),
-        relation="==",
         rhs=eta * (eta - 1 / beta) * norm_sq(gradient),
-        place="path",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note="Not positive for eta <= 1/beta, which is what the lemma needs.",
-        corrects="lecture27:lemma-3.proof.factor",
         verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:lemma-4",
-        kind="inequality",
         title="The reciprocal of the gap grows at every step",
         locator="Lemma 4",
         chain=(1 / theta_after - 1 / theta, ">=", progress, ">", 0),
@@ -140,43 +117,33 @@ CLAIMS = [
             "The proof is left out in the notes.  Runs on which a theta is zero are not covered: 1/theta means nothing "
             "there."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:lemma-4.distance",
-        kind="inequality",
         title="The distance from the optimum within an interval",
         locator="Lemma 4, from Lemma 3 and the definition of omega",
-        lhs=distance_sq,
-        rhs=1 / omega,
+        chain=(distance_sq, "<=", 1 / omega),
         also=(Relation(distance_after_sq, "<=", 1 / omega),),
         place="path",
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="What the proof of Lemma 4 needs of Lemma 3; not printed, as that proof is left out in the notes.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:lemma-4.descent",
-        kind="inequality",
         title="The loss of the auxiliary sequence does not increase",
         locator="Lemma 4, remark, without its strictness",
-        lhs=Value(F, v_next),
-        rhs=Value(F, v),
+        chain=(Value(F, v_next), "<=", Value(F, v)),
         place="path",
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="What the proof of Theorem 2 needs; it holds on runs that reach the optimum as well.",
-        verdict="proved",
     ),
-    claim(
+    claim.supported.inequality(
         id="lecture27:lemma-4.consequence",
-        kind="inequality",
         title="The loss of the auxiliary sequence decreases",
         locator="Lemma 4, remark",
-        lhs=Value(F, v_next),
-        relation="<",
-        rhs=Value(F, v),
+        chain=(Value(F, v_next), "<", Value(F, v)),
         place="path",
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP, epsilon > 0],
@@ -185,6 +152,5 @@ CLAIMS = [
             r"\text{ i.e., }F(v_{[k]}(t))\text{ is decreasing}"
         ),
         note="Strict, under the assumption that every theta is positive: epsilon > 0 rules out the other runs.",
-        verdict="supported",
     ),
 ]

@@ -6,15 +6,13 @@ iterates x runs from 0 to tau - 1, at the next ones from 1 to tau.
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.language.statements import Statements
 
 K, T, tau, eta, beta, rho, delta, omega = sp.symbols("K T tau eta beta rho delta omega", positive=True)
 epsilon = sp.Symbol("epsilon", nonnegative=True)
@@ -124,4 +122,4 @@ def at_start(value: Expr) -> Expr:
     return sp.Integer(0) ** x * value
 
 
-claim = partial(Claim, where=NOTATION)
+claim = Statements(NOTATION)

@@ -9,14 +9,11 @@ from fedtheory.sources.lecture27.statements.notation import *
 COSTS = {c: ("1/3", 1, 4), b: (0, "5/2", 20)}
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="lecture27:setting",
-        kind="definition",
         title="Workers, losses, optimum",
         locator="p. 1, system setup",
-        lhs=Value(F, w),
-        relation="==",
-        rhs=Average(Value(F_i, w)),
+        chain=(Value(F, w), "==", Average(Value(F_i, w))),
         also=(Relation(Value(F, w_star), "<=", Value(F, w)),),
         place="points",
         assumptions=DISTRIBUTED_GD,
@@ -27,16 +24,12 @@ CLAIMS = [
         ),
         note="The mean over clients has the weights D_i / D here and in all claims of this source.",
         implemented_by="fedtheory.federation.problem:Problem",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="lecture27:algorithm.dgd",
-        kind="algorithm",
         title="Distributed gradient descent",
         locator="p. 1",
-        lhs=norm_sq(w_i_next - (w_i - eta * Gradient(F_i, w_i))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(w_i_next - (w_i - eta * Gradient(F_i, w_i))), "==", 0),
         also=(
             Relation(norm_sq(w_end - Average(w_i_end)), "==", 0),
             Relation(at_start(norm_sq(w_i - w_start)), "==", 0),
@@ -49,11 +42,9 @@ CLAIMS = [
         ),
         note="The last relation says that an interval starts from the aggregated model: 0^x is 1 at x = 0, else 0.",
         implemented_by="fedtheory.federation.settings:distributed_gd",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.condition(
         id="lecture27:resource",
-        kind="condition",
         title="What a run costs",
         locator="p. 1",
         chain=(T * c + K * b, "==", T * c + T / tau * b, "==", T * (c + b / tau)),
@@ -64,26 +55,20 @@ CLAIMS = [
             "The equations are checked, for several costs c of a local update and b of an aggregation; R is then the "
             "user's choice, which fedtheory.engine.budget keeps to in exact rationals."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.definition(
         id="lecture27:goal",
-        kind="definition",
         title="The best use of a budget",
         locator="p. 1",
         printed=r"\min_{\tau,T}F(w(T))\quad\text{s.t. }T\left(c+\frac b\tau\right)\le R",
         note="The implementation compares runs with different tau, each as long as the budget allows.",
         implemented_by="fedtheory.engine.budget:compare",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="lecture27:aux-sequence",
-        kind="algorithm",
         title="The auxiliary sequence of centralised gradient descent",
         locator="p. 1",
-        lhs=norm_sq(v_next - (v - eta * Gradient(F, v))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(v_next - (v - eta * Gradient(F, v))), "==", 0),
         also=(Relation(at_start(norm_sq(v - w_start)), "==", 0),),
         place="path",
         assumptions=DISTRIBUTED_GD,
@@ -96,6 +81,5 @@ CLAIMS = [
             "The print remarks that v_[k](k tau) and v_[k+1](k tau) may differ."
         ),
         implemented_by="fedtheory.language.quantities:centralised_model",
-        verdict="definition",
     ),
 ]

@@ -19,14 +19,11 @@ _CLIENT = r"\|\tilde w_i(t)-v_{[k]}(t)\|"
 _CLIENT_BEFORE = r"\|\tilde w_i(t-1)-v_{[k]}(t-1)\|"
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="lecture27:h",
-        kind="definition",
         title="The drift function h",
         locator="Theorem 1",
-        lhs=h(n),
-        relation=">=",
-        rhs=0,
+        chain=(h(n), ">=", 0),
         also=(
             Relation(delta * (per_divergence(n + 1) - per_divergence(n)), ">=", 0),
             Relation(delta * (per_divergence(n + 2) - 2 * per_divergence(n + 1) + per_divergence(n)), ">=", 0),
@@ -39,15 +36,12 @@ CLAIMS = [
             "see the remark after the theorem.  The implementation sums instead, as the end of the proof does."
         ),
         implemented_by="fedtheory.engine.budget:drift_bounds",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.bound(
         id="lecture27:thm-1",
-        kind="bound",
         title="Distance of distributed from centralised gradient descent",
         locator="Theorem 1",
-        lhs=norm(w_t_next - v_next),
-        rhs=h(x + 1),
+        chain=(norm(w_t_next - v_next), "<=", h(x + 1)),
         also=(Relation(norm(w_t - v), "<=", h(x)),),
         place="path",
         assumptions=WITH_DIVERGENCE,
@@ -59,11 +53,9 @@ CLAIMS = [
             "Between aggregations w(t) is the mean of the clients' models, as in the proof.  Checked at every t; t at "
             "the end of an interval is its last t + 1."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="lecture27:thm-1.loss",
-        kind="bound",
         title="What the distance costs in the loss",
         locator="Theorem 1, second part",
         chain=(
@@ -77,16 +69,12 @@ CLAIMS = [
         place="path",
         assumptions=WITH_DIVERGENCE,
         printed=rf"F(w(t))-F(v_{{[k]}}(t))\le\rho{_APART}\le\rho\,h(t-(k-1)\tau)",
-        verdict="proved",
     ),
-    claim(
+    claim.supported.identity(
         id="lecture27:thm-1.remark-zero",
-        kind="identity",
         title="With one local step nothing is lost",
         locator="Theorem 1, remark (1)",
-        lhs=h(z),
-        relation="==",
-        rhs=0,
+        chain=(h(z), "==", 0),
         also=(
             Relation(at_start(norm_sq(w_t_next - v_next)), "==", 0),
             Relation(at_start(norm_sq(w_t_next - (w_start - eta * Gradient(F, w_start)))), "==", 0),
@@ -99,15 +87,12 @@ CLAIMS = [
             "Checked after the first local step of every interval, whatever tau: with tau = 1 that is all of it.  "
             "0^x is 1 at the first local step, else 0."
         ),
-        verdict="supported",
     ),
-    claim(
+    claim.proved.bound(
         id="lecture27:thm-1.g",
-        kind="bound",
         title="Distance of one client from centralised gradient descent",
         locator="proof of Theorem 1",
-        lhs=norm_sq(client_apart_next),
-        rhs=g(x + 1) ** 2,
+        chain=(norm_sq(client_apart_next), "<=", g(x + 1) ** 2),
         also=(Relation(norm_sq(client_apart), "<=", g(x) ** 2),),
         place="path",
         assumptions=WITH_DIVERGENCE,
@@ -119,11 +104,9 @@ CLAIMS = [
             "Both sides are squared, because the bound is attained after one step: so equality is seen exactly.  t is "
             "read up to the end of the interval, before the aggregation resets the client."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="lecture27:thm-1.g-step",
-        kind="step",
         title="One local step of one client",
         locator="proof of Theorem 1, induction",
         lhs=norm_sq(client_apart_next) - (1 + eta * beta) ** 2 * norm_sq(client_apart) - (eta * delta_i) ** 2,
@@ -144,11 +127,9 @@ CLAIMS = [
             "the cross term of the squared right side is left there; in the second, eta delta_i is taken off both "
             "sides; the last equation is for any divergence d."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="lecture27:thm-1.step",
-        kind="step",
         title="One local step of the mean",
         locator="proof of Theorem 1, (*)",
         lhs=norm(w_t_next - v_next) - norm(w_t - v),
@@ -172,16 +153,12 @@ CLAIMS = [
             "checked client by client and squared, the others as they are; the equation at the end is the definition "
             "of delta, and the left side is compared with both of its members."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="lecture27:thm-1.sum",
-        kind="identity",
         title="The geometric sum",
         locator="proof of Theorem 1, end",
-        lhs=eta * d * PastSum(grown),
-        relation="==",
-        rhs=d * per_divergence(x + 1),
+        chain=(eta * d * PastSum(grown), "==", d * per_divergence(x + 1)),
         for_all={d: (1, "5/3")},
         place="round",
         assumptions=WITH_DIVERGENCE,
@@ -193,6 +170,5 @@ CLAIMS = [
             "For any divergence d, at every t of an interval; y - 1 - (k-1) tau counts the local steps before y.  "
             "With the step before it, this is Theorem 1."
         ),
-        verdict="proved",
     ),
 ]

@@ -26,13 +26,11 @@ _FACTORED = (
 )
 
 CLAIMS = [
-    claim(
+    claim.proved.bound(
         id="lecture27:thm-2",
-        kind="bound",
         title="Convergence of distributed gradient descent",
         locator="Theorem 2",
-        lhs=final_gap,
-        rhs=1 / (T * rate),
+        chain=(final_gap, "<=", 1 / (T * rate)),
         assumptions=WITH_DIVERGENCE,
         conditions=[SMALL_STEP, rate > 0],
         printed=(
@@ -44,16 +42,12 @@ CLAIMS = [
             "Reconstructed from its proof and from Wang et al. 2019.  epsilon is the largest that (3) and (4) allow, "
             "for which the bound is smallest.  T counts local updates."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="lecture27:thm-2.interval",
-        kind="step",
         title="Progress of one interval, and of all",
         locator="proof of Theorem 2",
-        lhs=1 / theta_end - 1 / theta_start,
-        relation=">=",
-        rhs=tau * progress,
+        chain=(1 / theta_end - 1 / theta_start, ">=", tau * progress),
         also=(
             Relation(summed_progress, ">=", K * tau * progress),
             Relation(K * tau * progress, "==", T * progress),
@@ -65,37 +59,27 @@ CLAIMS = [
             r"\sum_{k=1}^K\left(\frac1{\theta_{[k]}(k\tau)}-\frac1{\theta_{[k]}((k-1)\tau)}\right)"
             rf"\ge K\tau{_PROGRESS}=T{_PROGRESS}"
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:thm-2.each-interval",
-        kind="inequality",
         title="Progress of each interval",
         locator="proof of Theorem 2, first line",
-        lhs=1 / theta_end - 1 / theta_start,
-        relation=">=",
-        rhs=tau * progress,
+        chain=(1 / theta_end - 1 / theta_start, ">=", tau * progress),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="Lemma 4, summed over the local steps of an interval.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:thm-2.gaps",
-        kind="inequality",
         title="No interval starts below epsilon",
         locator="proof of Theorem 2, from conditions (3) and (4)",
-        lhs=theta_start,
-        relation=">=",
-        rhs=epsilon,
+        chain=(theta_start, ">=", epsilon),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="(3) and (4) are about the ends of the intervals and of the run, and within an interval gaps do not grow.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="lecture27:thm-2.jump",
-        kind="step",
         title="What an aggregation loses",
         locator="proof of Theorem 2",
         chain=(
@@ -117,24 +101,18 @@ CLAIMS = [
             "Reconstructed; the transcription is broken here.  theta_[k+1](k tau) is the gap of the aggregated model "
             "w(k tau), so that the last interval is included.  " + _FACTORED
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="lecture27:thm-2.round",
-        kind="inequality",
         title="One interval and the aggregation after it",
         locator="proof of Theorem 2, both parts together",
-        lhs=1 / theta_next_start - 1 / theta_start,
-        relation=">=",
-        rhs=tau * progress - loss / epsilon**2,
+        chain=(1 / theta_next_start - 1 / theta_start, ">=", tau * progress - loss / epsilon**2),
         assumptions=WITH_DIVERGENCE,
         conditions=[SMALL_STEP],
         note="The sum over all intervals telescopes: each starts where the one before it was aggregated.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="lecture27:thm-2.last",
-        kind="step",
         title="The last interval, and the sum of all",
         locator="proof of Theorem 2, end",
         chain=(
@@ -161,11 +139,9 @@ CLAIMS = [
             + "  Condition (2) "
             "is needed only to turn the inequality round."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.supported.bound(
         id="lecture27:thm-2.explicit",
-        kind="bound",
         title="A bound without epsilon, on the best aggregated model",
         locator="consequence of Theorem 2 (Wang et al. 2019)",
         lhs=best_gap,
@@ -180,16 +156,12 @@ CLAIMS = [
             "Not in the notes; from the paper that they follow.  w^f is the best of w(tau), ..., w(K tau): without the "
             "start, for which the statement is stronger."
         ),
-        verdict="supported",
     ),
-    claim(
+    claim.algorithm(
         id="lecture27:tau-choice",
-        kind="algorithm",
         title="Choosing tau as the run goes",
         locator="the notes' goal (Wang et al. 2019)",
-        lhs=1 / T,
-        relation="==",
-        rhs=(c * tau + b) / (T * (c + b / tau) * tau),
+        chain=(1 / T, "==", (c * tau + b) / (T * (c + b / tau) * tau)),
         for_all=COSTS,
         assumptions=DISTRIBUTED_GD,
         printed=(
@@ -202,6 +174,5 @@ CLAIMS = [
             "tau) is exact for a run that uses its whole budget, R = T (c + b/tau)."
         ),
         implemented_by="fedtheory.engine.budget:descend_adaptively",
-        verdict="definition",
     ),
 ]

@@ -11,14 +11,11 @@ increment = -s * LocalSum(g_i)
 """A client's change, with the local rate s_L inside."""
 
 CLAIMS = [
-    claim(
+    claim.algorithm(
         id="liu2022:sgd",
-        kind="algorithm",
         title="Mini-batch SGD as workers that average",
         locator="p. 3",
-        lhs=norm_sq(xbar_next - (xbar - s * Average(g_i))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(xbar_next - (xbar - s * Average(g_i))), "==", 0),
         place="path",
         assumptions=ASSUMPTIONS,
         printed=(
@@ -30,45 +27,33 @@ CLAIMS = [
             "made at every local step, of which SGD has one in a round."
         ),
         implemented_by="fedtheory.federation.settings:sgd",
-        verdict="definition",
     ),
-    claim(
+    claim.supported.cost(
         id="liu2022:architecture.ps",
-        kind="cost",
         title="Messages through a parameter server",
         locator="Parameter server",
-        lhs=server_load,
-        relation="==",
-        rhs=2 * N * b,
+        chain=(server_load, "==", 2 * N * b),
         assumptions=ASSUMPTIONS,
         printed=r"2Nb,\ \text{linearly increasing w.r.t. }N",
         note="Counted message by message: in one aggregation the server receives N models of b numbers and sends N.",
-        verdict="supported",
     ),
-    claim(
+    claim.supported.cost(
         id="liu2022:architecture.rar",
-        kind="cost",
         title="Messages around a ring",
         locator="Ring all-reduce",
-        lhs=ring_load,
-        relation="==",
-        rhs=2 * (N - 1) * b / N,
+        chain=(ring_load, "==", 2 * (N - 1) * b / N),
         assumptions=ASSUMPTIONS,
         printed=r"\text{Ring-All-Reduce (RAR) Architecture (figure only)}",
         note=(
             "The slide shows a figure only; the usual cost, 2(N-1)b/N numbers sent by each worker, is reconstructed "
             "and counted message by message.  Unlike the parameter server's, it stays below 2b for every N."
         ),
-        verdict="supported",
     ),
-    claim(
+    claim.algorithm(
         id="liu2022:fedavg",
-        kind="algorithm",
         title="FedAvg with client sampling",
         locator="FedAvg",
-        lhs=norm_sq(x_i_next - (x_i - s * g_i)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(x_i_next - (x_i - s * g_i)), "==", 0),
         place="round",
         assumptions=TWO_SIDED,
         printed=(
@@ -82,16 +67,12 @@ CLAIMS = [
             "numbers 1 to M.  Step sizes are constant within a run."
         ),
         implemented_by="fedtheory.federation:fedavg",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="liu2022:two-sided",
-        kind="algorithm",
         title="Generalised FedAvg with two-sided learning rates",
         locator="G-FedAvg with two-sided learning rates (Yang, Fang, Liu, ICLR 2021)",
-        lhs=norm_sq(y_next - (ybar + server_step * Selected(increment))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(y_next - (ybar + server_step * Selected(increment))), "==", 0),
         place="round",
         assumptions=TWO_SIDED,
         printed=(
@@ -104,16 +85,12 @@ CLAIMS = [
             "rate s s_L; the server step of the engine is that s, and increments contain s_L."
         ),
         implemented_by="fedtheory.federation.settings:two_sided_fedavg",
-        verdict="definition",
     ),
-    claim(
+    claim.supported.identity(
         id="liu2022:two-sided.special-case",
-        kind="identity",
         title="FedAvg is the case s = 1",
         locator="G-FedAvg with two-sided learning rates",
-        lhs=norm_sq(y_next - (ybar + Selected(increment))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(y_next - (ybar + Selected(increment))), "==", 0),
         place="round",
         assumptions=(*TWO_SIDED, a.unit_server_step),
         printed=(
@@ -121,6 +98,5 @@ CLAIMS = [
             r"\text{special case of G-FedAvg-TSLR with }s=1"
         ),
         note="Here the increments contain the local rate, $\\Delta_i^t=-s_L\\sum_kg_{i,k}^t$.",
-        verdict="supported",
     ),
 ]

@@ -25,13 +25,11 @@ _ERROR = r"\frac1T\sum_{t=1}^T\mathbb E[\|\nabla f(\bar x^{t-1})\|^2]"
 _START = r"\frac{2L}{\sqrt{NT}}(f(\bar x^0)-f^*)"
 
 CLAIMS = [
-    claim(
+    claim.proved.bound(
         id="liu2022:cor-2.step",
-        kind="bound",
         title="Corollary 2, the step size",
         locator="Corollary 2, first part",
-        lhs=error,
-        rhs=step_bound,
+        chain=(error, "<=", step_bound),
         also=(Relation(theorem_bound.subs(s, TUNED_STEP), "==", step_bound),),
         assumptions=TUNED,
         conditions=[SMALL_STEP],
@@ -40,15 +38,12 @@ CLAIMS = [
             r"\simeq O\left(\frac1{\sqrt{NT}}\right)"
         ),
         note="The step size is admissible for Theorem 1, $s\\le1/L$, from $T\\ge N$ on; below, nothing is claimed.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:cor-2.K",
-        kind="bound",
         title="Corollary 2, the limit on local steps",
         locator="Corollary 2, second part",
-        lhs=error,
-        rhs=speedup_bound,
+        chain=(error, "<=", speedup_bound),
         also=(Relation(step_bound, "<=", speedup_bound),),
         assumptions=TUNED,
         conditions=[SMALL_STEP, FEW_LOCAL_STEPS],
@@ -56,15 +51,12 @@ CLAIMS = [
             rf"K\le\frac{{T^{{1/4}}}}{{N^{{3/4}}}}:\quad {_ERROR}\le{_START}+\frac4{{\sqrt{{NT}}}}G^2"
             r"+\frac1{\sqrt{NT}}\sigma^2=O\left(\frac1{\sqrt{NT}}\right)"
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.rate(
         id="liu2022:cor-2.speedup",
-        kind="rate",
         title="Iterations to an accuracy",
         locator="Corollary 2, margin",
-        lhs=(constant / eps**2) ** 2 / N,
-        rhs=(constant / eps) ** 2 / N,
+        chain=((constant / eps**2) ** 2 / N, "<=", (constant / eps) ** 2 / N),
         for_all={eps: _ACCURACIES},
         assumptions=TUNED,
         conditions=[SMALL_STEP, FEW_LOCAL_STEPS],
@@ -78,28 +70,19 @@ CLAIMS = [
             "The error is a squared norm already, and $\\varepsilon^2$ has to be squared once more.  No other constant "
             "mends it: the quotient of the two sides grows like $1/\\varepsilon^2$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="liu2022:cor-2.speedup.fixed",
-        kind="rate",
+    ).with_repair(
         title="Iterations to an accuracy, with the fourth power",
-        locator="Corollary 2, margin, repaired",
-        lhs=T,
-        rhs=constant**2 / (N * error**2),
-        assumptions=TUNED,
-        conditions=[SMALL_STEP, FEW_LOCAL_STEPS],
+        chain=(T, "<=", constant**2 / (N * error**2)),
         note=(
             "$C'/\\sqrt{NT}\\le\\varepsilon^2$ means $T\\ge C'^2/(N\\varepsilon^4)$.  Checked with the run's own error "
             "for $\\varepsilon^2$: it took no more iterations.  In N the speed-up stays linear: N clients need "
             "a fraction 1/N of the iterations, as long as K keeps to its limit."
         ),
-        corrects="liu2022:cor-2.speedup",
         verdict="supported",
+        for_all={},
     ),
-    claim(
+    claim.asymptotic.rate(
         id="liu2022:cor-2.speedup.slope",
-        kind="rate",
         title="The exact error at the step size of the corollary",
         locator="Corollary 2, along growing T",
         rate=Rate(
@@ -112,6 +95,5 @@ CLAIMS = [
         assumptions=ASSUMPTIONS,
         conditions=[N <= T],
         note="The largest K that the corollary allows, rounded down, and one where that is less than one.",
-        verdict="asymptotic",
     ),
 ]

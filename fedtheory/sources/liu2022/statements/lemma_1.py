@@ -13,84 +13,63 @@ _SUM = r"\sum_{\tau=t_0+1}^t"
 _DRIFT = r"\mathbb E[\|\bar x^t-x_i^t\|^2]"
 
 CLAIMS = [
-    claim(
+    claim.proved.bound(
         id="liu2022:lemma-1",
-        kind="bound",
         title="Lemma 1: client drift",
         locator="Lemma 1",
-        lhs=q.max_drift,
-        rhs=drift_bound,
+        chain=(q.max_drift, "<=", drift_bound),
         assumptions=ASSUMPTIONS,
         printed=rf"{_DRIFT}\le4s^2K^2G^2",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:lemma-1.run",
-        kind="bound",
         title="Lemma 1 with the second moment of the run",
         locator="Lemma 1, with a constant of the run",
-        lhs=q.max_drift,
-        rhs=drift_bound.subs(G, G_run),
+        chain=(q.max_drift, "<=", drift_bound.subs(G, G_run)),
         assumptions=ASSUMPTIONS,
         note="The proof uses G at the iterates of the run only.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:lemma-1.sharp",
-        kind="bound",
         title="Lemma 1: client drift, for few clients",
         locator="Lemma 1, sharpened",
-        lhs=q.max_drift,
-        rhs=(1 - 1 / N) ** 2 * drift_bound,
+        chain=(q.max_drift, "<=", (1 - 1 / N) ** 2 * drift_bound),
         assumptions=ASSUMPTIONS,
         note="A client is (1 - 1/N) times as far from the average as from the mean of the others.",
         sharpens="liu2022:lemma-1",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:lemma-1.mean",
-        kind="bound",
         title="Lemma 1 for the mean drift",
         locator="Lemma 1, sharpened for the mean over clients and steps",
-        lhs=mean_drift,
-        rhs=s**2 * (K - 1) * (2 * K - 1) * G**2 / 6,
+        chain=(mean_drift, "<=", s**2 * (K - 1) * (2 * K - 1) * G**2 / 6),
         assumptions=ASSUMPTIONS,
         note=(
             "The mean squared distance from the average is at most that from the model of the round's start, which "
             "grows like $k^2s^2G^2$; the mean over k has a third of the largest."
         ),
         sharpens="liu2022:lemma-1",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="liu2022:eq-5",
-        kind="identity",
         title="A client's iterate since the last update",
         locator="proof of Lemma 1, (5)",
-        lhs=norm_sq(x_i_next - (ybar - s * PastSum(g_i))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(x_i_next - (ybar - s * PastSum(g_i))), "==", 0),
         place="round",
         assumptions=ASSUMPTIONS,
         printed=rf"x_i^t=\bar y-s{_SUM}g_i^\tau",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="liu2022:eq-6",
-        kind="identity",
         title="The average since the last update",
         locator="proof of Lemma 1, (6)",
-        lhs=norm_sq(xbar_next - (ybar - s * PastSum(Average(g_i)))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(xbar_next - (ybar - s * PastSum(Average(g_i)))), "==", 0),
         place="round",
         assumptions=ASSUMPTIONS,
         printed=rf"\bar x^t={_MEAN}\left(\bar y-s{_SUM}g_i^\tau\right)=\bar y-s{_SUM}{_MEAN}g_i^\tau",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="liu2022:lemma-1.proof",
-        kind="step",
         title="Proof of Lemma 1",
         locator="proof of Lemma 1",
         chain=(
@@ -115,6 +94,5 @@ CLAIMS = [
             rf"\le2s^2(t-t_0)\mathbb E\left[{_SUM}{_MEAN}\|G_i^\tau\|^2+{_SUM}\|G_i^\tau\|^2\right]\le4s^2K^2G^2"
         ),
         note="Expectations over all outcomes of a round, given the model that it starts from.",
-        verdict="proved",
     ),
 ]

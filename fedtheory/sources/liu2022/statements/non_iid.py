@@ -23,9 +23,8 @@ _ERROR = r"\frac1T\sum_{t=0}^{T-1}\mathbb E[\|\nabla f(\bar x^t)\|^2]"
 _WITH_STEP = (a.same_local_work, a.plain_speedup_step)
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="liu2022:noniid.bgd",
-        kind="definition",
         title="Bounded gradient dissimilarity",
         locator="non-i.i.d. data",
         chain=(Average(norm_sq(Gradient(f_i, x) - Gradient(f, x))), "<=", spread**2, "<=", zeta**2),
@@ -40,15 +39,12 @@ CLAIMS = [
             "the second $\\zeta$; the second implies the first.  Both are those of the stated region."
         ),
         implemented_by="fedtheory.language.assumptions:bounded_mean_dissimilarity",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="liu2022:noniid.GB",
-        kind="definition",
         title="(G, B)-bounded gradient dissimilarity",
         locator="non-i.i.d. data (Karimireddy et al., ICML 2020)",
-        lhs=Average(norm_sq(Gradient(f_i, x))),
-        rhs=growth_0**2,
+        chain=(Average(norm_sq(Gradient(f_i, x))), "<=", growth_0**2),
         also=tuple(
             Relation(Average(norm_sq(Gradient(f_i, x))), "<=", growth**2 + factor**2 * norm_sq(Gradient(f, x)))
             for factor, growth in ((1, growth_1), (2, growth_2))
@@ -58,16 +54,12 @@ CLAIMS = [
         printed=r"\frac1N\sum_{i=1}^N\|\nabla f_i(x)\|^2\le G^2+B^2\|\nabla f(x)\|^2",
         note="The smallest G on the stated region, for B = 0, 1 and 2.",
         implemented_by="fedtheory.language.quantities:gradient_growth",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.condition(
         id="liu2022:noniid.GB.special",
-        kind="condition",
         title="Which B bounds the dissimilarity",
         locator="non-i.i.d. data, margin",
-        lhs=growth_0**2,
-        relation="==",
-        rhs=spread**2,
+        chain=(growth_0**2, "==", spread**2),
         assumptions=NON_IID,
         printed=r"1^\circ\text{ if }B=0:\ \text{bounded var. of local grad.}\quad2^\circ\text{ if }G^2=0",
         note=(
@@ -75,27 +67,17 @@ CLAIMS = [
             "local gradients about the global one, so $G^2=\\sigma_G^2$.  The second has no ending.  With B = 0 it "
             "bounds the local gradients themselves."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="liu2022:noniid.GB.special.fixed",
-        kind="condition",
+    ).with_repair(
         title="B = 1 bounds the dissimilarity",
-        locator="non-i.i.d. data, margin, repaired",
         lhs=growth_1**2,
-        relation="==",
-        rhs=spread**2,
-        assumptions=NON_IID,
         note=(
             "$\\frac1N\\sum_i\\|\\nabla f_i-\\nabla f\\|^2=\\frac1N\\sum_i\\|\\nabla f_i\\|^2-\\|\\nabla f\\|^2$, so "
             "it is B = 1 that gives $\\sigma_G$."
         ),
-        corrects="liu2022:noniid.GB.special",
         verdict="supported",
     ),
-    claim(
+    claim.definition(
         id="liu2022:noniid.gamma",
-        kind="definition",
         title="Difference of the optimal values",
         locator="non-i.i.d. data (Li et al., ICLR 2020)",
         chain=(Gamma, "==", Average(Value(f_i, x_star) - Value(f_i, x_i_star)), ">=", 0),
@@ -104,11 +86,9 @@ CLAIMS = [
         printed=r"f^*-\sum_{i=1}^Np_if_i^*\triangleq\Gamma<\infty",
         note="Never negative, and zero exactly where one point minimises all clients' objectives.",
         implemented_by="fedtheory.federation.problem:Problem",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:thm-3",
-        kind="bound",
         title="Theorem 3",
         locator="Theorem 3 (Yu et al., ICML 2019, without momentum)",
         lhs=error,
@@ -120,27 +100,21 @@ CLAIMS = [
             r"+\frac LNs\sigma^2+4s^2KG^2L^2+9L^2s^2K^2\sigma_G^2"
         ),
         note="The sum over t = 0, ..., T-1 is that of Theorem 1.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:thm-3.drift",
-        kind="bound",
         title="The drift terms of Theorem 3",
         locator="Theorem 3, its last two terms",
-        lhs=mean_drift,
-        rhs=4 * s**2 * K * G**2 + 9 * s**2 * K**2 * spread**2,
+        chain=(mean_drift, "<=", 4 * s**2 * K * G**2 + 9 * s**2 * K**2 * spread**2),
         assumptions=NON_IID,
         conditions=[FEW_STEPS],
         note="What Theorem 3 adds to the mean over t before the drift is bounded.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:thm-3.drift.sharp",
-        kind="bound",
         title="Mean drift with heterogeneous gradients",
         locator="Theorem 3, its last two terms, sharpened",
-        lhs=mean_drift,
-        rhs=sharp_drift,
+        chain=(mean_drift, "<=", sharp_drift),
         assumptions=HETEROGENEOUS,
         conditions=[FEW_STEPS],
         note=(
@@ -148,15 +122,12 @@ CLAIMS = [
             "smoothness adds to the growth below a ninth of 1/K in each step."
         ),
         sharpens="liu2022:thm-3.drift",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:thm-3.sharp",
-        kind="bound",
         title="Theorem 3 with smaller drift terms, and without a second moment",
         locator="Theorem 3 (Yu et al., ICML 2019, without momentum), sharpened",
-        lhs=error,
-        rhs=2 * gap / (s * T) + L * s * sigma**2 / N + L**2 * sharp_drift,
+        chain=(error, "<=", 2 * gap / (s * T) + L * s * sigma**2 / N + L**2 * sharp_drift),
         assumptions=HETEROGENEOUS,
         conditions=[SMALL_STEP, FEW_STEPS],
         note=(
@@ -164,11 +135,9 @@ CLAIMS = [
             "never smaller and need not be bounded.  With one local step both terms vanish."
         ),
         sharpens="liu2022:thm-3",
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="liu2022:cor-4.K1",
-        kind="rate",
         title="Corollary 4 with one local step",
         locator="Corollary 4, first part",
         rate=Rate(error, 1 / sp.sqrt(N * T) + N / T, T, step_size=TUNED, local_steps=sp.S.One),
@@ -178,23 +147,18 @@ CLAIMS = [
             rf"s=\frac{{\sqrt N}}{{\sqrt T}},\ K=1,\ T\ge36L^2N:\quad {_ERROR}=O\left(\frac1{{\sqrt{{NT}}}}\right)"
             r"+O\left(\frac NT\right)"
         ),
-        verdict="asymptotic",
     ),
-    claim(
+    claim.proved.condition(
         id="liu2022:cor-4.K1.implied",
-        kind="condition",
         title="Corollary 4 with one local step: the conditions of Theorem 3",
         locator="Corollary 4, first part",
-        lhs=6 * L * s,
-        rhs=1,
+        chain=(6 * L * s, "<=", 1),
         assumptions=_WITH_STEP,
         conditions=[T >= 36 * L**2 * N],
         note="$s=\\sqrt N/\\sqrt T\\le1/(6L)$, which is both conditions of Theorem 3 for K = 1.",
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="liu2022:cor-4.K",
-        kind="rate",
         title="Corollary 4 with several local steps",
         locator="Corollary 4, second part",
         rate=Rate(error, 1 / sp.sqrt(N * T), T, step_size=TUNED, local_steps=MOST_LOCAL_STEPS),
@@ -205,15 +169,12 @@ CLAIMS = [
             rf"{_ERROR}=O\left(\frac1{{\sqrt{{NT}}}}\right)"
         ),
         note="With the largest K, $T^{1/4}/N^{3/4}$ rounded down, and one where that is less than one.",
-        verdict="asymptotic",
     ),
-    claim(
+    *claim.refuted.condition(
         id="liu2022:cor-4.K.implied",
-        kind="condition",
         title="Corollary 4 with several local steps: the conditions of Theorem 3",
         locator="Corollary 4, second part",
-        lhs=6 * L * s * K,
-        rhs=1,
+        chain=(6 * L * s * K, "<=", 1),
         assumptions=_WITH_STEP,
         conditions=[T >= L**2 * N, K**4 * N**3 <= T],
         printed=(r"s=\frac{\sqrt N}{\sqrt T},\ K\le\frac{T^{1/4}}{N^{3/4}},\ T\ge L^2N\ \Rightarrow\ K\le\frac1{6Ls}"),
@@ -221,29 +182,17 @@ CLAIMS = [
             "Implicit in the corollary, which rests on Theorem 3.  It fails for small T: already one client with one "
             "local step needs $T\\ge36L^2$."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="liu2022:cor-4.K.implied.fixed",
-        kind="condition",
+    ).with_repair(
         title="Corollary 4 with several local steps: from which T on",
-        locator="Corollary 4, second part, repaired",
-        lhs=6 * L * s * K,
-        rhs=1,
-        assumptions=_WITH_STEP,
         conditions=[N * T >= (6 * L) ** 4, K**4 * N**3 <= T],
         note="$6LsK\\le6L(NT)^{-1/4}$, at most one from $NT\\ge(6L)^4$ on.",
-        corrects="liu2022:cor-4.K.implied",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.rate(
         id="liu2022:cor-4.rounds",
-        kind="rate",
         title="Local steps in terms of communication rounds",
         locator="Corollary 4, margin",
-        lhs=(r / N) ** 4 * N**3,
-        relation="==",
-        rhs=r**4 * (r / N),
+        chain=((r / N) ** 4 * N**3, "==", r**4 * (r / N)),
         for_all={r: (1, 2, 3, 4, 8)},
         assumptions=ASSUMPTIONS,
         printed=(
@@ -254,25 +203,14 @@ CLAIMS = [
             "With R rounds there are T = RK iterations, and $K=T^{1/4}/N^{3/4}$ means $K^4N^3=RK$.  $K=R^{1/4}/N$, "
             "with $R=r^4$, does not solve it; as transcribed.  The remark on G-FedAvg-TSLR cites another paper."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="liu2022:cor-4.rounds.fixed",
-        kind="rate",
+    ).with_repair(
         title="Local steps in terms of communication rounds, with the third root",
-        locator="Corollary 4, margin, repaired",
-        lhs=(r / N) ** 4 * N**3,
-        relation="==",
         rhs=r**3 * (r / N),
-        for_all={r: (1, 2, 3, 4, 8)},
-        assumptions=ASSUMPTIONS,
         note="$K=R^{1/3}/N$, with $R=r^3$, solves $K^4N^3=RK$.",
-        corrects="liu2022:cor-4.rounds",
         verdict="proved",
     ),
-    claim(
+    claim.definition(
         id="liu2022:cross-device",
-        kind="definition",
         title="Orders of magnitude of cross-device federations",
         locator="Cross-device federated learning (Kairouz et al.)",
         printed=(
@@ -280,6 +218,5 @@ CLAIMS = [
             r"500\text{-}10000\text{ rounds}"
         ),
         implemented_by="fedtheory.federation.communication:cross_device",
-        verdict="definition",
     ),
 ]

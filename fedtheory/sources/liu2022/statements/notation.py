@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.language.statements import Statements
 
 N, K, T, s, L, sigma, spread, zeta, b, k = sp.symbols("N K T s L sigma sigma_G zeta b k", positive=True)
 G, G_run = sp.symbols(r"G G_{\mathrm{run}}", positive=True)
@@ -101,4 +99,4 @@ mean_drift = q.average_round_drift.symbol
 theorem_bound_by_drift = 2 * descent / (s * T) + L**2 * mean_drift + L * s * sigma**2 / N
 """Theorem 1 before the drift is bounded."""
 
-claim = partial(Claim, where=NOTATION)
+claim = Statements(NOTATION)

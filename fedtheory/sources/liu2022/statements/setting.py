@@ -6,14 +6,11 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, 
 from fedtheory.sources.liu2022.statements.notation import *
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="liu2022:problem",
-        kind="definition",
         title="The objective",
         locator="i.i.d. case",
-        lhs=Value(f, x),
-        relation="==",
-        rhs=Average(Value(f_i, x)),
+        chain=(Value(f, x), "==", Average(Value(f_i, x))),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=(
@@ -22,24 +19,19 @@ CLAIMS = [
         ),
         note="Exact runs are made on convex quadratics, a part of the nonconvex functions that the print allows.",
         implemented_by="fedtheory.federation.problem:Problem",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="liu2022:assumption-smooth",
-        kind="assumption",
         title="Smoothness",
         locator="i.i.d. case",
-        lhs=norm_sq(Gradient(f_i, x) - Gradient(f_i, y)),
-        rhs=L**2 * norm_sq(x - y),
+        chain=(norm_sq(Gradient(f_i, x) - Gradient(f_i, y)), "<=", L**2 * norm_sq(x - y)),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"\|\nabla f_i(x)-\nabla f_i(y)\|\le L\|x-y\|,\ \forall x,y",
         implemented_by="fedtheory.language.assumptions:smooth",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="liu2022:assumption-variance",
-        kind="assumption",
         title="Bounded variance and second moments",
         locator="i.i.d. case",
         chain=(Expectation(norm_sq(g_i - Gradient(f_i, x_i))), "<=", sigma**2, "<=", G**2),
@@ -54,16 +46,12 @@ CLAIMS = [
             "contains the run."
         ),
         implemented_by="fedtheory.language.assumptions:bounded_second_moment",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="liu2022:assumption-unbiased",
-        kind="assumption",
         title="Unbiased stochastic gradients",
         locator="i.i.d. case",
-        lhs=norm_sq(Expectation(g_i - Gradient(f_i, x_i))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(Expectation(g_i - Gradient(f_i, x_i))), "==", 0),
         place="round",
         assumptions=ASSUMPTIONS,
         printed=(
@@ -71,16 +59,12 @@ CLAIMS = [
             r"\mathbb E_{\xi_i^t\sim\mathcal D_i}[G_i^t\mid\xi^{[t-1]}]=\nabla f_i(x_i^{t-1}),\ \forall i"
         ),
         implemented_by="fedtheory.language.assumptions:unbiased_bounded_variance",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.algorithm(
         id="liu2022:prsgd",
-        kind="algorithm",
         title="Parallel restarted SGD",
         locator="Parallel restarted SGD",
-        lhs=restarted,
-        relation="==",
-        rhs=0,
+        chain=(restarted, "==", 0),
         assumptions=ALGORITHM + ASSUMPTIONS[-1:],
         printed=(
             r"x_i^0=\bar y;\ \text{for }t=1,\dots,T:\ \text{observe }G_i^t\text{ of }f_i\text{ at }x_i^{t-1};\ "
@@ -93,22 +77,13 @@ CLAIMS = [
             "observes it at the average; and the first restart comes after K - 1 steps."
         ),
         implemented_by="fedtheory.federation.settings:parallel_restarted_sgd",
-        verdict="refuted",
-    ),
-    claim(
-        id="liu2022:prsgd.fixed",
-        kind="algorithm",
+    ).with_repair(
         title="Parallel restarted SGD, restarted before the gradient is observed",
-        locator="Parallel restarted SGD, repaired",
         lhs=restarting_first,
-        relation="==",
-        rhs=0,
-        assumptions=ALGORITHM + ASSUMPTIONS[-1:],
         note=(
             "With the restart where $(t-1)\\bmod K=0$, and the gradient observed after it, the loop over t has the "
             "iterates of FedAvg with K local steps, draw for draw."
         ),
-        corrects="liu2022:prsgd",
         implemented_by="fedtheory.federation.settings:parallel_restarted_sgd",
         verdict="definition",
     ),

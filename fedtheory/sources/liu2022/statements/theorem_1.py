@@ -6,39 +6,32 @@ from fedtheory.language.claim import Rate
 from fedtheory.sources.liu2022.statements.notation import *
 
 CLAIMS = [
-    claim(
+    claim.proved.bound(
         id="liu2022:thm-1",
-        kind="bound",
         title="Theorem 1",
         locator="Theorem 1 (Yu et al., AAAI 2019)",
-        lhs=error,
-        rhs=theorem_bound,
+        chain=(error, "<=", theorem_bound),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=(
             r"\frac1T\sum_{t=1}^T\mathbb E[\|\nabla f(\bar x^{t-1})\|^2]\le\frac2{sT}(f(\bar x^0)-f^*)"
             r"+4s^2K^2G^2L^2+\frac LNs\sigma^2,\quad s\in\left(0,\tfrac1L\right]"
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="liu2022:thm-1.run",
-        kind="bound",
         title="Theorem 1 with the second moment of the run",
         locator="Theorem 1, with a constant of the run",
-        lhs=error,
-        rhs=theorem_bound.subs(G, G_run),
+        chain=(error, "<=", theorem_bound.subs(G, G_run)),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note=(
             "The proof uses G at the iterates of the run only.  With the largest second moment that the run meets, a "
             "constant of the run and not of the problem, the bound holds as well and says more."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="liu2022:thm-1.rate",
-        kind="rate",
         title="The first term of Theorem 1",
         locator="Theorem 1, margin",
         rate=Rate(measured=2 * gap / (s * T), order=1 / T, variable=T),
@@ -46,6 +39,5 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         printed=r"\frac2{sT}(f(\bar x^0)-f^*)=O\left(\frac1T\right)",
         note="The mark stands under the formula of the theorem; it is read as one of its first term.",
-        verdict="asymptotic",
     ),
 ]

@@ -23,37 +23,29 @@ _MOVE = r"\mathbb E[\|\bar x^t-\bar x^{t-1}\|^2]"
 _NOISE = rf"\left\|{MEAN}(g_i^t-\nabla f_i(x_i^{{t-1}}))\right\|^2"
 
 CLAIMS = [
-    claim(
+    claim.proved.inequality(
         id="liu2022:eq-1",
-        kind="inequality",
         title="Descent lemma",
         locator="proof of Theorem 1, (1)",
-        lhs=after,
-        rhs=before + Expectation(inner(Gradient(f, xbar), move)) + L / 2 * move_sq,
+        chain=(after, "<=", before + Expectation(inner(Gradient(f, xbar), move)) + L / 2 * move_sq),
         place="step",
         assumptions=ASSUMPTIONS,
         printed=(rf"{AFTER}\le{BEFORE}+\mathbb E[\nabla f(\bar x^{{t-1}})^T(\bar x^t-\bar x^{{t-1}})]+\frac L2{_MOVE}"),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="liu2022:eq-2",
-        kind="identity",
         title="The step of the average",
         locator="proof of Theorem 1, (2)",
-        lhs=norm_sq(xbar_next - Average(x_i - s * g_i)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(xbar_next - Average(x_i - s * g_i)), "==", 0),
         also=(Relation(norm_sq(xbar_next - (xbar - s * Average(g_i))), "==", 0),),
         place="path",
         assumptions=ASSUMPTIONS,
         printed=(
             rf"\bar x^t\triangleq{MEAN}x_i^t={MEAN}(x_i^{{t-1}}-sg_i^t)=\bar x^{{t-1}}-\frac1Ns\sum_{{i=1}}^Ng_i^t"
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="liu2022:eq-3",
-        kind="step",
         title="The squared step of the average",
         locator="proof of Theorem 1, (3)",
         chain=(
@@ -77,28 +69,17 @@ CLAIMS = [
             "uses the right one."
         ),
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="liu2022:eq-3.fixed",
-        kind="step",
+    ).with_repair(
         title="The squared step of the average, with the variance",
-        locator="proof of Theorem 1, (3), repaired",
-        lhs=move_sq,
-        rhs=s**2 * sigma**2 / N + s**2 * mean_gradient_sq,
-        place="step",
-        assumptions=ASSUMPTIONS,
+        chain=(move_sq, "<=", s**2 * sigma**2 / N + s**2 * mean_gradient_sq),
         note="The first term of the line before is at most $s^2\\sigma^2/N$; the second stays.",
-        corrects="liu2022:eq-3",
         verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="liu2022:eq-3.mean-zero-sum",
-        kind="inequality",
         title="Sums of independent zero-mean vectors",
         locator="proof of Theorem 1, margin of (3)",
-        lhs=Expectation(norm_sq(N * Average(noise))),
-        rhs=Expectation(N * Average(norm_sq(noise))),
+        chain=(Expectation(norm_sq(N * Average(noise))), "<=", Expectation(N * Average(norm_sq(noise)))),
         place="step",
         assumptions=ASSUMPTIONS,
         printed=(
@@ -106,16 +87,12 @@ CLAIMS = [
             r"\text{ for r.v. }z_1,\dots,z_n\text{ indep. and 0-mean}"
         ),
         note="Checked for the clients' gradient noises; it is an equation there, as for all independent ones.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="liu2022:eq-4",
-        kind="identity",
         title="The cross term",
         locator="proof of Theorem 1, (4)",
-        lhs=Expectation(inner(Gradient(f, xbar), move)),
-        relation="==",
-        rhs=-s / 2 * (gradient_sq + mean_gradient_sq - apart_sq),
+        chain=(Expectation(inner(Gradient(f, xbar), move)), "==", -s / 2 * (gradient_sq + mean_gradient_sq - apart_sq)),
         place="step",
         assumptions=ASSUMPTIONS,
         printed=(
@@ -126,15 +103,12 @@ CLAIMS = [
             "By $a^Tb=\\frac12(\\|a\\|^2+\\|b\\|^2-\\|a-b\\|^2)$, where the margin has a sign +- for the half.  "
             "The transcription puts bars over the clients' iterates; they are read as $x_i^{t-1}$."
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="liu2022:eq-7",
-        kind="step",
         title="Descent before the drift is bounded",
         locator="proof of Theorem 1, (7)",
-        lhs=after,
-        rhs=progress + s / 2 * apart_sq + L**2 * s**2 / (2 * N),
+        chain=(after, "<=", progress + s / 2 * apart_sq + L**2 * s**2 / (2 * N)),
         place="step",
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -144,25 +118,14 @@ CLAIMS = [
         ),
         note="As transcribed the last term has $L^2$ and no variance; (8) has it right.",
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="liu2022:eq-7.fixed",
-        kind="step",
+    ).with_repair(
         title="Descent before the drift is bounded, with the variance",
-        locator="proof of Theorem 1, (7), repaired",
-        lhs=after,
         rhs=progress + s / 2 * apart_sq + noise_term,
-        place="step",
-        assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note="(3) with its variance and (4), put into (1): the last term is $Ls^2\\sigma^2/(2N)$.",
-        corrects="liu2022:eq-7",
         verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="liu2022:eq-7.a",
-        kind="step",
         title="The gradient's error is the drift",
         locator="proof of Theorem 1, term (a)",
         chain=(
@@ -182,6 +145,5 @@ CLAIMS = [
             rf"\le\frac1N\mathbb E\left[\sum_{{i=1}}^N\|\nabla f_i(\bar x^{{t-1}})-\nabla f_i(x_i^{{t-1}})\|^2\right]"
             r"\le\frac{L^2}N\sum_{i=1}^N\mathbb E[\|\bar x^{t-1}-x_i^{t-1}\|^2]"
         ),
-        verdict="proved",
     ),
 ]

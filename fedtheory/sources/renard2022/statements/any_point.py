@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.language.statements import Statements
 from fedtheory.sources.renard2022.statements.lemma_2_2_smoothness import client_distance_sq
 from fedtheory.sources.renard2022.statements.notation import *
 from fedtheory.sources.renard2022.statements.sharper import LONG_STEP, mean_drift_bound, noise
@@ -24,12 +22,11 @@ _POINT: dict[sp.Symbol, Notion] = {
     gap: q.comparator_suboptimality,
     progress: q.total_comparator_progress,
 }
-claim = partial(Claim, where={**NOTATION, **_POINT})
+claim = Statements({**NOTATION, **_POINT})
 
 CLAIMS = [
-    claim(
+    claim.proved.step(
         id="renard2022:thm-2.1.any-point.step",
-        kind="step",
         title="One local step, against any point",
         locator="Lemma 2.2, (5), sharpened, one step, for any point",
         lhs=Expectation(Value(F, xbar_next) - Value(F, v)),
@@ -40,25 +37,20 @@ CLAIMS = [
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[LONG_STEP],
         note="Nothing in the proof for x* uses that it is a minimiser.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="renard2022:thm-2.1.any-point.steps",
-        kind="step",
         title="All local steps, against any point",
         locator="Theorem 2.1, (4), for any point, before the drift is bounded",
-        lhs=average_error,
-        rhs=gap + progress / (2 * eta * tau * T) + noise + L * mean_drift / 2,
+        chain=(average_error, "<=", gap + progress / (2 * eta * tau * T) + noise + L * mean_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[LONG_STEP],
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:thm-2.1.any-point",
         title="Convergence of FedAvg on convex functions, against any point",
         locator="Theorem 2.1, (4), sharpened, for any point",
-        lhs=average_error,
-        rhs=gap + start_term + noise + L * mean_drift_bound / 2,
+        chain=(average_error, "<=", gap + start_term + noise + L * mean_drift_bound / 2),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[LONG_STEP],
         note=(
@@ -66,6 +58,5 @@ CLAIMS = [
             "first term vanishes, and the others are those of the theorem."
         ),
         sharpens="renard2022:thm-2.1",
-        verdict="proved",
     ),
 ]

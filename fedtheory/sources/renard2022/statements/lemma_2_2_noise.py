@@ -30,14 +30,11 @@ _BEFORE = r"\mathbb E\|\bar x^{(t,k)}-x^*\|^2"
 _AFTER = r"\mathbb E\|\bar x^{(t,k+1)}-x^*\|^2"
 
 CLAIMS = [
-    claim(
+    *claim.refuted.identity(
         id="renard2022:eq-9",
-        kind="identity",
         title="True gradient and deviation",
         locator="(9)",
-        lhs=inner(g_i, one),
-        relation="==",
-        rhs=inner(g_i, one) + (Value(F_i, x_i) - inner(g_i, one)),
+        chain=(inner(g_i, one), "==", inner(g_i, one) + (Value(F_i, x_i) - inner(g_i, one))),
         place="path",
         assumptions=(*SETTING, one_dimension),
         printed=r"g_i(x)=g_i(x)+\left(F_i(x)-g_i(x)\right)",
@@ -46,25 +43,16 @@ CLAIMS = [
             "read there.  The first part is called the true gradient: the nabla is lost twice."
         ),
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:eq-9.fixed",
-        kind="identity",
+    ).with_repair(
         title="The true gradient is the stochastic one plus its deviation",
-        locator="(9), repaired",
-        lhs=Expectation(norm_sq(true_gradient - (g_i + deviation))),
-        relation="==",
-        rhs=0,
+        chain=(Expectation(norm_sq(true_gradient - (g_i + deviation))), "==", 0),
         place="step",
         assumptions=SETTING,
         note="With both gradients in place, and the deviation of mean zero by assumption 6.",
-        corrects="renard2022:eq-9",
         verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="renard2022:lemma-2.2.proof.polarize",
-        kind="identity",
         title="The step as a difference of squares",
         locator="proof of Lemma 2.2",
         chain=(
@@ -81,11 +69,9 @@ CLAIMS = [
             r"=\frac1\eta\langle\bar x^{(t,k)}-\bar x^{(t,k+1)},\ \bar x^{(t,k+1)}-x^*\rangle"
             rf"=\frac{{1}}{{2\eta}}\left(\|\bar x^{{(t,k)}}-x^*\|^2-{MOVE}-\|\bar x^{{(t,k+1)}}-x^*\|^2\right)"
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="renard2022:lemma-2.2.proof.regroup",
-        kind="step",
         title="Regrouping the square terms",
         locator="proof of Lemma 2.2",
         lhs=Expectation(to_optimum_sq) / (2 * eta) - Expectation(move_sq) / (2 * eta) + L * Expectation(move_sq),
@@ -103,13 +89,8 @@ CLAIMS = [
             "L is collected at the distance to the optimum instead of at the move.  The printed mark is wrong as well: "
             "1/(2 eta) + L is positive for every eta > 0."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:lemma-2.2.proof.regroup.fixed",
-        kind="step",
+    ).with_repair(
         title="Regrouping the square terms, L at the move",
-        locator="proof of Lemma 2.2, repaired",
         chain=(
             Expectation(to_optimum_sq) / (2 * eta) - Expectation(move_sq) / (2 * eta) + L * Expectation(move_sq),
             "==",
@@ -117,16 +98,11 @@ CLAIMS = [
             "<=",
             Expectation(to_optimum_sq) / (2 * eta) - Expectation(move_sq) / (4 * eta),
         ),
-        place="step",
-        assumptions=NOISE_ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note="Here eta <= 1/(4L) is used: it makes 1/(2 eta) - L at least 1/(4 eta).",
-        corrects="renard2022:lemma-2.2.proof.regroup",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="renard2022:lemma-2.2.proof.drop",
-        kind="step",
         title="Removing one term",
         locator="proof of Lemma 2.2",
         lhs=Expectation(gap),
@@ -141,43 +117,28 @@ CLAIMS = [
             rf"-\frac{{1}}{{2\eta}}\left(\mathbb E{MOVE}+{_AFTER}\right)"
         ),
         note="The removed term, a positive multiple of the squared distance to the optimum, stood on the upper side.",
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:lemma-2.2.proof.drop.fixed",
-        kind="step",
+    ).with_repair(
         title="Removing one term, with the distance to the optimum kept",
-        locator="proof of Lemma 2.2, repaired",
-        lhs=Expectation(gap),
         rhs=Expectation(noise_at_optimum)
         + L * Expectation(Average(client_distance_sq))
         + (Expectation(to_optimum_sq) - Expectation(next_to_optimum_sq)) / (2 * eta)
         - Expectation(move_sq) / (4 * eta),
-        place="step",
-        assumptions=NOISE_ASSUMPTIONS,
-        conditions=[SMALL_STEP],
-        corrects="renard2022:lemma-2.2.proof.drop",
         verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="renard2022:lemma-2.2.proof.unbiased",
-        kind="identity",
         title="The noise does not see the past",
         locator="proof of Lemma 2.2",
-        lhs=Expectation(noise_at_optimum),
-        relation="==",
-        rhs=Expectation(noise_at_move),
+        chain=(Expectation(noise_at_optimum), "==", Expectation(noise_at_move)),
         place="step",
         assumptions=NOISE_ASSUMPTIONS,
         printed=(
             rf"\mathbb E\left[{_NOISE}\right]=\mathbb E\left[\frac1M\sum_{{i=1}}^M\langle\nabla F_i(x)-g_i(x),\ "
             r"\bar x^{(t,k+1)}-\bar x^{(t,k)}\rangle\right]"
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="renard2022:lemma-2.2.proof.young",
-        kind="step",
         title="Young's inequality for the noise",
         locator="proof of Lemma 2.2",
         chain=(
@@ -204,36 +165,27 @@ CLAIMS = [
             "The second member has lost the weights of Young's inequality, and 1/M stands at the gradient alone; "
             "lambda^2 = (sqrt(2) eta)^2 must be (sqrt(2 eta))^2.  The ends of the chain are right."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:lemma-2.2.proof.young.fixed",
-        kind="step",
+    ).with_repair(
         title="Young's inequality for the noise, from end to end",
-        locator="proof of Lemma 2.2, repaired",
-        lhs=Expectation(noise_at_move),
-        rhs=eta / M**2 * Expectation(M * Average(deviation_sq)) + Expectation(move_sq) / (4 * eta),
-        place="step",
-        assumptions=NOISE_ASSUMPTIONS,
         note="Young's inequality with lambda^2 = 2 eta, and independence of the clients' noises.",
-        corrects="renard2022:lemma-2.2.proof.young",
+        chain=(
+            Expectation(noise_at_move),
+            "<=",
+            eta / M**2 * Expectation(M * Average(deviation_sq)) + Expectation(move_sq) / (4 * eta),
+        ),
         verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.2.proof.variance",
         title="The noise term is bounded by the variance",
-        kind="bound",
         locator="proof of Lemma 2.2",
-        lhs=Expectation(noise_at_optimum),
-        rhs=eta * sigma**2 / M + Expectation(move_sq) / (4 * eta),
+        chain=(Expectation(noise_at_optimum), "<=", eta * sigma**2 / M + Expectation(move_sq) / (4 * eta)),
         place="step",
         assumptions=NOISE_ASSUMPTIONS,
         printed=rf"\mathbb E\left[{_NOISE}\right]\le\frac{{\eta\sigma^2}}{{M}}+\frac{{1}}{{4\eta}}\mathbb E{MOVE}",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="renard2022:lemma-2.2.proof.last",
-        kind="step",
         title="The last display of the proof",
         locator="proof of Lemma 2.2, last display",
         lhs=Expectation(gap),
@@ -251,22 +203,13 @@ CLAIMS = [
             rf"-\frac{{1}}{{2\eta}}\left(\mathbb E{MOVE}+{_AFTER}\right)"
         ),
         note="The distance to the optimum is still missing; the mark under the drift is false.  The proof ends here.",
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:lemma-2.2.proof.last.fixed",
-        kind="step",
+    ).with_repair(
         title="One local step: the inequality that sums to Lemma 2.2",
-        locator="proof of Lemma 2.2, last display, repaired",
-        lhs=Expectation(gap),
         rhs=eta * sigma**2 / M
         + L * Expectation(Average(client_distance_sq))
         + (Expectation(to_optimum_sq) - Expectation(next_to_optimum_sq)) / (2 * eta),
-        place="step",
-        assumptions=NOISE_ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note="Averaged over k = 0, ..., tau - 1 it telescopes to the repaired Lemma 2.2.",
-        corrects="renard2022:lemma-2.2.proof.last",
         verdict="proved",
+        also=(),
     ),
 ]

@@ -15,22 +15,17 @@ MOVE = r"\|\bar x^{(t,k+1)}-\bar x^{(t,k)}\|^2"
 """`gap` and `move_sq` as printed."""
 
 CLAIMS = [
-    claim(
+    claim.proved.identity(
         id="renard2022:eq-8",
-        kind="identity",
         title="The gap, client by client",
         locator="(8)",
-        lhs=gap,
-        relation="==",
-        rhs=Average(Value(F_i, xbar_next) - Value(F, x_star)),
+        chain=(gap, "==", Average(Value(F_i, xbar_next) - Value(F, x_star))),
         place="path",
         assumptions=SETTING,
         printed=rf"{GAP}=\frac1M\sum_{{i=1}}^M\left(F_i(\bar x^{{(t,k+1)}})-F(x^*)\right)",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="renard2022:lemma-2.2.proof.smooth",
-        kind="inequality",
         title="Smoothness at the next average",
         locator="proof of Lemma 2.2",
         lhs=Value(F_i, xbar_next),
@@ -41,11 +36,9 @@ CLAIMS = [
             r"F_i(\bar x^{(t,k+1)})\le F_i(x)+\langle\nabla F_i(x),\ \bar x^{(t,k+1)}-x\rangle"
             r"+\frac L2\|\bar x^{(t,k+1)}-x\|^2\quad\forall x"
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="renard2022:lemma-2.2.proof.to-optimum",
-        kind="inequality",
         title="From the client's iterate to the optimum",
         locator="proof of Lemma 2.2",
         lhs=Value(F_i, xbar_next),
@@ -57,11 +50,9 @@ CLAIMS = [
             r"+\frac L2\|\bar x^{(t,k+1)}-x_i^{(t,k)}\|^2"
         ),
         note="True, although it cites Observation 2.1, which is printed the wrong way round.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="renard2022:lemma-2.2.proof.triangle",
-        kind="step",
         title="Splitting the distance to the client",
         locator="proof of Lemma 2.2",
         chain=(
@@ -78,24 +69,14 @@ CLAIMS = [
             rf"+\frac L2\|\bar x^{{(t,k)}}-x_i^{{(t,k)}}\|^2\le L{MOVE}+L\|\bar x^{{(t,k)}}-x_i^{{(t,k)}}\|^2"
         ),
         note="The triangle inequality does not survive squaring: the last member's factor two is needed, not spare.",
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:lemma-2.2.proof.triangle.fixed",
-        kind="step",
+    ).with_repair(
         title="Splitting the distance to the client, from end to end",
-        locator="proof of Lemma 2.2, repaired",
-        lhs=L / 2 * norm_sq(xbar_next - x_i),
-        rhs=L * move_sq + L * client_distance_sq,
-        place="path",
-        assumptions=SETTING,
+        chain=(L / 2 * norm_sq(xbar_next - x_i), "<=", L * move_sq + L * client_distance_sq),
         note="From |a + b|^2 <= 2|a|^2 + 2|b|^2: the chain's ends stand, its middle does not.",
-        corrects="renard2022:lemma-2.2.proof.triangle",
         verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="renard2022:lemma-2.2.proof.heart",
-        kind="inequality",
         title="The gap after one local step",
         locator="proof of Lemma 2.2",
         lhs=gap,
@@ -106,6 +87,5 @@ CLAIMS = [
             rf"{GAP}\le\frac1M\sum_{{i=1}}^M\langle\nabla F_i(x_i^{{(t,k)}}),\ \bar x^{{(t,k+1)}}-x^*\rangle"
             rf"+L{MOVE}+L\frac1M\sum_{{i=1}}^M\|\bar x^{{(t,k)}}-x_i^{{(t,k)}}\|^2"
         ),
-        verdict="proved",
     ),
 ]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.language.statements import Statements
 
 M, T, tau, eta, L, sigma, zeta, D = sp.symbols("M T tau eta L sigma zeta D", positive=True)
 lam = sp.Symbol("lambda", positive=True)
@@ -81,4 +79,4 @@ NOISE_ASSUMPTIONS = (*SETTING, a.unbiased_bounded_variance)
 
 SMALL_STEP = eta <= 1 / (4 * L)
 
-claim = partial(Claim, where=NOTATION)
+claim = Statements(NOTATION)

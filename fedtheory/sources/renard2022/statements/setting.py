@@ -10,28 +10,21 @@ from fedtheory.sources.renard2022.statements.notation import *
 from fedtheory.sources.renard2022.statements.theorem import TUNED_STEP, tuned_constant
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="renard2022:problem",
-        kind="definition",
         title="The federated objective",
         locator="assumptions, item 3",
-        lhs=Value(F, x),
-        relation="==",
-        rhs=Average(Value(F_i, x)),
+        chain=(Value(F, x), "==", Average(Value(F_i, x))),
         place="points",
         assumptions=SETTING,
         printed=r"F(x)=\frac1M\sum_{i=1}^M F_i(x)",
         implemented_by="fedtheory.federation.problem:Problem",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="renard2022:algorithm-1",
-        kind="algorithm",
         title="Federated averaging",
         locator="Algorithm 1",
-        lhs=norm_sq(x_i_next - (x_i - eta * g_i)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(x_i_next - (x_i - eta * g_i)), "==", 0),
         place="path",
         assumptions=SETTING,
         printed=(
@@ -46,58 +39,46 @@ CLAIMS = [
             "client's index; it is read at the client's own iterate x_i^(t,k), as in assumption 1."
         ),
         implemented_by="fedtheory.federation:fedavg",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="renard2022:assumption-1",
-        kind="assumption",
         title="Local steps",
         locator="section 2.1, item 1",
         printed=r"x_i^{(t,k+1)}\leftarrow x_i^{(t,k)}-\eta\, g_i(x_i^{(t,k)}),\ k\in[0,\tau],\ \eta\text{ constant}",
         implemented_by="fedtheory.language.assumptions:same_local_work",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="renard2022:assumption-2",
-        kind="assumption",
         title="Server step",
         locator="section 2.1, item 2",
         printed=r"x^{(t+1)}\leftarrow x^{(t)}+\Delta^{(t)}",
         implemented_by="fedtheory.language.assumptions:unit_server_step",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="renard2022:assumption-3",
-        kind="assumption",
         title="Uniform shares",
         locator="section 2.1, item 3",
         printed=r"F(x)=\frac1M\sum_{i=1}^M F_i(x),\quad i\in\{0,1,\dots,M\}",
         note="The labels 0, ..., M would be M + 1 clients; the sum over i = 1, ..., M is what is meant.",
         implemented_by="fedtheory.language.assumptions:uniform_shares",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="renard2022:assumption-4",
-        kind="assumption",
         title="Full participation",
         locator="section 2.1, item 4",
         printed=r"\text{each client takes part in every round}",
         implemented_by="fedtheory.language.assumptions:full_participation",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="renard2022:assumption-5",
-        kind="assumption",
         title="Convexity and smoothness",
         locator="section 2.1, item 5",
         printed=r"\text{each }F_i\text{ is convex and }L\text{-smooth}",
         note="L is the largest eigenvalue of the clients' Hessians: the smallest constant that works.",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="renard2022:assumption-6",
-        kind="assumption",
         title="Unbiased gradients of bounded variance",
         locator="section 2.1, (1)-(2)",
         printed=(
@@ -109,11 +90,9 @@ CLAIMS = [
             "data is unbounded on all of space, so there the region is a ball that contains the run."
         ),
         implemented_by="fedtheory.language.assumptions:unbiased_bounded_variance",
-        verdict="definition",
     ),
-    claim(
+    claim.assumption(
         id="renard2022:assumption-7",
-        kind="assumption",
         title="Bounded gradient dissimilarity",
         locator="section 2.1, (3)",
         printed=r"\max_i\sum_x\|\nabla F_i(x)-\nabla F(x)\|\le\zeta",
@@ -122,25 +101,19 @@ CLAIMS = [
             "different Hessians no zeta exists on all of space; there the region is a ball that contains the run."
         ),
         implemented_by="fedtheory.language.assumptions:bounded_dissimilarity",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="renard2022:notation-2.1",
-        kind="definition",
         title="Shadow sequence",
         locator="Notation 2.1",
-        lhs=Expectation(norm_sq(xbar - Average(x_i))),
-        relation="==",
-        rhs=0,
+        chain=(Expectation(norm_sq(xbar - Average(x_i))), "==", 0),
         place="step",
         assumptions=SETTING,
         printed=r"\bar x^{(t,k)}=\frac1M\sum_{i=1}^M x_i^{(t,k)}",
         implemented_by="fedtheory.language.quantities:average_iterate",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.rate(
         id="renard2022:goal-rate",
-        kind="rate",
         title="The form of the result",
         locator="before Theorem 2.1",
         rate=Rate(measured=average_error, order=1 / (tau * T), variable=T),
@@ -151,23 +124,14 @@ CLAIMS = [
             r"=O\left(\frac{1}{\tau T}\right)"
         ),
         note="At a constant step size (assumption 1), with noise or drift, the left side tends to a positive limit.",
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:goal-rate.fixed",
-        kind="rate",
+    ).with_repair(
         title="The distance to the limit is of that order",
-        locator="before Theorem 2.1, repaired",
         rate=Rate(measured=average_error - limiting_error, order=1 / (tau * T), variable=T),
-        assumptions=ALL_ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note="At a constant step size the error tends to a constant; only the distance to it is O(1/(tau T)).",
-        corrects="renard2022:goal-rate",
         verdict="asymptotic",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="renard2022:goal-rate.tuned",
-        kind="rate",
         title="The error itself, with a step size that shrinks with the horizon",
         locator="before Theorem 2.1, repaired",
         rate=Rate(average_error, 1 / sp.sqrt(T), T, step_size=TUNED_STEP, constant=tuned_constant),
@@ -178,6 +142,5 @@ CLAIMS = [
             "the theorem's."
         ),
         corrects="renard2022:goal-rate",
-        verdict="asymptotic",
     ),
 ]

@@ -15,24 +15,21 @@ noise = eta * (1 + L * eta) * sigma**2 / (2 * M)
 LONG_STEP, LONGEST_STEP = eta <= 1 / L, eta <= 2 / L
 
 CLAIMS = [
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.3.growing",
         title="Bounded client drift, with a weight that grows over the round",
         locator="Lemma 2.3, (6), sharpened again",
-        lhs=drift,
-        rhs=(1 - 1 / M) ** 2 * (6 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2),
+        chain=(drift, "<=", (1 - 1 / M) ** 2 * (6 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2)),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[LONGEST_STEP],
         note="In step k Young's inequality has the weight k + tau/2: at most a third in place of 18.",
         sharpens="renard2022:lemma-2.3",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.3.mean.growing",
         title="Mean client drift, with a weight that grows over the round",
         locator="Lemma 2.3, (6), sharpened again for the mean over clients and steps",
-        lhs=mean_drift,
-        rhs=mean_drift_bound,
+        chain=(mean_drift, "<=", mean_drift_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[LONGEST_STEP],
         note=(
@@ -40,11 +37,9 @@ CLAIMS = [
             "in place of 5/6: of each term more than half."
         ),
         sharpens="renard2022:lemma-2.3",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="renard2022:lemma-2.2.halved.step",
-        kind="step",
         title="One local step, with half of the drift and almost half of the noise",
         locator="Lemma 2.2, (5), sharpened, one step",
         lhs=Expectation(gap),
@@ -55,36 +50,29 @@ CLAIMS = [
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[LONG_STEP],
         note="Nothing is lost but the gaps of convexity and smoothness, and the mean gradient.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.2.halved",
         title="Progress of one round, with half of the drift and almost half of the noise",
         locator="Lemma 2.2, (5), sharpened",
-        lhs=round_error,
-        rhs=round_progress + noise + L * round_drift / 2,
+        chain=(round_error, "<=", round_progress + noise + L * round_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[LONG_STEP],
         sharpens="renard2022:lemma-2.2",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="renard2022:thm-2.1.halved.steps",
-        kind="step",
         title="Averaging the sharpened Lemma 2.2 over the rounds",
         locator="Theorem 2.1, (4), sharpened again, before the drift is bounded",
-        lhs=average_error,
-        rhs=total_progress + noise + L * mean_drift / 2,
+        chain=(average_error, "<=", total_progress + noise + L * mean_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[LONG_STEP],
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:thm-2.1.halved",
         title="Convergence of FedAvg on convex functions, with half of the drift and almost half of the noise",
         locator="Theorem 2.1, (4), sharpened again",
-        lhs=average_error,
-        rhs=start_term + noise + L * mean_drift_bound / 2,
+        chain=(average_error, "<=", start_term + noise + L * mean_drift_bound / 2),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[LONG_STEP],
         note=(
@@ -92,6 +80,5 @@ CLAIMS = [
             "is attained in the limit, by one client with the absolute value, rounded off, as its loss."
         ),
         sharpens="renard2022:thm-2.1",
-        verdict="proved",
     ),
 ]

@@ -32,20 +32,17 @@ _DRIFT_SUM = (
 _PROGRESS = r"\|\bar x^{(t,0)}-x^*\|^2-\mathbb E\left[\|\bar x^{(t,\tau)}-x^*\|^2\mid\mathcal F^{(t,0)}\right]"
 
 CLAIMS = [
-    claim(
+    claim.proved.bound(
         id="renard2022:thm-2.1",
         title="Convergence of FedAvg on convex functions",
         locator="Theorem 2.1, (4)",
-        lhs=average_error,
-        rhs=theorem_bound,
+        chain=(average_error, "<=", theorem_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=rf"{_AVERAGE}\le{_TOTAL},\qquad D=\|x^{{(0)}}-x^*\|",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.rate(
         id="renard2022:thm-2.1.rate",
-        kind="rate",
         title="The bound is O(1/(tau T))",
         locator="Theorem 2.1, (4), second line",
         rate=Rate(measured=theorem_bound, order=1 / (tau * T), variable=T),
@@ -53,22 +50,14 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         printed=rf"{_TOTAL}=O\left(\frac{{1}}{{\tau T}}\right)",
         note="Read at a constant step size (assumption 1): all terms but the first do not depend on T.",
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:thm-2.1.rate.fixed",
-        kind="rate",
+    ).with_repair(
         title="The first term of the bound is O(1/(tau T)), the others are its floor",
         locator="Theorem 2.1, (4), repaired",
         rate=Rate(measured=theorem_bound - theorem_bound.subs(D, 0), order=1 / (tau * T), variable=T),
-        assumptions=ALL_ASSUMPTIONS,
-        conditions=[SMALL_STEP],
-        corrects="renard2022:thm-2.1.rate",
         verdict="asymptotic",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="renard2022:thm-2.1.rate.tuned",
-        kind="rate",
         title="The bound, with a step size that shrinks with the horizon",
         locator="Theorem 2.1, (4), repaired",
         rate=Rate(theorem_bound, 1 / sp.sqrt(T), T, step_size=TUNED_STEP, constant=tuned_constant),
@@ -76,14 +65,12 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         note="The constant is the bound's value at T = 1: no term decays more slowly than 1/sqrt(T).",
         corrects="renard2022:thm-2.1.rate",
-        verdict="asymptotic",
     ),
-    claim(
+    *claim.refuted.bound(
         id="renard2022:lemma-2.2",
         title="Progress of one round",
         locator="Lemma 2.2, (5)",
-        lhs=round_error,
-        rhs=round_progress + noise_term + round_drift,
+        chain=(round_error, "<=", round_progress + noise_term + round_drift),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=(
@@ -95,26 +82,17 @@ CLAIMS = [
             "does not occur, so assumption 7 is not asked for.  Conditional expectations are averaged over the past; "
             "in round 0 the past is the given start."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:lemma-2.2.fixed",
+    ).with_repair(
         title="Progress of one round, with the factor L",
-        locator="Lemma 2.2, (5), repaired",
-        lhs=round_error,
         rhs=round_progress + noise_term + L * round_drift,
-        assumptions=NOISE_ASSUMPTIONS,
-        conditions=[SMALL_STEP],
         note="This is what the proof's inequalities give once their slips are mended, and what Theorem 2.1 needs.",
-        corrects="renard2022:lemma-2.2",
         verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.3",
         title="Bounded client drift",
         locator="Lemma 2.3, (6)",
-        lhs=drift,
-        rhs=drift_bound,
+        chain=(drift, "<=", drift_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=(
@@ -122,26 +100,22 @@ CLAIMS = [
             r"\le18\tau^2\eta^2\zeta^2+4\tau\eta^2\sigma^2"
         ),
         note="Stated without proof.  The left side is the largest over all rounds, local steps and clients.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.3.sharp",
         title="Bounded client drift, with smaller constants",
         locator="Lemma 2.3, (6), sharpened",
-        lhs=drift,
-        rhs=(1 - 1 / M) ** 2 * (8 * tau * (tau + 1) * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2),
+        chain=(drift, "<=", (1 - 1 / M) ** 2 * (8 * tau * (tau + 1) * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2)),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[eta <= 2 / L],
         note="From the squared distance of two clients, which grows by a factor 1 + 1/tau and an offset in each step.",
         sharpens="renard2022:lemma-2.3",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.3.quiet",
         title="Bounded client drift without noise",
         locator="Lemma 2.3, (6), sharpened for full gradients",
-        lhs=drift,
-        rhs=4 * (1 - 1 / M) ** 2 * tau**2 * eta**2 * zeta**2,
+        chain=(drift, "<=", 4 * (1 - 1 / M) ** 2 * tau**2 * eta**2 * zeta**2),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
         conditions=[eta <= 2 / L],
         note=(
@@ -149,14 +123,12 @@ CLAIMS = [
             "linear functions, drive the clients apart by 2 eta zeta in each step."
         ),
         sharpens="renard2022:lemma-2.3",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.3.mean",
         title="Mean client drift",
         locator="Lemma 2.3, (6), sharpened for the mean over clients and steps",
-        lhs=mean_drift,
-        rhs=sharp_mean_drift,
+        chain=(mean_drift, "<=", sharp_mean_drift),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[eta <= 2 / L],
         note=(
@@ -164,14 +136,12 @@ CLAIMS = [
             "one local step, as the drift does; it has at most 5/6 in place of 18 and in place of 4."
         ),
         sharpens="renard2022:lemma-2.3",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:lemma-2.3.mean.quiet",
         title="Mean client drift without noise",
         locator="Lemma 2.3, (6), sharpened for the mean and full gradients",
-        lhs=mean_drift,
-        rhs=quiet_mean_drift,
+        chain=(mean_drift, "<=", quiet_mean_drift),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
         conditions=[eta <= 2 / L],
         note=(
@@ -179,26 +149,22 @@ CLAIMS = [
             "clients with opposite constant slopes."
         ),
         sharpens="renard2022:lemma-2.3",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:thm-2.1.quiet",
         title="Convergence of FedAvg on convex functions without noise",
         locator="Theorem 2.1, (4), sharpened for full gradients",
-        lhs=average_error,
-        rhs=start_term + L * quiet_mean_drift,
+        chain=(average_error, "<=", start_term + L * quiet_mean_drift),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
         conditions=[WIDE_STEP],
         note="At most 1/3 in place of 18: local steps cost a fifty-fourth of what the print says.",
         sharpens="renard2022:thm-2.1",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="renard2022:thm-2.1.sharp",
         title="Convergence of FedAvg on convex functions, with a drift term that vanishes for one client or one step",
         locator="Theorem 2.1, (4), sharpened",
-        lhs=average_error,
-        rhs=start_term + noise_term + L * sharp_mean_drift,
+        chain=(average_error, "<=", start_term + noise_term + L * sharp_mean_drift),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[WIDE_STEP],
         note=(
@@ -206,15 +172,12 @@ CLAIMS = [
             "the bound of SGD with M gradients a step, for M = 1 that of SGD."
         ),
         sharpens="renard2022:thm-2.1",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="renard2022:thm-2.1.proof.split",
-        kind="step",
         title="Averaging Lemma 2.2 over the rounds",
         locator="proof of Theorem 2.1, first display",
-        lhs=average_error,
-        rhs=total_progress + noise_term + round_drift,
+        chain=(average_error, "<=", total_progress + noise_term + round_drift),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=(
@@ -226,35 +189,22 @@ CLAIMS = [
             "Inherits the missing factor L.  The round t is free in the drift term, so the step is read for every t; "
             "the counterexample has one round only, where all readings agree."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:thm-2.1.proof.split.fixed",
-        kind="step",
+    ).with_repair(
         title="Averaging the repaired Lemma 2.2 over the rounds",
-        locator="proof of Theorem 2.1, first display, repaired",
-        lhs=average_error,
         rhs=total_progress + noise_term + L * mean_drift,
-        assumptions=NOISE_ASSUMPTIONS,
-        conditions=[SMALL_STEP],
-        corrects="renard2022:thm-2.1.proof.split",
         verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="renard2022:thm-2.1.proof.drift-term",
-        kind="step",
         title="The averaged drift is bounded by Lemma 2.3",
         locator="proof of Theorem 2.1, item 2",
-        lhs=round_drift,
-        rhs=drift_bound,
+        chain=(round_drift, "<=", drift_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=rf"(\dagger)={_DRIFT_SUM}\le18\tau^2\eta^2\zeta^2+4\tau\eta^2\sigma^2",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="renard2022:thm-2.1.proof.telescope",
-        kind="identity",
         title="The progress telescopes",
         locator="proof of Theorem 2.1, item 3",
         chain=(total_progress, "==", (D**2 - final_distance) / (2 * eta * tau * T), "<=", start_term),
@@ -264,33 +214,19 @@ CLAIMS = [
             r"(\star)\le\frac{d(x^{(0)})}{2\eta\tau T}=\frac{D^2}{2\eta\tau T},\quad d(x)=\mathbb E\|x-x^*\|^2"
         ),
         note="The left side is summed from the local steps of each round, the right side is from the server's models.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="renard2022:thm-2.1.proof.assemble",
-        kind="step",
         title="Putting the three bounds together",
         locator="proof of Theorem 2.1, end",
-        lhs=start_term + noise_term + drift_bound,
-        relation="==",
-        rhs=theorem_bound,
+        chain=(start_term + noise_term + drift_bound, "==", theorem_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=rf"(\star)+(\diamond)+(\dagger)={_TOTAL}",
         note="The printed bound on the drift term has no factor L; the printed total has one.",
-        verdict="refuted",
-    ),
-    claim(
-        id="renard2022:thm-2.1.proof.assemble.fixed",
-        kind="step",
+    ).with_repair(
         title="Putting the three bounds together, the drift with its factor L",
-        locator="proof of Theorem 2.1, end, repaired",
         lhs=start_term + noise_term + L * drift_bound,
-        relation="==",
-        rhs=theorem_bound,
-        assumptions=ALL_ASSUMPTIONS,
-        conditions=[SMALL_STEP],
-        corrects="renard2022:thm-2.1.proof.assemble",
         verdict="proved",
     ),
 ]

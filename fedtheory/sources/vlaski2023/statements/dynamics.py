@@ -23,19 +23,16 @@ _BATCH = r"\widehat{\nabla J_k}^{E_k}(w_{i-1})"
 _SELECTED = r"\sum_{k\in\mathcal L_i}"
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="vlaski2023:eq-5.15",
-        kind="definition",
         title="Mini-batch gradient of an agent",
         locator="(5.15)",
         printed=rf"{_BATCH}\triangleq\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}\widehat{{\nabla J_k}}(w_{{i-1}})",
         note="The e-th gradient at w_{i-1} has the sample of the e-th local step.",
         implemented_by="fedtheory.language.quantities:gradient_at_server_model",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="vlaski2023:eq-5.16",
-        kind="definition",
         title="Perturbation of an agent",
         locator="(5.16)",
         printed=(
@@ -43,29 +40,21 @@ CLAIMS = [
             r"\left(\widehat{\nabla J_k}(\phi_{k,e-1})-\widehat{\nabla J_k}(w_{i-1})\right)"
         ),
         implemented_by="fedtheory.kernel.expressions:LocalSum",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.17",
-        kind="identity",
         title="An agent's update with its perturbation",
         locator="(5.17)",
-        lhs=norm_sq(psi - (w - mu_k * E_k * batch_gradient - mu_k * E_k * d_k)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(psi - (w - mu_k * E_k * batch_gradient - mu_k * E_k * d_k)), "==", 0),
         place="round",
         assumptions=ALGORITHM,
         printed=rf"\psi_{{k,i}}=w_{{i-1}}-\mu_kE_k{_BATCH}-\mu_kE_kd_{{k,i}}",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.18",
-        kind="identity",
         title="The server's update",
         locator="(5.18)",
-        lhs=norm_sq(w_next - Selected(w - mu_k * E_k * batch_gradient - mu_k * E_k * d_k)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(w_next - Selected(w - mu_k * E_k * batch_gradient - mu_k * E_k * d_k)), "==", 0),
         also=(Relation(norm_sq(w_next - (w - step * federated_gradient(step) - d)), "==", 0),),
         for_all=ANY_STEP,
         place="round",
@@ -74,35 +63,27 @@ CLAIMS = [
             rf"w_i=\frac1L{_SELECTED}\left(w_{{i-1}}-\mu_kE_k{_BATCH}-\mu_kE_kd_{{k,i}}\right)"
             rf"=w_{{i-1}}-\frac\mu L{_SELECTED}\frac{{\mu_k}}\mu E_k{_BATCH}-\frac1L{_SELECTED}\mu_kE_kd_{{k,i}}"
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.definition(
         id="vlaski2023:eq-5.19",
-        kind="definition",
         title="Federated gradient approximation",
         locator="(5.19)",
         printed=rf"{_FED}\triangleq\frac1L{_SELECTED}\frac{{\mu_k}}\mu E_k{_BATCH}",
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:federated_gradient",
-        verdict="definition",
     ),
-    claim(
+    claim.definition(
         id="vlaski2023:eq-5.20",
-        kind="definition",
         title="Perturbation of the server's update",
         locator="(5.20)",
         printed=rf"d_i\triangleq\frac1L{_SELECTED}\mu_kE_kd_{{k,i}}",
         note="The step sizes are part of d_i here, and again a factor in (5.21) and (5.58).",
         implemented_by="fedtheory.kernel.expressions:Selected",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.identity(
         id="vlaski2023:eq-5.21",
-        kind="identity",
         title="Perturbed gradient descent",
         locator="(5.21)",
-        lhs=norm_sq(w_next - (w - mu * fed - mu * d)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(w_next - (w - mu * fed - mu * d)), "==", 0),
         also=(Relation(norm_sq(w_next - (w - mu * grad - mu * noise - mu * d)), "==", 0),),
         place="round",
         assumptions=NORMALISED,
@@ -111,35 +92,22 @@ CLAIMS = [
             "By (5.20) d_i has the step sizes inside already, so mu d_i counts them twice.  Read with the normalised "
             "steps of (5.26), under which mu is not free."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.21.fixed",
-        kind="identity",
+    ).with_repair(
         title="Perturbed gradient descent, step sizes counted once",
-        locator="(5.21), repaired",
         lhs=norm_sq(w_next - (w - mu * fed - d)),
-        relation="==",
-        rhs=0,
         also=(Relation(norm_sq(w_next - (w - mu * grad - mu * noise - d)), "==", 0),),
-        place="round",
-        assumptions=NORMALISED,
         note="With (5.20) as printed, which (5.41) and (5.54) use as well, d_i stands without a factor, as in (5.18).",
-        corrects="vlaski2023:eq-5.21",
         verdict="proved",
     ),
-    claim(
+    claim.definition(
         id="vlaski2023:eq-5.22",
-        kind="definition",
         title="Gradient noise of the federated approximation",
         locator="(5.22)",
         printed=rf"s_i(w_{{i-1}})={_FED}-\nabla J(w_{{i-1}})",
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:federated_gradient",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.23-5.24",
-        kind="identity",
         title="The federated gradient with participation variables",
         locator="(5.23)-(5.24)",
         lhs=norm_sq(federated_gradient(step) - K / L * Average(takes_part * mu_k / step * E_k * batch_gradient)),
@@ -153,16 +121,12 @@ CLAIMS = [
             r"\mathbb 1_{k,i}=\begin{cases}1,&k\in\mathcal L_i\\0,&\text{otherwise}\end{cases}\qquad "
             rf"{_FED}=\frac1L\sum_{{k=1}}^K\mathbb 1_{{k,i}}\frac{{\mu_k}}\mu E_k{_BATCH}"
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.25",
-        kind="identity",
         title="The federated gradient is unbiased",
         locator="(5.25)",
-        lhs=norm_sq(Expectation(fed) - Average(mu_k / mu * E_k * Expectation(batch_gradient))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(Expectation(fed) - Average(mu_k / mu * E_k * Expectation(batch_gradient))), "==", 0),
         also=(
             Relation(norm_sq(Expectation(fed) - Average(mu_k / mu * E_k * grad_k)), "==", 0),
             Relation(norm_sq(Average(mu_k / mu * E_k * grad_k) - Average(grad_k)), "==", 0),
@@ -176,60 +140,39 @@ CLAIMS = [
             r"\overset{(c)}=\frac1K\sum_{k=1}^K\nabla J_k(w_{i-1})=\nabla J(w_{i-1})"
         ),
         note="Under (5.26), which step (c) needs.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.identity(
         id="vlaski2023:eq-5.25.participation-mean",
-        kind="identity",
         title="Mean of the participation variable",
         locator="below (5.25)",
-        lhs=Expectation(takes_part),
-        relation="==",
-        rhs=K / L,
+        chain=(Expectation(takes_part), "==", K / L),
         place="round",
         assumptions=ALGORITHM,
         printed=r"\mathbb E\{\mathbb 1_{k,i}|w_{i-1}\}=\mathbb E\,\mathbb 1_{k,i}=\frac KL",
         note="A mean of zeros and ones is at most one; the fraction is upside down.",
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.25.participation-mean.fixed",
-        kind="identity",
+    ).with_repair(
         title="Mean of the participation variable, L over K",
-        locator="below (5.25), repaired",
-        lhs=Expectation(takes_part),
-        relation="==",
         rhs=L / K,
-        place="round",
-        assumptions=ALGORITHM,
         note="As in (5.8), and as step (a) of (5.25) uses it.",
-        corrects="vlaski2023:eq-5.25.participation-mean",
         verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="vlaski2023:eq-5.26",
-        kind="condition",
         title="Normalised step sizes make the federated gradient unbiased",
         locator="(5.26)",
-        lhs=norm_sq(Average(mu_k / mu * E_k * grad_k) - grad),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(Average(mu_k / mu * E_k * grad_k) - grad), "==", 0),
         also=(Relation(mu_k, "==", mu / E_k),),
         place="round",
         assumptions=NORMALISED,
         printed=r"\text{step (c) holds if }\frac{\mu_k}\mu E_k=1\Longleftrightarrow\mu_k=\frac\mu{E_k}",
         note="The print says if and only if: this is the one direction, the other is the next claim.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.condition(
         id="vlaski2023:eq-5.26.only-if",
-        kind="condition",
         title="Unbiased with no other step sizes",
         locator="(5.26) and the sentence behind it",
-        lhs=norm_sq(Average(mu_k * E_k / step * grad_k) - grad),
-        relation=">",
-        rhs=0,
+        chain=(norm_sq(Average(mu_k * E_k / step * grad_k) - grad), ">", 0),
         for_all={step: (sp.Rational(1, 8), sp.Integer(1))},
         place="round",
         assumptions=COMMON_STEP,
@@ -239,10 +182,7 @@ CLAIMS = [
             "w_{i-1}, as (5.25) is; there the weighted gradients may happen to have the same mean.  As an identity "
             "for all gradients grad J_k(w_{i-1}) it does hold only under (5.26): compare their coefficients."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.26.only-if.fixed",
+    ).with_repair(
         kind="bound",
         title="Other step sizes descend another cost",
         locator="(5.26), repaired",
@@ -255,33 +195,25 @@ CLAIMS = [
         ),
         where={**NOTATION, w_bar: q.small_step_optimum},
         for_all=ANY_STEP,
-        place="round",
-        assumptions=COMMON_STEP,
         note=(
             "The mean of the federated gradient vanishes at the minimiser of sum_k mu_k E_k J_k and nowhere else.  It "
             "is the gradient of J at all points only if that is w^o."
         ),
-        corrects="vlaski2023:eq-5.26.only-if",
         verdict="proved",
     ),
-    claim(
+    claim.refuted.inequality(
         id="vlaski2023:claim.di-biased",
-        kind="inequality",
         title="Several local steps always bias the perturbation",
         locator="below (5.26)",
-        lhs=norm_sq(Expectation(d)),
-        relation=">",
-        rhs=0,
+        chain=(norm_sq(Expectation(d)), ">", 0),
         conditions=[Average(E_k) > 1],
         place="round",
         assumptions=NORMALISED,
         printed=r"\text{any }E_k>1\text{ necessarily causes }\mathbb E\{d_i|w_{i-1}\}\neq0",
         note="Not where the pulls of the agents vanish or cancel, as at a minimiser that they share.",
-        verdict="refuted",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:claim.di-biased.fixed",
-        kind="rate",
         title="The bias of the perturbation, to leading order",
         locator="below (5.26), repaired",
         rate=Rate(
@@ -297,11 +229,9 @@ CLAIMS = [
             "mu^3 is added on the left so that its rounding errors do not look like a slow rate."
         ),
         corrects="vlaski2023:claim.di-biased",
-        verdict="asymptotic",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:claim.di-biased.energy",
-        kind="rate",
         title="The energy of the perturbation is small",
         locator="below (5.26)",
         rate=Rate(Expectation(norm_sq(d)), mu**4, mu),
@@ -312,6 +242,5 @@ CLAIMS = [
             "The gradient noise adds mu^2 E|s_i|^2 to a round, so even a bias of energy O(mu^4) does not matter.  "
             "(5.54) shows O(mu^2) only, which would."
         ),
-        verdict="asymptotic",
     ),
 ]

@@ -36,26 +36,20 @@ _LOCAL = rf"{_SUM}\left(\frac{{\beta_k^2}}{{E_k}}{_OWN}+\frac{{\sigma_k^2}}{{E_k
 _GLOBAL = r"\|w^o-w_{i-1}\|^2"
 
 CLAIMS = [
-    claim(
+    claim.proved.condition(
         id="vlaski2023:eq-5.27",
-        kind="condition",
         title="Unbiased local gradients",
         locator="(5.27)",
-        lhs=norm_sq(Expectation(g_w) - grad_k),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(Expectation(g_w) - grad_k), "==", 0),
         place="round",
         assumptions=NORMALISED,
         printed=r"\mathbb E\{\widehat{\nabla J}_k(w_{i-1})|w_{i-1}\}=\nabla J_k(w_{i-1})",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="vlaski2023:eq-5.28",
-        kind="condition",
         title="Variance of the local gradients",
         locator="(5.28)",
-        lhs=Expectation(norm_sq(g_w - grad_k)),
-        rhs=beta_k**2 * own_error_sq + sigma_k**2,
+        chain=(Expectation(norm_sq(g_w - grad_k)), "<=", beta_k**2 * own_error_sq + sigma_k**2),
         place="round",
         assumptions=NORMALISED,
         printed=(
@@ -63,38 +57,30 @@ CLAIMS = [
             rf"\le\beta_k^2{_OWN}+\sigma_k^2"
         ),
         note="beta_k is the run's: of the curvature of the variance, then sigma_k the smallest that goes with it.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.29",
-        kind="identity",
         title="The federated gradient is unbiased",
         locator="(5.29)",
-        lhs=norm_sq(Expectation(fed) - grad),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(Expectation(fed) - grad), "==", 0),
         place="round",
         assumptions=NORMALISED,
         printed=rf"\mathbb E\{{{_FED}|w_{{i-1}}\}}=\nabla J(w_{{i-1}})",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.30",
         title="Variance of an agent's mini-batch gradient",
         locator="(5.30)",
-        lhs=Expectation(norm_sq(batch_gradient - grad_k)),
-        rhs=batch_noise,
+        chain=(Expectation(norm_sq(batch_gradient - grad_k)), "<=", batch_noise),
         place="round",
         assumptions=NORMALISED,
         printed=(
             rf"\mathbb E\{{\|{_BATCH}-\nabla J_k(w_{{i-1}})\|^2|w_{{i-1}}\}}"
             rf"\le\frac{{\beta_k^2}}{{E_k}}{_OWN}+\frac{{\sigma_k^2}}{{E_k}}"
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:lemma-5.1",
-        kind="identity",
         title="Mean of sampled random variables",
         locator="Lemma 5.1, (5.31)-(5.33)",
         lhs=Expectation(norm_sq(drawn - mean_of_means)),
@@ -115,16 +101,12 @@ CLAIMS = [
             "An identity, checked over all subsets and all samples for two families of independent variables: a_k the "
             "results psi_{k,i} of the local steps, and a_k the mini-batch gradients of (5.34)."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.step(
         id="vlaski2023:eq-5.34-5.37",
-        kind="step",
         title="What the lemma is applied to",
         locator="(5.34)-(5.37)",
-        lhs=norm_sq(Expectation(batch_gradient) - grad_k),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(Expectation(batch_gradient) - grad_k), "==", 0),
         also=(
             Relation(norm_sq(Average(grad_k) - grad), "==", 0),
             Relation(variance(batch_gradient), "<=", batch_noise),
@@ -137,14 +119,12 @@ CLAIMS = [
             rf"\frac{{\beta_k^2}}{{E_k}}{_OWN}+\frac{{\sigma_k^2}}{{E_k}}"
         ),
         note="(5.37) puts the bound (5.30) in the place of the variance: the lemma's equation becomes an inequality.",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.38.lemma-step",
         title="Lemma 5.1 applied to the federated gradient",
         locator="(5.38), first inequality",
-        lhs=s_sq,
-        rhs=Average(batch_noise) / L + SAMPLING * Average(norm_sq(grad - grad_k)),
+        chain=(s_sq, "<=", Average(batch_noise) / L + SAMPLING * Average(norm_sq(grad - grad_k))),
         place="round",
         assumptions=SEVERAL,
         printed=(
@@ -152,11 +132,9 @@ CLAIMS = [
             rf"{_LOCAL}+{_SAMPLING}\|\nabla J(w_{{i-1}})-\nabla J_k(w_{{i-1}})\|^2"
         ),
         note="The hat without a mark is read as the federated approximation.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.step(
         id="vlaski2023:eq-5.38.steps-a-d",
-        kind="step",
         title="From dissimilarity to distances",
         locator="(5.38), steps (a)-(d)",
         chain=(dissimilar, "==", recentred, "<=", smooth, "==", inserted, "==", split),
@@ -177,26 +155,17 @@ CLAIMS = [
             "sampling term, and (d) has an equality sign where |a + b|^2 <= 2|a|^2 + 2|b|^2 is used."
         ),
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.38.steps-a-d.fixed",
-        kind="step",
+    ).with_repair(
         title="From dissimilarity to distances, with (c) complete and (d) an inequality",
-        locator="(5.38), steps (a)-(d), repaired",
         chain=(dissimilar, "==", recentred, "<=", smooth, "<=", split),
-        place="points",
-        assumptions=SEVERAL,
         note="With w^o inserted in all terms of (b), as the text says, (c) changes nothing, and (d) bounds it.",
-        corrects="vlaski2023:eq-5.38.steps-a-d",
         verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.38.final",
         title="Variance of the federated gradient",
         locator="(5.38), step (e)",
-        lhs=s_sq,
-        rhs=beta_fed_sq * error_sq + sigma_fed_sq,
+        chain=(s_sq, "<=", beta_fed_sq * error_sq + sigma_fed_sq),
         place="round",
         assumptions=SEVERAL,
         printed=(
@@ -204,16 +173,12 @@ CLAIMS = [
             rf"\le\beta_{{\rm fed}}^2{_GLOBAL}+\sigma_{{\rm fed}}^2"
         ),
         note="The left side is s_i of (5.22); the last line of (5.38) is printed with an equality sign, see (5.40).",
-        verdict="proved",
     ),
-    claim(
+    claim.definition(
         id="vlaski2023:eq-5.40",
-        kind="definition",
         title="Noise constants of the federated gradient",
         locator="(5.39)-(5.40)",
-        lhs=split,
-        relation="==",
-        rhs=beta_fed_sq * global_sq + sigma_fed_sq,
+        chain=(split, "==", beta_fed_sq * global_sq + sigma_fed_sq),
         place="points",
         assumptions=SEVERAL,
         printed=(
@@ -224,14 +189,12 @@ CLAIMS = [
         ),
         note="Step (e) of (5.38) groups its terms by these two constants: that identity is checked.",
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:relative_noise",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:claim.heterogeneity-in-noise",
         title="Noise, sampling and heterogeneity enter through the noise constants",
         locator="below (5.40)",
-        lhs=leading,
-        rhs=mu * sigma_fed_sq / (2 * nu),
+        chain=(leading, "<=", mu * sigma_fed_sq / (2 * nu)),
         assumptions=CONVEX,
         printed=(
             r"\text{the implicit gradient approximation satisfies the gradient noise conditions with }"
@@ -242,6 +205,5 @@ CLAIMS = [
             "settle.  To first order in mu that error is mu/2 tr(H^-1 R), R the covariance of s_i at w^o, hence at "
             "most mu sigma_fed^2 / (2 nu).  The conditions themselves are (5.29) and (5.38)."
         ),
-        verdict="proved",
     ),
 ]

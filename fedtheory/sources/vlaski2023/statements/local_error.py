@@ -43,14 +43,11 @@ def _error(index: str, power: str = "^2") -> str:
 
 
 CLAIMS = [
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.48",
-        kind="identity",
         title="Local error recursion",
         locator="(5.48)",
-        lhs=norm_sq((w_o_k - phi_next) - (w_o_k - phi + mu_k * g)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq((w_o_k - phi_next) - (w_o_k - phi + mu_k * g)), "==", 0),
         also=(
             Relation(
                 norm_sq((w_o_k - phi_next) - (w_o_k - phi + mu / E_k * g - mu / E_k * Gradient(J_k, w_o_k))), "==", 0
@@ -62,14 +59,12 @@ CLAIMS = [
             r"w_k^o-\phi_{k,e}=w_k^o-\phi_{k,e-1}+\mu_k\widehat{\nabla J_k}(\phi_{k,e-1})"
             r"=w_k^o-\phi_{k,e-1}+\frac\mu{E_k}\widehat{\nabla J_k}(\phi_{k,e-1})-\frac\mu{E_k}\nabla J_k(w_k^o)"
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.bound(
         id="vlaski2023:eq-5.49",
         title="One local step towards the agent's minimiser",
         locator="(5.49)",
-        lhs=after,
-        rhs=local_rate() * before + mu**2 * sigma_k**2 / E_k**2,
+        chain=(after, "<=", local_rate() * before + mu**2 * sigma_k**2 / E_k**2),
         place="round",
         assumptions=CONVEX,
         printed=rf"{_error('e')}\le\lambda_k{_error('e-1')}+\mu^2\frac{{\sigma_k^2}}{{E_k^2}}",
@@ -78,36 +73,25 @@ CLAIMS = [
             "E_k > 1."
         ),
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.49.fixed",
+    ).with_repair(
         title="One local step, with mu^2 / E_k^2 in its rate",
-        locator="(5.49), repaired",
-        lhs=after,
         rhs=local_rate(mu) * before + mu**2 * sigma_k**2 / E_k**2,
-        place="round",
-        assumptions=CONVEX,
         note="Squaring (5.48) gives mu_k^2 (delta_k^2 + beta_k^2) with mu_k = mu / E_k.",
-        corrects="vlaski2023:eq-5.49",
         verdict="proved",
     ),
-    claim(
+    claim.definition(
         id="vlaski2023:eq-5.50",
-        kind="definition",
         title="Local rate",
         locator="(5.50)",
         printed=(r"\lambda_k\triangleq1-2\frac\mu{E_k}\nu_k+\frac{\mu_k^2}{E_k^2}\left(\delta_k^2+\beta_k^2\right)"),
         note="The index of mu_k in the last term is one too many, see (5.49).",
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:local_rate",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.bound(
         id="vlaski2023:eq-5.51",
         title="One local step, without its contraction",
         locator="(5.51)",
-        lhs=after,
-        rhs=before + mu**2 * sigma_k**2 / E_k**2,
+        chain=(after, "<=", before + mu**2 * sigma_k**2 / E_k**2),
         conditions=[LOCALLY_STABLE],
         place="round",
         assumptions=CONVEX,
@@ -117,22 +101,13 @@ CLAIMS = [
             "to mu_k = 8 / delta_k."
         ),
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.51.fixed",
+    ).with_repair(
         title="One local step, without its contraction, for the repaired rate",
-        locator="(5.51), repaired",
-        lhs=after,
-        rhs=before + mu**2 * sigma_k**2 / E_k**2,
         conditions=[CONTRACTING],
-        place="round",
-        assumptions=CONVEX,
         note="From the repaired (5.49), with mu^2 / E_k^2 in lambda_k.",
-        corrects="vlaski2023:eq-5.51",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.bound(
         id="vlaski2023:eq-5.52",
         title="Distance from the agent's minimiser in a round",
         locator="(5.52)",
@@ -152,22 +127,15 @@ CLAIMS = [
         ),
         note="The left side has lost its square; the sides do not even have the same unit.",
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.52.fixed",
+    ).with_repair(
         title="Squared distance from the agent's minimiser in a round",
-        locator="(5.52), repaired",
         chain=(after, "<=", own_error_sq + mu**2 * sigma_k**2 * (e + 1) / E_k**2, "<=", settled_k),
         also=(Relation(before, "<=", own_error_sq + mu**2 * sigma_k**2 * e / E_k**2),),
         conditions=[CONTRACTING],
-        place="round",
-        assumptions=CONVEX,
         note="(5.51) iterated from phi_{k,0} = w_{i-1}, with the repaired lambda_k <= 1; here e counts from zero.",
-        corrects="vlaski2023:eq-5.52",
         verdict="proved",
     ),
-    claim(
+    *claim.refuted.bound(
         id="vlaski2023:eq-5.53",
         title="Energy of an agent's perturbation",
         locator="(5.53)",
@@ -191,12 +159,8 @@ CLAIMS = [
             "With lambda_k as printed in (5.50), whose condition lambda_k <= 1 lets through steps that are too large.  "
             "Nor does it follow as printed: (5.47) needs the way |phi - w_{i-1}|, while (5.52) bounds |w_k^o - phi|."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.53.fixed",
+    ).with_repair(
         title="Energy of an agent's perturbation, for the repaired rate",
-        locator="(5.53), repaired",
         chain=(
             energy_k,
             "<=",
@@ -205,21 +169,17 @@ CLAIMS = [
             bound_k,
         ),
         conditions=[CONTRACTING],
-        place="round",
-        assumptions=CONVEX,
         note=(
             "With mu^2 / E_k^2 in lambda_k.  The way is of order mu, which this bound gives away; the sharp form of "
             "(5.54) keeps it."
         ),
-        corrects="vlaski2023:eq-5.53",
         verdict="supported",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.53.way",
         title="The way that local steps lead",
         locator="(5.53), repaired",
-        lhs=Expectation(norm_sq(g)),
-        rhs=length_sq_k,
+        chain=(Expectation(norm_sq(g)), "<=", length_sq_k),
         also=(Relation(Expectation(norm_sq(phi - w)), "<=", mu**2 * e**2 / E_k**2 * length_sq_k),),
         conditions=[CONTRACTING],
         place="round",
@@ -229,9 +189,8 @@ CLAIMS = [
             "counts from zero."
         ),
         corrects="vlaski2023:eq-5.53",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.bound(
         id="vlaski2023:eq-5.54",
         title="Energy of the server's perturbation",
         locator="(5.54)",
@@ -253,12 +212,8 @@ CLAIMS = [
             r"\left(2\hat\delta_k^2\|w^o-w_k^o\|^2+\mu^2\hat\delta_k^2\frac{\sigma_k^2}{E_k}\right)"
         ),
         note="Inherits L/K^2 from (5.41), and has an equality sign where (5.53) is used.",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.54.fixed",
+    ).with_repair(
         title="Energy of the server's perturbation, with 1/K",
-        locator="(5.54), repaired",
         chain=(
             energy,
             "<=",
@@ -269,13 +224,10 @@ CLAIMS = [
             K / L * printed_energy_bound(),
         ),
         conditions=[CONTRACTING],
-        place="round",
-        assumptions=CONVEX,
         note="From the repaired (5.41); the printed right end times K/L.",
-        corrects="vlaski2023:eq-5.54",
         verdict="supported",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.54.sharp",
         title="Energy of the server's perturbation, of order mu^4",
         locator="(5.54), repaired",
@@ -289,11 +241,9 @@ CLAIMS = [
             "Since mu enters d_i once only, see (5.21), the theorem's O(mu^3) needs this order."
         ),
         corrects="vlaski2023:eq-5.54",
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:eq-5.54.order",
-        kind="rate",
         title="Order of the energy of the server's perturbation",
         locator="(5.54), last line",
         rate=Rate(energy / (1 + error_sq), mu**2, mu),
@@ -301,6 +251,5 @@ CLAIMS = [
         assumptions=CONVEX,
         printed=(r"\mathbb E\{\|d_i\|^2|w_{i-1}\}\le O(\mu^2)\cdot\|w^o-w_{i-1}\|^2+O(\mu^2)"),
         note="True, and not sharp: the energy is of order mu^4.",
-        verdict="asymptotic",
     ),
 ]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, LocalSum, Selected, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.language.statements import Statements
 
 K, L, mu, nu, delta = sp.symbols("K L mu nu delta", positive=True)
 E_k, mu_k, nu_k, delta_k, hat_delta_k = sp.symbols(r"E_k mu_k nu_k delta_k \hat\delta_k", positive=True)
@@ -127,4 +125,4 @@ SAMPLING = (K - L) / (L * (K - 1))
 beta_fed_sq, sigma_fed_sq = relative_noise(), absolute_noise()
 rate = global_rate()
 
-claim = partial(Claim, where=NOTATION)
+claim = Statements(NOTATION)

@@ -23,7 +23,7 @@ _SELECTED = r"\frac1L\sum_{k\in\mathcal L_i}"
 _END = r"\mu^2\frac L{K^2}\sum_{k=1}^K\mathbb E\{\|d_{k,i}\|^2|w_{i-1}\}"
 
 CLAIMS = [
-    claim(
+    *claim.refuted.bound(
         id="vlaski2023:eq-5.41",
         title="Energy of the perturbation, agent by agent",
         locator="(5.41)",
@@ -49,12 +49,8 @@ CLAIMS = [
             rf"\le\mu^2\frac1K\sum_{{k=1}}^K\mathbb E\|\mathbb 1_{{k,i}}d_{{k,i}}\|^2={_END}"
         ),
         note="The mean over L participants becomes 1/K times a sum with indicators: the factor K/L is lost.",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.41.fixed",
+    ).with_repair(
         title="Energy of the perturbation, with the participants' mean kept",
-        locator="(5.41), repaired",
         chain=(
             energy,
             "==",
@@ -64,30 +60,23 @@ CLAIMS = [
             "==",
             mu**2 * Average(energy_k),
         ),
-        place="round",
-        assumptions=NORMALISED,
         note="Jensen's inequality for the mean over the L participants: 1/K stands where L/K^2 is printed.",
-        corrects="vlaski2023:eq-5.41",
         verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.42",
         title="Energy of an agent's perturbation, step by step",
         locator="(5.42)",
-        lhs=energy_k,
-        rhs=LocalSum(apart) / E_k,
+        chain=(energy_k, "<=", LocalSum(apart) / E_k),
         place="round",
         assumptions=NORMALISED,
         printed=rf"{_DK}\le\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_PAIR}",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.condition(
         id="vlaski2023:condition-5.1",
-        kind="condition",
         title="Mean-square smoothness",
         locator="Condition 5.1, (5.43)",
-        lhs=apart,
-        rhs=hat_delta_k**2 * travelled,
+        chain=(apart, "<=", hat_delta_k**2 * travelled),
         place="round",
         assumptions=NORMALISED,
         printed=(r"\mathbb E\|\widehat{\nabla J_k}(w_1)-\widehat{\nabla J_k}(w_2)\|^2\le\hat\delta_k^2\|w_1-w_2\|^2"),
@@ -95,16 +84,12 @@ CLAIMS = [
             "Both gradients have the same sample.  hat delta_k is the smallest constant for all pairs; it is tried at "
             "w_1 = phi_{k,e-1}, averaged over its past, and w_2 = w_{i-1}."
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.identity(
         id="vlaski2023:eq-5.44-5.45",
-        kind="identity",
         title="Least mean squares: cost and gradient",
         locator="(5.44)-(5.45)",
-        lhs=Expectation(inner(lms_gradient - Gradient(J_k, phi), Gradient(J_k, phi))),
-        relation="==",
-        rhs=0,
+        chain=(Expectation(inner(lms_gradient - Gradient(J_k, phi), Gradient(J_k, phi))), "==", 0),
         place="step",
         assumptions=(least_squares_loss,),
         printed=(
@@ -115,29 +100,18 @@ CLAIMS = [
             "Read with (5.27): the approximation must have the mean grad J_k, in the direction of grad J_k itself, at "
             "every local iterate.  The printed one is half the gradient of the printed cost."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.44-5.45.fixed",
-        kind="identity",
+    ).with_repair(
         title="Least mean squares: the gradient with its factor two",
-        locator="(5.44)-(5.45), repaired",
         lhs=Expectation(inner(2 * lms_gradient - Gradient(J_k, phi), Gradient(J_k, phi))),
-        relation="==",
-        rhs=0,
         also=(Relation(Expectation(inner(2 * lms_gradient - Gradient(J_k, phi), phi - w)), "==", 0),),
-        place="step",
-        assumptions=(least_squares_loss,),
         note="-2 h (gamma - h'w) for this cost; or half the squared error as the cost, which Problem 5.3 needs.",
-        corrects="vlaski2023:eq-5.44-5.45",
         verdict="proved",
     ),
-    claim(
+    claim.supported.bound(
         id="vlaski2023:eq-5.46",
         title="Least mean squares are smooth in the mean square",
         locator="(5.46)",
-        lhs=(hat_delta_k / 2) ** 2,
-        rhs=h4,
+        chain=((hat_delta_k / 2) ** 2, "<=", h4),
         where={**NOTATION, h4: q.regressor_fourth_moment},
         assumptions=(least_squares_loss,),
         printed=(
@@ -149,20 +123,17 @@ CLAIMS = [
             "For the gradient of (5.45), half of ours: its smallest constant in Condition 5.1 is at most E|h h'|^2.  "
             "The gradient of the cost (5.44) needs four times that."
         ),
-        verdict="supported",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.47",
         title="Energy of an agent's perturbation by the way it travels",
         locator="(5.47)",
-        lhs=energy_k,
-        rhs=hat_delta_k**2 / E_k * LocalSum(travelled),
+        chain=(energy_k, "<=", hat_delta_k**2 / E_k * LocalSum(travelled)),
         place="round",
         assumptions=NORMALISED,
         printed=(
             rf"{_DK}\le\frac{{\hat\delta_k^2}}{{E_k}}\sum_{{e=1}}^{{E_k}}"
             r"\mathbb E\{\|\phi_{k,e-1}-w_{i-1}\|^2|w_{i-1}\}"
         ),
-        verdict="proved",
     ),
 ]

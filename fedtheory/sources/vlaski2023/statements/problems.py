@@ -21,14 +21,11 @@ pair = (L - 1) / (K * (K - 1)) / L
 """E[1_k 1_l] / L^2 for two agents."""
 
 CLAIMS = [
-    claim(
+    claim.proved.identity(
         id="vlaski2023:problem-5.1",
-        kind="identity",
         title="The cost of federated averaging without normalisation",
         locator="Problem 5.1",
-        lhs=norm_sq(Expectation(Selected(E_k * batch_gradient)) - Average(E_k * grad_k)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(Expectation(Selected(E_k * batch_gradient)) - Average(E_k * grad_k)), "==", 0),
         also=(Relation(norm_sq(Average(E_k * Gradient(J_k, w_bar))), "==", 0),),
         where={**NOTATION, w_bar: q.small_step_optimum},
         place="round",
@@ -40,11 +37,9 @@ CLAIMS = [
             "Answer: the approximation (5.19) with mu_k = mu is unbiased for (1/K) sum_k E_k J_k, whose minimiser "
             "w_bar is the limiting point for small steps; the next claim checks the limit."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:problem-5.1.limit",
-        kind="rate",
         title="The limiting point without normalisation",
         locator="Problem 5.1",
         rate=Rate(sp.Max(eta, from_limit), eta, eta),
@@ -55,11 +50,9 @@ CLAIMS = [
             "The exact limit of the mean against w_bar.  The distance |w_bar - w^o| is what a common step size costs.  "
             "The step size stands under the maximum so that rounding errors do not look like a slow rate."
         ),
-        verdict="asymptotic",
     ),
-    claim(
+    claim.proved.step(
         id="vlaski2023:problem-5.2",
-        kind="step",
         title="Proof of Lemma 5.1, step by step",
         locator="Problem 5.2",
         chain=(
@@ -89,11 +82,9 @@ CLAIMS = [
             "over l and on the given vectors w_k^o, measured from w^o; there sum_k (a_k - a) = 0 leaves "
             "(L/K - L(L - 1)/(K(K - 1)))/L^2 = (K - L)/(L K (K - 1)) of each square."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:problem-5.3",
-        kind="rate",
         title="Limiting performance of federated least mean squares",
         locator="Problem 5.3, (5.66)-(5.68)",
         rate=Rate(sp.Max(mu**4, (settled - leading) ** 2), mu**4, mu),
@@ -112,6 +103,5 @@ CLAIMS = [
             "squared error: a step size mu there is 2 mu here.  Checked squared, and mu^4 on the left keeps rounding "
             "errors from looking like a slow rate."
         ),
-        verdict="asymptotic",
     ),
 ]

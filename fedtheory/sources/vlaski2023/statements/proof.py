@@ -31,9 +31,8 @@ _STEP = r"\widetilde w_{i-1}+\mu\widehat{\nabla J}^{\rm fed}(w_{i-1})"
 _O = r"\left(O(\mu^2)\cdot\mathbb E\|\widetilde w_{i-1}\|^2+O(\mu^2)\right)"
 
 CLAIMS = [
-    claim(
+    *claim.refuted.step(
         id="vlaski2023:eq-5.58",
-        kind="step",
         title="Squaring the recursion",
         locator="(5.58)",
         chain=(
@@ -57,13 +56,8 @@ CLAIMS = [
             "As transcribed, a piece of lambda runs on behind |d_i|^2, and mu stands at d_i, which has it already by "
             "(5.20)."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.58.fixed",
-        kind="step",
+    ).with_repair(
         title="Squaring the recursion, without the piece of lambda",
-        locator="(5.58), repaired",
         chain=(
             next_error_sq,
             "==",
@@ -72,21 +66,18 @@ CLAIMS = [
             norm_sq(towards) / share + norm_sq(d) / (1 - share),
         ),
         for_all=THETAS,
-        place="round",
         assumptions=NORMALISED,
         note=(
             "Jensen's inequality with the weights alpha and 1 - alpha, for each outcome of the round; "
             "alpha = 1/(1 + theta) stands for all numbers between 0 and 1."
         ),
-        corrects="vlaski2023:eq-5.58",
         verdict="proved",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.59-5.60",
         title="One round without the perturbation",
         locator="(5.59)-(5.60)",
-        lhs=Expectation(norm_sq(towards)) / alpha,
-        rhs=rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha,
+        chain=(Expectation(norm_sq(towards)) / alpha, "<=", rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha),
         for_all={alpha: ALPHAS[:1]},
         place="round",
         assumptions=CONVEX,
@@ -95,9 +86,8 @@ CLAIMS = [
             rf"\mathbb E\|\widetilde w_{{i-1}}\|^2+\mu^2\frac{{\sigma_{{\rm fed}}^2}}\alpha,\quad\lambda={_LAMBDA}"
         ),
         note="Conditional on w_{i-1}, from every start that is tried; alpha only scales both sides.",
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.bound(
         id="vlaski2023:eq-5.61",
         title="Full error recursion",
         locator="(5.61)",
@@ -118,12 +108,8 @@ CLAIMS = [
             rf"+\frac{{\mu^2}}{{1-\alpha}}{_O}"
         ),
         note="Bounds (5.58), (5.59) give an inequality, printed as an equation; the O(.) are those of (5.54).",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.61.fixed",
+    ).with_repair(
         title="Full error recursion, as an inequality",
-        locator="(5.61), repaired",
         chain=(
             after,
             "<=",
@@ -133,18 +119,14 @@ CLAIMS = [
         ),
         for_all={theta: THETAS[theta][1:2]},
         conditions=[CONTRACTING],
-        place="round",
-        assumptions=CONVEX,
         note=(
             "mu counts once in d_i, and the energy of d_i is of order mu^4, see the repairs of (5.21) and (5.54).  "
             "alpha = 1/(1 + theta) stands for all numbers between 0 and 1."
         ),
-        corrects="vlaski2023:eq-5.61",
         verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:eq-5.62",
-        kind="rate",
         title="Full error recursion at alpha = sqrt(lambda)",
         locator="(5.62)",
         rate=Rate(
@@ -159,22 +141,18 @@ CLAIMS = [
             rf"+\mu^2\frac{{\sigma_{{\rm fed}}^2}}{{\sqrt\lambda}}+\frac{{\mu^2}}{{1-\sqrt\lambda}}{_O}"
         ),
         note="Multiplied by 1 - sqrt(lambda): what is left is of order mu^2 times mu^2.",
-        verdict="asymptotic",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:eq-5.62.explicit",
         title="Full error recursion at alpha = sqrt(lambda), with its constants",
         locator="(5.62)",
-        lhs=after,
-        rhs=root * error_sq + mu**2 * sigma_fed_sq / root + sharp_energy / (1 - root),
+        chain=(after, "<=", root * error_sq + mu**2 * sigma_fed_sq / root + sharp_energy / (1 - root)),
         conditions=[CONTRACTING, DECREASING, rate > 0],
         place="round",
         assumptions=CONVEX,
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.identity(
         id="vlaski2023:eq-5.64",
-        kind="identity",
         title="The factor in front of the perturbation",
         locator="(5.64)",
         chain=(
@@ -194,12 +172,9 @@ CLAIMS = [
             "lambda takes the place of its root.  Tried at the step sizes mu = t nu / (delta^2 + beta_fed^2), for "
             "which lambda < 1."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.64.fixed",
+    ).with_repair(
+        kind="bound",
         title="The factor in front of the perturbation, within a factor two",
-        locator="(5.64), repaired",
         chain=(
             stable / (2 * nu - stable * (delta**2 + beta_fed_sq)),
             "<=",
@@ -208,67 +183,48 @@ CLAIMS = [
             2 * stable / (2 * nu - stable * (delta**2 + beta_fed_sq)),
         ),
         for_all={z: (7, 1)},
-        assumptions=CONVEX,
         note=(
             "1/(1 - sqrt(lambda)) = (1 + sqrt(lambda))/(1 - lambda), and sqrt(lambda) is between 0 and 1.  The step "
             "sizes mu = 2 nu / ((1 + z)(delta^2 + beta_fed^2)), z > 0, are all those for which lambda < 1."
         ),
-        corrects="vlaski2023:eq-5.64",
         verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:eq-5.64.order",
-        kind="rate",
         title="Order of the factor in front of the perturbation",
         locator="(5.64), last link",
         rate=Rate(mu**2 / (1 - root), mu, mu),
         assumptions=CONVEX,
         printed=r"\frac{\mu^2}{1-\sqrt\lambda}=O(\mu)",
-        verdict="asymptotic",
     ),
-    claim(
+    claim.proved.inequality(
         id="vlaski2023:eq-5.65",
-        kind="inequality",
         title="Simplifying the noise term",
         locator="(5.65)",
-        lhs=mu**2 * sigma_fed_sq / root,
-        rhs=level,
+        chain=(mu**2 * sigma_fed_sq / root, "<=", level),
         conditions=[rate >= sp.Rational(1, 4)],
         assumptions=CONVEX,
         printed=(
             r"\sqrt\lambda\ge\frac12:\quad\mu^2\frac{\sigma_{\rm fed}^2}{\sqrt\lambda}\le2\mu^2\sigma_{\rm fed}^2"
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.condition(
         id="vlaski2023:eq-5.65.step-condition",
-        kind="condition",
         title="Steps for which sqrt(lambda) is at least 1/2",
         locator="below (5.65)",
-        lhs=global_rate(t * nu / 2),
-        relation=">=",
-        rhs=sp.Rational(1, 4),
+        chain=(global_rate(t * nu / 2), ">=", sp.Rational(1, 4)),
         for_all=FRACTIONS,
         assumptions=CONVEX,
         printed=r"\mu\le\frac\nu2\ \Longrightarrow\ \sqrt\lambda\ge\frac12",
         note="Tried at mu = t nu/2.  The units tell: mu nu has none, so a bound on mu must be over nu.",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.65.step-condition.fixed",
-        kind="condition",
+    ).with_repair(
         title="Steps for which sqrt(lambda) is at least 1/2, up to 1/(2 nu)",
-        locator="below (5.65), repaired",
         lhs=global_rate(1 / (2 * nu * (1 + s))),
-        relation=">=",
-        rhs=sp.Rational(1, 4),
         for_all={s: (3, 1, 0)},
-        assumptions=CONVEX,
         note=(
             "delta >= nu gives lambda >= (1 - mu nu)^2, which is at least 1/4 for mu <= 1/(2 nu).  Stated for "
             "mu = 1/(2 nu (1 + s)), which are all these steps."
         ),
-        corrects="vlaski2023:eq-5.65.step-condition",
         verdict="proved",
     ),
 ]

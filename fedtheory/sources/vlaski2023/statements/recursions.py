@@ -19,48 +19,37 @@ _LOCAL = r"\widehat{\nabla J_k}(\phi_{k,e-1})"
 _AT_SERVER = r"\widehat{\nabla J_k}(w_{i-1})"
 
 CLAIMS = [
-    claim(
+    claim.definition(
         id="vlaski2023:setting",
-        kind="definition",
         title="The consensus problem",
         locator="(5.1)-(5.2)",
-        lhs=Value(J, x),
-        relation="==",
-        rhs=Average(Value(J_k, x)),
+        chain=(Value(J, x), "==", Average(Value(J_k, x))),
         place="points",
         assumptions=ALGORITHM,
         printed=r"J(w)=\frac1K\sum_{k=1}^KJ_k(w),\qquad J_k(w)=\mathbb E_{x_k}Q(w;x_k)",
         implemented_by="fedtheory.federation.problem:Problem",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="vlaski2023:alg.centralized",
-        kind="algorithm",
         title="Centralised stochastic gradient algorithm",
         locator="(5.3)-(5.4)",
         printed=(r"\psi_{k,i}=w_{i-1}-\mu\widehat{\nabla J}_k(w_{i-1}),\qquad w_i=\frac1K\sum_{k=1}^K\psi_{k,i}"),
         note="Federated averaging with one local step, in which all agents take part.",
         implemented_by="fedtheory.federation:fedavg",
-        verdict="definition",
     ),
-    claim(
+    claim.algorithm(
         id="vlaski2023:alg.async-single",
-        kind="algorithm",
         title="One random agent at a time",
         locator="(5.5)-(5.6)",
         printed=(r"\psi_{k_i,i}=w_{i-1}-\mu\widehat{\nabla J}_{k_i}(w_{i-1}),\qquad w_i=\psi_{k_i,i}"),
         note="Federated averaging with one local step and L = 1.",
         implemented_by="fedtheory.federation:fedavg",
-        verdict="definition",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.7",
-        kind="identity",
         title="Both updates are unbiased",
         locator="(5.7)",
-        lhs=norm_sq(Expectation(Average(one_step)) - mean_step),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(Expectation(Average(one_step)) - mean_step), "==", 0),
         also=(
             Relation(norm_sq(Expectation(Selected(one_step)) - mean_step), "==", 0),
             Relation(norm_sq(mean_step - (w - step * Average(grad_k))), "==", 0),
@@ -76,29 +65,21 @@ CLAIMS = [
             "The gradient approximation is the mean of E_k oracle calls at w_{i-1}, an instance of (5.27).  First the "
             "mean over all agents, (5.3)-(5.4), then over L sampled ones: L = 1 is (5.5)-(5.6)."
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.8",
-        kind="identity",
         title="How often an agent takes part",
         locator="(5.8)",
-        lhs=Expectation(takes_part),
-        relation="==",
-        rhs=L / K,
+        chain=(Expectation(takes_part), "==", L / K),
         place="round",
         assumptions=ALGORITHM,
         printed=r"\Pr\{k\in\mathcal L_i\}=\frac LK",
-        verdict="proved",
     ),
-    claim(
+    claim.algorithm(
         id="vlaski2023:alg.fedavg",
-        kind="algorithm",
         title="Federated averaging",
         locator="(5.9)-(5.11)",
-        lhs=norm_sq(phi_next - (phi - mu_k * g)),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(phi_next - (phi - mu_k * g)), "==", 0),
         also=(
             Relation(norm_sq(psi - (w + LocalSum(phi_next - phi))), "==", 0),
             Relation(norm_sq(w_next - Selected(psi)), "==", 0),
@@ -111,16 +92,12 @@ CLAIMS = [
         ),
         note="The second identity says that the local steps lead from w_{i-1} to psi_{k,i}.",
         implemented_by="fedtheory.federation:fedavg",
-        verdict="definition",
     ),
-    claim(
+    *claim.refuted.limit(
         id="vlaski2023:claim.common-step-bias",
-        kind="limit",
         title="A common step size biases the limit",
         locator="section 5.1, before 5.1.1",
-        lhs=bias,
-        relation=">",
-        rhs=0,
+        chain=(bias, ">", 0),
         where={**NOTATION, bias: q.small_step_bias},
         conditions=[Average(E_k**2) > Average(E_k) ** 2],
         assumptions=COMMON_STEP,
@@ -133,13 +110,9 @@ CLAIMS = [
             "which runs tend for small steps is not w^o.  It is, if the pulls of the agents balance at w^o in spite "
             "of their unequal work: two equally active agents with opposite pulls, and a third without any."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:claim.common-step-bias.fixed",
+    ).with_repair(
         kind="bound",
         title="A common step size biases the limit unless the weighted pulls balance",
-        locator="section 5.1, before 5.1.1, repaired",
         chain=(
             Average(E_k * nu_k) ** 2 * bias**2,
             "<=",
@@ -149,22 +122,18 @@ CLAIMS = [
         ),
         where={**NOTATION, bias: q.small_step_bias, w_bar: q.small_step_optimum},
         place="points",
-        assumptions=COMMON_STEP,
         note=(
             "Small steps tend to the minimiser of sum_k E_k J_k.  Its distance from w^o is the length of "
             "(1/K) sum_k E_k grad J_k(w^o) up to curvature: it is zero exactly if that sum is zero."
         ),
-        corrects="vlaski2023:claim.common-step-bias",
         verdict="proved",
+        conditions=(),
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.12",
-        kind="identity",
         title="All local steps at once",
         locator="(5.12)",
-        lhs=norm_sq(psi - (w - mu_k * LocalSum(g))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(psi - (w - mu_k * LocalSum(g))), "==", 0),
         also=(Relation(norm_sq(psi - (w - mu_k * E_k * LocalSum(g / E_k))), "==", 0),),
         place="round",
         assumptions=ALGORITHM,
@@ -172,16 +141,12 @@ CLAIMS = [
             rf"\psi_{{k,i}}=w_{{i-1}}-\mu_k\sum_{{e=1}}^{{E_k}}{_LOCAL}"
             rf"=w_{{i-1}}-\mu_kE_k\cdot\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_LOCAL}"
         ),
-        verdict="proved",
     ),
-    claim(
+    *claim.refuted.inequality(
         id="vlaski2023:eq-5.13",
-        kind="inequality",
         title="Local steps are no mini-batch",
         locator="(5.13)",
-        lhs=Expectation(norm_sq(LocalSum(g) / E_k - batch_gradient)),
-        relation=">",
-        rhs=0,
+        chain=(Expectation(norm_sq(LocalSum(g) / E_k - batch_gradient)), ">", 0),
         place="round",
         assumptions=ALGORITHM,
         printed=(rf"\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_LOCAL}\neq\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_AT_SERVER}"),
@@ -189,45 +154,32 @@ CLAIMS = [
             "Read as: the two random vectors are not almost surely the same.  They are for E_k = 1, and wherever "
             "the agent's gradient and noise vanish."
         ),
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:eq-5.13.fixed",
+    ).with_repair(
         kind="bound",
         title="Local steps differ from a mini-batch where the agent still moves",
-        locator="(5.13), repaired",
-        lhs=Expectation(norm_sq(LocalSum(g) / E_k - batch_gradient)),
         relation=">=",
         rhs=((E_k - 1) / E_k * mu_k * nu_k) ** 2 * norm_sq(grad_k),
         conditions=[mu_k * delta_k <= 1],
-        place="round",
-        assumptions=ALGORITHM,
         note=(
             "On quadratics the mean difference is the mean over e of ((I - mu_k H_k)^{e-1} - I) grad J_k(w_{i-1}), of "
             "one sign for mu_k delta_k <= 1: positive as soon as E_k > 1 and grad J_k(w_{i-1}) is not zero."
         ),
-        corrects="vlaski2023:eq-5.13",
         verdict="supported",
     ),
-    claim(
+    claim.proved.identity(
         id="vlaski2023:eq-5.14",
-        kind="identity",
         title="A perturbed mini-batch update",
         locator="(5.14)",
-        lhs=norm_sq(psi - (w - mu_k * E_k * LocalSum(g_w / E_k) + mu_k * E_k * LocalSum((g_w - g) / E_k))),
-        relation="==",
-        rhs=0,
+        chain=(norm_sq(psi - (w - mu_k * E_k * LocalSum(g_w / E_k) + mu_k * E_k * LocalSum((g_w - g) / E_k))), "==", 0),
         place="round",
         assumptions=ALGORITHM,
         printed=(
             rf"\psi_{{k,i}}=w_{{i-1}}-\mu_kE_k\cdot\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_AT_SERVER}"
             rf"+\mu_kE_k\cdot\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}\left({_AT_SERVER}-{_LOCAL}\right)"
         ),
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:claim.effective-step",
-        kind="rate",
         title="The perturbation is negligible for small steps",
         locator="after (5.14)",
         rate=Rate(sp.sqrt(Expectation(norm_sq(mu_k * E_k * d_k))), mu**2, mu),
@@ -241,6 +193,5 @@ CLAIMS = [
             "The step is of order mu = mu_k E_k (the print has mu_K), so the perturbation is negligible if its root "
             "mean square is of order mu^2."
         ),
-        verdict="asymptotic",
     ),
 ]

@@ -46,9 +46,8 @@ _ROOT = (
 )
 
 CLAIMS = [
-    claim(
+    *claim.refuted.rate(
         id="vlaski2023:thm-5.1.recursion",
-        kind="rate",
         title="Mean-square recursion of federated averaging",
         locator="Theorem 5.1, (5.55)",
         rate=Rate(sp.Max(0, (1 - root) * after - level) / (1 + after), mu**3, mu, constant=printed_cubic()),
@@ -64,26 +63,17 @@ CLAIMS = [
             "gives in (5.54), (5.62) and (5.64)."
         ),
         fault="misprint",
-        verdict="refuted",
-    ),
-    claim(
-        id="vlaski2023:thm-5.1.recursion.fixed",
-        kind="rate",
+    ).with_repair(
         title="Mean-square recursion of federated averaging, from round i - 1 to i",
-        locator="Theorem 5.1, (5.55), repaired",
         rate=Rate(sp.Max(0, after - root * error_sq - level) / (1 + error_sq), mu**3, mu),
-        place="round",
-        assumptions=CONVEX,
         note="The right side is the error of round i - 1, as in (5.62).",
-        corrects="vlaski2023:thm-5.1.recursion",
         verdict="asymptotic",
     ),
-    claim(
+    claim.proved.bound(
         id="vlaski2023:thm-5.1.recursion.explicit",
         title="Mean-square recursion of federated averaging, with all constants",
         locator="Theorem 5.1, (5.55), repaired",
-        lhs=after,
-        rhs=(root + cubic_slope) * error_sq + level + cubic_level,
+        chain=(after, "<=", (root + cubic_slope) * error_sq + level + cubic_level),
         conditions=[CONTRACTING, DECREASING, rate >= sp.Rational(1, 4)],
         place="round",
         assumptions=CONVEX,
@@ -92,33 +82,26 @@ CLAIMS = [
             "(5.54) as printed, and mu counted once in d_i, they would be O(mu)."
         ),
         corrects="vlaski2023:thm-5.1.recursion",
-        verdict="proved",
     ),
-    claim(
+    claim.proved.inequality(
         id="vlaski2023:thm-5.1.rate",
-        kind="inequality",
         title="Rate of the recursion",
         locator="Theorem 5.1, (5.56) and (5.63)",
-        lhs=root,
-        rhs=1 - mu * nu + mu**2 / 2 * (delta**2 + beta_fed_sq),
+        chain=(root, "<=", 1 - mu * nu + mu**2 / 2 * (delta**2 + beta_fed_sq)),
         assumptions=CONVEX,
         printed=_ROOT,
-        verdict="proved",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:thm-5.1.rate.contracts",
-        kind="rate",
         title="Small steps contract",
         locator="Theorem 5.1, below (5.56)",
         rate=Rate(sp.Max(0, root - 1 + mu * nu), mu**2, mu),
         assumptions=CONVEX,
         printed=r"\text{for sufficiently small step-sizes }\sqrt\lambda+O(\mu^3)<1",
         note="sqrt(lambda) is at most 1 - mu nu up to order mu^2, so terms of order mu^3 do no harm.",
-        verdict="asymptotic",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:thm-5.1.limit",
-        kind="rate",
         title="Mean-square error of federated averaging",
         locator="Theorem 5.1, (5.57)",
         rate=Rate(
@@ -137,11 +120,9 @@ CLAIMS = [
             "in place of O(mu^3) if all i are to have one constant, and 2 mu sigma_fed^2 / nu in place of 4: the print "
             "has room there."
         ),
-        verdict="asymptotic",
     ),
-    claim(
+    claim.asymptotic.rate(
         id="vlaski2023:thm-5.1.limit.steady",
-        kind="rate",
         title="Mean-square error after ever more rounds",
         locator="Theorem 5.1, (5.57)",
         rate=Rate(sp.Max(mu**2, limit - 4 * mu * sigma_fed_sq / nu), mu**2, mu),
@@ -152,6 +133,5 @@ CLAIMS = [
             "From the exact fixed point of the second moments.  mu^2 stands under the maximum so that rounding errors "
             "do not look like a slow rate."
         ),
-        verdict="asymptotic",
     ),
 ]
