@@ -14,7 +14,7 @@ from verify.check.links import condition_links, links_of
 from verify.check.rates import require_ladder
 from verify.check.settle import check_settled
 from verify.content import tried_with
-from verify.instances import FAMILIES, Instance, complexity, families_for
+from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
 from verify.processes import in_order
 
 _CHUNK = 12
@@ -34,7 +34,7 @@ class Outcome:
     exact: bool
     """Whether rationals or enclosures decided."""
     ratio: float | None
-    complexity: tuple[int, int, int, int]
+    complexity: Complexity
     seconds: float
     is_trivial: bool = False
     """Whether a rate holds because its quantity is zero."""

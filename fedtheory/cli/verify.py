@@ -112,7 +112,7 @@ def document(verdict: ClaimVerdict) -> dict[str, Any]:
 
 
 def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
-    """Print verdicts for a terminal; for a single claim also the run that decides."""
+    """Print verdicts for a terminal; for a single claim, and refuted ones of one's own, also the run that decides."""
     from fedtheory.language.targets import shown_as
 
     rows = [[shown_as(v.target, v.claim), _verdict(v), str(v.instances), short(v.worst_ratio)] for v in verdicts]
@@ -120,6 +120,9 @@ def for_people(verdicts: list[ClaimVerdict], seconds: float) -> None:
     print_table("verdicts", columns, rows, whole=tuple(columns))
     if len(verdicts) == 1:
         _print_witness(verdicts[0])
+    else:
+        for refuted in (verdict for verdict in verdicts if verdict.is_own and verdict.verdict == "refuted"):
+            _print_witness(refuted, f"fedtheory verify {refuted.target} ")
     for thin in verdicts if len(verdicts) == 1 else (verdict for verdict in verdicts if verdict.is_own):
         _print_what_is_missing(thin)
     searched = [verdict for verdict in verdicts if verdict.searched]
@@ -155,7 +158,8 @@ def _verdict(verdict: ClaimVerdict) -> str:
     return styled(verdict.verdict) + recorded
 
 
-def _print_witness(verdict: ClaimVerdict) -> None:
+def _print_witness(verdict: ClaimVerdict, to_save: str = "") -> None:
     if verdict.evidence is not None and verdict.run is not None:
-        counterexample = "the simplest counterexample" if verdict.verdict == "refuted" else None
-        print_witness(verdict.evidence, verdict.run, counterexample)
+        whose = f" of {verdict.target}" if to_save else ""
+        counterexample = f"the simplest counterexample{whose}" if verdict.verdict == "refuted" else None
+        print_witness(verdict.evidence, verdict.run, counterexample, to_save)

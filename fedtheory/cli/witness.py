@@ -17,8 +17,11 @@ Save = Annotated[
 ]
 
 
-def print_witness(found: Check, table: dict[str, Any], counterexample: str | None) -> None:
-    """Print a run with both sides there: a counterexample, called so, or the run of the largest ratio."""
+def print_witness(found: Check, table: dict[str, Any], counterexample: str | None, to_save: str = "") -> None:
+    """Print a run with both sides there: a counterexample, called so, or the run of the largest ratio.
+
+    `to_save` is the command that writes it, without its option; as was typed if empty.
+    """
     from fedtheory.cli.run_in_words import in_words
 
     confirmed = f"{counterexample}, confirmed in {found.arithmetic.numbers}"
@@ -30,7 +33,7 @@ def print_witness(found: Check, table: dict[str, Any], counterexample: str | Non
     # Not through Rich: who copies a line wants it whole.
     for line in [*_ladder(found), *in_words(table)]:
         print(f"  {line}")
-    print("  `--save run.toml` writes it as a run file")
+    print(f"  `{to_save}--save run.toml` writes it as a run file")
 
 
 def save_witness(text: str | None, file: str | None) -> None:

@@ -192,6 +192,28 @@ def test_a_counterexample_is_simpler_than_its_instance(command, tmp_path: Path) 
     assert claim["worst_ratio"] >= Fraction(claim["ratio"]) - Fraction(1, 10**9)
 
 
+SEVERAL = """
+from fedtheory import Claim, quantities as q
+import sympy as sp
+eta, tau = sp.symbols("eta tau", positive=True)
+where = {eta: q.local_step_size, tau: q.local_steps}
+still = Claim(id="mine:still", lhs=q.max_drift, rhs=0, where={})
+fine = Claim(id="mine:fine", lhs=0, rhs=q.max_drift, where={})
+away = Claim(id="mine:away", lhs=q.average_suboptimality, rhs=eta * tau, where=where)
+"""
+
+
+def test_each_false_claim_of_a_file_shows_its_counterexample(command, tmp_path: Path) -> None:
+    """With the command that saves it, as `--save` wants one claim; true claims need no run."""
+    path = tmp_path / "mine.py"
+    path.write_text(SEVERAL)
+    out = command("verify", path, "--jobs", "1", "--search", "1").out
+    assert out.count("the simplest counterexample of") == 2
+    for name in ("still", "away"):
+        assert f"`fedtheory verify {path}:{name} --save run.toml`" in out
+    assert f"{path}:fine --save" not in out
+
+
 def test_the_instance_in_a_few_lines(command, tmp_path: Path) -> None:
     """The run is told in a few lines; `--save` writes the file, from which `check` reads the same sides."""
     saved = tmp_path / "run.toml"

@@ -190,6 +190,14 @@ def test_rational_counterexamples_come_first() -> None:
     assert asked[0] < asked[1]
 
 
+def test_linear_gradients_come_first() -> None:
+    """Of two counterexamples in rationals a quadratic one asks less of a reader, however large it is."""
+    false = claim("<=", -first - 1)
+    asked = [burden(false, working_table(Instance(family, 0).run())) for family in ("small quadratics", "huber losses")]
+    assert None not in asked
+    assert asked[0] < asked[1]
+
+
 def test_a_comparison_outside_a_check_is_refused_as_well() -> None:
     """Asking two equal enclosures which is larger raises, so that no branch is taken on a guess."""
     exact = run()

@@ -26,7 +26,7 @@ from verify.falsify.score import NOTHING
 from verify.falsify.starts import own_size, setting, starts
 from verify.falsify.structure import other_shapes, variants
 from verify.falsify.tables import Table, get
-from verify.instances import FAMILIES, Instance, complexity
+from verify.instances import FAMILIES, Complexity, Instance, complexity
 
 _FIRST, _FOLLOWED = 12, 2
 """Instances at the beginning, and local searches where there are no rays."""
@@ -87,7 +87,7 @@ def simplest_violation(
     These are members of the claim's own families, and runs that are made for it.
     `deadline` is a time of `time.perf_counter`, and `on_tick` is called after each run.
     """
-    violations: list[tuple[int, tuple[int, int, int, int], Table]] = []
+    violations: list[tuple[int, Complexity, Table]] = []
     for table, found in _small_runs(claim, np.random.default_rng(seed)):
         if found.holds is False:
             instance = Instance("", len(violations))

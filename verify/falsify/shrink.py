@@ -12,6 +12,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import ENCLOSED, RATIONAL, Array
 from fedtheory.errors import NotApplicable
+from fedtheory.federation.losses import KINDS
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check
@@ -54,7 +55,7 @@ _TURNS = 6
 _KEY = 24
 """What an optional key weighs, beside its numbers."""
 
-Burden = tuple[bool, int, bool, int, int]
+Burden = tuple[bool, int, bool, bool, int, int]
 Keeps = Callable[[Table, Check], bool]
 """What has to stay true of a run that gets smaller."""
 
@@ -97,16 +98,16 @@ def burden(claim: Claim, table: Table) -> Burden | None:
     """What a counterexample asks of a reader; None for what is none.
 
     Rational ones come first; then those with a clear margin, those with a small one, and those with a side that
-    vanishes, which looks like a special case; then those with constants on all of space; then the size of the run
-    and the length of its numbers.
+    vanishes, which looks like a special case; then those with constants on all of space; then those whose gradients
+    are linear; then the size of the run and the length of its numbers.
     """
     return _burden(claim, working_table(parse_run(table, RATIONAL)), _is_violated)
 
 
 def is_clear(claim: Claim, table: Table) -> bool:
-    """Whether a counterexample convinces as it is: rational, by a clear margin, with constants on all of space."""
+    """Whether one convinces as it is: rational, by a clear margin, constants on all of space, linear gradients."""
     asked = burden(claim, table)
-    return asked is not None and asked[:3] == (False, 0, False)
+    return asked is not None and asked[:4] == (False, 0, False, False)
 
 
 class _TimeIsUp(Exception):
@@ -254,12 +255,13 @@ def _margin(found: Check) -> float | None:
     return None if ratio is None or ratio <= 0 else max(ratio, 1 / ratio)
 
 
-def _weight(table: Table) -> tuple[int, int]:
-    """Size of the run, then length of its numbers and number of its keys."""
+def _weight(table: Table) -> tuple[bool, int, int]:
+    """Whether gradients are not linear, size of the run, then length of its numbers and number of its keys."""
     numbers = sum(weight_of(value) for key in number_keys() for value in leaves(get(table, key)))
     keys = sum(_KEY for key in _OPTIONAL if get(table, key) is not None)
     steps, breaks_ties = get(table, "algorithm.local_steps"), get(table, "algorithm.clock.ties") == "one-by-one"
-    return size(table), numbers + keys + (len(steps) if isinstance(steps, list) else 0) + breaks_ties
+    is_loss = table["problem"]["kind"] in KINDS
+    return is_loss, size(table), numbers + keys + (len(steps) if isinstance(steps, list) else 0) + breaks_ties
 
 
 def _replaced(table: Table, key: str, old: fmpq, new: fmpq) -> Table:

@@ -12,6 +12,7 @@ from functools import cache
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
+from fedtheory.federation.losses.problem import LossProblem
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (
@@ -31,6 +32,7 @@ from verify.instances.family import FAMILIES, Family, Instance
 
 __all__ = [
     "FAMILIES",
+    "Complexity",
     "Family",
     "Instance",
     "algorithms",
@@ -49,6 +51,9 @@ __all__ = [
 ]
 
 
+Complexity = tuple[bool, bool, int, int, int]
+
+
 @cache
 def families_for(claim: Claim) -> tuple[str, ...]:
     """Names of the families on which a claim is tried; none for a bare definition."""
@@ -62,11 +67,13 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     return tuple(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats)
 
 
-def complexity(instance: Instance, run: Run) -> tuple[int, int, int, int]:
+def complexity(instance: Instance, run: Run) -> Complexity:
     """How much a reader has to compute by hand, least of all first.
 
-    Whether values are irrational, size of the run, length of its numbers, place in its family.
+    Whether values are irrational, whether gradients are not linear, size of the run, length of its numbers, place in
+    its family.
     """
     problem, algorithm = run.problem, run.algorithm
     size = problem.clients * problem.dimension**2 * max(algorithm.work.steps) * algorithm.rounds
-    return run.arithmetic is ENCLOSED, size, len(run_toml(run_table(run))), instance.number
+    length = len(run_toml(run_table(run)))
+    return run.arithmetic is ENCLOSED, isinstance(problem, LossProblem), size, length, instance.number
