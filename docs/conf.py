@@ -16,7 +16,8 @@ from generated import write_reference  # noqa: E402
 
 write_reference(HERE / "reference")
 
-project, author = "fedtheory", "the authors of fedtheory"
+project, author = "fedtheory", "the fedtheory authors"
+project_copyright = "2026, the fedtheory authors"
 release = version_of("fedtheory")
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx-mathjax-offline"]
 exclude_patterns = ["**/.ipynb_checkpoints"]
