@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, get_args
 
@@ -16,30 +16,37 @@ _DEFINING = ("algorithm", "assumption", "definition")
 
 
 class _Kinds:
-    """Makes claims that share some fields, by their kinds: ``bound(id=..., lhs=..., rhs=...)``."""
+    """Makes claims that share some fields, by their kinds: ``bound("thm-1", "Title", "(3)")(lhs=..., rhs=...)``."""
 
-    def __init__(self, **shared: Any) -> None:
-        self._shared = shared
+    def __init__(self, source: str, **shared: Any) -> None:
+        self._source, self._shared = source, shared
 
-    def __getattr__(self, kind: str) -> partial[Claim]:
+    def __getattr__(self, kind: str) -> Callable[..., partial[Claim]]:
         if kind not in get_args(Kind):
             raise AttributeError(f"expected a kind of claim ({', '.join(get_args(Kind))}), got {kind!r}")
         defines = {"verdict": "definition"} if kind in _DEFINING else {}
-        return partial(Claim, **{"kind": kind, **defines, **self._shared})
+        fields = {"kind": kind, **defines, **self._shared}
+
+        def headed(name: str, title: str = "", locator: str = "") -> partial[Claim]:
+            return partial(Claim, **{"id": f"{self._source}:{name}", "title": title, "locator": locator, **fields})
+
+        return headed
 
 
 class Statements(_Kinds):
-    """Makes the claims of one notation: ``claim.proved.bound(id=...)``, where ``claim = Statements(where)``.
+    """Makes the claims of one source in one notation: with ``claim = Statements("my2026", where)``,
+    ``claim.proved.bound("thm-1", "Title", "Theorem 1, (3)")(lhs=..., rhs=...)``.
 
-    The verdict is the recorded one.  What else the claims share, such as
-    ``for_all``, is given once as well.
+    First the verdict, which is the recorded one, the kind, the name in the
+    source, title and place; then what is said.  What else the claims share,
+    such as ``for_all``, is given once as well.
     """
 
-    def __init__(self, where: Mapping[sp.Symbol, Notion], **shared: Any) -> None:
-        super().__init__(where=where, **shared)
+    def __init__(self, source: str, where: Mapping[sp.Symbol, Notion], **shared: Any) -> None:
+        super().__init__(source, where=where, **shared)
 
         def recorded(verdict: Verdict) -> _Kinds:
-            return _Kinds(where=where, verdict=verdict, **shared)
+            return _Kinds(source, where=where, verdict=verdict, **shared)
 
         self.proved, self.supported = recorded("proved"), recorded("supported")
         self.asymptotic, self.refuted = recorded("asymptotic"), recorded("refuted")

@@ -12,20 +12,20 @@ from fedtheory.language.claim import Claim, Kind
 from fedtheory.language.statements import Statements
 
 eta = sp.Symbol("eta", positive=True)
-claim = Statements({eta: q.local_step_size}, conditions=[eta <= 1])
+claim = Statements("t", {eta: q.local_step_size}, conditions=[eta <= 1])
 
 
 @pytest.mark.parametrize("verdict", ["proved", "supported", "asymptotic", "refuted"])
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_a_claim_has_the_kind_and_the_verdict_of_its_name(kind: str, verdict: str) -> None:
-    made = getattr(getattr(claim, verdict), kind)(id="t:one", lhs=eta, rhs=2 * eta)
+    made = getattr(getattr(claim, verdict), kind)("one")(lhs=eta, rhs=2 * eta)
     assert (made.kind, made.verdict, made.conditions) == (kind, verdict, (eta <= 1,))
     assert made.notation == {eta: q.local_step_size}
 
 
 def test_what_defines_has_the_verdict_of_a_definition() -> None:
-    assert claim.algorithm(id="t:one").verdict == "definition"
-    assert claim.bound(id="t:one").verdict is None
+    assert claim.algorithm("one")().verdict == "definition"
+    assert claim.bound("one")().verdict is None
 
 
 def test_another_kind_is_named() -> None:
@@ -39,8 +39,8 @@ def test_a_chain_of_one_link_is_two_sides() -> None:
 
 
 def test_a_repair_says_what_the_print_says_but_for_what_changes() -> None:
-    printed, repaired = claim.refuted.step(
-        id="t:one", title="One", locator="(1)", chain=(eta, ">=", 2 * eta), place="step", note="False.", printed="p"
+    printed, repaired = claim.refuted.step("one", "One", "(1)")(
+        chain=(eta, ">=", 2 * eta), place="step", note="False.", printed="p"
     ).with_repair(rhs=eta / 2, verdict="proved")
     assert (printed.id, printed.verdict, printed.corrects) == ("t:one", "refuted", None)
     assert (repaired.id, repaired.title, repaired.locator) == ("t:one.fixed", "One, repaired", "(1), repaired")
@@ -51,5 +51,5 @@ def test_a_repair_says_what_the_print_says_but_for_what_changes() -> None:
 
 
 def test_a_repair_may_state_several_links() -> None:
-    _, repaired = claim.refuted.step(id="t:one", lhs=eta, rhs=0).with_repair(chain=(0, "<=", eta, "<=", 1))
+    _, repaired = claim.refuted.step("one")(lhs=eta, rhs=0).with_repair(chain=(0, "<=", eta, "<=", 1))
     assert [(link.left, link.right) for link in repaired.relations] == [(0, eta), (eta, 1)]

@@ -44,13 +44,13 @@ NOTATION = HARDWARE | {
     error: q.mean_server_suboptimality,
 }
 
-claim = Statements(NOTATION)
+claim = Statements("fraboni2022", NOTATION)
 
 root = sp.sqrt(K * N)
 ratio = tau_M / tau_0
 _CHOSEN = {tau: (1, 64), N: (65536,)}
 literature_claim = Statements(
-    {s: n for s, n in NOTATION.items() if s not in (tau, N, M, K)}, for_all=_CHOSEN, assumptions=SCHEME
+    "fraboni2022", {s: n for s, n in NOTATION.items() if s not in (tau, N, M, K)}, for_all=_CHOSEN, assumptions=SCHEME
 )
 
 sync_substituted = at_learning_rate(theorem_3(alpha=1, beta=0, tau=0, window=1, residual=0, largest=1 / M))
@@ -78,10 +78,7 @@ _EPSILON_START = r"\frac1{\sqrt{KN}}\|\theta^0-\theta^*\|^2+\mathcal O\left(\fra
 _LITERATURE_A = Relation(noniid, "<=", 2 * (1 + ratio) * sp.sqrt(tau) / sp.sqrt(N) * _ALL)
 
 CLAIMS = [
-    numbers_claim.proved.inequality(
-        id="fraboni2022:eq-33",
-        title="Closed form of the bound for synchronous FedAvg",
-        locator="(33)",
+    numbers_claim.proved.inequality("eq-33", "Closed form of the bound for synchronous FedAvg", "(33)")(
         chain=(sync_substituted, "<=", sync_epsilon),
         assumptions=(a.synchronous,),
         printed=(rf"\epsilon_{{FedAvg}}={_EPSILON_START}+\mathcal O\left(\frac1{{\sqrt{{KN}}}}\frac1M\Sigma\right)"),
@@ -90,18 +87,12 @@ CLAIMS = [
             "hidden constants one.  They differ by $(K-1)^2/(KN)\\le(K-1)/N$ only."
         ),
     ),
-    claim.asymptotic.rate(
-        id="fraboni2022:eq-33.rate",
-        title="The exact error of synchronous FedAvg",
-        locator="(33), along growing N",
+    claim.asymptotic.rate("eq-33.rate", "The exact error of synchronous FedAvg", "(33), along growing N")(
         rate=Rate(measured=error, order=sync_epsilon, variable=N, step_size=1 / root),
         assumptions=(a.full_rounds,),
         note="The error of the server's models, the part k = 0 of the left side of Theorem 3.",
     ),
-    claim.proved.inequality(
-        id="fraboni2022:eq-34",
-        title="Staleness in asynchronous FedAvg",
-        locator="(34)",
+    claim.proved.inequality("eq-34", "Staleness in asynchronous FedAvg", "(34)")(
         chain=(tau, "<=", others, "<=", 2 * ratio * (M - 1)),
         assumptions=ASYNC,
         printed=r"\tau=\mathcal O\left(\frac{\tau_M}{\tau_0}(M-1)\right)",
@@ -112,10 +103,7 @@ CLAIMS = [
         ),
     ),
     *tied(
-        claim.refuted.identity(
-            id="fraboni2022:eq-35",
-            title="Smallest window of asynchronous FedAvg",
-            locator="(35)",
+        claim.refuted.identity("eq-35", "Smallest window of asynchronous FedAvg", "(35)")(
             chain=(W, "==", period_reports),
             also=(Relation(count_i * period_reports, "==", N * nu_period / tau_i),),
             assumptions=(*ASYNC, a.whole_cycles),
@@ -135,10 +123,7 @@ CLAIMS = [
         needs=COUNTED,
     ),
     *tied(
-        claim.refuted.inequality(
-            id="fraboni2022:eq-35.bounds",
-            title="Bounds on the window",
-            locator="after (35)",
+        claim.refuted.inequality("eq-35.bounds", "Bounds on the window", "after (35)")(
             chain=(M, "<=", W, "<=", M * nu_period / tau_0),
             also=(
                 Relation(W, "<=", M * tau_M ** (M - 1)),
@@ -156,10 +141,7 @@ CLAIMS = [
         needs=COUNTED,
     ),
     *tied(
-        claim.refuted.condition(
-            id="fraboni2022:eq-36",
-            title="Weights of asynchronous FedAvg",
-            locator="(36)",
+        claim.refuted.condition("eq-36", "Weights of asynchronous FedAvg", "(36)")(
             chain=(q_i, "==", nu_period / tau_i / period_reports * d_i),
             also=(
                 Relation(d_i, "==", rate * tau_i * q_i),
@@ -180,10 +162,7 @@ CLAIMS = [
         ),
         note="The last relation is the bound on $\\beta$: for $p_i=1/M$ the largest weight is the slowest client's.",
     ),
-    claim.supported.condition(
-        id="fraboni2022:eq-36.proportional",
-        title="Weights proportional to the update times",
-        locator="after (36)",
+    claim.supported.condition("eq-36.proportional", "Weights proportional to the update times", "after (36)")(
         chain=(qt_i, "==", p_i),
         also=(Relation(optimum_moved**2, "==", 0),),
         assumptions=(*ASYNC, a.whole_cycles),
@@ -192,10 +171,7 @@ CLAIMS = [
         note="The share of each client over a cycle, and the surrogate's optimum; true for both readings of ties.",
     ),
     *tied(
-        claim.refuted.identity(
-            id="fraboni2022:eq-37",
-            title="Residual of asynchronous FedAvg",
-            locator="(37)",
+        claim.refuted.identity("eq-37", "Residual of asynchronous FedAvg", "(37)")(
             chain=(R_L, "==", mean_gap),
             also=(Relation(round_gap, "==", ClientSum(q_in * gap_i)),),
             assumptions=(*ASYNC, a.whole_cycles),
@@ -211,10 +187,7 @@ CLAIMS = [
         ),
         note="In general with $p_i$ in the place of $1/M$; with ties together it is an upper bound.",
     ),
-    *numbers_claim.refuted.inequality(
-        id="fraboni2022:eq-38",
-        title="Closed form of the bound for asynchronous FedAvg",
-        locator="(38)",
+    *numbers_claim.refuted.inequality("eq-38", "Closed form of the bound for asynchronous FedAvg", "(38)")(
         chain=(async_substituted, "<=", async_epsilon),
         assumptions=CYCLES,
         printed=(
@@ -233,10 +206,7 @@ CLAIMS = [
         note="The last term is $\\mathcal O(\\sqrt{K/N}(W-1))$, the second $\\mathcal O(\\frac{K-1}N[R+\\Sigma])$.",
         verdict="proved",
     ),
-    claim.asymptotic.rate(
-        id="fraboni2022:eq-38.rate",
-        title="The exact error of asynchronous FedAvg",
-        locator="(38), along growing N",
+    claim.asymptotic.rate("eq-38.rate", "The exact error of asynchronous FedAvg", "(38), along growing N")(
         rate=Rate(measured=error, order=1 / root, variable=N, step_size=1 / root),
         assumptions=(a.asynchronous,),
         conditions=[TIME_BASED],
@@ -246,10 +216,7 @@ CLAIMS = [
         ),
     ),
     *tied(
-        claim.refuted.identity(
-            id="fraboni2022:eq-39",
-            title="Aggregations of asynchronous and synchronous FedAvg",
-            locator="(39)",
+        claim.refuted.identity("eq-39", "Aggregations of asynchronous and synchronous FedAvg", "(39)")(
             chain=(N, "==", T * rate, ">=", M * T / tau_M),
             assumptions=ASYNC,
             printed=(
@@ -261,9 +228,8 @@ CLAIMS = [
         needs=(),
     ),
     *literature_claim.refuted.condition(
-        id="fraboni2022:claim.literature",
-        title="Rates of the literature",
-        locator="Section 4.3, comparison with the literature",
+        "claim.literature", "Rates of the literature", "Section 4.3, comparison with the literature"
+    )(
         chain=(_LITERATURE_A.left, "<=", _LITERATURE_A.right),
         also=(
             Relation(iid_async.subs(M, sp.sqrt(N)), "<=", 16 / sp.sqrt(N) * _IID),

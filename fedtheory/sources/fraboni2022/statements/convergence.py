@@ -85,10 +85,7 @@ CONVERGENCE: dict[sp.Symbol, q.Notion] = {
 }
 
 CLAIMS = [
-    claim.assumption(
-        id="fraboni2022:assumption-1",
-        title="Smoothness",
-        locator="Assumption 1",
+    claim.assumption("assumption-1", "Smoothness", "Assumption 1")(
         chain=(norm_sq(Gradient(L_i, x) - Gradient(L_i, y)), "<=", L**2 * norm_sq(x - y)),
         where=CONVERGENCE,
         place="points",
@@ -97,10 +94,7 @@ CLAIMS = [
         note="Squared.  There are M clients, not n.",
         implemented_by="fedtheory.language.assumptions:smooth",
     ),
-    claim.assumption(
-        id="fraboni2022:assumption-2",
-        title="Convexity",
-        locator="Assumption 2",
+    claim.assumption("assumption-2", "Convexity", "Assumption 2")(
         chain=(Value(L_i, x), ">=", Value(L_i, y) + inner(Gradient(L_i, y), x - y)),
         where=CONVERGENCE,
         place="points",
@@ -108,10 +102,7 @@ CLAIMS = [
         printed=r"\mathcal L_i\text{ is convex}",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
-    claim.assumption(
-        id="fraboni2022:assumption-3",
-        title="Unbiased gradients",
-        locator="Assumption 3",
+    claim.assumption("assumption-3", "Unbiased gradients", "Assumption 3")(
         chain=(Expectation(inner(noise, local - theta_star)), "==", 0),
         also=(Relation(Expectation(inner(noise, received - theta_bar)), "==", 0),),
         where=CONVERGENCE,
@@ -121,10 +112,7 @@ CLAIMS = [
         note="The noise $\\epsilon_i=g_i-\\nabla\\mathcal L_i$ is uncorrelated with what a client knows.",
         implemented_by="fedtheory.language.assumptions:unbiased_gradients",
     ),
-    claim.assumption(
-        id="fraboni2022:assumption-4",
-        title="Finite answering time",
-        locator="Assumption 4",
+    claim.assumption("assumption-4", "Finite answering time", "Assumption 4")(
         chain=(stale, "<=", tau, "<=", N - 1),
         where=CONVERGENCE,
         assumptions=ASSUMPTIONS,
@@ -132,10 +120,7 @@ CLAIMS = [
         note="In N updates it is at most N - 1.",
         implemented_by="fedtheory.language.assumptions:finite_answering_time",
     ),
-    *claim.refuted.assumption(
-        id="fraboni2022:assumption-5",
-        title="Covariance of the weights",
-        locator="Assumption 5",
+    *claim.refuted.assumption("assumption-5", "Covariance of the weights", "Assumption 5")(
         chain=(alpha, "<", 1),
         where=CONVERGENCE,
         conditions=[M >= 2],

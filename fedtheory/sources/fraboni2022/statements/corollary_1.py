@@ -28,10 +28,7 @@ BOUND = fixed_94.subs(R_L, 0)
 """The repaired (94) where all updates have the same optimum."""
 
 CLAIMS = [
-    *claim.refuted.bound(
-        id="fraboni2022:cor-1",
-        title="Corollary 1",
-        locator="Corollary 1, (20)",
+    *claim.refuted.bound("cor-1", "Corollary 1", "Corollary 1, (20)")(
         chain=(loss, "<=", EPSILON_F + explicit_terms()),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
@@ -62,19 +59,17 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.proved.step(
-        id="fraboni2022:cor-1.update",
-        title="The loss in one update, for fair types",
-        locator="proof of Corollary 1",
+    claim.proved.step("cor-1.update", "The loss in one update, for fair types", "proof of Corollary 1")(
         chain=(least_q * loss_n, "<=", Z_n),
         where=CONVERGENCE,
         assumptions=(*SCHEME, a.convex_and_smooth, a.somebody_reports, a.fair_types),
         note="$\\mathcal L^n=q(n)\\mathcal L$.",
     ),
     claim.proved.bound(
-        id="fraboni2022:cor-1.random-weights",
-        title="Corollary 1 with the factor q(n), for random weights, any server step and smooth samples",
-        locator="Corollary 1, from the repaired steps",
+        "cor-1.random-weights",
+        "Corollary 1 with the factor q(n), for random weights, any server step and smooth samples",
+        "Corollary 1, from the repaired steps",
+    )(
         chain=(least_q * loss, "<=", BOUND),
         where={**CONVERGENCE, **OF_SAMPLES},
         conditions=CONDITIONS_94,
@@ -82,10 +77,7 @@ CLAIMS = [
         note="With the repaired (94) for (93), in which R = 0.",
         corrects="fraboni2022:cor-1",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:cor-1.iid",
-        title="Identical data",
-        locator="below Corollary 1",
+    *claim.refuted.condition("cor-1.iid", "Identical data", "below Corollary 1")(
         chain=(least_q * loss, "<=", EPSILON_F + explicit_terms()),
         also=(Relation(st_jn, "==", r_j), Relation(chi_n, "==", 0), Relation(apart, "==", 0)),
         where=CONVERGENCE,
@@ -105,10 +97,7 @@ CLAIMS = [
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.one_type, a.somebody_reports),
         verdict="supported",
     ),
-    claim.proved.condition(
-        id="fraboni2022:cor-1.noniid",
-        title="Fair types are a weaker condition than fair clients",
-        locator="below Corollary 1",
+    claim.proved.condition("cor-1.noniid", "Fair types are a weaker condition than fair clients", "below Corollary 1")(
         chain=(st_jn, "==", r_j),
         where=CONVERGENCE,
         conditions=[sp.Eq(q_in, p_i)],
@@ -116,10 +105,7 @@ CLAIMS = [
         printed=r"\tilde s_j(n)=r_j\text{ is weaker than }q_i(n)=p_i",
         note="Sums over a type of both sides, with $q(n)=\\sum_ip_i=1$.  Example 1 has the one without the other.",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:cor-1.noniid.required",
-        title="Fair clients are required in every update",
-        locator="below Corollary 1",
+    *claim.refuted.condition("cor-1.noniid.required", "Fair clients are required in every update", "below Corollary 1")(
         chain=(qt_in, "==", p_i),
         where=CONVERGENCE,
         conditions=[sp.Eq(apart, 0)],

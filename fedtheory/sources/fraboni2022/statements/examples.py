@@ -77,10 +77,7 @@ _WEIGHTS = (
 )
 
 EXAMPLE_1 = [
-    *claim.refuted.limit(
-        id="fraboni2022:example-1",
-        title="Example 1: convergence of pairs that take turns",
-        locator="Example 1, below (22)",
+    *claim.refuted.limit("example-1", "Example 1: convergence of pairs that take turns", "Example 1, below (22)")(
         chain=(V_last, "<", V_first),
         where=EXAMPLES,
         conditions=[V_first > 0],
@@ -104,10 +101,7 @@ EXAMPLE_1 = [
         ),
         verdict="supported",
     ),
-    claim.supported.identity(
-        id="fraboni2022:example-1.recursion",
-        title="Example 1: weights and recursion",
-        locator="Example 1, (21)-(22)",
+    claim.supported.identity("example-1.recursion", "Example 1: weights and recursion", "Example 1, (21)-(22)")(
         chain=(residual, "==", 0),
         also=(Relation(V_last, "==", step ** (N - 1) * V_first), *_WEIGHTS),
         where=EXAMPLES,
@@ -121,10 +115,7 @@ EXAMPLE_1 = [
 ]
 
 EXAMPLE_2 = [
-    *claim.refuted.limit(
-        id="fraboni2022:example-2",
-        title="Example 2: the limit of two clients that take turns",
-        locator="Example 2, (30)",
+    *claim.refuted.limit("example-2", "Example 2: the limit of two clients that take turns", "Example 2, (30)")(
         chain=(a_sq, "==", 0),
         also=(Relation(b_sq, "==", 0),),
         where=EXAMPLES,
@@ -149,19 +140,13 @@ EXAMPLE_2 = [
         ),
         verdict="supported",
     ),
-    claim.supported.identity(
-        id="fraboni2022:example-2.mean",
-        title="Example 2: the mean over the cycle",
-        locator="Example 2, (30)",
+    claim.supported.identity("example-2.mean", "Example 2: the mean over the cycle", "Example 2, (30)")(
         chain=(mean_sq, "==", ((q_2 - q_1) / (2 * q_2) * odd_offset()) ** 2 * apart_sq),
         where=EXAMPLES,
         assumptions=(a.turns_of_clients,),
         note="The mean of the two points is the printed limit for equal weights only, or for equal optima.",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:example-2.iff",
-        title="Example 2: when the limit is the optimum",
-        locator="below (30)",
+    *claim.refuted.condition("example-2.iff", "Example 2: when the limit is the optimum", "below (30)")(
         chain=(bias**2, "==", 0),
         where=EXAMPLES,
         conditions=[sp.Eq(share_mean, p_i)],

@@ -31,10 +31,7 @@ NOTATION = WHERE | {
 
 
 CLAIMS = [
-    claim.experiment(
-        id="fraboni2022:experiments.setup",
-        title="The experiments' problems, hardware and weights",
-        locator="Section 5.1",
+    claim.experiment("experiments.setup", "The experiments' problems, hardware and weights", "Section 5.1")(
         printed=r"p_i=\tfrac1M;\ \text{MNIST, MNIST-shard, CIFAR-10 } (\mathrm{Dir}(0.1)),\text{ Shakespeare};\ FX:"
         r"\text{ fixed times up to }X\%\text{ slower};\ \text{Identical } d_i=1,\ \text{Time-based } (36)",
         implemented_by="fedtheory.sources.fraboni2022.experiments.digits:digits_problem",
@@ -44,20 +41,14 @@ CLAIMS = [
         "reports five times as often as the slowest.",
         verdict="definition",
     ),
-    claim.experiment(
-        id="fraboni2022:fig-2",
-        title="Figure 2: identical and time-based weights, asynchronous",
-        locator="Figure 2",
+    claim.experiment("fig-2", "Figure 2: identical and time-based weights, asynchronous", "Figure 2")(
         printed=r"\text{Time-based reaches the smaller loss of (2) and the smaller spread; Identical is faster at "
         r"first, is better on (10), and has the larger weighted spread there}",
         implemented_by="fedtheory.sources.fraboni2022.experiments.figure_2:figure_2",
         note="A finding, not a theorem: which parts of it reproduce on the digits is computed from the two runs.",
         verdict="definition",
     ),
-    claim.experiment(
-        id="fraboni2022:fig-3",
-        title="Figure 3: the amount of local work",
-        locator="Figure 3",
+    claim.experiment("fig-3", "Figure 3: the amount of local work", "Figure 3")(
         printed=r"\text{as }K\text{ grows from 1 to 25 the loss first falls, then rises, its variance increases "
         r"strictly, and Time-based is the more sensitive}",
         implemented_by="fedtheory.sources.fraboni2022.experiments.figure_3:figure_3",
@@ -65,20 +56,14 @@ CLAIMS = [
         "the step size that is best for Identical with one local step.",
         verdict="definition",
     ),
-    claim.experiment(
-        id="fraboni2022:fig-4",
-        title="Figure 4: synchronous, asynchronous, and FedFix-0.5",
-        locator="Figure 4",
+    claim.experiment("fig-4", "Figure 4: synchronous, asynchronous, and FedFix-0.5", "Figure 4")(
         printed=r"\text{FedFix-0.5 always beats synchronous FedAvg; synchronous always beats asynchronous under "
         r"}F0\text{, and can do so under }F80",
         implemented_by="fedtheory.sources.fraboni2022.experiments.figure_4:figure_4",
         note="The text calls F0 heterogeneous hardware; in F0 all clients are alike, and the sentence is read so.",
         verdict="definition",
     ),
-    claim.refuted.identity(
-        id="fraboni2022:fig-4.F0",
-        title="FedFix-0.5 under F0, as printed",
-        locator="Section 5.2.3, last paragraph",
+    claim.refuted.identity("fig-4.F0", "FedFix-0.5 under F0, as printed", "Section 5.2.3, last paragraph")(
         chain=(half_time_loss, "==", asynchronous_loss),
         assumptions=(a.half_of_one_time, a.time_based),
         where=NOTATION,
@@ -88,9 +73,10 @@ CLAIMS = [
         "(40) gives $2p_i$: the two runs agree for one client only.",
     ),
     claim.supported.identity(
-        id="fraboni2022:fig-4.F0.sync",
-        title="FedFix-0.5 under F0 is synchronous FedAvg with twice the server step size",
-        locator="Section 5.2.3, last paragraph",
+        "fig-4.F0.sync",
+        "FedFix-0.5 under F0 is synchronous FedAvg with twice the server step size",
+        "Section 5.2.3, last paragraph",
+    )(
         chain=(half_time_loss, "==", synchronous_loss),
         also=(Relation(moment_gap, "==", sp.S.Zero),),
         assumptions=(a.half_of_one_time, a.time_based),
@@ -100,10 +86,7 @@ CLAIMS = [
         "are one update old when they are used, against rounds that wait for everybody, with $d_i=p_i$. All first and "
         "second moments of $\\theta^{2n}$ agree as well, not only the losses.",
     ),
-    claim.experiment(
-        id="fraboni2022:fig-5-7",
-        title="Figures 5 to 7: several step sizes",
-        locator="Appendix D, Figures 5 to 7",
+    claim.experiment("fig-5-7", "Figures 5 to 7: several step sizes", "Appendix D, Figures 5 to 7")(
         printed=r"\text{for small }\eta_l\text{ asynchronous beats FedFix beats synchronous; with larger }\eta_l"
         r"\text{ it gets unstable, and can fail}",
         implemented_by="fedtheory.sources.fraboni2022.experiments.figure_4:SchemesCompared",

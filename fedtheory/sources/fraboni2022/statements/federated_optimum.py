@@ -29,10 +29,7 @@ FACTOR = (8 * L * chi_max + 4 * L) / least_q
 THEOREM_2 = FACTOR * (R_L + EPSILON_F + explicit_terms()) + 8 * L * biased + 8 * L * missing
 
 CLAIMS = [
-    *claim.refuted.bound(
-        id="fraboni2022:thm-2",
-        title="Theorem 2",
-        locator="Theorem 2, (17)-(19)",
+    *claim.refuted.bound("thm-2", "Theorem 2", "Theorem 2, (17)-(19)")(
         chain=(gradients, "<=", THEOREM_2),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
@@ -54,10 +51,7 @@ CLAIMS = [
         assumptions=(*THEOREM, *WITHOUT_CHANCE, a.somebody_reports),
         verdict="supported",
     ),
-    claim.proved.bound(
-        id="fraboni2022:thm-2.update",
-        title="Theorem 2 before the mean over the updates",
-        locator="Appendix B.2, with all factors",
+    claim.proved.bound("thm-2.update", "Theorem 2 before the mean over the updates", "Appendix B.2, with all factors")(
         chain=(gradient_n, "<=", (8 * L * chi_n + 4 * L) / q_n * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n),
         where=CONVERGENCE,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
@@ -68,17 +62,19 @@ CLAIMS = [
         ),
     ),
     claim.proved.bound(
-        id="fraboni2022:thm-2.update.largest",
-        title="Theorem 2 before the mean over the updates, with the largest factor",
-        locator="Appendix B.2, with all factors",
+        "thm-2.update.largest",
+        "Theorem 2 before the mean over the updates, with the largest factor",
+        "Appendix B.2, with all factors",
+    )(
         chain=(gradient_n, "<=", FACTOR * Z_n + 8 * L * chi_n * biased_n + 8 * L * missing_n),
         where=CONVERGENCE,
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
     ),
     claim.proved.bound(
-        id="fraboni2022:thm-2.random-weights",
-        title="Theorem 2 for random weights, any server step and smooth samples",
-        locator="Theorem 2, from the repaired steps",
+        "thm-2.random-weights",
+        "Theorem 2 for random weights, any server step and smooth samples",
+        "Theorem 2, from the repaired steps",
+    )(
         chain=(gradients, "<=", FACTOR * (R_L + fixed_94) + 8 * L * biased + 8 * L * missing),
         where={**CONVERGENCE, **OF_SAMPLES},
         conditions=CONDITIONS_94,
@@ -86,10 +82,7 @@ CLAIMS = [
         note="With the repaired (94) for (93).",
         corrects="fraboni2022:thm-2",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:thm-2.claims",
-        title="Misrepresentation makes R and P positive",
-        locator="below Theorem 2",
+    *claim.refuted.condition("thm-2.claims", "Misrepresentation makes R and P positive", "below Theorem 2")(
         chain=(R_L, ">", 0),
         also=(Relation(biased, ">", 0),),
         where=CONVERGENCE,
@@ -109,10 +102,7 @@ CLAIMS = [
         verdict="proved",
         conditions=(),
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:thm-2.claims.missing",
-        title="A type that is missing makes U positive",
-        locator="below Theorem 2",
+    *claim.refuted.condition("thm-2.claims.missing", "A type that is missing makes U positive", "below Theorem 2")(
         chain=(missing, ">", 0),
         where=CONVERGENCE,
         conditions=[absences >= 1],

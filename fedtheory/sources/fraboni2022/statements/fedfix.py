@@ -31,8 +31,8 @@ from fedtheory.sources.fraboni2022.statements.hardware import (
 )
 from fedtheory.sources.fraboni2022.statements.notation import *
 
-claim = Statements(NOTATION)
-numbers_claim = Statements({s: n for s, n in NOTATION.items() if s not in FREE}, for_all=FREE)
+claim = Statements("fraboni2022", NOTATION)
+numbers_claim = Statements("fraboni2022", {s: n for s, n in NOTATION.items() if s not in FREE}, for_all=FREE)
 
 root = sp.sqrt(K * N)
 ratio = tau_M / tau_0
@@ -49,10 +49,7 @@ async_last = (ratio / root + ratio**3 * K / N * M**2) * (mean_gap + Sigma_star) 
 """The last terms of (33), (42) and (38), with all constants one."""
 
 CLAIMS = [
-    *claim.refuted.identity(
-        id="fraboni2022:fedfix.schedule",
-        title="Rounds, staleness and window of FedFix",
-        locator="Section 4.4, before (40)",
+    *claim.refuted.identity("fedfix.schedule", "Rounds, staleness and window of FedFix", "Section 4.4, before (40)")(
         chain=(count_i * N_i, "==", N),
         also=(Relation(W, "==", lcm_N), Relation(tau, "==", longest)),
         assumptions=FEDFIX_CYCLES,
@@ -71,10 +68,7 @@ CLAIMS = [
         note="A client with $d_i=0$ has no part in the window.",
         verdict="proved",
     ),
-    *claim.refuted.identity(
-        id="fraboni2022:fedfix.alpha-beta",
-        title="Moments of the weights in FedFix",
-        locator="Section 4.4, before (40)",
+    *claim.refuted.identity("fedfix.alpha-beta", "Moments of the weights in FedFix", "Section 4.4, before (40)")(
         chain=(alpha, "==", 1),
         also=(Relation(beta, "==", 0),),
         assumptions=(*FEDFIX_CYCLES, a.several_clients),
@@ -95,10 +89,7 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.proved.condition(
-        id="fraboni2022:eq-40",
-        title="Weights of FedFix",
-        locator="(40)",
+    claim.proved.condition("eq-40", "Weights of FedFix", "(40)")(
         chain=(q_i, "==", p_i),
         also=(Relation(optimum_moved**2, "==", 0),),
         assumptions=(*FEDFIX_CYCLES, *SCHEME),
@@ -109,18 +100,12 @@ CLAIMS = [
             "problem; fixed update times only."
         ),
     ),
-    claim.proved.identity(
-        id="fraboni2022:eq-40.necessary",
-        title="No other weights of FedFix will do",
-        locator="(40), the converse",
+    claim.proved.identity("eq-40.necessary", "No other weights of FedFix will do", "(40), the converse")(
         chain=(d_i, "==", N_i * q_i),
         assumptions=FEDFIX_CYCLES,
         note="For any weights: $q_i=p_i$ exactly for those of (40).",
     ),
-    *claim.refuted.limit(
-        id="fraboni2022:fedfix.regimes",
-        title="Between synchronous and asynchronous FedAvg",
-        locator="after (40), and after (42)",
+    *claim.refuted.limit("fedfix.regimes", "Between synchronous and asynchronous FedAvg", "after (40), and after (42)")(
         chain=(N_i, "==", 1),
         also=(Relation(tau, "==", 0), Relation(W, "==", 1), Relation(alpha, "==", 0)),
         assumptions=(*FEDFIX_CYCLES, a.several_clients),
@@ -148,10 +133,7 @@ CLAIMS = [
         verdict="supported",
         conditions=(),
     ),
-    claim.proved.inequality(
-        id="fraboni2022:eq-41",
-        title="Residual of FedFix",
-        locator="(41)",
+    claim.proved.inequality("eq-41", "Residual of FedFix", "(41)")(
         chain=(R_L, "<=", mean_gap),
         also=(Relation(round_gap, "<=", ClientSum(q_in * gap_i)),),
         assumptions=(*FEDFIX_CYCLES, *SCHEME),
@@ -163,10 +145,7 @@ CLAIMS = [
         ),
         note="The second relation is the step for each update; importances $p_i$ in the place of $1/M$.",
     ),
-    *numbers_claim.refuted.inequality(
-        id="fraboni2022:eq-42",
-        title="Closed form of the bound for FedFix",
-        locator="(42)",
+    *numbers_claim.refuted.inequality("eq-42", "Closed form of the bound for FedFix", "(42)")(
         chain=(substituted, "<=", fedfix_epsilon),
         assumptions=FEDFIX_CYCLES,
         printed=(
@@ -186,19 +165,15 @@ CLAIMS = [
         note="The last term is $\\mathcal O(\\sqrt{K/N}(W-1))$.",
         verdict="proved",
     ),
-    claim.asymptotic.rate(
-        id="fraboni2022:eq-42.rate",
-        title="The exact error of FedFix",
-        locator="(42), along growing N",
+    claim.asymptotic.rate("eq-42.rate", "The exact error of FedFix", "(42), along growing N")(
         rate=Rate(measured=error, order=1 / root, variable=N, step_size=1 / root),
         assumptions=(a.fixed_intervals,),
         conditions=[INTERVAL_BASED],
         note="As N grows all terms of (42) are $\\mathcal O(1/\\sqrt N)$, and so is the error of the server's models.",
     ),
     *numbers_claim.refuted.inequality(
-        id="fraboni2022:eq-42.ordering",
-        title="Synchronous before FedFix before asynchronous, per update",
-        locator="after (42)",
+        "eq-42.ordering", "Synchronous before FedFix before asynchronous, per update", "after (42)"
+    )(
         chain=(sync_last, "<=", fedfix_last, "<=", async_last),
         also=(Relation(second_term, "==", (K - 1) / N * Sigma_star),),
         assumptions=(*FEDFIX_CYCLES, a.several_clients, *SCHEME),
@@ -228,10 +203,7 @@ CLAIMS = [
         verdict="supported",
         also=(),
     ),
-    claim.refuted.condition(
-        id="fraboni2022:eq-42.identical",
-        title="Identical update times in FedFix",
-        locator="end of Section 4.4",
+    claim.refuted.condition("eq-42.identical", "Identical update times in FedFix", "end of Section 4.4")(
         chain=(tau, "==", 0),
         also=(Relation(W, "==", 1),),
         assumptions=FEDFIX_CYCLES,
@@ -242,10 +214,7 @@ CLAIMS = [
             "others are empty."
         ),
     ),
-    claim.proved.condition(
-        id="fraboni2022:eq-42.identical.fixed",
-        title="When FedFix is synchronous",
-        locator="end of Section 4.4, repaired",
+    claim.proved.condition("eq-42.identical.fixed", "When FedFix is synchronous", "end of Section 4.4, repaired")(
         chain=(tau + 1, "==", longest, "<=", W, "==", lcm_N),
         assumptions=(*FEDFIX_CYCLES, *COUNTED),
         note=(

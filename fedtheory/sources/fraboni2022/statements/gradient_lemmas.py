@@ -26,7 +26,7 @@ where: dict[sp.Symbol, q.Notion] = lemma_3_proof.where | {
     mixed_change: q.mixed_gradient_change,
     mean_gradient_sq: q.mean_gradient_at_virtual_sq,
 }
-claim = Statements(where)
+claim = Statements("fraboni2022", where)
 
 gap_nk = Z_nk / q_n
 """L~^n(theta^{n,k}) - L~^n(thetabar^n)."""
@@ -62,10 +62,7 @@ _AT = r"[\tilde{\mathcal L}^n(\theta^{n,k})-\tilde{\mathcal L}^n(\bar\theta^n)]"
 _SAMPLES = "L is the largest curvature of an objective that is sampled."
 
 CLAIMS = [
-    claim.refuted.bound(
-        id="fraboni2022:lemma-5",
-        title="Second moment of the mean gradient",
-        locator="Lemma 5, eq. (73)",
+    claim.refuted.bound("lemma-5", "Second moment of the mean gradient", "Lemma 5, eq. (73)")(
         chain=(R, "<=", 12 * L**2 * tau * Q_past + 24 * L * Z / q_n + 3 * D * sigma_1 + 6 * sigma_2),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
@@ -76,19 +73,17 @@ CLAIMS = [
         ),
     ),
     claim.proved.bound(
-        id="fraboni2022:lemma-5.server-step",
-        title="Second moment of the mean gradient, with the server's step",
-        locator="Lemma 5, eq. (73), from the repaired (61)",
+        "lemma-5.server-step",
+        "Second moment of the mean gradient, with the server's step",
+        "Lemma 5, eq. (73), from the repaired (61)",
+    )(
         chain=(R, "<=", 12 * L_xi**2 * tau * Q_past + 24 * L_xi * Z / q_n + 6 * D_xi * sigma_1 + 6 * sigma_2),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],
         note=f"With the D of the repaired Lemma 3, and twice the third term.  {_SAMPLES}",
         corrects="fraboni2022:lemma-5",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:lemma-5.steps",
-        title="Three parts of the mean gradient",
-        locator="proof of Lemma 5, eqs. (74)-(81)",
+    *claim.refuted.step("lemma-5.steps", "Three parts of the mean gradient", "proof of Lemma 5, eqs. (74)-(81)")(
         chain=(R_nk, "<=", 3 * mixed_change + 3 * noise_sq + 3 * mean_gradient_sq),
         also=(
             Relation(3 * mixed_change, "<=", 3 * ClientSum(qt_in * stale_change)),
@@ -132,10 +127,7 @@ CLAIMS = [
         note=_SAMPLES,
         verdict="proved",
     ),
-    claim.refuted.bound(
-        id="fraboni2022:lemma-6",
-        title="How far the server moves",
-        locator="Lemma 6, eq. (82)",
+    claim.refuted.bound("lemma-6", "How far the server moves", "Lemma 6, eq. (82)")(
         chain=(Q_bar, "<=", mean_moves),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_MOVES, SMALL_D],
@@ -147,19 +139,15 @@ CLAIMS = [
         note=("D <= 1/2 is assumed as in Lemmas 3 and 5, which the proof uses.  It fails where Lemma 5 does."),
     ),
     claim.proved.bound(
-        id="fraboni2022:lemma-6.server-step",
-        title="How far the server moves, with its step",
-        locator="Lemma 6, eq. (82), from the repaired (61)",
+        "lemma-6.server-step", "How far the server moves, with its step", "Lemma 6, eq. (82), from the repaired (61)"
+    )(
         chain=(Q_bar, "<=", SERVER_STEP_MOVES),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_MOVES_XI, SMALL_D_XI],
         note=f"With the D of the repaired Lemma 3.  {_SAMPLES}",
         corrects="fraboni2022:lemma-6",
     ),
-    claim.refuted.step(
-        id="fraboni2022:lemma-6.steps",
-        title="A recursion for the moves",
-        locator="proof of Lemma 6, eqs. (83)-(85)",
+    claim.refuted.step("lemma-6.steps", "A recursion for the moves", "proof of Lemma 6, eqs. (83)-(85)")(
         chain=(Q, "<=", q_n**2 * alpha * move * R + q_n * beta * move * S),
         also=(
             Relation(
@@ -182,18 +170,16 @@ CLAIMS = [
             "takes Lemma 5 and fails with it."
         ),
     ),
-    claim.proved.step(
-        id="fraboni2022:lemma-6.steps.move",
-        title="One move of the server",
-        locator="proof of Lemma 6, eq. (83)",
+    claim.proved.step("lemma-6.steps.move", "One move of the server", "proof of Lemma 6, eq. (83)")(
         chain=(Q, "<=", q_n**2 * alpha * move * R + q_n * beta * move * S),
         assumptions=ASSUMPTIONS,
         note="The first relation of (83) to (85), which holds as printed.",
     ),
     claim.proved.step(
-        id="fraboni2022:lemma-6.steps.server-step",
-        title="A recursion for the moves, with the server's step",
-        locator="proof of Lemma 6, eq. (84), from the repaired (61)",
+        "lemma-6.steps.server-step",
+        "A recursion for the moves, with the server's step",
+        "proof of Lemma 6, eq. (84), from the repaired (61)",
+    )(
         chain=(Q, "<=", of_samples(PAST_FACTOR) * Q_past + SERVER_STEP_PRESENT),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],

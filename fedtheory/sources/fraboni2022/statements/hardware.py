@@ -56,10 +56,10 @@ HARDWARE = WHERE | {
     exponential_share: q.exponential_share,
 }
 
-claim = Statements(HARDWARE)
+claim = Statements("fraboni2022", HARDWARE)
 FREE = {K: (1, 16), N: (64,)}
 """Local steps and updates for statements about numbers, with rational roots."""
-numbers_claim = Statements({s: n for s, n in HARDWARE.items() if s not in FREE}, for_all=FREE)
+numbers_claim = Statements("fraboni2022", {s: n for s, n in HARDWARE.items() if s not in FREE}, for_all=FREE)
 """A statement about the constants of a run, at any numbers of local steps and updates."""
 
 
@@ -111,10 +111,7 @@ def at_learning_rate(expression: Expr) -> Expr:
 
 
 CLAIMS = [
-    claim.definition(
-        id="fraboni2022:eq-32",
-        title="Averaged optimum residual",
-        locator="(32)",
+    claim.definition("eq-32", "Averaged optimum residual", "(32)")(
         chain=(Sigma_star, "==", Sigma),
         assumptions=(a.synchronous, a.aggregation_scheme, a.unbiased_updates),
         printed=(
@@ -127,10 +124,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.quantities:optimum_noise",
     ),
-    *claim.refuted.inequality(
-        id="fraboni2022:eq-32.variance",
-        title="The optimum residual against the gradients' variance",
-        locator="after (32)",
+    *claim.refuted.inequality("eq-32.variance", "The optimum residual against the gradients' variance", "after (32)")(
         chain=(Sigma_star, "<=", sigma**2),
         assumptions=(a.synchronous, a.unbiased_bounded_variance),
         printed=r"\Sigma\le\sigma^2",
@@ -149,9 +143,10 @@ CLAIMS = [
         verdict="supported",
     ),
     claim.refuted.condition(
-        id="fraboni2022:hardware",
-        title="Fixed update times, and exponential ones with the same means",
-        locator="Section 4.1, clients computation time",
+        "hardware",
+        "Fixed update times, and exponential ones with the same means",
+        "Section 4.1, clients computation time",
+    )(
         chain=(exponential_share, "==", p_i),
         assumptions=(*FEDFIX, *SCHEME),
         conditions=[INTERVAL_BASED],
@@ -168,9 +163,8 @@ CLAIMS = [
         ),
     ),
     claim.supported.condition(
-        id="fraboni2022:hardware.fixed",
-        title="Weights of FedFix for exponential update times",
-        locator="Section 4.1, repaired",
+        "hardware.fixed", "Weights of FedFix for exponential update times", "Section 4.1, repaired"
+    )(
         chain=(p_i * tau_i / Delta_t, "<", p_i / chance, "<", p_i * (tau_i / Delta_t + 1)),
         also=(Relation(p_i / chance - p_i * N_i, "<", p_i), Relation(p_i * N_i - p_i / chance, "<", p_i)),
         assumptions=FEDFIX,
@@ -182,9 +176,8 @@ CLAIMS = [
         corrects="fraboni2022:hardware",
     ),
     claim.proved.identity(
-        id="fraboni2022:hardware.async",
-        title="Exponential update times and asynchronous FedAvg",
-        locator="Section 4.1, clients computation time",
+        "hardware.async", "Exponential update times and asynchronous FedAvg", "Section 4.1, clients computation time"
+    )(
         chain=(d_i / (tau_i * rate), "==", q_i),
         assumptions=CYCLES,
         note=(
@@ -194,9 +187,8 @@ CLAIMS = [
         ),
     ),
     claim.refuted.identity(
-        id="fraboni2022:dl-case",
-        title="Window and staleness of identical clients",
-        locator="Section 4.1, clients data distributions",
+        "dl-case", "Window and staleness of identical clients", "Section 4.1, clients data distributions"
+    )(
         chain=(W, "==", M),
         also=(Relation(tau, "==", M - 1),),
         assumptions=ASYNC,
@@ -207,10 +199,7 @@ CLAIMS = [
             "Algorithm 1 they all are in $S_n$, which is synchronous FedAvg with $W=1$ and $\\tau=0$."
         ),
     ),
-    claim.proved.inequality(
-        id="fraboni2022:dl-case.fixed",
-        title="Window and staleness, one report at a time",
-        locator="Section 4.1, repaired",
+    claim.proved.inequality("dl-case.fixed", "Window and staleness, one report at a time", "Section 4.1, repaired")(
         chain=(M, "<=", W, "<=", M * nu_period / tau_0),
         also=(Relation(tau, ">=", M - 1), Relation(tau, "<=", (M - 1) * ratio_above)),
         assumptions=(*CYCLES, *COUNTED),
@@ -220,10 +209,7 @@ CLAIMS = [
         ),
         corrects="fraboni2022:dl-case",
     ),
-    claim.definition(
-        id="fraboni2022:learning-rate",
-        title="Learning rates of the closed forms",
-        locator="Section 4.1, learning rates",
+    claim.definition("learning-rate", "Learning rates of the closed forms", "Section 4.1, learning rates")(
         printed=r"\eta_g=1,\quad \eta_l\propto\frac1{\sqrt{KN}}",
         note="Closed forms are derived with $\\eta_l=1/\\sqrt{KN}$.",
         implemented_by="fedtheory.sources.fraboni2022.statements.hardware:at_learning_rate",

@@ -46,13 +46,10 @@ where: dict[sp.Symbol, q.Notion] = {
     round_optimum_gap: q.round_optimum_gap,
     Z_nk: q.round_gap_at_step,
 }
-claim = Statements(where)
+claim = Statements("fraboni2022", where)
 
 CLAIMS = [
-    claim.proved.inequality(
-        id="fraboni2022:eq-43",
-        title="Smooth convex functions",
-        locator="eq. (43)",
+    claim.proved.inequality("eq-43", "Smooth convex functions", "eq. (43)")(
         chain=(norm_sq(Gradient(L_i, x)), "<=", 2 * L * (Value(L_i, x) - Value(L_i, theta_i_star))),
         also=(Relation(norm_sq(Gradient(L_i, x) - Gradient(L_i, theta_bar)), "<=", L**2 * norm_sq(x - theta_bar)),),
         place="points",
@@ -64,9 +61,8 @@ CLAIMS = [
         ),
     ),
     claim.proved.inequality(
-        id="fraboni2022:eq-44-45",
-        title="Jensen's inequality, and a variance is at most the second moment",
-        locator="eqs. (44), (45)",
+        "eq-44-45", "Jensen's inequality, and a variance is at most the second moment", "eqs. (44), (45)"
+    )(
         chain=(R_nk, "<=", S_nk),
         also=(Relation(noise_sq, "<=", ClientSum(qt_in**2 * virtual_sq)),),
         assumptions=(*SCHEME, a.unbiased_gradients),
@@ -79,10 +75,7 @@ CLAIMS = [
             "shares, and the variance for a stochastic gradient at the virtual iterate."
         ),
     ),
-    claim.definition(
-        id="fraboni2022:eq-46-50",
-        title="The quantities of the proofs",
-        locator="eqs. (46)-(50)",
+    claim.definition("eq-46-50", "The quantities of the proofs", "eqs. (46)-(50)")(
         chain=(Z, "==", Xi + round_optimum_gap),
         also=(Relation(R, "<=", S), Relation(sigma_2, "<=", sigma_1)),
         assumptions=SCHEME,

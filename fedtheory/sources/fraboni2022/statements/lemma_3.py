@@ -21,7 +21,7 @@ KAPPA = (
 OF_SAMPLES: dict[sp.Symbol, q.Notion] = {L_xi: q.sample_smoothness, kappa: q.spread_factor}
 """What the repairs for smooth samples and any server step name besides."""
 where = notation.where | OF_SAMPLES
-claim = Statements(where)
+claim = Statements("fraboni2022", where)
 
 work = eta_l**2 * (K - 1) ** 2
 SMALL_D = sp.Le(D, sp.Rational(1, 2))
@@ -36,10 +36,7 @@ def of_samples(expression: Expr) -> Expr:
 
 
 CLAIMS = [
-    *claim.refuted.bound(
-        id="fraboni2022:lemma-3.phi",
-        title="The clients stay near the virtual iterate",
-        locator="Lemma 3, eq. (61)",
+    *claim.refuted.bound("lemma-3.phi", "The clients stay near the virtual iterate", "Lemma 3, eq. (61)")(
         chain=(phi, "<=", 4 * q_n * tau * Q_past + 4 * D / L * Z / q_n + 6 * work * sigma_1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
@@ -62,10 +59,7 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.refuted.bound(
-        id="fraboni2022:lemma-3.S",
-        title="Second moment of the clients' gradients",
-        locator="Lemma 3, eq. (62)",
+    claim.refuted.bound("lemma-3.S", "Second moment of the clients' gradients", "Lemma 3, eq. (62)")(
         chain=(S, "<=", 12 * q_n * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
@@ -78,9 +72,10 @@ CLAIMS = [
         printed=rf"S(n)\le12q(n)L^2\tau{Q_past}+12Lq^{{-1}}(n)Z(n)+6\sigma_1(n)",
     ),
     claim.proved.bound(
-        id="fraboni2022:lemma-3.S.server-step",
-        title="Second moment of the clients' gradients, with the server's step",
-        locator="Lemma 3, eq. (62), from the repaired (61)",
+        "lemma-3.S.server-step",
+        "Second moment of the clients' gradients, with the server's step",
+        "Lemma 3, eq. (62), from the repaired (61)",
+    )(
         chain=(S, "<=", of_samples(12 * L**2 * tau * Q_past + 12 * L * Z / q_n + 6 * sigma_1)),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D_XI],

@@ -63,15 +63,14 @@ where: dict[sp.Symbol, q.Notion] = lemma_3.where | {
     optimum_change: q.change_from_round_optimum,
     optimum_sq: q.second_moment_at_round_optimum,
 }
-claim = Statements(where)
+claim = Statements("fraboni2022", where)
 
 _G = r"g_i(\theta_i^{\rho_i(n),l})"
 
 CLAIMS = [
     *claim.refuted.step(
-        id="fraboni2022:lemma-3.eq-63",
-        title="A client and the virtual iterate, step by step",
-        locator="proof of Lemma 3, eq. (63)",
+        "lemma-3.eq-63", "A client and the virtual iterate, step by step", "proof of Lemma 3, eq. (63)"
+    )(
         chain=(from_shares_sq, "==", 0),
         assumptions=SCHEME,
         printed=(
@@ -91,10 +90,7 @@ CLAIMS = [
         note="Each local step adds -eta_l [g_i - eta_g sum_j omega_j(n) g_j] to theta_i^{rho,k} - theta^{n,k}.",
         verdict="supported",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:lemma-3.eq-64-66",
-        title="Staleness and local work apart",
-        locator="proof of Lemma 3, eqs. (64)-(66)",
+    *claim.refuted.step("lemma-3.eq-64-66", "Staleness and local work apart", "proof of Lemma 3, eqs. (64)-(66)")(
         chain=(spread_ik, "<=", 2 * age_sq + 2 * eta_l**2 * k * past_spread),
         also=(
             Relation(phi_nk, "<=", ClientSum(qt_in * (2 * age_sq + 2 * eta_l**2 * k * past_spread))),
@@ -131,17 +127,17 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.step(
-        id="fraboni2022:lemma-3.eq-66.fixed",
-        title="Staleness and local work apart, in the mean over clients",
-        locator="proof of Lemma 3, eq. (66), repaired",
+        "lemma-3.eq-66.fixed",
+        "Staleness and local work apart, in the mean over clients",
+        "proof of Lemma 3, eq. (66), repaired",
+    )(
         chain=(phi_nk, "<=", 2 * ClientSum(qt_in * age_sq) + 2 * eta_l**2 * k * kappa * past_S),
         assumptions=(*SCHEME, a.weight_covariance),
         note=f"The ends of the repaired (64) to (66).  {KAPPA}.",
     ),
     *claim.refuted.step(
-        id="fraboni2022:lemma-3.eq-67-68",
-        title="A stochastic gradient in three parts",
-        locator="proof of Lemma 3, eqs. (67), (68)",
+        "lemma-3.eq-67-68", "A stochastic gradient in three parts", "proof of Lemma 3, eqs. (67), (68)"
+    )(
         chain=(gradient_sq, "<=", 3 * stale_change + 3 * optimum_change + 3 * optimum_sq),
         also=(
             Relation(S_nk, "<=", 3 * ClientSum(qt_in * (stale_change + optimum_change + optimum_sq))),
@@ -170,10 +166,7 @@ CLAIMS = [
         note="L is the largest curvature of an objective that is sampled; that of the clients with additive noise.",
         verdict="proved",
     ),
-    claim.proved.inequality(
-        id="fraboni2022:lemma-3.eq-69",
-        title="Sums over earlier steps",
-        locator="proof of Lemma 3, eq. (69)",
+    claim.proved.inequality("lemma-3.eq-69", "Sums over earlier steps", "proof of Lemma 3, eq. (69)")(
         chain=(sum_k_past, "<=", (K - 1) * sum_past, "<=", (K - 1) ** 2 * sum_to_last, "<=", (K - 1) ** 2 * K * S),
         assumptions=SCHEME,
         printed=(
@@ -183,9 +176,10 @@ CLAIMS = [
         note="With x_l = S(n,l) >= 0, for which the proof needs it.",
     ),
     *claim.refuted.step(
-        id="fraboni2022:lemma-3.eq-70-71",
-        title="The spread on both sides, and the distance of a stale model",
-        locator="proof of Lemma 3, eqs. (70), (71)",
+        "lemma-3.eq-70-71",
+        "The spread on both sides, and the distance of a stale model",
+        "proof of Lemma 3, eqs. (70), (71)",
+    )(
         chain=(phi, "<=", 2 * ClientSum(qt_in * age_sq) + D * phi + 2 * D / L * Z / q_n + 6 * work * sigma_1),
         also=(Relation(1 - D, ">=", sp.Rational(1, 2)), Relation(age_sq, "<=", tau * Q_past)),
         assumptions=ASSUMPTIONS,
@@ -204,10 +198,7 @@ CLAIMS = [
         note=f"{KAPPA}.  Solved for phi with 1 - D >= 1/2, every term doubles: the print forgets the last one.",
         verdict="proved",
     ),
-    claim.proved.step(
-        id="fraboni2022:lemma-3.eq-70-71.stale",
-        title="The distance of a stale model",
-        locator="proof of Lemma 3, eq. (71)",
+    claim.proved.step("lemma-3.eq-70-71.stale", "The distance of a stale model", "proof of Lemma 3, eq. (71)")(
         chain=(age_sq, "<=", tau * Q_past),
         assumptions=SCHEME,
         printed=rf"\mathbb E\|\theta^{{\rho_i(n)}}-\theta^n\|^2\le\tau{Q_past}",

@@ -18,10 +18,7 @@ from fedtheory.sources.fraboni2022.statements.notation import (
 )
 
 CLAIMS = [
-    claim.refuted.bound(
-        id="fraboni2022:lemma-4",
-        title="The alignment of stale gradients",
-        locator="Lemma 4, eq. (72)",
+    claim.refuted.bound("lemma-4", "The alignment of stale gradients", "Lemma 4, eq. (72)")(
         chain=(-2 * D_x, "<=", -2 * Xi + 4 * L * q_n * tau * Q_past + 4 * D * Z + 6 * work * q_n * L * sigma_1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D],
@@ -32,9 +29,10 @@ CLAIMS = [
         ),
     ),
     claim.proved.bound(
-        id="fraboni2022:lemma-4.server-step",
-        title="The alignment of stale gradients, with the server's step",
-        locator="Lemma 4, eq. (72), from the repaired (61)",
+        "lemma-4.server-step",
+        "The alignment of stale gradients, with the server's step",
+        "Lemma 4, eq. (72), from the repaired (61)",
+    )(
         lhs=-2 * D_x,
         rhs=-2 * Xi
         + of_samples(4 * L * q_n * tau * Q_past + 4 * D * kappa * Z + 12 * work * kappa * q_n * L * sigma_1),
@@ -43,10 +41,7 @@ CLAIMS = [
         note=f"{KAPPA}, in D and in the last term.",
         corrects="fraboni2022:lemma-4",
     ),
-    claim.proved.step(
-        id="fraboni2022:lemma-4.proof",
-        title="The alignment and the spread",
-        locator="proof of Lemma 4",
+    claim.proved.step("lemma-4.proof", "The alignment and the spread", "proof of Lemma 4")(
         chain=(-2 * D_x, "<=", -2 * Xi + L * q_n * phi),
         assumptions=ASSUMPTIONS,
         printed=r"\text{Follows directly from using Lemma 12 in Khaled et al. (2020) on }D(x,n,k)",

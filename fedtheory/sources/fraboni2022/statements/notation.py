@@ -103,4 +103,4 @@ ASSUMPTIONS = (
 )
 """Assumptions 1 to 5; quadratics are convex."""
 
-claim = Statements(WHERE)
+claim = Statements("fraboni2022", WHERE)

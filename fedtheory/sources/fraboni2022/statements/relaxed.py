@@ -104,10 +104,7 @@ _CONVEX = Expectation(Value(L_i, after)) - Expectation(Value(L_i, theta))
 _SLOPE = Expectation(inner(Gradient(L_i, after), after - theta))
 
 CLAIMS = [
-    claim.assumption(
-        id="fraboni2022:assumption-6",
-        title="Window",
-        locator="Assumption 6",
+    claim.assumption("assumption-6", "Window", "Assumption 6")(
         chain=(1, "<=", W, "<=", N),
         also=(Relation(weight_in_window, "==", W * q_i),),
         where=RELAXED,
@@ -120,9 +117,8 @@ CLAIMS = [
         implemented_by="fedtheory.sources.fraboni2022.statements.relaxed:window",
     ),
     *claim.refuted.condition(
-        id="fraboni2022:assumption-6.delay",
-        title="The window is at least as long as the largest delay",
-        locator="below Assumption 6",
+        "assumption-6.delay", "The window is at least as long as the largest delay", "below Assumption 6"
+    )(
         chain=(W, ">=", tau),
         where=RELAXED,
         assumptions=(a.one_type,),
@@ -143,10 +139,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.assumption(
-        id="fraboni2022:assumption-7",
-        title="Bounded gradients",
-        locator="Assumption 7",
+    claim.assumption("assumption-7", "Bounded gradients", "Assumption 7")(
         chain=(Expectation(norm_sq(Gradient(L_i, virtual))), "<=", B**2),
         also=(
             Relation(Expectation(norm_sq(Gradient(L_i, local))), "<=", B**2),
@@ -163,10 +156,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.sources.fraboni2022.statements.relaxed:bounded_gradients",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:eq-23",
-        title="Distance of consecutive models",
-        locator="(23)",
+    *claim.refuted.step("eq-23", "Distance of consecutive models", "(23)")(
         chain=(
             Q,
             "<=",
@@ -196,10 +186,7 @@ CLAIMS = [
         note=_RMS + "both links follow from Minkowski's inequality.",
         verdict="proved",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:eq-24",
-        title="Growth of a client's loss in one update",
-        locator="(24)",
+    *claim.refuted.step("eq-24", "Growth of a client's loss in one update", "(24)")(
         chain=(_CONVEX, "<=", _SLOPE, "<=", tilde_eta * q_n * B**2 * (k + 1)),
         where=RELAXED,
         place="step",
@@ -218,10 +205,7 @@ CLAIMS = [
         note="With $B_g^2$ a bound on mean squares, of stochastic gradients at the clients' iterates too.",
         verdict="supported",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:eq-25",
-        title="Losses over a window",
-        locator="(25)",
+    *claim.refuted.step("eq-25", "Losses over a window", "(25)")(
         chain=(in_window, "<=", surrogate_in_window + weight_in_window * K * WINDOWED),
         where=RELAXED,
         assumptions=_CLOCKED,

@@ -39,9 +39,9 @@ NOTATION = HARDWARE | {
     limit_gradient: q.fastest_gradient,
 }
 
-claim = Statements(NOTATION)
+claim = Statements("fraboni2022", NOTATION)
 _WINDOWS = FREE | {W: (3,)}
-window_claim = Statements({s: n for s, n in NOTATION.items() if s not in _WINDOWS}, for_all=_WINDOWS)
+window_claim = Statements("fraboni2022", {s: n for s, n in NOTATION.items() if s not in _WINDOWS}, for_all=_WINDOWS)
 
 
 SAMPLED = (a.synchronous, a.unbiased_updates)
@@ -71,10 +71,7 @@ unbiased_epsilon = (
 """(107) with all constants one."""
 
 CLAIMS = [
-    *claim.refuted.condition(
-        id="fraboni2022:centralized",
-        title="Centralised learning",
-        locator="C.1, (106)",
+    *claim.refuted.condition("centralized", "Centralised learning", "C.1, (106)")(
         chain=(error, "<=", start**2 / (eta_l * K * N) + eta_l * sigma**2),
         also=(
             Relation(R_L, "==", 0),
@@ -107,10 +104,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:sampling.unbiased",
-        title="Unbiased client sampling",
-        locator="C.2",
+    *claim.refuted.condition("sampling.unbiased", "Unbiased client sampling", "C.2")(
         chain=(q_in, "==", p_i),
         also=(Relation(alpha * M, "==", m), Relation(beta * m, "==", M * q_max)),
         assumptions=(a.synchronous, a.uniform_sampling, a.several_clients),
@@ -132,10 +126,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.proved.identity(
-        id="fraboni2022:sampling.unbiased.uniform",
-        title="Pairing and excess of uniform sampling",
-        locator="C.2, exact values",
+    claim.proved.identity("sampling.unbiased.uniform", "Pairing and excess of uniform sampling", "C.2, exact values")(
         chain=(alpha * m * (M - 1), "==", M * (m - 1)),
         also=(Relation(beta * m * (M - 1), "==", M * (M - m) * q_max),),
         assumptions=(*SAMPLED, a.uniform_sampling),
@@ -145,18 +136,14 @@ CLAIMS = [
         ),
     ),
     claim.proved.identity(
-        id="fraboni2022:sampling.unbiased.multinomial",
-        title="Pairing and excess of multinomial sampling",
-        locator="C.2, exact values",
+        "sampling.unbiased.multinomial", "Pairing and excess of multinomial sampling", "C.2, exact values"
+    )(
         chain=(alpha, "==", 1 - 1 / m),
         also=(Relation(beta, "==", 1 / m),),
         assumptions=(*SAMPLED, a.multinomial_sampling, a.several_clients),
         note="$\\beta$ is inversely proportional to m, as printed; $\\alpha$ is not proportional to m.",
     ),
-    claim.supported.identity(
-        id="fraboni2022:sampling.unbiased.time",
-        title="Rounds in a time",
-        locator="C.2, after (107)",
+    claim.supported.identity("sampling.unbiased.time", "Rounds in a time", "C.2, after (107)")(
         chain=(N, "==", T / round_time),
         assumptions=(a.synchronous,),
         printed=r"N=\mathcal O\left(T/\mathbb E\left[\max_{i\in S_n}T_i\right]\right)",
@@ -165,10 +152,7 @@ CLAIMS = [
             "the right side sums over all outcomes of a round."
         ),
     ),
-    *claim.refuted.bound(
-        id="fraboni2022:sampling.unbiased.bound",
-        title="The bound for unbiased sampling",
-        locator="(107)",
+    *claim.refuted.bound("sampling.unbiased.bound", "The bound for unbiased sampling", "(107)")(
         chain=(error, "<=", unbiased_bound()),
         also=(
             Relation(
@@ -199,10 +183,7 @@ CLAIMS = [
         verdict="supported",
         also=(),
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:sampling.biased",
-        title="Biased client sampling",
-        locator="C.3",
+    *claim.refuted.condition("sampling.biased", "Biased client sampling", "C.3")(
         chain=(alpha_fixed, "==", 1),
         also=(Relation(beta_fixed, "==", 0), Relation(limit_gap, ">", 0)),
         assumptions=(a.synchronous,),
@@ -232,10 +213,7 @@ CLAIMS = [
         verdict="supported",
         conditions=(),
     ),
-    window_claim.proved.inequality(
-        id="fraboni2022:sampling.biased.window",
-        title="Biased sampling in a part of the window",
-        locator="(108)",
+    window_claim.proved.inequality("sampling.biased.window", "Biased sampling in a part of the window", "(108)")(
         lhs=at_learning_rate(theorem_3(alpha=1, beta=0, tau=0, window=W, residual=0, largest=1 / M)),
         rhs=sync_epsilon + at_learning_rate(tilde_eta * (W - 1) * K),
         assumptions=(a.synchronous,),

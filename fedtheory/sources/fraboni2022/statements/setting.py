@@ -87,10 +87,7 @@ _PATH = "Checked on sampled paths with fixed reports, for every k: after k + 1 l
 """Not for sampled clients, whose weights are random."""
 
 CLAIMS = [
-    claim.definition(
-        id="fraboni2022:setting",
-        title="The federated problem",
-        locator="Section 2.1, (1)-(2)",
+    claim.definition("setting", "The federated problem", "Section 2.1, (1)-(2)")(
         chain=(Value(F, x), "==", ClientSum(p_i * Value(L_i, x))),
         also=(Relation(ClientSum(p_i), "==", 1),),
         where=SETTING,
@@ -106,10 +103,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.federation.problem:Problem",
     ),
-    claim.definition(
-        id="fraboni2022:time-model",
-        title="Update times and who reports",
-        locator="Section 2.2, (3)",
+    claim.definition("time-model", "Update times and who reports", "Section 2.2, (3)")(
         chain=(reports * (T_in - dt), "<=", 0),
         also=(
             Relation((1 - reports) * (T_in - dt), ">=", 0),
@@ -129,10 +123,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.federation.clock:Clock",
     ),
-    claim.definition(
-        id="fraboni2022:policy.sync",
-        title="Synchronous FedAvg",
-        locator="Sections 2.2 and 4.2",
+    claim.definition("policy.sync", "Synchronous FedAvg", "Sections 2.2 and 4.2")(
         chain=(dt, "==", slowest),
         also=(
             Relation(T_in, "<=", dt),
@@ -145,10 +136,7 @@ CLAIMS = [
         note="Everybody is waited for, reports, and works on the newest model.",
         implemented_by="fedtheory.federation.clock:Synchronous",
     ),
-    claim.definition(
-        id="fraboni2022:policy.async",
-        title="Asynchronous FedAvg",
-        locator="Section 4.3",
+    claim.definition("policy.async", "Asynchronous FedAvg", "Section 4.3")(
         chain=(T_in, ">=", dt),
         also=(Relation(reports * (T_in - dt), "==", 0), Relation(ClientSum(reports), ">=", 1)),
         where=SETTING,
@@ -157,10 +145,7 @@ CLAIMS = [
         note="No client needs less than $\\Delta t^n$, and those that report need exactly that.",
         implemented_by="fedtheory.federation.clock:Asynchronous",
     ),
-    claim.definition(
-        id="fraboni2022:policy.fedfix",
-        title="FedFix",
-        locator="Figure 1 and Section 4.4",
+    claim.definition("policy.fedfix", "FedFix", "Figure 1 and Section 4.4")(
         chain=(dt, "==", interval),
         also=(Relation(reports * (T_in - dt), "<=", 0), Relation(count * period, "==", N)),
         where=SETTING,
@@ -172,10 +157,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.federation.clock:FedFix",
     ),
-    claim.definition(
-        id="fraboni2022:policy.fedbuff",
-        title="FedBuff",
-        locator="Section 4.5",
+    claim.definition("policy.fedbuff", "FedBuff", "Section 4.5")(
         chain=(ClientSum(reports), ">=", m),
         also=(Relation((1 - reports) * (T_in - dt), ">=", 0),),
         where=SETTING,
@@ -187,10 +169,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.federation.clock:FedBuff",
     ),
-    claim.algorithm(
-        id="fraboni2022:eq-4",
-        title="FedAvg's aggregation",
-        locator="(4)",
+    claim.algorithm("eq-4", "FedAvg's aggregation", "(4)")(
         chain=(norm_sq(next_virtual - theta - Average(next_local - theta)), "==", 0),
         where=SETTING,
         place="path",
@@ -202,10 +181,7 @@ CLAIMS = [
         note=_PATH,
         implemented_by="fedtheory.federation.settings:fedavg",
     ),
-    claim.definition(
-        id="fraboni2022:eq-5",
-        title="Stochastic aggregation weights",
-        locator="(5)",
+    claim.definition("eq-5", "Stochastic aggregation weights", "(5)")(
         chain=(q_in, "==", reports * d_i),
         where=SETTING,
         assumptions=(a.asynchronous,),
@@ -213,10 +189,7 @@ CLAIMS = [
         note="For fixed update times the weights are not random: $q_i(n)=\\omega_i(n)$.",
         implemented_by="fedtheory.federation.rule:Aggregation",
     ),
-    claim.algorithm(
-        id="fraboni2022:eq-6",
-        title="Aggregation scheme with stale contributions",
-        locator="(6)",
+    claim.algorithm("eq-6", "Aggregation scheme with stale contributions", "(6)")(
         chain=(norm_sq(next_virtual - theta - eta_g * ClientSum(q_in * (next_local - received))), "==", 0),
         where=SETTING,
         place="path",
@@ -225,10 +198,7 @@ CLAIMS = [
         note=_PATH,
         implemented_by="fedtheory.federation.settings:fedavg",
     ),
-    claim.algorithm(
-        id="fraboni2022:algorithm-1",
-        title="Asynchronous federated learning",
-        locator="Algorithm 1",
+    claim.algorithm("algorithm-1", "Asynchronous federated learning", "Algorithm 1")(
         chain=(norm_sq(next_virtual - theta - eta_g * ClientSum(reports * d_i * (next_local - received))), "==", 0),
         where=SETTING,
         place="path",

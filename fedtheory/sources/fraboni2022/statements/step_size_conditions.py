@@ -48,10 +48,7 @@ def relations(conditions: tuple[Expr, ...]) -> tuple[Relation, ...]:
 
 
 CLAIMS = [
-    *claim.refuted.condition(
-        id="fraboni2022:A5.conditions",
-        title="What the proof asks of the step size, alpha and beta",
-        locator="Appendix A.5",
+    *claim.refuted.condition("A5.conditions", "What the proof asks of the step size, alpha and beta", "Appendix A.5")(
         chain=(alpha, "<=", 1),
         also=(Relation(beta, "<=", 1), *relations(LISTED)),
         assumptions=ASSUMPTIONS,
@@ -72,10 +69,7 @@ CLAIMS = [
         verdict="proved",
         conditions=(),
     ),
-    claim.proved.condition(
-        id="fraboni2022:eq-97",
-        title="Sufficient conditions",
-        locator="Appendix A.5, eq. (97)",
+    claim.proved.condition("eq-97", "Sufficient conditions", "Appendix A.5, eq. (97)")(
         chain=(D, "<=", sp.Rational(1, 2)),
         also=relations(LISTED[1:]),
         assumptions=ASSUMPTIONS,
@@ -88,19 +82,17 @@ CLAIMS = [
         ),
     ),
     claim.proved.condition(
-        id="fraboni2022:eq-97.larger-weights",
-        title="Sufficient conditions, for weights of any size",
-        locator="Appendix A.5, eq. (97), without beta <= 1",
+        "eq-97.larger-weights",
+        "Sufficient conditions, for weights of any size",
+        "Appendix A.5, eq. (97), without beta <= 1",
+    )(
         chain=(D, "<=", sp.Rational(1, 2)),
         also=relations(tuple(condition.subs(beta, beta_S) for condition in LISTED[1:])),
         assumptions=(*ASSUMPTIONS, a.given_weights),
         conditions=SUFFICIENT,
         note="beta <= rho is enough: 12 rho (2 + rho) / (72 rho^2) <= 1/2.  beta is that of the clients that report.",
     ),
-    claim.proved.condition(
-        id="fraboni2022:eq-98",
-        title="A bound on the local step size",
-        locator="Appendix A.5, eq. (98)",
+    claim.proved.condition("eq-98", "A bound on the local step size", "Appendix A.5, eq. (98)")(
         chain=(SUFFICIENT[0].lhs, "<=", 1),
         also=relations(SUFFICIENT[1:]),
         assumptions=ASSUMPTIONS,

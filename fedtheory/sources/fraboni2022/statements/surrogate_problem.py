@@ -37,10 +37,7 @@ from fedtheory.sources.fraboni2022.statements.setting import (
 )
 
 CLAIMS = [
-    claim.supported.identity(
-        id="fraboni2022:eq-7",
-        title="The virtual iterates",
-        locator="(7)",
+    claim.supported.identity("eq-7", "The virtual iterates", "(7)")(
         chain=(first_sq, "==", before_sq),
         also=(Relation(last_sq, "==", after_sq),),
         where=SETTING,
@@ -54,10 +51,7 @@ CLAIMS = [
             "that the server passes from update to update on the right."
         ),
     ),
-    claim.supported.identity(
-        id="fraboni2022:eq-8",
-        title="A virtual gradient step",
-        locator="(8)",
+    claim.supported.identity("eq-8", "A virtual gradient step", "(8)")(
         chain=(norm_sq(next_virtual - virtual + tilde_eta * ClientSum(q_in * (g_i))), "==", 0),
         also=(Relation(norm_sq(virtual - theta - eta_g * ClientSum(q_in * (local - received))), "==", 0),),
         where=SETTING,
@@ -69,10 +63,7 @@ CLAIMS = [
         ),
         note="On sampled paths with fixed reports, with the definition (7) of $\\theta^{n,k}$ beside it.",
     ),
-    claim.definition(
-        id="fraboni2022:eq-9",
-        title="The objective of one update",
-        locator="(9)",
+    claim.definition("eq-9", "The objective of one update", "(9)")(
         chain=(Ln_start, "==", ClientSum(q_in * at_start)),
         where=SETTING,
         assumptions=SCHEME,
@@ -80,10 +71,7 @@ CLAIMS = [
         note="At $\\theta^0$: the one quadratic with the weighted coefficients against the weighted values.",
         implemented_by="fedtheory.engine.surrogate:Surrogate",
     ),
-    claim.supported.identity(
-        id="fraboni2022:eq-9.optima",
-        title="The optima of one update and of the surrogate",
-        locator="(9)-(10)",
+    claim.supported.identity("eq-9.optima", "The optima of one update and of the surrogate", "(9)-(10)")(
         chain=(slope_n, "==", 0),
         also=(Relation(slope, "==", 0),),
         where=SETTING,
@@ -93,10 +81,7 @@ CLAIMS = [
         ),
         note="The gradients vanish there.",
     ),
-    claim.supported.identity(
-        id="fraboni2022:eq-10",
-        title="The surrogate problem",
-        locator="(10)",
+    claim.supported.identity("eq-10", "The surrogate problem", "(10)")(
         chain=(ClientSum(q_i * at_start), "==", Ln_mean),
         also=(Relation(Lbar_start, "==", ClientSum(q_i * at_start)), Relation(qt_in * q_n, "==", q_in)),
         where=SETTING,
@@ -108,10 +93,7 @@ CLAIMS = [
         ),
         note="At $\\theta^0$.",
     ),
-    claim.definition(
-        id="fraboni2022:eq-11",
-        title="Expected convergence residual",
-        locator="(11)",
+    claim.definition("eq-11", "Expected convergence residual", "(11)")(
         chain=(Sigma, ">=", Expectation(ClientSum(q_i * norm_sq(Gradient(L_i, theta_bar))))),
         where=SETTING,
         place="step",
@@ -122,10 +104,7 @@ CLAIMS = [
         note="Full gradients give the least residual; noise adds its variance.",
         implemented_by="fedtheory.language.quantities:surrogate_noise",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:eq-11.claim",
-        title="When the residual vanishes",
-        locator="below (11)",
+    *claim.refuted.condition("eq-11.claim", "When the residual vanishes", "below (11)")(
         chain=(Sigma, ">", 0),
         where=SETTING,
         conditions=[J >= 2],
@@ -148,10 +127,7 @@ CLAIMS = [
         verdict="supported",
         conditions=(),
     ),
-    claim.supported.identity(
-        id="fraboni2022:eq-12",
-        title="The problem in terms of types of clients",
-        locator="(12)",
+    claim.supported.identity("eq-12", "The problem in terms of types of clients", "(12)")(
         chain=(L_start, "==", ClientSum(r_j * at_start)),
         also=(Relation(Ln_start, "==", ClientSum(s_jn * at_start)),),
         where=SETTING,
@@ -162,10 +138,7 @@ CLAIMS = [
         ),
         note="At $\\theta^0$.  The weights of a type stand at its first client: sums over clients are over types.",
     ),
-    *claim.refuted.definition(
-        id="fraboni2022:eq-12.normalised",
-        title="Normalised weights of types",
-        locator="below (12)",
+    *claim.refuted.definition("eq-12.normalised", "Normalised weights of types", "below (12)")(
         chain=(st_jn * M * s_jn, "==", s_jn),
         where=SETTING,
         assumptions=(*SCHEME, a.somebody_reports),
@@ -181,10 +154,7 @@ CLAIMS = [
         implemented_by="fedtheory.engine.surrogate:Surrogate",
         verdict="definition",
     ),
-    claim.definition(
-        id="fraboni2022:table-1",
-        title="The weights of clients and of types",
-        locator="Table 1",
+    claim.definition("table-1", "The weights of clients and of types", "Table 1")(
         chain=(ClientSum(r_j), "==", ClientSum(p_i)),
         also=(
             Relation(ClientSum(s_jn), "==", ClientSum(q_in)),

@@ -49,10 +49,7 @@ from fedtheory.sources.fraboni2022.statements.notation import (
 _TIES = "With times (1, 2) both clients report at time 2, and Algorithm 1 makes one update of the two"
 
 CLAIMS = [
-    claim.proved.identity(
-        id="fraboni2022:table-2.sync",
-        title="Table 2, synchronous FedAvg",
-        locator="Table 2, first column",
+    claim.proved.identity("table-2.sync", "Table 2, synchronous FedAvg", "Table 2, first column")(
         chain=(d_i, "==", p_i),
         also=(
             Relation(N, "==", T / tau_M),
@@ -69,10 +66,7 @@ CLAIMS = [
         ),
         note="The left sides are measured on the schedule, T is the clock time of the last update.",
     ),
-    claim.proved.condition(
-        id="fraboni2022:table-2.async.d",
-        title="Table 2, weights of asynchronous FedAvg",
-        locator="Table 2, second column",
+    claim.proved.condition("table-2.async.d", "Table 2, weights of asynchronous FedAvg", "Table 2, second column")(
         chain=(qt_i, "==", p_i),
         also=(Relation(optimum_moved**2, "==", 0),),
         assumptions=(*ASYNC, a.whole_cycles),
@@ -84,10 +78,7 @@ CLAIMS = [
         ),
     ),
     *tied(
-        claim.refuted.identity(
-            id="fraboni2022:table-2.async.N",
-            title="Table 2, updates of asynchronous FedAvg",
-            locator="Table 2, second column",
+        claim.refuted.identity("table-2.async.N", "Table 2, updates of asynchronous FedAvg", "Table 2, second column")(
             chain=(N, "==", T * rate),
             also=(Relation(duration, "==", first_done),),
             assumptions=ASYNC,
@@ -98,9 +89,10 @@ CLAIMS = [
     ),
     *tied(
         claim.refuted.identity(
-            id="fraboni2022:table-2.async.alpha-beta",
-            title="Table 2, moments of the weights in asynchronous FedAvg",
-            locator="Table 2, second column",
+            "table-2.async.alpha-beta",
+            "Table 2, moments of the weights in asynchronous FedAvg",
+            "Table 2, second column",
+        )(
             chain=(alpha, "==", 0),
             also=(Relation(beta, "==", d_max), Relation(d_max, "<=", tau_M / tau_0)),
             assumptions=(*ASYNC, a.uniform_shares),
@@ -111,9 +103,8 @@ CLAIMS = [
     ),
     *tied(
         claim.refuted.inequality(
-            id="fraboni2022:table-2.async.tau",
-            title="Table 2, staleness in asynchronous FedAvg",
-            locator="Table 2, second column",
+            "table-2.async.tau", "Table 2, staleness in asynchronous FedAvg", "Table 2, second column"
+        )(
             chain=(M - 1, "<=", tau, "<=", 2 * M * tau_M / tau_0),
             assumptions=ASYNC,
             printed=r"\tau:\ \Omega(M),\ \mathcal O(M\tau_M/\tau_0)",
@@ -124,10 +115,7 @@ CLAIMS = [
         ),
     ),
     *tied(
-        claim.refuted.inequality(
-            id="fraboni2022:table-2.async.W",
-            title="Table 2, window of asynchronous FedAvg",
-            locator="Table 2, second column",
+        claim.refuted.inequality("table-2.async.W", "Table 2, window of asynchronous FedAvg", "Table 2, second column")(
             chain=(M, "<=", W, "<=", M * tau_M**M),
             assumptions=(*ASYNC, a.whole_cycles, a.whole_times),
             printed=r"W:\ \Omega(M),\ \mathcal O(M(\tau_M)^M)",
@@ -139,10 +127,7 @@ CLAIMS = [
         needs=COUNTED,
     ),
     *tied(
-        claim.refuted.identity(
-            id="fraboni2022:table-2.async.R",
-            title="Table 2, residual of asynchronous FedAvg",
-            locator="Table 2, second column",
+        claim.refuted.identity("table-2.async.R", "Table 2, residual of asynchronous FedAvg", "Table 2, second column")(
             chain=(R_L, "==", mean_gap),
             assumptions=(*ASYNC, a.whole_cycles),
             conditions=[TIME_BASED],
@@ -156,10 +141,7 @@ CLAIMS = [
         ),
         note="For unequal importances with $p_i$ in the place of $1/M$.",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:table-2.fedfix",
-        title="Table 2, FedFix",
-        locator="Table 2, third column",
+    *claim.refuted.condition("table-2.fedfix", "Table 2, FedFix", "Table 2, third column")(
         chain=(q_i, "==", p_i),
         also=(
             Relation(N, "==", T / Delta_t),
@@ -202,19 +184,13 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.proved.identity(
-        id="fraboni2022:table-2.fedfix.N",
-        title="Table 2, updates of FedFix",
-        locator="Table 2, third column",
+    claim.proved.identity("table-2.fedfix.N", "Table 2, updates of FedFix", "Table 2, third column")(
         chain=(N, "==", T / Delta_t),
         also=(Relation(duration, "==", Delta_t),),
         assumptions=FEDFIX,
         printed=r"N=T/\Delta t,\quad \Delta t=\Delta t",
     ),
-    *claim.refuted.inequality(
-        id="fraboni2022:table-2.fedfix.tau",
-        title="Table 2, staleness in FedFix",
-        locator="Table 2, third column",
+    *claim.refuted.inequality("table-2.fedfix.tau", "Table 2, staleness in FedFix", "Table 2, third column")(
         chain=(0, "<=", tau, "<=", ratio_below),
         assumptions=FEDFIX,
         printed=r"\tau:\ 0,\ \lfloor\tau_m/\tau_0\rfloor",
@@ -231,10 +207,7 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    *claim.refuted.inequality(
-        id="fraboni2022:table-2.fedfix.W",
-        title="Table 2, window of FedFix",
-        locator="Table 2, third column",
+    *claim.refuted.inequality("table-2.fedfix.W", "Table 2, window of FedFix", "Table 2, third column")(
         chain=(1, "<=", W, "<=", M * ratio_above**M),
         assumptions=FEDFIX_CYCLES,
         printed=r"W:\ 1,\ M\lceil\tau_m/\tau_0\rceil^M",

@@ -42,10 +42,7 @@ def _ordered_terms() -> Expr:
 
 _SMALL = r"\eta_l\le\frac1{48KL}\min\left(1,\frac1{3\rho^2\eta_g(\tau+1)}\right)"
 CLAIMS = [
-    *claim.refuted.bound(
-        id="fraboni2022:thm-1",
-        title="Theorem 1",
-        locator="Theorem 1, (13)",
+    *claim.refuted.bound("thm-1", "Theorem 1", "Theorem 1, (13)")(
         chain=(Z_bar, "<=", R_L + EPSILON_F + _ordered_terms()),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
@@ -73,10 +70,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.definition(
-        id="fraboni2022:thm-1.terms",
-        title="The terms of Theorem 1",
-        locator="(14)-(16)",
+    claim.definition("thm-1.terms", "The terms of Theorem 1", "(14)-(16)")(
         chain=(0, "<=", R_L, "<=", ClientSum(q_i * gap_bar)),
         also=(Relation(d_i - alpha * q_in, "<=", beta), Relation(beta_S, "<=", beta), Relation(beta_S, ">=", 0)),
         where=CONVERGENCE,
@@ -96,10 +90,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.engine.surrogate:Surrogate",
     ),
-    *claim.refuted.bound(
-        id="fraboni2022:thm-1.explicit",
-        title="Theorem 1 with explicit constants",
-        locator="(93)",
+    *claim.refuted.bound("thm-1.explicit", "Theorem 1 with explicit constants", "(93)")(
         chain=(Xi_bar, "<=", EPSILON_F + explicit_terms()),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
@@ -120,19 +111,15 @@ CLAIMS = [
         verdict="supported",
     ),
     claim.supported.bound(
-        id="fraboni2022:thm-1.explicit.reporting",
-        title="Theorem 1 with explicit constants and a smaller beta",
-        locator="(93), sharper",
+        "thm-1.explicit.reporting", "Theorem 1 with explicit constants and a smaller beta", "(93), sharper"
+    )(
         chain=(Xi_bar, "<=", EPSILON_F + explicit_terms(beta_S)),
         where=CONVERGENCE,
         conditions=[SMALL_STEP],
         assumptions=(*THEOREM, *WITHOUT_CHANCE),
         note="$\\beta_S$ is the maximum of $d_i(n)-\\alpha q_i(n)$ over the clients that report.",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:thm-1.claim-R",
-        title="When the residual of the objectives vanishes",
-        locator="below Theorem 1",
+    *claim.refuted.condition("thm-1.claim-R", "When the residual of the objectives vanishes", "below Theorem 1")(
         chain=(R_L, "==", 0),
         also=(Relation(q_n, "==", ClientSum(q_i)),),
         where=CONVERGENCE,
@@ -152,9 +139,10 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.condition(
-        id="fraboni2022:thm-1.claim-R.same",
-        title="The residual vanishes where the same problem is minimised in every update",
-        locator="below Theorem 1",
+        "thm-1.claim-R.same",
+        "The residual vanishes where the same problem is minimised in every update",
+        "below Theorem 1",
+    )(
         chain=(R_L, "==", 0),
         where=CONVERGENCE,
         conditions=[W <= 1],
@@ -162,10 +150,7 @@ CLAIMS = [
         printed=r"\mathcal L^n=\tilde{\mathcal L}\ \forall n\Rightarrow R(\{\mathcal L^n\})=0",
         note="With rounds that wait for all participants, where $q_i(n)$ is the same in every round.",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:thm-1.claim-epsK",
-        title="One local step is centralised SGD",
-        locator="below Theorem 1",
+    *claim.refuted.condition("thm-1.claim-epsK", "One local step is centralised SGD", "below Theorem 1")(
         chain=(reports * stale, "==", 0),
         also=(Relation(D, "==", 0),),
         where=CONVERGENCE,
@@ -187,10 +172,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.proved.condition(
-        id="fraboni2022:thm-1.claim-delay",
-        title="Shorter intervals, larger delays",
-        locator="below Theorem 1",
+    claim.proved.condition("thm-1.claim-delay", "Shorter intervals, larger delays", "below Theorem 1")(
         chain=(tau, "==", longest - 1),
         also=(Relation(count * period, "==", N),),
         where=CONVERGENCE,

@@ -59,19 +59,13 @@ CONDITIONS_94 = (*FIXED, SMALL_MOVES_XI, MARGIN_FIXED)
 BRACKET_IN_ORDERS = r"[\tilde\eta+\tilde\eta^2K^2\tau^2]"
 
 CLAIMS = [
-    claim.proved.identity(
-        id="fraboni2022:eq-91",
-        title="Two gaps and the residual",
-        locator="proof of Theorem 1, eq. (91)",
+    claim.proved.identity("eq-91", "Two gaps and the residual", "proof of Theorem 1, eq. (91)")(
         chain=(Z_bar, "==", Xi_bar + R_L),
         assumptions=ASSUMPTIONS,
         printed=r"\bar Z(N)=\bar\Xi(N)+R(\{\mathcal L^n\})",
         note="With x = thetabar, the optimum of the surrogate problem.",
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:eq-92",
-        title="A step size that leaves one of two gaps",
-        locator="proof of Theorem 1, eq. (92)",
+    *claim.refuted.condition("eq-92", "A step size that leaves one of two gaps", "proof of Theorem 1, eq. (92)")(
         chain=(margin, ">=", 1),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -86,10 +80,7 @@ CLAIMS = [
         note="With beta <= rho (97) follows from (98), and (92) from (97).",
         verdict="proved",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:eq-93",
-        title="A bound on the gap",
-        locator="proof of Theorem 1, eq. (93)",
+    *claim.refuted.step("eq-93", "A bound on the gap", "proof of Theorem 1, eq. (93)")(
         chain=(Xi_bar, "<=", eq_93),
         assumptions=ASSUMPTIONS,
         conditions=LISTED[:4],
@@ -107,10 +98,7 @@ CLAIMS = [
         assumptions=(*ASSUMPTIONS, *WITHOUT_CHANCE),
         verdict="supported",
     ),
-    claim.refuted.bound(
-        id="fraboni2022:eq-94",
-        title="The bound in orders",
-        locator="proof of Theorem 1, eq. (94)",
+    claim.refuted.bound("eq-94", "The bound in orders", "proof of Theorem 1, eq. (94)")(
         chain=(Xi_bar, "<=", eq_94),
         assumptions=ASSUMPTIONS,
         conditions=LISTED,
@@ -127,19 +115,17 @@ CLAIMS = [
         ),
     ),
     claim.proved.bound(
-        id="fraboni2022:eq-94.random-weights",
-        title="The bound for random weights, any server step and smooth samples",
-        locator="proof of Theorem 1, eq. (94), from the repaired steps",
+        "eq-94.random-weights",
+        "The bound for random weights, any server step and smooth samples",
+        "proof of Theorem 1, eq. (94), from the repaired steps",
+    )(
         chain=(Xi_bar, "<=", fixed_94),
         assumptions=ASSUMPTIONS,
         conditions=CONDITIONS_94,
         note=REPAIR,
         corrects="fraboni2022:eq-94",
     ),
-    *claim.refuted.inequality(
-        id="fraboni2022:eq-95-96",
-        title="Noise at the optima of the updates",
-        locator="proof of Theorem 1, eqs. (95), (96)",
+    *claim.refuted.inequality("eq-95-96", "Noise at the optima of the updates", "proof of Theorem 1, eqs. (95), (96)")(
         chain=(Sigma_2, "<=", largest_q * Sigma_1, "<=", largest_q * (4 * L * R_L + 2 * Sigma)),
         also=(Relation(optimum_sq, "<=", 2 * optima_change + 2 * surrogate_sq),),
         assumptions=SCHEME,

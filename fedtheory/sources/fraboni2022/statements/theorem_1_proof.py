@@ -32,7 +32,7 @@ where: dict[sp.Symbol, q.Notion] = gradient_lemmas.where | {
     surrogate_sq: q.second_moment_at_surrogate_optimum,
     optima_change: q.change_between_optima,
 }
-claim = Statements(where)
+claim = Statements("fraboni2022", where)
 
 start = theta0_distance**2 / (tilde_eta * K * N)
 eq_86 = -2 * D_x + rho**2 * alpha * tilde_eta * R + rho * beta * tilde_eta * S
@@ -120,9 +120,10 @@ REPAIR = (
 
 CLAIMS = [
     *claim.refuted.step(
-        id="fraboni2022:thm-1.proof-86-90",
-        title="From the progress of an update to a bound on the gap",
-        locator="proof of Theorem 1, eqs. (86)-(90)",
+        "thm-1.proof-86-90",
+        "From the progress of an update to a bound on the gap",
+        "proof of Theorem 1, eqs. (86)-(90)",
+    )(
         chain=(Delta / tilde_eta, "<=", eq_86),
         also=(Relation(2 * Xi_bar, "<=", eq_90),),
         assumptions=ASSUMPTIONS,
@@ -140,9 +141,8 @@ CLAIMS = [
         verdict="proved",
     ),
     *claim.refuted.step(
-        id="fraboni2022:thm-1.proof-86-90.86",
-        title="Lemma 2 with the largest sum of weights",
-        locator="proof of Theorem 1, eq. (86)",
+        "thm-1.proof-86-90.86", "Lemma 2 with the largest sum of weights", "proof of Theorem 1, eq. (86)"
+    )(
         chain=(Delta / tilde_eta, "<=", eq_86),
         assumptions=ASSUMPTIONS,
         printed=_86,
@@ -152,10 +152,7 @@ CLAIMS = [
         rhs=fixed_86,
         verdict="proved",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:thm-1.proof-86-90.87",
-        title="Lemmas 3, 4 and 5 inserted",
-        locator="proof of Theorem 1, eq. (87)",
+    *claim.refuted.step("thm-1.proof-86-90.87", "Lemmas 3, 4 and 5 inserted", "proof of Theorem 1, eq. (87)")(
         chain=(Delta / tilde_eta, "<=", eq_87),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D, small_mix()],
@@ -170,10 +167,7 @@ CLAIMS = [
         note=REPAIR,
         verdict="proved",
     ),
-    claim.proved.step(
-        id="fraboni2022:thm-1.proof-86-90.88",
-        title="The progress adds up",
-        locator="proof of Theorem 1, eq. (88)",
+    claim.proved.step("thm-1.proof-86-90.88", "The progress adds up", "proof of Theorem 1, eq. (88)")(
         chain=(
             K * N * Delta_bar,
             "==",
@@ -188,10 +182,7 @@ CLAIMS = [
             "measured at the virtual iterates, the distances at the server's first and last model."
         ),
     ),
-    *claim.refuted.step(
-        id="fraboni2022:thm-1.proof-86-90.89",
-        title="The mean over the updates",
-        locator="proof of Theorem 1, eq. (89)",
+    *claim.refuted.step("thm-1.proof-86-90.89", "The mean over the updates", "proof of Theorem 1, eq. (89)")(
         chain=(2 * Xi_bar, "<=", eq_89),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D, small_mix()],
@@ -203,10 +194,7 @@ CLAIMS = [
         note=REPAIR,
         verdict="proved",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:thm-1.proof-86-90.90",
-        title="Lemma 6 inserted",
-        locator="proof of Theorem 1, eq. (90)",
+    *claim.refuted.step("thm-1.proof-86-90.90", "Lemma 6 inserted", "proof of Theorem 1, eq. (90)")(
         chain=(2 * Xi_bar, "<=", eq_90),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_D, small_mix(), SMALL_MOVES],

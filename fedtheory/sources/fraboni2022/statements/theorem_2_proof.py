@@ -35,7 +35,7 @@ where: dict[sp.Symbol, q.Notion] = notation.where | {
     gradient_n: q.virtual_gradient_sq,
     missing_n: q.unrepresented_gap,
 }
-claim = Statements(where)
+claim = Statements("fraboni2022", where)
 
 CONVEX = (*SCHEME, a.convex_and_smooth)
 unrepresented = ClientSum(missing * gap)
@@ -53,10 +53,7 @@ _TYPES = (
 )
 
 CLAIMS = [
-    claim.proved.inequality(
-        id="fraboni2022:lemma-7",
-        title="Gradients of the federated and of the surrogate problem",
-        locator="Lemma 7, eq. (99)",
+    claim.proved.inequality("lemma-7", "Gradients of the federated and of the surrogate problem", "Lemma 7, eq. (99)")(
         chain=(deviation_sq, "<=", lemma_7),
         assumptions=CONVEX,
         printed=(
@@ -65,10 +62,7 @@ CLAIMS = [
         ),
         note=f"In expectation at the virtual iterates; the first one, theta^0, is not random.  {_TYPES}",
     ),
-    claim.proved.step(
-        id="fraboni2022:lemma-7.steps",
-        title="Cauchy-Schwarz over the types",
-        locator="proof of Lemma 7, eqs. (100)-(103)",
+    claim.proved.step("lemma-7.steps", "Cauchy-Schwarz over the types", "proof of Lemma 7, eqs. (100)-(103)")(
         chain=(deviation_sq, "<=", cauchy, "<=", lemma_7),
         assumptions=CONVEX,
         printed=(
@@ -78,10 +72,7 @@ CLAIMS = [
         ),
         note=_TYPES,
     ),
-    claim.proved.step(
-        id="fraboni2022:eq-104",
-        title="The gradient in two parts",
-        locator="proof of Theorem 2, eq. (104)",
+    claim.proved.step("eq-104", "The gradient in two parts", "proof of Theorem 2, eq. (104)")(
         chain=(gradient_sq, "<=", split),
         assumptions=SCHEME,
         printed=(
@@ -90,10 +81,7 @@ CLAIMS = [
         ),
         note="In expectation at the virtual iterates.",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:eq-105",
-        title="Lemma 7 inserted",
-        locator="proof of Theorem 2, eq. (105)",
+    *claim.refuted.step("eq-105", "Lemma 7 inserted", "proof of Theorem 2, eq. (105)")(
         lhs=gradient_sq,
         rhs=4 * L * (chi_n / q_n + 1 / q_n**2) * Z_nk + 4 * L * chi_n * biased_n + 4 * L * unrepresented,
         assumptions=CONVEX,
@@ -114,18 +102,16 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.step(
-        id="fraboni2022:eq-105.round",
-        title="The squared gradient of the update's problem",
-        locator="proof of Theorem 2, between (104) and (105)",
+        "eq-105.round", "The squared gradient of the update's problem", "proof of Theorem 2, between (104) and (105)"
+    )(
         chain=(round_gradient_sq, "<=", 2 * L * Z_nk / q_n),
         also=(Relation(ClientSum(qt_in * gap), "==", Z_nk / q_n + biased_n),),
         assumptions=CONVEX,
         note="By co-coercivity of each client's objective; and the gap of Lemma 7 in two parts.",
     ),
     claim.proved.step(
-        id="fraboni2022:eq-105.gradient",
-        title="The squared gradient of the federated problem",
-        locator="proof of Theorem 2, eq. (105), repaired",
+        "eq-105.gradient", "The squared gradient of the federated problem", "proof of Theorem 2, eq. (105), repaired"
+    )(
         lhs=gradient_sq,
         rhs=4 * L * (2 * chi_n + 1) / q_n * Z_nk + 8 * L * chi_n * biased_n + 8 * L * unrepresented,
         assumptions=CONVEX,

@@ -41,10 +41,7 @@ from fedtheory.sources.fraboni2022.statements.theorem_3_proof import (
 GRADIENT_BOUND = ((8 * L * chi + 4 * L) * BOUND + 8 * L * chi * ClientSum(q_i * gap_bar)) / ClientSum(q_i)
 
 CLAIMS = [
-    *claim.refuted.bound(
-        id="fraboni2022:thm-3.loss",
-        title="Theorem 3, the surrogate's loss",
-        locator="Theorem 3, (26)",
+    *claim.refuted.bound("thm-3.loss", "Theorem 3, the surrogate's loss", "Theorem 3, (26)")(
         chain=(surrogate_loss, "<=", BOUND),
         where=RELAXED,
         conditions=[SMALL_STEP],
@@ -65,9 +62,10 @@ CLAIMS = [
         verdict="supported",
     ),
     claim.proved.bound(
-        id="fraboni2022:thm-3.loss.given-weights",
-        title="Theorem 3, the surrogate's loss, for given weights and smooth samples",
-        locator="Theorem 3, (26), from the repaired steps",
+        "thm-3.loss.given-weights",
+        "Theorem 3, the surrogate's loss, for given weights and smooth samples",
+        "Theorem 3, (26), from the repaired steps",
+    )(
         chain=(surrogate_loss, "<=", LOSS_BOUND),
         where=SMOOTH_SAMPLES,
         conditions=CONDITIONS_94,
@@ -75,10 +73,7 @@ CLAIMS = [
         note="With the repaired (94) for (93).",
         corrects="fraboni2022:thm-3.loss",
     ),
-    *claim.refuted.bound(
-        id="fraboni2022:thm-3.gradient",
-        title="Theorem 3, the gradient",
-        locator="Theorem 3, (27)",
+    *claim.refuted.bound("thm-3.gradient", "Theorem 3, the gradient", "Theorem 3, (27)")(
         chain=(gradients, "<=", GRADIENT_BOUND),
         where=RELAXED,
         conditions=[SMALL_STEP, q_i > 0],
@@ -99,9 +94,10 @@ CLAIMS = [
         verdict="supported",
     ),
     claim.proved.bound(
-        id="fraboni2022:thm-3.gradient.given-weights",
-        title="Theorem 3, the gradient, for given weights and smooth samples",
-        locator="Theorem 3, (27), from the repaired steps",
+        "thm-3.gradient.given-weights",
+        "Theorem 3, the gradient, for given weights and smooth samples",
+        "Theorem 3, (27), from the repaired steps",
+    )(
         chain=(gradients, "<=", GRADIENT_FACTOR * LOSS_BOUND + 4 * L * chi * misfit_bar),
         where=SMOOTH_SAMPLES,
         conditions=[*CONDITIONS_94, q_i > 0],
@@ -109,10 +105,7 @@ CLAIMS = [
         note="Lemma 7 for $\\bar{\\mathcal L}$, at every local step, and the bound on its loss.",
         corrects="fraboni2022:thm-3.gradient",
     ),
-    claim.proved.condition(
-        id="fraboni2022:thm-3.condition",
-        title="The relaxed sufficient condition",
-        locator="below Theorem 3",
+    claim.proved.condition("thm-3.condition", "The relaxed sufficient condition", "below Theorem 3")(
         chain=(apart**2, "==", 0),
         also=(Relation(chi, "==", 0),),
         where=RELAXED,
@@ -124,10 +117,7 @@ CLAIMS = [
         note="Then $\\bar{\\mathcal L}$ is a multiple of $\\mathcal L$.  The price is $\\epsilon_W$, linear in W - 1.",
     ),
     *EXAMPLE_2,
-    *claim.refuted.condition(
-        id="fraboni2022:claim.W1",
-        title="Identical data imply a window of one update",
-        locator="below Example 2",
+    *claim.refuted.condition("claim.W1", "Identical data imply a window of one update", "below Example 2")(
         chain=(W, "==", 1),
         also=(Relation(st_jn, "==", r_j),),
         where=RELAXED,
@@ -145,9 +135,8 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.condition(
-        id="fraboni2022:claim.W1.equivalent",
-        title="For a window of one update both conditions are the same",
-        locator="below Example 2",
+        "claim.W1.equivalent", "For a window of one update both conditions are the same", "below Example 2"
+    )(
         chain=(chi_n, "==", chi),
         also=(Relation(WINDOWED, "==", 0),),
         where=RELAXED,
@@ -156,10 +145,7 @@ CLAIMS = [
         printed=r"W=1\Rightarrow\epsilon_W=0,\ \text{the conditions of Corollary 1 and Theorem 3 are equivalent}",
         note="Shares in one update are shares over all; with rounds that wait for all participants.",
     ),
-    claim.proved.condition(
-        id="fraboni2022:cor-2",
-        title="Corollary 2",
-        locator="Corollary 2, (31)",
+    claim.proved.condition("cor-2", "Corollary 2", "Corollary 2, (31)")(
         chain=(falls(2, 1, 1).left, "<=", falls(2, 1, 1).right),
         also=(falls(3, 1, 2), falls(3, 2, 0), falls(1, 0, 0)),
         where=RELAXED,
@@ -177,10 +163,7 @@ CLAIMS = [
             "$W=o(N)$ and $\\tau=o(N)$ follow from $\\max(a,b)<1$."
         ),
     ),
-    *claim.refuted.condition(
-        id="fraboni2022:cor-2.WN",
-        title="A window as long as the run",
-        locator="below Corollary 2",
+    *claim.refuted.condition("cor-2.WN", "A window as long as the run", "below Corollary 2")(
         chain=(end_sq, ">=", start**2),
         where=RELAXED,
         conditions=[start > 0],

@@ -49,9 +49,10 @@ misfit_bar = ClientSum(qt_i * gap_bar)
 
 CLAIMS = [
     claim.proved.step(
-        id="fraboni2022:thm-3.step",
-        title="Change of a client's loss in one local step, with bounded stochastic gradients",
-        locator="(24), at every local step",
+        "thm-3.step",
+        "Change of a client's loss in one local step, with bounded stochastic gradients",
+        "(24), at every local step",
+    )(
         chain=(change, "<=", tilde_eta * rho * B_g**2),
         also=(Relation(-change, "<=", tilde_eta * rho * B_g**2),),
         where=STEPWISE,
@@ -61,10 +62,7 @@ CLAIMS = [
             "By convexity at both ends."
         ),
     ),
-    *claim.refuted.step(
-        id="fraboni2022:thm-3.proof",
-        title="Proof of Theorem 3",
-        locator="(28)-(29)",
+    *claim.refuted.step("thm-3.proof", "Proof of Theorem 3", "(28)-(29)")(
         chain=(surrogate_loss, "<=", Xi_bar + ClientSum(q_i) * WINDOWED),
         also=(Relation(Xi_bar, "==", Z_bar - mean_gap),),
         where=RELAXED,
@@ -90,9 +88,10 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.step(
-        id="fraboni2022:thm-3.gradient.step",
-        title="Lemma 7 for the surrogate problem, inserted",
-        locator="proof of Theorem 3, second part, at every local step",
+        "thm-3.gradient.step",
+        "Lemma 7 for the surrogate problem, inserted",
+        "proof of Theorem 3, second part, at every local step",
+    )(
         chain=(gradient_sq, "<=", GRADIENT_FACTOR * surrogate_nk + 4 * L * chi * misfit_bar),
         where=STEPWISE,
         conditions=[q_i > 0],
@@ -103,9 +102,10 @@ CLAIMS = [
         ),
     ),
     claim.proved.step(
-        id="fraboni2022:thm-3.gradient.update",
-        title="Lemma 7 for the surrogate problem, over the local steps of an update",
-        locator="proof of Theorem 3, second part, before the mean over the updates",
+        "thm-3.gradient.update",
+        "Lemma 7 for the surrogate problem, over the local steps of an update",
+        "proof of Theorem 3, second part, before the mean over the updates",
+    )(
         chain=(gradient_n, "<=", GRADIENT_FACTOR * surrogate_n + 4 * L * chi * misfit_bar),
         where=STEPWISE,
         conditions=[q_i > 0],

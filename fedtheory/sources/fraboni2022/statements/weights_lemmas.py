@@ -40,7 +40,7 @@ where: dict[sp.Symbol, q.Notion] = notation.where | {
     selected_descent: q.selected_descent,
     server_descent: q.server_descent,
 }
-claim = Statements(where)
+claim = Statements("fraboni2022", where)
 
 SAMPLED = (*SCHEME, a.synchronous, a.weight_covariance)
 
@@ -63,10 +63,7 @@ _SAME_PARTICIPANTS = (
 )
 
 CLAIMS = [
-    claim.proved.identity(
-        id="fraboni2022:lemma-1",
-        title="Second moment of a weighted sum",
-        locator="Lemma 1, eqs. (51)-(54)",
+    claim.proved.identity("lemma-1", "Second moment of a weighted sum", "Lemma 1, eqs. (51)-(54)")(
         chain=(selected_sq, "==", square_of_selected),
         also=(Relation(gamma, ">=", 0), Relation(gamma, "<=", beta * q_in)),
         assumptions=SAMPLED,
@@ -82,18 +79,16 @@ CLAIMS = [
         ),
     ),
     claim.proved.identity(
-        id="fraboni2022:lemma-1.schedules",
-        title="Second moment of a weighted sum, for clocks of every kind",
-        locator="Lemma 1, for given update times",
+        "lemma-1.schedules",
+        "Second moment of a weighted sum, for clocks of every kind",
+        "Lemma 1, for given update times",
+    )(
         chain=(selected_sq, "==", square_of_selected),
         also=(Relation(gamma, ">=", 0), Relation(gamma, "<=", beta * q_in)),
         assumptions=(*SCHEME, a.weight_covariance),
         note="With alpha = 0 where no update has two reports, and alpha = 1 otherwise.",
     ),
-    *claim.refuted.inequality(
-        id="fraboni2022:lemma-1.remark",
-        title="A lower bound for the cross terms",
-        locator="Lemma 1, remark, eq. (55)",
+    *claim.refuted.inequality("lemma-1.remark", "A lower bound for the cross terms", "Lemma 1, remark, eq. (55)")(
         chain=(pairs, ">=", mixed - largest_share * mixed, ">=", 0),
         assumptions=SCHEME,
         printed=(
@@ -110,10 +105,7 @@ CLAIMS = [
         note="Jensen bounds the cross terms from above; from below the squares themselves remain.",
         verdict="proved",
     ),
-    *claim.refuted.inequality(
-        id="fraboni2022:lemma-1.remark.alpha",
-        title="The second moment grows with alpha",
-        locator="Lemma 1, remark",
+    *claim.refuted.inequality("lemma-1.remark.alpha", "The second moment grows with alpha", "Lemma 1, remark")(
         chain=(selected_sq, ">=", ClientSum(omega_sq * gradient_sq)),
         assumptions=(*SCHEME, a.weight_covariance),
         printed=rf"\text{{Therefore, }}{_SECOND}\text{{ is linearly proportional to }}\alpha",
@@ -129,10 +121,7 @@ CLAIMS = [
         note="With a slope of either sign.",
         verdict="proved",
     ),
-    *claim.refuted.bound(
-        id="fraboni2022:lemma-2",
-        title="Progress of one update",
-        locator="Lemma 2, eq. (56)",
+    *claim.refuted.bound("lemma-2", "Progress of one update", "Lemma 2, eq. (56)")(
         chain=(Delta, "<=", -2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S),
         assumptions=ASSUMPTIONS,
         printed=(r"\Delta(n)\le-2\tilde\eta D(x,n)+\tilde\eta^2\alpha q^2(n)R(n)+\tilde\eta^2\beta q(n)S(n)"),
@@ -151,18 +140,18 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.bound(
-        id="fraboni2022:lemma-2.given-weights",
-        title="Progress of one update with given weights",
-        locator="Lemma 2, eq. (56), for weights that are not random",
+        "lemma-2.given-weights",
+        "Progress of one update with given weights",
+        "Lemma 2, eq. (56), for weights that are not random",
+    )(
         chain=(Delta, "<=", -2 * tilde_eta * D_x + tilde_eta**2 * alpha * q_n**2 * R + tilde_eta**2 * beta * q_n * S),
         assumptions=(*ASSUMPTIONS, a.given_weights),
         note="As printed.",
         corrects="fraboni2022:lemma-2",
     ),
     *claim.refuted.step(
-        id="fraboni2022:lemma-2.eq-57-58",
-        title="One local step of the virtual iterate",
-        locator="proof of Lemma 2, eqs. (57), (58)",
+        "lemma-2.eq-57-58", "One local step of the virtual iterate", "proof of Lemma 2, eqs. (57), (58)"
+    )(
         chain=(next_distance_sq, "==", distance_sq - 2 * tilde_eta * descent + step_sq),
         assumptions=ASSUMPTIONS,
         printed=(
@@ -178,10 +167,7 @@ CLAIMS = [
         assumptions=(*ASSUMPTIONS, a.somebody_reports),
         verdict="proved",
     ),
-    *claim.refuted.step(
-        id="fraboni2022:lemma-2.eq-59",
-        title="One local step, after Lemma 1",
-        locator="proof of Lemma 2, eq. (59)",
+    *claim.refuted.step("lemma-2.eq-59", "One local step, after Lemma 1", "proof of Lemma 2, eq. (59)")(
         lhs=next_distance_sq,
         relation="==",
         rhs=distance_sq + 2 * tilde_eta * server_descent + tilde_eta**2 * square_of_selected,

@@ -35,20 +35,14 @@ def below_tangent_there(objective: Expr) -> Relation:
 _SQUARED = "Both sides are squared, so that they are rational numbers.  "
 
 CLAIMS = [
-    claim.assumption(
-        id="lecture27:assumption-1",
-        title="Convexity",
-        locator="p. 2, assumption 1)",
+    claim.assumption("assumption-1", "Convexity", "p. 2, assumption 1)")(
         chain=(above_tangent(F_i), ">=", 0),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"F_i(w)\text{ is convex}",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
-    claim.assumption(
-        id="lecture27:assumption-2",
-        title="Lipschitz losses",
-        locator="p. 2, assumption 2)",
+    claim.assumption("assumption-2", "Lipschitz losses", "p. 2, assumption 2)")(
         chain=(change_sq(F_i), "<=", rho**2 * apart_sq),
         place="points",
         assumptions=ASSUMPTIONS,
@@ -59,10 +53,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.assumptions:lipschitz_losses",
     ),
-    claim.assumption(
-        id="lecture27:assumption-3",
-        title="Smoothness",
-        locator="p. 2, assumption 3)",
+    claim.assumption("assumption-3", "Smoothness", "p. 2, assumption 3)")(
         chain=(gradient_change_sq(F_i), "<=", beta**2 * apart_sq),
         place="points",
         assumptions=ASSUMPTIONS,
@@ -73,9 +64,8 @@ CLAIMS = [
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
     claim.proved.inequality(
-        id="lecture27:smooth-property-1",
-        title="Smoothness of a convex function, at the other end",
-        locator="p. 2, property (1)",
+        "smooth-property-1", "Smoothness of a convex function, at the other end", "p. 2, property (1)"
+    )(
         chain=(below_tangent_there(F_i).left, "<=", below_tangent_there(F_i).right),
         also=(below_tangent_there(F),),
         place="points",
@@ -83,10 +73,7 @@ CLAIMS = [
         printed=r"f(w)-f(w')\le\nabla f(w)^T(w-w')-\frac{1}{2\beta}\|\nabla f(w)-\nabla f(w')\|^2",
         note="Checked for f = F_i and for f = F.",
     ),
-    claim.proved.inequality(
-        id="lecture27:smooth-property-2",
-        title="The error of a linear approximation",
-        locator="p. 2, property (2)",
+    claim.proved.inequality("smooth-property-2", "The error of a linear approximation", "p. 2, property (2)")(
         chain=(above_tangent(F_i) ** 2, "<=", (beta / 2 * apart_sq) ** 2),
         also=(
             Relation(above_tangent(F_i), ">=", 0),
@@ -106,10 +93,7 @@ CLAIMS = [
             "Checked for f = F_i and for f = F."
         ),
     ),
-    claim.supported.condition(
-        id="lecture27:inherit",
-        title="F inherits the three properties",
-        locator="p. 2, remark (2)",
+    claim.supported.condition("inherit", "F inherits the three properties", "p. 2, remark (2)")(
         chain=(lambda_min, ">=", 0),
         also=(
             Relation(rho_mean**2, "<=", rho**2),
@@ -122,10 +106,7 @@ CLAIMS = [
         printed=r"F(w)\text{ is convex, }\rho\text{-Lipschitz, }\beta\text{-smooth, due to }F(w)=\sum_iP_iF_i(w)",
         note="F's own constants are at most those of the F_i: its curvatures, and its Lipschitz constant on the ball.",
     ),
-    claim.definition(
-        id="lecture27:divergence",
-        title="Gradient divergence",
-        locator="p. 2",
+    claim.definition("divergence", "Gradient divergence", "p. 2")(
         chain=(norm_sq(Gradient(F_i, w) - Gradient(F, w)), "<=", delta_i**2),
         place="points",
         assumptions=WITH_DIVERGENCE,

@@ -16,10 +16,7 @@ _PROGRESS = r"\omega\eta\left(1-\frac{\beta\eta}2\right)"
 _BEFORE, _AFTER = r"\|v_{[k]}(t)-w^*\|^2", r"\|v_{[k]}(t+1)-w^*\|^2"
 
 CLAIMS = [
-    claim.definition(
-        id="lecture27:theta",
-        title="The gap of the auxiliary sequence",
-        locator="proof of Theorem 2",
+    claim.definition("theta", "The gap of the auxiliary sequence", "proof of Theorem 2")(
         chain=(theta, ">=", 0),
         also=(Relation(at_start(theta - theta_start), "==", 0),),
         place="path",
@@ -33,10 +30,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.quantities:centralised_model",
     ),
-    claim.proved.inequality(
-        id="lecture27:lemma-3",
-        title="Centralised gradient descent does not move away from the optimum",
-        locator="Lemma 3",
+    claim.proved.inequality("lemma-3", "Centralised gradient descent does not move away from the optimum", "Lemma 3")(
         chain=(distance_after_sq, "<=", distance_sq),
         place="path",
         assumptions=ASSUMPTIONS,
@@ -49,10 +43,7 @@ CLAIMS = [
             "The condition is transcribed as eta = beta; the proof uses 1/beta - eta >= 0, so eta <= 1/beta is read."
         ),
     ),
-    claim.supported.step(
-        id="lecture27:lemma-3.proof",
-        title="One step of centralised gradient descent",
-        locator="proof of Lemma 3",
+    claim.supported.step("lemma-3.proof", "One step of centralised gradient descent", "proof of Lemma 3")(
         chain=(distance_after_sq, "<=", distance_sq + eta * (eta - 1 / beta) * norm_sq(gradient)),
         also=(
             Relation(theta, ">", 0),
@@ -79,10 +70,7 @@ CLAIMS = [
             "inequality; under eta <= 1/beta it is the lemma's, which is not strict."
         ),
     ),
-    *claim.refuted.identity(
-        id="lecture27:lemma-3.proof.factor",
-        title="Collecting the squared gradient",
-        locator="proof of Lemma 3, last line",
+    *claim.refuted.identity("lemma-3.proof.factor", "Collecting the squared gradient", "proof of Lemma 3, last line")(
         lhs=-eta / beta * norm_sq(gradient) + eta**2 * norm_sq(gradient),
         relation="==",
         rhs=eta * (1 / beta - eta) * norm_sq(gradient),
@@ -100,10 +88,7 @@ CLAIMS = [
         note="Not positive for eta <= 1/beta, which is what the lemma needs.",
         verdict="proved",
     ),
-    claim.proved.inequality(
-        id="lecture27:lemma-4",
-        title="The reciprocal of the gap grows at every step",
-        locator="Lemma 4",
+    claim.proved.inequality("lemma-4", "The reciprocal of the gap grows at every step", "Lemma 4")(
         chain=(1 / theta_after - 1 / theta, ">=", progress, ">", 0),
         place="path",
         assumptions=ASSUMPTIONS,
@@ -119,9 +104,10 @@ CLAIMS = [
         ),
     ),
     claim.proved.inequality(
-        id="lecture27:lemma-4.distance",
-        title="The distance from the optimum within an interval",
-        locator="Lemma 4, from Lemma 3 and the definition of omega",
+        "lemma-4.distance",
+        "The distance from the optimum within an interval",
+        "Lemma 4, from Lemma 3 and the definition of omega",
+    )(
         chain=(distance_sq, "<=", 1 / omega),
         also=(Relation(distance_after_sq, "<=", 1 / omega),),
         place="path",
@@ -130,9 +116,10 @@ CLAIMS = [
         note="What the proof of Lemma 4 needs of Lemma 3; not printed, as that proof is left out in the notes.",
     ),
     claim.proved.inequality(
-        id="lecture27:lemma-4.descent",
-        title="The loss of the auxiliary sequence does not increase",
-        locator="Lemma 4, remark, without its strictness",
+        "lemma-4.descent",
+        "The loss of the auxiliary sequence does not increase",
+        "Lemma 4, remark, without its strictness",
+    )(
         chain=(Value(F, v_next), "<=", Value(F, v)),
         place="path",
         assumptions=ASSUMPTIONS,
@@ -140,9 +127,8 @@ CLAIMS = [
         note="What the proof of Theorem 2 needs; it holds on runs that reach the optimum as well.",
     ),
     claim.supported.inequality(
-        id="lecture27:lemma-4.consequence",
-        title="The loss of the auxiliary sequence decreases",
-        locator="Lemma 4, remark",
+        "lemma-4.consequence", "The loss of the auxiliary sequence decreases", "Lemma 4, remark"
+    )(
         chain=(Value(F, v_next), "<", Value(F, v)),
         place="path",
         assumptions=ASSUMPTIONS,

@@ -122,4 +122,4 @@ def at_start(value: Expr) -> Expr:
     return sp.Integer(0) ** x * value
 
 
-claim = Statements(NOTATION)
+claim = Statements("lecture27", NOTATION)

@@ -9,10 +9,7 @@ from fedtheory.sources.lecture27.statements.notation import *
 COSTS = {c: ("1/3", 1, 4), b: (0, "5/2", 20)}
 
 CLAIMS = [
-    claim.definition(
-        id="lecture27:setting",
-        title="Workers, losses, optimum",
-        locator="p. 1, system setup",
+    claim.definition("setting", "Workers, losses, optimum", "p. 1, system setup")(
         chain=(Value(F, w), "==", Average(Value(F_i, w))),
         also=(Relation(Value(F, w_star), "<=", Value(F, w)),),
         place="points",
@@ -25,10 +22,7 @@ CLAIMS = [
         note="The mean over clients has the weights D_i / D here and in all claims of this source.",
         implemented_by="fedtheory.federation.problem:Problem",
     ),
-    claim.algorithm(
-        id="lecture27:algorithm.dgd",
-        title="Distributed gradient descent",
-        locator="p. 1",
+    claim.algorithm("algorithm.dgd", "Distributed gradient descent", "p. 1")(
         chain=(norm_sq(w_i_next - (w_i - eta * Gradient(F_i, w_i))), "==", 0),
         also=(
             Relation(norm_sq(w_end - Average(w_i_end)), "==", 0),
@@ -43,10 +37,7 @@ CLAIMS = [
         note="The last relation says that an interval starts from the aggregated model: 0^x is 1 at x = 0, else 0.",
         implemented_by="fedtheory.federation.settings:distributed_gd",
     ),
-    claim.proved.condition(
-        id="lecture27:resource",
-        title="What a run costs",
-        locator="p. 1",
+    claim.proved.condition("resource", "What a run costs", "p. 1")(
         chain=(T * c + K * b, "==", T * c + T / tau * b, "==", T * (c + b / tau)),
         for_all=COSTS,
         assumptions=DISTRIBUTED_GD,
@@ -56,18 +47,12 @@ CLAIMS = [
             "user's choice, which fedtheory.engine.budget keeps to in exact rationals."
         ),
     ),
-    claim.definition(
-        id="lecture27:goal",
-        title="The best use of a budget",
-        locator="p. 1",
+    claim.definition("goal", "The best use of a budget", "p. 1")(
         printed=r"\min_{\tau,T}F(w(T))\quad\text{s.t. }T\left(c+\frac b\tau\right)\le R",
         note="The implementation compares runs with different tau, each as long as the budget allows.",
         implemented_by="fedtheory.engine.budget:compare",
     ),
-    claim.algorithm(
-        id="lecture27:aux-sequence",
-        title="The auxiliary sequence of centralised gradient descent",
-        locator="p. 1",
+    claim.algorithm("aux-sequence", "The auxiliary sequence of centralised gradient descent", "p. 1")(
         chain=(norm_sq(v_next - (v - eta * Gradient(F, v))), "==", 0),
         also=(Relation(at_start(norm_sq(v - w_start)), "==", 0),),
         place="path",

@@ -19,10 +19,7 @@ _CLIENT = r"\|\tilde w_i(t)-v_{[k]}(t)\|"
 _CLIENT_BEFORE = r"\|\tilde w_i(t-1)-v_{[k]}(t-1)\|"
 
 CLAIMS = [
-    claim.definition(
-        id="lecture27:h",
-        title="The drift function h",
-        locator="Theorem 1",
+    claim.definition("h", "The drift function h", "Theorem 1")(
         chain=(h(n), ">=", 0),
         also=(
             Relation(delta * (per_divergence(n + 1) - per_divergence(n)), ">=", 0),
@@ -37,10 +34,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.engine.budget:drift_bounds",
     ),
-    claim.proved.bound(
-        id="lecture27:thm-1",
-        title="Distance of distributed from centralised gradient descent",
-        locator="Theorem 1",
+    claim.proved.bound("thm-1", "Distance of distributed from centralised gradient descent", "Theorem 1")(
         chain=(norm(w_t_next - v_next), "<=", h(x + 1)),
         also=(Relation(norm(w_t - v), "<=", h(x)),),
         place="path",
@@ -54,10 +48,7 @@ CLAIMS = [
             "the end of an interval is its last t + 1."
         ),
     ),
-    claim.proved.bound(
-        id="lecture27:thm-1.loss",
-        title="What the distance costs in the loss",
-        locator="Theorem 1, second part",
+    claim.proved.bound("thm-1.loss", "What the distance costs in the loss", "Theorem 1, second part")(
         chain=(
             Value(F, w_t_next) - Value(F, v_next),
             "<=",
@@ -70,10 +61,7 @@ CLAIMS = [
         assumptions=WITH_DIVERGENCE,
         printed=rf"F(w(t))-F(v_{{[k]}}(t))\le\rho{_APART}\le\rho\,h(t-(k-1)\tau)",
     ),
-    claim.supported.identity(
-        id="lecture27:thm-1.remark-zero",
-        title="With one local step nothing is lost",
-        locator="Theorem 1, remark (1)",
+    claim.supported.identity("thm-1.remark-zero", "With one local step nothing is lost", "Theorem 1, remark (1)")(
         chain=(h(z), "==", 0),
         also=(
             Relation(at_start(norm_sq(w_t_next - v_next)), "==", 0),
@@ -88,10 +76,7 @@ CLAIMS = [
             "0^x is 1 at the first local step, else 0."
         ),
     ),
-    claim.proved.bound(
-        id="lecture27:thm-1.g",
-        title="Distance of one client from centralised gradient descent",
-        locator="proof of Theorem 1",
+    claim.proved.bound("thm-1.g", "Distance of one client from centralised gradient descent", "proof of Theorem 1")(
         chain=(norm_sq(client_apart_next), "<=", g(x + 1) ** 2),
         also=(Relation(norm_sq(client_apart), "<=", g(x) ** 2),),
         place="path",
@@ -105,10 +90,7 @@ CLAIMS = [
             "read up to the end of the interval, before the aggregation resets the client."
         ),
     ),
-    claim.proved.step(
-        id="lecture27:thm-1.g-step",
-        title="One local step of one client",
-        locator="proof of Theorem 1, induction",
+    claim.proved.step("thm-1.g-step", "One local step of one client", "proof of Theorem 1, induction")(
         lhs=norm_sq(client_apart_next) - (1 + eta * beta) ** 2 * norm_sq(client_apart) - (eta * delta_i) ** 2,
         rhs=2 * (1 + eta * beta) * norm(client_apart) * eta * delta_i,
         also=(
@@ -128,10 +110,7 @@ CLAIMS = [
             "sides; the last equation is for any divergence d."
         ),
     ),
-    claim.proved.step(
-        id="lecture27:thm-1.step",
-        title="One local step of the mean",
-        locator="proof of Theorem 1, (*)",
+    claim.proved.step("thm-1.step", "One local step of the mean", "proof of Theorem 1, (*)")(
         lhs=norm(w_t_next - v_next) - norm(w_t - v),
         rhs=eta * Average(norm(Gradient(F_i, w_i) - Gradient(F_i, v))),
         also=(
@@ -154,10 +133,7 @@ CLAIMS = [
             "of delta, and the left side is compared with both of its members."
         ),
     ),
-    claim.proved.identity(
-        id="lecture27:thm-1.sum",
-        title="The geometric sum",
-        locator="proof of Theorem 1, end",
+    claim.proved.identity("thm-1.sum", "The geometric sum", "proof of Theorem 1, end")(
         chain=(eta * d * PastSum(grown), "==", d * per_divergence(x + 1)),
         for_all={d: (1, "5/3")},
         place="round",

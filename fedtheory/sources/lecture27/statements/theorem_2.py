@@ -26,10 +26,7 @@ _FACTORED = (
 )
 
 CLAIMS = [
-    claim.proved.bound(
-        id="lecture27:thm-2",
-        title="Convergence of distributed gradient descent",
-        locator="Theorem 2",
+    claim.proved.bound("thm-2", "Convergence of distributed gradient descent", "Theorem 2")(
         chain=(final_gap, "<=", 1 / (T * rate)),
         assumptions=WITH_DIVERGENCE,
         conditions=[SMALL_STEP, rate > 0],
@@ -43,10 +40,7 @@ CLAIMS = [
             "for which the bound is smallest.  T counts local updates."
         ),
     ),
-    claim.proved.step(
-        id="lecture27:thm-2.interval",
-        title="Progress of one interval, and of all",
-        locator="proof of Theorem 2",
+    claim.proved.step("thm-2.interval", "Progress of one interval, and of all", "proof of Theorem 2")(
         chain=(1 / theta_end - 1 / theta_start, ">=", tau * progress),
         also=(
             Relation(summed_progress, ">=", K * tau * progress),
@@ -60,28 +54,21 @@ CLAIMS = [
             rf"\ge K\tau{_PROGRESS}=T{_PROGRESS}"
         ),
     ),
-    claim.proved.inequality(
-        id="lecture27:thm-2.each-interval",
-        title="Progress of each interval",
-        locator="proof of Theorem 2, first line",
+    claim.proved.inequality("thm-2.each-interval", "Progress of each interval", "proof of Theorem 2, first line")(
         chain=(1 / theta_end - 1 / theta_start, ">=", tau * progress),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="Lemma 4, summed over the local steps of an interval.",
     ),
     claim.proved.inequality(
-        id="lecture27:thm-2.gaps",
-        title="No interval starts below epsilon",
-        locator="proof of Theorem 2, from conditions (3) and (4)",
+        "thm-2.gaps", "No interval starts below epsilon", "proof of Theorem 2, from conditions (3) and (4)"
+    )(
         chain=(theta_start, ">=", epsilon),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="(3) and (4) are about the ends of the intervals and of the run, and within an interval gaps do not grow.",
     ),
-    claim.proved.step(
-        id="lecture27:thm-2.jump",
-        title="What an aggregation loses",
-        locator="proof of Theorem 2",
+    claim.proved.step("thm-2.jump", "What an aggregation loses", "proof of Theorem 2")(
         chain=(
             1 / theta_next_start - 1 / theta_end,
             "==",
@@ -103,18 +90,14 @@ CLAIMS = [
         ),
     ),
     claim.proved.inequality(
-        id="lecture27:thm-2.round",
-        title="One interval and the aggregation after it",
-        locator="proof of Theorem 2, both parts together",
+        "thm-2.round", "One interval and the aggregation after it", "proof of Theorem 2, both parts together"
+    )(
         chain=(1 / theta_next_start - 1 / theta_start, ">=", tau * progress - loss / epsilon**2),
         assumptions=WITH_DIVERGENCE,
         conditions=[SMALL_STEP],
         note="The sum over all intervals telescopes: each starts where the one before it was aggregated.",
     ),
-    claim.proved.step(
-        id="lecture27:thm-2.last",
-        title="The last interval, and the sum of all",
-        locator="proof of Theorem 2, end",
+    claim.proved.step("thm-2.last", "The last interval, and the sum of all", "proof of Theorem 2, end")(
         chain=(
             1 / final_gap,
             ">=",
@@ -141,9 +124,10 @@ CLAIMS = [
         ),
     ),
     claim.supported.bound(
-        id="lecture27:thm-2.explicit",
-        title="A bound without epsilon, on the best aggregated model",
-        locator="consequence of Theorem 2 (Wang et al. 2019)",
+        "thm-2.explicit",
+        "A bound without epsilon, on the best aggregated model",
+        "consequence of Theorem 2 (Wang et al. 2019)",
+    )(
         lhs=best_gap,
         rhs=1 / (2 * eta * phi * T) + sp.sqrt(1 / (4 * eta**2 * phi**2 * T**2) + loss / (eta * phi * tau)) + loss,
         assumptions=WITH_DIVERGENCE,
@@ -157,10 +141,7 @@ CLAIMS = [
             "start, for which the statement is stronger."
         ),
     ),
-    claim.algorithm(
-        id="lecture27:tau-choice",
-        title="Choosing tau as the run goes",
-        locator="the notes' goal (Wang et al. 2019)",
+    claim.algorithm("tau-choice", "Choosing tau as the run goes", "the notes' goal (Wang et al. 2019)")(
         chain=(1 / T, "==", (c * tau + b) / (T * (c + b / tau) * tau)),
         for_all=COSTS,
         assumptions=DISTRIBUTED_GD,

@@ -11,10 +11,7 @@ increment = -s * LocalSum(g_i)
 """A client's change, with the local rate s_L inside."""
 
 CLAIMS = [
-    claim.algorithm(
-        id="liu2022:sgd",
-        title="Mini-batch SGD as workers that average",
-        locator="p. 3",
+    claim.algorithm("sgd", "Mini-batch SGD as workers that average", "p. 3")(
         chain=(norm_sq(xbar_next - (xbar - s * Average(g_i))), "==", 0),
         place="path",
         assumptions=ASSUMPTIONS,
@@ -28,19 +25,13 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.federation.settings:sgd",
     ),
-    claim.supported.cost(
-        id="liu2022:architecture.ps",
-        title="Messages through a parameter server",
-        locator="Parameter server",
+    claim.supported.cost("architecture.ps", "Messages through a parameter server", "Parameter server")(
         chain=(server_load, "==", 2 * N * b),
         assumptions=ASSUMPTIONS,
         printed=r"2Nb,\ \text{linearly increasing w.r.t. }N",
         note="Counted message by message: in one aggregation the server receives N models of b numbers and sends N.",
     ),
-    claim.supported.cost(
-        id="liu2022:architecture.rar",
-        title="Messages around a ring",
-        locator="Ring all-reduce",
+    claim.supported.cost("architecture.rar", "Messages around a ring", "Ring all-reduce")(
         chain=(ring_load, "==", 2 * (N - 1) * b / N),
         assumptions=ASSUMPTIONS,
         printed=r"\text{Ring-All-Reduce (RAR) Architecture (figure only)}",
@@ -49,10 +40,7 @@ CLAIMS = [
             "and counted message by message.  Unlike the parameter server's, it stays below 2b for every N."
         ),
     ),
-    claim.algorithm(
-        id="liu2022:fedavg",
-        title="FedAvg with client sampling",
-        locator="FedAvg",
+    claim.algorithm("fedavg", "FedAvg with client sampling", "FedAvg")(
         chain=(norm_sq(x_i_next - (x_i - s * g_i)), "==", 0),
         place="round",
         assumptions=TWO_SIDED,
@@ -69,9 +57,10 @@ CLAIMS = [
         implemented_by="fedtheory.federation:fedavg",
     ),
     claim.algorithm(
-        id="liu2022:two-sided",
-        title="Generalised FedAvg with two-sided learning rates",
-        locator="G-FedAvg with two-sided learning rates (Yang, Fang, Liu, ICLR 2021)",
+        "two-sided",
+        "Generalised FedAvg with two-sided learning rates",
+        "G-FedAvg with two-sided learning rates (Yang, Fang, Liu, ICLR 2021)",
+    )(
         chain=(norm_sq(y_next - (ybar + server_step * Selected(increment))), "==", 0),
         place="round",
         assumptions=TWO_SIDED,
@@ -87,9 +76,8 @@ CLAIMS = [
         implemented_by="fedtheory.federation.settings:two_sided_fedavg",
     ),
     claim.supported.identity(
-        id="liu2022:two-sided.special-case",
-        title="FedAvg is the case s = 1",
-        locator="G-FedAvg with two-sided learning rates",
+        "two-sided.special-case", "FedAvg is the case s = 1", "G-FedAvg with two-sided learning rates"
+    )(
         chain=(norm_sq(y_next - (ybar + Selected(increment))), "==", 0),
         place="round",
         assumptions=(*TWO_SIDED, a.unit_server_step),

@@ -25,10 +25,7 @@ _ERROR = r"\frac1T\sum_{t=1}^T\mathbb E[\|\nabla f(\bar x^{t-1})\|^2]"
 _START = r"\frac{2L}{\sqrt{NT}}(f(\bar x^0)-f^*)"
 
 CLAIMS = [
-    claim.proved.bound(
-        id="liu2022:cor-2.step",
-        title="Corollary 2, the step size",
-        locator="Corollary 2, first part",
+    claim.proved.bound("cor-2.step", "Corollary 2, the step size", "Corollary 2, first part")(
         chain=(error, "<=", step_bound),
         also=(Relation(theorem_bound.subs(s, TUNED_STEP), "==", step_bound),),
         assumptions=TUNED,
@@ -39,10 +36,7 @@ CLAIMS = [
         ),
         note="The step size is admissible for Theorem 1, $s\\le1/L$, from $T\\ge N$ on; below, nothing is claimed.",
     ),
-    claim.proved.bound(
-        id="liu2022:cor-2.K",
-        title="Corollary 2, the limit on local steps",
-        locator="Corollary 2, second part",
+    claim.proved.bound("cor-2.K", "Corollary 2, the limit on local steps", "Corollary 2, second part")(
         chain=(error, "<=", speedup_bound),
         also=(Relation(step_bound, "<=", speedup_bound),),
         assumptions=TUNED,
@@ -52,10 +46,7 @@ CLAIMS = [
             r"+\frac1{\sqrt{NT}}\sigma^2=O\left(\frac1{\sqrt{NT}}\right)"
         ),
     ),
-    *claim.refuted.rate(
-        id="liu2022:cor-2.speedup",
-        title="Iterations to an accuracy",
-        locator="Corollary 2, margin",
+    *claim.refuted.rate("cor-2.speedup", "Iterations to an accuracy", "Corollary 2, margin")(
         chain=((constant / eps**2) ** 2 / N, "<=", (constant / eps) ** 2 / N),
         for_all={eps: _ACCURACIES},
         assumptions=TUNED,
@@ -82,9 +73,8 @@ CLAIMS = [
         for_all={},
     ),
     claim.asymptotic.rate(
-        id="liu2022:cor-2.speedup.slope",
-        title="The exact error at the step size of the corollary",
-        locator="Corollary 2, along growing T",
+        "cor-2.speedup.slope", "The exact error at the step size of the corollary", "Corollary 2, along growing T"
+    )(
         rate=Rate(
             measured=error,
             order=1 / sp.sqrt(N * T),

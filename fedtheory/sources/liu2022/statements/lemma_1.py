@@ -13,35 +13,27 @@ _SUM = r"\sum_{\tau=t_0+1}^t"
 _DRIFT = r"\mathbb E[\|\bar x^t-x_i^t\|^2]"
 
 CLAIMS = [
-    claim.proved.bound(
-        id="liu2022:lemma-1",
-        title="Lemma 1: client drift",
-        locator="Lemma 1",
+    claim.proved.bound("lemma-1", "Lemma 1: client drift", "Lemma 1")(
         chain=(q.max_drift, "<=", drift_bound),
         assumptions=ASSUMPTIONS,
         printed=rf"{_DRIFT}\le4s^2K^2G^2",
     ),
     claim.proved.bound(
-        id="liu2022:lemma-1.run",
-        title="Lemma 1 with the second moment of the run",
-        locator="Lemma 1, with a constant of the run",
+        "lemma-1.run", "Lemma 1 with the second moment of the run", "Lemma 1, with a constant of the run"
+    )(
         chain=(q.max_drift, "<=", drift_bound.subs(G, G_run)),
         assumptions=ASSUMPTIONS,
         note="The proof uses G at the iterates of the run only.",
     ),
-    claim.proved.bound(
-        id="liu2022:lemma-1.sharp",
-        title="Lemma 1: client drift, for few clients",
-        locator="Lemma 1, sharpened",
+    claim.proved.bound("lemma-1.sharp", "Lemma 1: client drift, for few clients", "Lemma 1, sharpened")(
         chain=(q.max_drift, "<=", (1 - 1 / N) ** 2 * drift_bound),
         assumptions=ASSUMPTIONS,
         note="A client is (1 - 1/N) times as far from the average as from the mean of the others.",
         sharpens="liu2022:lemma-1",
     ),
     claim.proved.bound(
-        id="liu2022:lemma-1.mean",
-        title="Lemma 1 for the mean drift",
-        locator="Lemma 1, sharpened for the mean over clients and steps",
+        "lemma-1.mean", "Lemma 1 for the mean drift", "Lemma 1, sharpened for the mean over clients and steps"
+    )(
         chain=(mean_drift, "<=", s**2 * (K - 1) * (2 * K - 1) * G**2 / 6),
         assumptions=ASSUMPTIONS,
         note=(
@@ -50,28 +42,19 @@ CLAIMS = [
         ),
         sharpens="liu2022:lemma-1",
     ),
-    claim.proved.identity(
-        id="liu2022:eq-5",
-        title="A client's iterate since the last update",
-        locator="proof of Lemma 1, (5)",
+    claim.proved.identity("eq-5", "A client's iterate since the last update", "proof of Lemma 1, (5)")(
         chain=(norm_sq(x_i_next - (ybar - s * PastSum(g_i))), "==", 0),
         place="round",
         assumptions=ASSUMPTIONS,
         printed=rf"x_i^t=\bar y-s{_SUM}g_i^\tau",
     ),
-    claim.proved.identity(
-        id="liu2022:eq-6",
-        title="The average since the last update",
-        locator="proof of Lemma 1, (6)",
+    claim.proved.identity("eq-6", "The average since the last update", "proof of Lemma 1, (6)")(
         chain=(norm_sq(xbar_next - (ybar - s * PastSum(Average(g_i)))), "==", 0),
         place="round",
         assumptions=ASSUMPTIONS,
         printed=rf"\bar x^t={_MEAN}\left(\bar y-s{_SUM}g_i^\tau\right)=\bar y-s{_SUM}{_MEAN}g_i^\tau",
     ),
-    claim.proved.step(
-        id="liu2022:lemma-1.proof",
-        title="Proof of Lemma 1",
-        locator="proof of Lemma 1",
+    claim.proved.step("lemma-1.proof", "Proof of Lemma 1", "proof of Lemma 1")(
         chain=(
             next_drift,
             "==",

@@ -23,10 +23,7 @@ _ERROR = r"\frac1T\sum_{t=0}^{T-1}\mathbb E[\|\nabla f(\bar x^t)\|^2]"
 _WITH_STEP = (a.same_local_work, a.plain_speedup_step)
 
 CLAIMS = [
-    claim.definition(
-        id="liu2022:noniid.bgd",
-        title="Bounded gradient dissimilarity",
-        locator="non-i.i.d. data",
+    claim.definition("noniid.bgd", "Bounded gradient dissimilarity", "non-i.i.d. data")(
         chain=(Average(norm_sq(Gradient(f_i, x) - Gradient(f, x))), "<=", spread**2, "<=", zeta**2),
         place="points",
         assumptions=NON_IID,
@@ -41,9 +38,8 @@ CLAIMS = [
         implemented_by="fedtheory.language.assumptions:bounded_mean_dissimilarity",
     ),
     claim.definition(
-        id="liu2022:noniid.GB",
-        title="(G, B)-bounded gradient dissimilarity",
-        locator="non-i.i.d. data (Karimireddy et al., ICML 2020)",
+        "noniid.GB", "(G, B)-bounded gradient dissimilarity", "non-i.i.d. data (Karimireddy et al., ICML 2020)"
+    )(
         chain=(Average(norm_sq(Gradient(f_i, x))), "<=", growth_0**2),
         also=tuple(
             Relation(Average(norm_sq(Gradient(f_i, x))), "<=", growth**2 + factor**2 * norm_sq(Gradient(f, x)))
@@ -55,10 +51,7 @@ CLAIMS = [
         note="The smallest G on the stated region, for B = 0, 1 and 2.",
         implemented_by="fedtheory.language.quantities:gradient_growth",
     ),
-    *claim.refuted.condition(
-        id="liu2022:noniid.GB.special",
-        title="Which B bounds the dissimilarity",
-        locator="non-i.i.d. data, margin",
+    *claim.refuted.condition("noniid.GB.special", "Which B bounds the dissimilarity", "non-i.i.d. data, margin")(
         chain=(growth_0**2, "==", spread**2),
         assumptions=NON_IID,
         printed=r"1^\circ\text{ if }B=0:\ \text{bounded var. of local grad.}\quad2^\circ\text{ if }G^2=0",
@@ -76,10 +69,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.definition(
-        id="liu2022:noniid.gamma",
-        title="Difference of the optimal values",
-        locator="non-i.i.d. data (Li et al., ICLR 2020)",
+    claim.definition("noniid.gamma", "Difference of the optimal values", "non-i.i.d. data (Li et al., ICLR 2020)")(
         chain=(Gamma, "==", Average(Value(f_i, x_star) - Value(f_i, x_i_star)), ">=", 0),
         place="points",
         assumptions=NON_IID,
@@ -87,10 +77,7 @@ CLAIMS = [
         note="Never negative, and zero exactly where one point minimises all clients' objectives.",
         implemented_by="fedtheory.federation.problem:Problem",
     ),
-    claim.proved.bound(
-        id="liu2022:thm-3",
-        title="Theorem 3",
-        locator="Theorem 3 (Yu et al., ICML 2019, without momentum)",
+    claim.proved.bound("thm-3", "Theorem 3", "Theorem 3 (Yu et al., ICML 2019, without momentum)")(
         lhs=error,
         rhs=2 * gap / (s * T) + L * s * sigma**2 / N + 4 * s**2 * K * G**2 * L**2 + 9 * L**2 * s**2 * K**2 * spread**2,
         assumptions=NON_IID,
@@ -101,19 +88,15 @@ CLAIMS = [
         ),
         note="The sum over t = 0, ..., T-1 is that of Theorem 1.",
     ),
-    claim.proved.bound(
-        id="liu2022:thm-3.drift",
-        title="The drift terms of Theorem 3",
-        locator="Theorem 3, its last two terms",
+    claim.proved.bound("thm-3.drift", "The drift terms of Theorem 3", "Theorem 3, its last two terms")(
         chain=(mean_drift, "<=", 4 * s**2 * K * G**2 + 9 * s**2 * K**2 * spread**2),
         assumptions=NON_IID,
         conditions=[FEW_STEPS],
         note="What Theorem 3 adds to the mean over t before the drift is bounded.",
     ),
     claim.proved.bound(
-        id="liu2022:thm-3.drift.sharp",
-        title="Mean drift with heterogeneous gradients",
-        locator="Theorem 3, its last two terms, sharpened",
+        "thm-3.drift.sharp", "Mean drift with heterogeneous gradients", "Theorem 3, its last two terms, sharpened"
+    )(
         chain=(mean_drift, "<=", sharp_drift),
         assumptions=HETEROGENEOUS,
         conditions=[FEW_STEPS],
@@ -124,9 +107,10 @@ CLAIMS = [
         sharpens="liu2022:thm-3.drift",
     ),
     claim.proved.bound(
-        id="liu2022:thm-3.sharp",
-        title="Theorem 3 with smaller drift terms, and without a second moment",
-        locator="Theorem 3 (Yu et al., ICML 2019, without momentum), sharpened",
+        "thm-3.sharp",
+        "Theorem 3 with smaller drift terms, and without a second moment",
+        "Theorem 3 (Yu et al., ICML 2019, without momentum), sharpened",
+    )(
         chain=(error, "<=", 2 * gap / (s * T) + L * s * sigma**2 / N + L**2 * sharp_drift),
         assumptions=HETEROGENEOUS,
         conditions=[SMALL_STEP, FEW_STEPS],
@@ -136,10 +120,7 @@ CLAIMS = [
         ),
         sharpens="liu2022:thm-3",
     ),
-    claim.asymptotic.rate(
-        id="liu2022:cor-4.K1",
-        title="Corollary 4 with one local step",
-        locator="Corollary 4, first part",
+    claim.asymptotic.rate("cor-4.K1", "Corollary 4 with one local step", "Corollary 4, first part")(
         rate=Rate(error, 1 / sp.sqrt(N * T) + N / T, T, step_size=TUNED, local_steps=sp.S.One),
         assumptions=NON_IID,
         conditions=[T >= 36 * L**2 * N],
@@ -149,18 +130,14 @@ CLAIMS = [
         ),
     ),
     claim.proved.condition(
-        id="liu2022:cor-4.K1.implied",
-        title="Corollary 4 with one local step: the conditions of Theorem 3",
-        locator="Corollary 4, first part",
+        "cor-4.K1.implied", "Corollary 4 with one local step: the conditions of Theorem 3", "Corollary 4, first part"
+    )(
         chain=(6 * L * s, "<=", 1),
         assumptions=_WITH_STEP,
         conditions=[T >= 36 * L**2 * N],
         note="$s=\\sqrt N/\\sqrt T\\le1/(6L)$, which is both conditions of Theorem 3 for K = 1.",
     ),
-    claim.asymptotic.rate(
-        id="liu2022:cor-4.K",
-        title="Corollary 4 with several local steps",
-        locator="Corollary 4, second part",
+    claim.asymptotic.rate("cor-4.K", "Corollary 4 with several local steps", "Corollary 4, second part")(
         rate=Rate(error, 1 / sp.sqrt(N * T), T, step_size=TUNED, local_steps=MOST_LOCAL_STEPS),
         assumptions=NON_IID,
         conditions=[T >= L**2 * N],
@@ -171,9 +148,10 @@ CLAIMS = [
         note="With the largest K, $T^{1/4}/N^{3/4}$ rounded down, and one where that is less than one.",
     ),
     *claim.refuted.condition(
-        id="liu2022:cor-4.K.implied",
-        title="Corollary 4 with several local steps: the conditions of Theorem 3",
-        locator="Corollary 4, second part",
+        "cor-4.K.implied",
+        "Corollary 4 with several local steps: the conditions of Theorem 3",
+        "Corollary 4, second part",
+    )(
         chain=(6 * L * s * K, "<=", 1),
         assumptions=_WITH_STEP,
         conditions=[T >= L**2 * N, K**4 * N**3 <= T],
@@ -188,10 +166,7 @@ CLAIMS = [
         note="$6LsK\\le6L(NT)^{-1/4}$, at most one from $NT\\ge(6L)^4$ on.",
         verdict="proved",
     ),
-    *claim.refuted.rate(
-        id="liu2022:cor-4.rounds",
-        title="Local steps in terms of communication rounds",
-        locator="Corollary 4, margin",
+    *claim.refuted.rate("cor-4.rounds", "Local steps in terms of communication rounds", "Corollary 4, margin")(
         chain=((r / N) ** 4 * N**3, "==", r**4 * (r / N)),
         for_all={r: (1, 2, 3, 4, 8)},
         assumptions=ASSUMPTIONS,
@@ -210,9 +185,10 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.definition(
-        id="liu2022:cross-device",
-        title="Orders of magnitude of cross-device federations",
-        locator="Cross-device federated learning (Kairouz et al.)",
+        "cross-device",
+        "Orders of magnitude of cross-device federations",
+        "Cross-device federated learning (Kairouz et al.)",
+    )(
         printed=(
             r"\text{population }10^6\text{-}10^{10},\ 50\text{-}5000\text{ devices a round},\ "
             r"500\text{-}10000\text{ rounds}"

@@ -99,4 +99,4 @@ mean_drift = q.average_round_drift.symbol
 theorem_bound_by_drift = 2 * descent / (s * T) + L**2 * mean_drift + L * s * sigma**2 / N
 """Theorem 1 before the drift is bounded."""
 
-claim = Statements(NOTATION)
+claim = Statements("liu2022", NOTATION)

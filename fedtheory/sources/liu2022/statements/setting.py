@@ -6,10 +6,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient, Value, 
 from fedtheory.sources.liu2022.statements.notation import *
 
 CLAIMS = [
-    claim.definition(
-        id="liu2022:problem",
-        title="The objective",
-        locator="i.i.d. case",
+    claim.definition("problem", "The objective", "i.i.d. case")(
         chain=(Value(f, x), "==", Average(Value(f_i, x))),
         place="points",
         assumptions=ASSUMPTIONS,
@@ -20,20 +17,14 @@ CLAIMS = [
         note="Exact runs are made on convex quadratics, a part of the nonconvex functions that the print allows.",
         implemented_by="fedtheory.federation.problem:Problem",
     ),
-    claim.assumption(
-        id="liu2022:assumption-smooth",
-        title="Smoothness",
-        locator="i.i.d. case",
+    claim.assumption("assumption-smooth", "Smoothness", "i.i.d. case")(
         chain=(norm_sq(Gradient(f_i, x) - Gradient(f_i, y)), "<=", L**2 * norm_sq(x - y)),
         place="points",
         assumptions=ASSUMPTIONS,
         printed=r"\|\nabla f_i(x)-\nabla f_i(y)\|\le L\|x-y\|,\ \forall x,y",
         implemented_by="fedtheory.language.assumptions:smooth",
     ),
-    claim.assumption(
-        id="liu2022:assumption-variance",
-        title="Bounded variance and second moments",
-        locator="i.i.d. case",
+    claim.assumption("assumption-variance", "Bounded variance and second moments", "i.i.d. case")(
         chain=(Expectation(norm_sq(g_i - Gradient(f_i, x_i))), "<=", sigma**2, "<=", G**2),
         place="step",
         assumptions=ASSUMPTIONS,
@@ -47,10 +38,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.assumptions:bounded_second_moment",
     ),
-    claim.assumption(
-        id="liu2022:assumption-unbiased",
-        title="Unbiased stochastic gradients",
-        locator="i.i.d. case",
+    claim.assumption("assumption-unbiased", "Unbiased stochastic gradients", "i.i.d. case")(
         chain=(norm_sq(Expectation(g_i - Gradient(f_i, x_i))), "==", 0),
         place="round",
         assumptions=ASSUMPTIONS,
@@ -60,10 +48,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.assumptions:unbiased_bounded_variance",
     ),
-    *claim.refuted.algorithm(
-        id="liu2022:prsgd",
-        title="Parallel restarted SGD",
-        locator="Parallel restarted SGD",
+    *claim.refuted.algorithm("prsgd", "Parallel restarted SGD", "Parallel restarted SGD")(
         chain=(restarted, "==", 0),
         assumptions=ALGORITHM + ASSUMPTIONS[-1:],
         printed=(

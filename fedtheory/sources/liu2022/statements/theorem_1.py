@@ -6,10 +6,7 @@ from fedtheory.language.claim import Rate
 from fedtheory.sources.liu2022.statements.notation import *
 
 CLAIMS = [
-    claim.proved.bound(
-        id="liu2022:thm-1",
-        title="Theorem 1",
-        locator="Theorem 1 (Yu et al., AAAI 2019)",
+    claim.proved.bound("thm-1", "Theorem 1", "Theorem 1 (Yu et al., AAAI 2019)")(
         chain=(error, "<=", theorem_bound),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -19,9 +16,8 @@ CLAIMS = [
         ),
     ),
     claim.proved.bound(
-        id="liu2022:thm-1.run",
-        title="Theorem 1 with the second moment of the run",
-        locator="Theorem 1, with a constant of the run",
+        "thm-1.run", "Theorem 1 with the second moment of the run", "Theorem 1, with a constant of the run"
+    )(
         chain=(error, "<=", theorem_bound.subs(G, G_run)),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -30,10 +26,7 @@ CLAIMS = [
             "constant of the run and not of the problem, the bound holds as well and says more."
         ),
     ),
-    claim.asymptotic.rate(
-        id="liu2022:thm-1.rate",
-        title="The first term of Theorem 1",
-        locator="Theorem 1, margin",
+    claim.asymptotic.rate("thm-1.rate", "The first term of Theorem 1", "Theorem 1, margin")(
         rate=Rate(measured=2 * gap / (s * T), order=1 / T, variable=T),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],

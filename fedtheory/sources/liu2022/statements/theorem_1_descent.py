@@ -23,19 +23,13 @@ _MOVE = r"\mathbb E[\|\bar x^t-\bar x^{t-1}\|^2]"
 _NOISE = rf"\left\|{MEAN}(g_i^t-\nabla f_i(x_i^{{t-1}}))\right\|^2"
 
 CLAIMS = [
-    claim.proved.inequality(
-        id="liu2022:eq-1",
-        title="Descent lemma",
-        locator="proof of Theorem 1, (1)",
+    claim.proved.inequality("eq-1", "Descent lemma", "proof of Theorem 1, (1)")(
         chain=(after, "<=", before + Expectation(inner(Gradient(f, xbar), move)) + L / 2 * move_sq),
         place="step",
         assumptions=ASSUMPTIONS,
         printed=(rf"{AFTER}\le{BEFORE}+\mathbb E[\nabla f(\bar x^{{t-1}})^T(\bar x^t-\bar x^{{t-1}})]+\frac L2{_MOVE}"),
     ),
-    claim.proved.identity(
-        id="liu2022:eq-2",
-        title="The step of the average",
-        locator="proof of Theorem 1, (2)",
+    claim.proved.identity("eq-2", "The step of the average", "proof of Theorem 1, (2)")(
         chain=(norm_sq(xbar_next - Average(x_i - s * g_i)), "==", 0),
         also=(Relation(norm_sq(xbar_next - (xbar - s * Average(g_i))), "==", 0),),
         place="path",
@@ -44,10 +38,7 @@ CLAIMS = [
             rf"\bar x^t\triangleq{MEAN}x_i^t={MEAN}(x_i^{{t-1}}-sg_i^t)=\bar x^{{t-1}}-\frac1Ns\sum_{{i=1}}^Ng_i^t"
         ),
     ),
-    *claim.refuted.step(
-        id="liu2022:eq-3",
-        title="The squared step of the average",
-        locator="proof of Theorem 1, (3)",
+    *claim.refuted.step("eq-3", "The squared step of the average", "proof of Theorem 1, (3)")(
         chain=(
             move_sq,
             "==",
@@ -76,9 +67,8 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.inequality(
-        id="liu2022:eq-3.mean-zero-sum",
-        title="Sums of independent zero-mean vectors",
-        locator="proof of Theorem 1, margin of (3)",
+        "eq-3.mean-zero-sum", "Sums of independent zero-mean vectors", "proof of Theorem 1, margin of (3)"
+    )(
         chain=(Expectation(norm_sq(N * Average(noise))), "<=", Expectation(N * Average(norm_sq(noise)))),
         place="step",
         assumptions=ASSUMPTIONS,
@@ -88,10 +78,7 @@ CLAIMS = [
         ),
         note="Checked for the clients' gradient noises; it is an equation there, as for all independent ones.",
     ),
-    claim.proved.identity(
-        id="liu2022:eq-4",
-        title="The cross term",
-        locator="proof of Theorem 1, (4)",
+    claim.proved.identity("eq-4", "The cross term", "proof of Theorem 1, (4)")(
         chain=(Expectation(inner(Gradient(f, xbar), move)), "==", -s / 2 * (gradient_sq + mean_gradient_sq - apart_sq)),
         place="step",
         assumptions=ASSUMPTIONS,
@@ -104,10 +91,7 @@ CLAIMS = [
             "The transcription puts bars over the clients' iterates; they are read as $x_i^{t-1}$."
         ),
     ),
-    *claim.refuted.step(
-        id="liu2022:eq-7",
-        title="Descent before the drift is bounded",
-        locator="proof of Theorem 1, (7)",
+    *claim.refuted.step("eq-7", "Descent before the drift is bounded", "proof of Theorem 1, (7)")(
         chain=(after, "<=", progress + s / 2 * apart_sq + L**2 * s**2 / (2 * N)),
         place="step",
         assumptions=ASSUMPTIONS,
@@ -124,10 +108,7 @@ CLAIMS = [
         note="(3) with its variance and (4), put into (1): the last term is $Ls^2\\sigma^2/(2N)$.",
         verdict="proved",
     ),
-    claim.proved.step(
-        id="liu2022:eq-7.a",
-        title="The gradient's error is the drift",
-        locator="proof of Theorem 1, term (a)",
+    claim.proved.step("eq-7.a", "The gradient's error is the drift", "proof of Theorem 1, term (a)")(
         chain=(
             apart_sq,
             "==",

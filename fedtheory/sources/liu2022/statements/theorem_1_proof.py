@@ -19,10 +19,7 @@ from fedtheory.sources.liu2022.statements.theorem_1_descent import (
 drift_term = 2 * s**3 * K**2 * G**2 * L**2
 
 CLAIMS = [
-    *claim.refuted.step(
-        id="liu2022:eq-8",
-        title="Descent with the drift bounded",
-        locator="proof of Theorem 1, (8)",
+    *claim.refuted.step("eq-8", "Descent with the drift bounded", "proof of Theorem 1, (8)")(
         chain=(after, "<=", before - (s - s**2 * L) / 2 * gradient_sq - s / 2 * gradient_sq + drift_term + noise_term),
         place="step",
         assumptions=ASSUMPTIONS,
@@ -44,9 +41,8 @@ CLAIMS = [
         verdict="proved",
     ),
     *claim.refuted.condition(
-        id="liu2022:eq-8.condition",
-        title="The step size that lets a term be dropped",
-        locator="proof of Theorem 1, after (8)",
+        "eq-8.condition", "The step size that lets a term be dropped", "proof of Theorem 1, after (8)"
+    )(
         chain=(s / 2 * (1 - s * L), ">=", 0),
         assumptions=ALGORITHM + ASSUMPTIONS[-1:],
         conditions=[s <= L / 2],
@@ -59,10 +55,7 @@ CLAIMS = [
         note="$s(1-sL)/2\\ge0$ exactly where $s\\le1/L$, the condition of the theorem.",
         verdict="proved",
     ),
-    *claim.refuted.step(
-        id="liu2022:thm-1.divide",
-        title="Dividing by s/2",
-        locator="proof of Theorem 1, end",
+    *claim.refuted.step("thm-1.divide", "Dividing by s/2", "proof of Theorem 1, end")(
         chain=(gradient_sq, "<=", 2 / s * (before - after) + 4 * s**2 * K**2 * G**2 * L**2 + noise_term),
         place="step",
         assumptions=ASSUMPTIONS,
@@ -77,9 +70,8 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.bound(
-        id="liu2022:thm-1.step",
-        title="One step, before the drift is bounded",
-        locator="proof of Theorem 1, (7) with term (a), divided by s/2",
+        "thm-1.step", "One step, before the drift is bounded", "proof of Theorem 1, (7) with term (a), divided by s/2"
+    )(
         chain=(gradient_sq, "<=", 2 / s * (before - after) + L**2 * drift + L * s * sigma**2 / N),
         place="step",
         assumptions=(*ALGORITHM, a.smooth, a.unbiased_bounded_variance),
@@ -87,28 +79,23 @@ CLAIMS = [
         note="What the proof has before Lemma 1 comes in: no second moment is needed so far.",
     ),
     claim.proved.bound(
-        id="liu2022:thm-1.mean",
-        title="The mean over t, before the drift is bounded",
-        locator="proof of Theorem 1, summed over t before Lemma 1",
+        "thm-1.mean", "The mean over t, before the drift is bounded", "proof of Theorem 1, summed over t before Lemma 1"
+    )(
         chain=(error, "<=", theorem_bound_by_drift),
         assumptions=(*ALGORITHM, a.smooth, a.unbiased_bounded_variance),
         conditions=[SMALL_STEP],
         note="The drift is the mean over clients and steps; any bound on it gives a theorem.",
     ),
     claim.proved.bound(
-        id="liu2022:thm-1.sharp",
-        title="Theorem 1 with a twelfth of the drift term",
-        locator="Theorem 1 (Yu et al., AAAI 2019), sharpened",
+        "thm-1.sharp", "Theorem 1 with a twelfth of the drift term", "Theorem 1 (Yu et al., AAAI 2019), sharpened"
+    )(
         chain=(error, "<=", 2 * gap / (s * T) + L**2 * s**2 * (K - 1) * (2 * K - 1) * G**2 / 6 + L * s * sigma**2 / N),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="At most $K^2/3$ in place of $4K^2$; with one local step the drift term vanishes, as it should.",
         sharpens="liu2022:thm-1",
     ),
-    claim.proved.step(
-        id="liu2022:thm-1.telescope",
-        title="Summing over t",
-        locator="proof of Theorem 1, end",
+    claim.proved.step("thm-1.telescope", "Summing over t", "proof of Theorem 1, end")(
         chain=(error, "<=", theorem_bound.subs(gap, descent), "<=", theorem_bound),
         assumptions=ASSUMPTIONS,
         conditions=[SMALL_STEP],

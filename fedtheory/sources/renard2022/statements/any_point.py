@@ -22,13 +22,14 @@ _POINT: dict[sp.Symbol, Notion] = {
     gap: q.comparator_suboptimality,
     progress: q.total_comparator_progress,
 }
-claim = Statements({**NOTATION, **_POINT})
+claim = Statements("renard2022", {**NOTATION, **_POINT})
 
 CLAIMS = [
     claim.proved.step(
-        id="renard2022:thm-2.1.any-point.step",
-        title="One local step, against any point",
-        locator="Lemma 2.2, (5), sharpened, one step, for any point",
+        "thm-2.1.any-point.step",
+        "One local step, against any point",
+        "Lemma 2.2, (5), sharpened, one step, for any point",
+    )(
         lhs=Expectation(Value(F, xbar_next) - Value(F, v)),
         rhs=noise
         + L * Expectation(Average(client_distance_sq)) / 2
@@ -39,17 +40,19 @@ CLAIMS = [
         note="Nothing in the proof for x* uses that it is a minimiser.",
     ),
     claim.proved.step(
-        id="renard2022:thm-2.1.any-point.steps",
-        title="All local steps, against any point",
-        locator="Theorem 2.1, (4), for any point, before the drift is bounded",
+        "thm-2.1.any-point.steps",
+        "All local steps, against any point",
+        "Theorem 2.1, (4), for any point, before the drift is bounded",
+    )(
         chain=(average_error, "<=", gap + progress / (2 * eta * tau * T) + noise + L * mean_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[LONG_STEP],
     ),
     claim.proved.bound(
-        id="renard2022:thm-2.1.any-point",
-        title="Convergence of FedAvg on convex functions, against any point",
-        locator="Theorem 2.1, (4), sharpened, for any point",
+        "thm-2.1.any-point",
+        "Convergence of FedAvg on convex functions, against any point",
+        "Theorem 2.1, (4), sharpened, for any point",
+    )(
         chain=(average_error, "<=", gap + start_term + noise + L * mean_drift_bound / 2),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[LONG_STEP],

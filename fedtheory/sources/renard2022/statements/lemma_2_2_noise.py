@@ -30,10 +30,7 @@ _BEFORE = r"\mathbb E\|\bar x^{(t,k)}-x^*\|^2"
 _AFTER = r"\mathbb E\|\bar x^{(t,k+1)}-x^*\|^2"
 
 CLAIMS = [
-    *claim.refuted.identity(
-        id="renard2022:eq-9",
-        title="True gradient and deviation",
-        locator="(9)",
+    *claim.refuted.identity("eq-9", "True gradient and deviation", "(9)")(
         chain=(inner(g_i, one), "==", inner(g_i, one) + (Value(F_i, x_i) - inner(g_i, one))),
         place="path",
         assumptions=(*SETTING, one_dimension),
@@ -51,10 +48,7 @@ CLAIMS = [
         note="With both gradients in place, and the deviation of mean zero by assumption 6.",
         verdict="proved",
     ),
-    claim.proved.identity(
-        id="renard2022:lemma-2.2.proof.polarize",
-        title="The step as a difference of squares",
-        locator="proof of Lemma 2.2",
+    claim.proved.identity("lemma-2.2.proof.polarize", "The step as a difference of squares", "proof of Lemma 2.2")(
         chain=(
             Average(inner(g_i, xbar_next - x_star)),
             "==",
@@ -70,10 +64,7 @@ CLAIMS = [
             rf"=\frac{{1}}{{2\eta}}\left(\|\bar x^{{(t,k)}}-x^*\|^2-{MOVE}-\|\bar x^{{(t,k+1)}}-x^*\|^2\right)"
         ),
     ),
-    *claim.refuted.step(
-        id="renard2022:lemma-2.2.proof.regroup",
-        title="Regrouping the square terms",
-        locator="proof of Lemma 2.2",
+    *claim.refuted.step("lemma-2.2.proof.regroup", "Regrouping the square terms", "proof of Lemma 2.2")(
         lhs=Expectation(to_optimum_sq) / (2 * eta) - Expectation(move_sq) / (2 * eta) + L * Expectation(move_sq),
         relation="==",
         rhs=(1 / (2 * eta) + L) * Expectation(to_optimum_sq) - Expectation(move_sq) / (2 * eta),
@@ -101,10 +92,7 @@ CLAIMS = [
         note="Here eta <= 1/(4L) is used: it makes 1/(2 eta) - L at least 1/(4 eta).",
         verdict="proved",
     ),
-    *claim.refuted.step(
-        id="renard2022:lemma-2.2.proof.drop",
-        title="Removing one term",
-        locator="proof of Lemma 2.2",
+    *claim.refuted.step("lemma-2.2.proof.drop", "Removing one term", "proof of Lemma 2.2")(
         lhs=Expectation(gap),
         rhs=Expectation(noise_at_optimum)
         + L * Expectation(Average(client_distance_sq))
@@ -125,10 +113,7 @@ CLAIMS = [
         - Expectation(move_sq) / (4 * eta),
         verdict="proved",
     ),
-    claim.proved.identity(
-        id="renard2022:lemma-2.2.proof.unbiased",
-        title="The noise does not see the past",
-        locator="proof of Lemma 2.2",
+    claim.proved.identity("lemma-2.2.proof.unbiased", "The noise does not see the past", "proof of Lemma 2.2")(
         chain=(Expectation(noise_at_optimum), "==", Expectation(noise_at_move)),
         place="step",
         assumptions=NOISE_ASSUMPTIONS,
@@ -137,10 +122,7 @@ CLAIMS = [
             r"\bar x^{(t,k+1)}-\bar x^{(t,k)}\rangle\right]"
         ),
     ),
-    *claim.refuted.step(
-        id="renard2022:lemma-2.2.proof.young",
-        title="Young's inequality for the noise",
-        locator="proof of Lemma 2.2",
+    *claim.refuted.step("lemma-2.2.proof.young", "Young's inequality for the noise", "proof of Lemma 2.2")(
         chain=(
             Expectation(noise_at_move),
             "<=",
@@ -175,19 +157,13 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.proved.bound(
-        id="renard2022:lemma-2.2.proof.variance",
-        title="The noise term is bounded by the variance",
-        locator="proof of Lemma 2.2",
+    claim.proved.bound("lemma-2.2.proof.variance", "The noise term is bounded by the variance", "proof of Lemma 2.2")(
         chain=(Expectation(noise_at_optimum), "<=", eta * sigma**2 / M + Expectation(move_sq) / (4 * eta)),
         place="step",
         assumptions=NOISE_ASSUMPTIONS,
         printed=rf"\mathbb E\left[{_NOISE}\right]\le\frac{{\eta\sigma^2}}{{M}}+\frac{{1}}{{4\eta}}\mathbb E{MOVE}",
     ),
-    *claim.refuted.step(
-        id="renard2022:lemma-2.2.proof.last",
-        title="The last display of the proof",
-        locator="proof of Lemma 2.2, last display",
+    *claim.refuted.step("lemma-2.2.proof.last", "The last display of the proof", "proof of Lemma 2.2, last display")(
         lhs=Expectation(gap),
         rhs=eta * sigma**2 / M
         + Expectation(move_sq) / (4 * eta)

@@ -15,19 +15,13 @@ MOVE = r"\|\bar x^{(t,k+1)}-\bar x^{(t,k)}\|^2"
 """`gap` and `move_sq` as printed."""
 
 CLAIMS = [
-    claim.proved.identity(
-        id="renard2022:eq-8",
-        title="The gap, client by client",
-        locator="(8)",
+    claim.proved.identity("eq-8", "The gap, client by client", "(8)")(
         chain=(gap, "==", Average(Value(F_i, xbar_next) - Value(F, x_star))),
         place="path",
         assumptions=SETTING,
         printed=rf"{GAP}=\frac1M\sum_{{i=1}}^M\left(F_i(\bar x^{{(t,k+1)}})-F(x^*)\right)",
     ),
-    claim.proved.inequality(
-        id="renard2022:lemma-2.2.proof.smooth",
-        title="Smoothness at the next average",
-        locator="proof of Lemma 2.2",
+    claim.proved.inequality("lemma-2.2.proof.smooth", "Smoothness at the next average", "proof of Lemma 2.2")(
         lhs=Value(F_i, xbar_next),
         rhs=Value(F_i, x) + inner(Gradient(F_i, x), xbar_next - x) + L / 2 * norm_sq(xbar_next - x),
         place="path",
@@ -38,9 +32,8 @@ CLAIMS = [
         ),
     ),
     claim.proved.inequality(
-        id="renard2022:lemma-2.2.proof.to-optimum",
-        title="From the client's iterate to the optimum",
-        locator="proof of Lemma 2.2",
+        "lemma-2.2.proof.to-optimum", "From the client's iterate to the optimum", "proof of Lemma 2.2"
+    )(
         lhs=Value(F_i, xbar_next),
         rhs=Value(F_i, x_star) + inner(true_gradient, xbar_next - x_star) + L / 2 * norm_sq(xbar_next - x_i),
         place="path",
@@ -51,10 +44,7 @@ CLAIMS = [
         ),
         note="True, although it cites Observation 2.1, which is printed the wrong way round.",
     ),
-    *claim.refuted.step(
-        id="renard2022:lemma-2.2.proof.triangle",
-        title="Splitting the distance to the client",
-        locator="proof of Lemma 2.2",
+    *claim.refuted.step("lemma-2.2.proof.triangle", "Splitting the distance to the client", "proof of Lemma 2.2")(
         chain=(
             L / 2 * norm_sq(xbar_next - x_i),
             "<=",
@@ -75,10 +65,7 @@ CLAIMS = [
         note="From |a + b|^2 <= 2|a|^2 + 2|b|^2: the chain's ends stand, its middle does not.",
         verdict="proved",
     ),
-    claim.proved.inequality(
-        id="renard2022:lemma-2.2.proof.heart",
-        title="The gap after one local step",
-        locator="proof of Lemma 2.2",
+    claim.proved.inequality("lemma-2.2.proof.heart", "The gap after one local step", "proof of Lemma 2.2")(
         lhs=gap,
         rhs=Average(inner(true_gradient, xbar_next - x_star)) + L * move_sq + L * Average(client_distance_sq),
         place="path",

@@ -79,4 +79,4 @@ NOISE_ASSUMPTIONS = (*SETTING, a.unbiased_bounded_variance)
 
 SMALL_STEP = eta <= 1 / (4 * L)
 
-claim = Statements(NOTATION)
+claim = Statements("renard2022", NOTATION)

@@ -16,10 +16,7 @@ def tangent(at: Expr, to: Expr) -> Expr:
 
 
 CLAIMS = [
-    claim.definition(
-        id="renard2022:property-2.1",
-        title="Convexity",
-        locator="Property 2.1",
+    claim.definition("property-2.1", "Convexity", "Property 2.1")(
         chain=(Value(F_i, lam * x + (1 - lam) * y), "<=", lam * Value(F_i, x) + (1 - lam) * Value(F_i, y)),
         for_all={lam: (0, "1/3", "1/2", 1)},
         place="points",
@@ -27,20 +24,14 @@ CLAIMS = [
         printed=r"f(\lambda x+(1-\lambda)y)\le\lambda f(x)+(1-\lambda)f(y)",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
-    claim.proved.inequality(
-        id="renard2022:property-2.2",
-        title="First-order characterisation of convexity",
-        locator="Property 2.2",
+    claim.proved.inequality("property-2.2", "First-order characterisation of convexity", "Property 2.2")(
         chain=(Value(F_i, y), ">=", tangent(x, y)),
         place="points",
         assumptions=_CONVEX,
         printed=r"f\text{ is convex}\iff f(y)\ge f(x)+\langle\nabla f(x),\ y-x\rangle\quad\forall x,y",
         note="Encoded from left to right: every objective here is convex, so that the converse cannot be tried.",
     ),
-    *claim.refuted.inequality(
-        id="renard2022:observation-2.1",
-        title="Hyperplanes parallel to a tangent",
-        locator="Observation 2.1",
+    *claim.refuted.inequality("observation-2.1", "Hyperplanes parallel to a tangent", "Observation 2.1")(
         chain=(tangent(x, y), ">=", Value(F_i, z) + inner(Gradient(F_i, x), y - z)),
         place="points",
         assumptions=_CONVEX,
@@ -52,19 +43,13 @@ CLAIMS = [
         verdict="proved",
         relation="<=",
     ),
-    claim.proved.inequality(
-        id="renard2022:property-2.3",
-        title="Smoothness",
-        locator="Property 2.3",
+    claim.proved.inequality("property-2.3", "Smoothness", "Property 2.3")(
         chain=(Value(F_i, y), "<=", tangent(x, y) + L / 2 * norm_sq(y - x)),
         place="points",
         assumptions=_CONVEX,
         printed=r"f(y)\le f(x)+\langle\nabla f(x),\ y-x\rangle+\frac L2\|y-x\|^2",
     ),
-    *claim.refuted.identity(
-        id="renard2022:property-2.4",
-        title="Polarisation identity",
-        locator="Property 2.4",
+    *claim.refuted.identity("property-2.4", "Polarisation identity", "Property 2.4")(
         chain=(
             inner(x, y),
             "==",
@@ -87,26 +72,17 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.proved.inequality(
-        id="renard2022:property-2.5",
-        title="Young's inequality",
-        locator="Property 2.5",
+    claim.proved.inequality("property-2.5", "Young's inequality", "Property 2.5")(
         chain=(inner(x, y), "<=", lam**2 / 2 * norm_sq(x) + norm_sq(y) / (2 * lam**2)),
         for_all={lam: ("1/3", 1, 2)},
         place="points",
         printed=r"\langle a,b\rangle\le\frac{\lambda^2}{2}\|a\|^2+\frac{1}{2\lambda^2}\|b\|^2,\ \lambda\in\mathbb R^+",
     ),
-    claim.definition(
-        id="renard2022:toy-problem",
-        title="Single-layer linear network with squared loss",
-        locator="section 3.1",
+    claim.definition("toy-problem", "Single-layer linear network with squared loss", "section 3.1")(
         printed=(r"\hat y(x,(w))=w^Tx,\qquad L_D(w)=\frac{1}{|D|}\sum_{x_i,y_i}^{D}\left(\hat y(x_i,(w))-y_i\right)^2"),
         implemented_by="fedtheory.federation.problem:least_squares",
     ),
-    claim.supported.condition(
-        id="renard2022:toy-problem.class",
-        title="The toy loss is convex and smooth",
-        locator="section 3.1",
+    claim.supported.condition("toy-problem.class", "The toy loss is convex and smooth", "section 3.1")(
         chain=(lambda_min, ">=", 0),
         also=(Relation(Value(F, y), "<=", Value(F, x) + inner(Gradient(F, x), y - x) + L / 2 * norm_sq(y - x)),),
         place="points",

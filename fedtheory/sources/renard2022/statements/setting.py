@@ -10,20 +10,14 @@ from fedtheory.sources.renard2022.statements.notation import *
 from fedtheory.sources.renard2022.statements.theorem import TUNED_STEP, tuned_constant
 
 CLAIMS = [
-    claim.definition(
-        id="renard2022:problem",
-        title="The federated objective",
-        locator="assumptions, item 3",
+    claim.definition("problem", "The federated objective", "assumptions, item 3")(
         chain=(Value(F, x), "==", Average(Value(F_i, x))),
         place="points",
         assumptions=SETTING,
         printed=r"F(x)=\frac1M\sum_{i=1}^M F_i(x)",
         implemented_by="fedtheory.federation.problem:Problem",
     ),
-    claim.algorithm(
-        id="renard2022:algorithm-1",
-        title="Federated averaging",
-        locator="Algorithm 1",
+    claim.algorithm("algorithm-1", "Federated averaging", "Algorithm 1")(
         chain=(norm_sq(x_i_next - (x_i - eta * g_i)), "==", 0),
         place="path",
         assumptions=SETTING,
@@ -40,47 +34,29 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.federation:fedavg",
     ),
-    claim.assumption(
-        id="renard2022:assumption-1",
-        title="Local steps",
-        locator="section 2.1, item 1",
+    claim.assumption("assumption-1", "Local steps", "section 2.1, item 1")(
         printed=r"x_i^{(t,k+1)}\leftarrow x_i^{(t,k)}-\eta\, g_i(x_i^{(t,k)}),\ k\in[0,\tau],\ \eta\text{ constant}",
         implemented_by="fedtheory.language.assumptions:same_local_work",
     ),
-    claim.assumption(
-        id="renard2022:assumption-2",
-        title="Server step",
-        locator="section 2.1, item 2",
+    claim.assumption("assumption-2", "Server step", "section 2.1, item 2")(
         printed=r"x^{(t+1)}\leftarrow x^{(t)}+\Delta^{(t)}",
         implemented_by="fedtheory.language.assumptions:unit_server_step",
     ),
-    claim.assumption(
-        id="renard2022:assumption-3",
-        title="Uniform shares",
-        locator="section 2.1, item 3",
+    claim.assumption("assumption-3", "Uniform shares", "section 2.1, item 3")(
         printed=r"F(x)=\frac1M\sum_{i=1}^M F_i(x),\quad i\in\{0,1,\dots,M\}",
         note="The labels 0, ..., M would be M + 1 clients; the sum over i = 1, ..., M is what is meant.",
         implemented_by="fedtheory.language.assumptions:uniform_shares",
     ),
-    claim.assumption(
-        id="renard2022:assumption-4",
-        title="Full participation",
-        locator="section 2.1, item 4",
+    claim.assumption("assumption-4", "Full participation", "section 2.1, item 4")(
         printed=r"\text{each client takes part in every round}",
         implemented_by="fedtheory.language.assumptions:full_participation",
     ),
-    claim.assumption(
-        id="renard2022:assumption-5",
-        title="Convexity and smoothness",
-        locator="section 2.1, item 5",
+    claim.assumption("assumption-5", "Convexity and smoothness", "section 2.1, item 5")(
         printed=r"\text{each }F_i\text{ is convex and }L\text{-smooth}",
         note="L is the largest eigenvalue of the clients' Hessians: the smallest constant that works.",
         implemented_by="fedtheory.language.assumptions:convex_and_smooth",
     ),
-    claim.assumption(
-        id="renard2022:assumption-6",
-        title="Unbiased gradients of bounded variance",
-        locator="section 2.1, (1)-(2)",
+    claim.assumption("assumption-6", "Unbiased gradients of bounded variance", "section 2.1, (1)-(2)")(
         printed=(
             r"\mathbb E[g_i(x_i^{(t,k)})\mid x_i^{(t,k)}]=\nabla F_i(x_i^{(t,j)}),\quad "
             r"\mathbb E[\|g_i(x_i^{(t,k)})-\nabla F_i(x_i^{(t,j)})\|^2\mid x_i^{(t,k)}]\le\sigma^2"
@@ -91,10 +67,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.assumptions:unbiased_bounded_variance",
     ),
-    claim.assumption(
-        id="renard2022:assumption-7",
-        title="Bounded gradient dissimilarity",
-        locator="section 2.1, (3)",
+    claim.assumption("assumption-7", "Bounded gradient dissimilarity", "section 2.1, (3)")(
         printed=r"\max_i\sum_x\|\nabla F_i(x)-\nabla F(x)\|\le\zeta",
         note=(
             "As transcribed there is a sum over x; a supremum must stand there, and is read.  For quadratics with "
@@ -102,20 +75,14 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.language.assumptions:bounded_dissimilarity",
     ),
-    claim.definition(
-        id="renard2022:notation-2.1",
-        title="Shadow sequence",
-        locator="Notation 2.1",
+    claim.definition("notation-2.1", "Shadow sequence", "Notation 2.1")(
         chain=(Expectation(norm_sq(xbar - Average(x_i))), "==", 0),
         place="step",
         assumptions=SETTING,
         printed=r"\bar x^{(t,k)}=\frac1M\sum_{i=1}^M x_i^{(t,k)}",
         implemented_by="fedtheory.language.quantities:average_iterate",
     ),
-    *claim.refuted.rate(
-        id="renard2022:goal-rate",
-        title="The form of the result",
-        locator="before Theorem 2.1",
+    *claim.refuted.rate("goal-rate", "The form of the result", "before Theorem 2.1")(
         rate=Rate(measured=average_error, order=1 / (tau * T), variable=T),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -131,9 +98,10 @@ CLAIMS = [
         verdict="asymptotic",
     ),
     claim.asymptotic.rate(
-        id="renard2022:goal-rate.tuned",
-        title="The error itself, with a step size that shrinks with the horizon",
-        locator="before Theorem 2.1, repaired",
+        "goal-rate.tuned",
+        "The error itself, with a step size that shrinks with the horizon",
+        "before Theorem 2.1, repaired",
+    )(
         rate=Rate(average_error, 1 / sp.sqrt(T), T, step_size=TUNED_STEP, constant=tuned_constant),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],

@@ -16,9 +16,10 @@ LONG_STEP, LONGEST_STEP = eta <= 1 / L, eta <= 2 / L
 
 CLAIMS = [
     claim.proved.bound(
-        id="renard2022:lemma-2.3.growing",
-        title="Bounded client drift, with a weight that grows over the round",
-        locator="Lemma 2.3, (6), sharpened again",
+        "lemma-2.3.growing",
+        "Bounded client drift, with a weight that grows over the round",
+        "Lemma 2.3, (6), sharpened again",
+    )(
         chain=(drift, "<=", (1 - 1 / M) ** 2 * (6 * tau**2 * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2)),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[LONGEST_STEP],
@@ -26,9 +27,10 @@ CLAIMS = [
         sharpens="renard2022:lemma-2.3",
     ),
     claim.proved.bound(
-        id="renard2022:lemma-2.3.mean.growing",
-        title="Mean client drift, with a weight that grows over the round",
-        locator="Lemma 2.3, (6), sharpened again for the mean over clients and steps",
+        "lemma-2.3.mean.growing",
+        "Mean client drift, with a weight that grows over the round",
+        "Lemma 2.3, (6), sharpened again for the mean over clients and steps",
+    )(
         chain=(mean_drift, "<=", mean_drift_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[LONGEST_STEP],
@@ -39,9 +41,10 @@ CLAIMS = [
         sharpens="renard2022:lemma-2.3",
     ),
     claim.proved.step(
-        id="renard2022:lemma-2.2.halved.step",
-        title="One local step, with half of the drift and almost half of the noise",
-        locator="Lemma 2.2, (5), sharpened, one step",
+        "lemma-2.2.halved.step",
+        "One local step, with half of the drift and almost half of the noise",
+        "Lemma 2.2, (5), sharpened, one step",
+    )(
         lhs=Expectation(gap),
         rhs=noise
         + L * Expectation(Average(client_distance_sq)) / 2
@@ -52,26 +55,29 @@ CLAIMS = [
         note="Nothing is lost but the gaps of convexity and smoothness, and the mean gradient.",
     ),
     claim.proved.bound(
-        id="renard2022:lemma-2.2.halved",
-        title="Progress of one round, with half of the drift and almost half of the noise",
-        locator="Lemma 2.2, (5), sharpened",
+        "lemma-2.2.halved",
+        "Progress of one round, with half of the drift and almost half of the noise",
+        "Lemma 2.2, (5), sharpened",
+    )(
         chain=(round_error, "<=", round_progress + noise + L * round_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[LONG_STEP],
         sharpens="renard2022:lemma-2.2",
     ),
     claim.proved.step(
-        id="renard2022:thm-2.1.halved.steps",
-        title="Averaging the sharpened Lemma 2.2 over the rounds",
-        locator="Theorem 2.1, (4), sharpened again, before the drift is bounded",
+        "thm-2.1.halved.steps",
+        "Averaging the sharpened Lemma 2.2 over the rounds",
+        "Theorem 2.1, (4), sharpened again, before the drift is bounded",
+    )(
         chain=(average_error, "<=", total_progress + noise + L * mean_drift / 2),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[LONG_STEP],
     ),
     claim.proved.bound(
-        id="renard2022:thm-2.1.halved",
-        title="Convergence of FedAvg on convex functions, with half of the drift and almost half of the noise",
-        locator="Theorem 2.1, (4), sharpened again",
+        "thm-2.1.halved",
+        "Convergence of FedAvg on convex functions, with half of the drift and almost half of the noise",
+        "Theorem 2.1, (4), sharpened again",
+    )(
         chain=(average_error, "<=", start_term + noise + L * mean_drift_bound / 2),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[LONG_STEP],

@@ -32,19 +32,13 @@ _DRIFT_SUM = (
 _PROGRESS = r"\|\bar x^{(t,0)}-x^*\|^2-\mathbb E\left[\|\bar x^{(t,\tau)}-x^*\|^2\mid\mathcal F^{(t,0)}\right]"
 
 CLAIMS = [
-    claim.proved.bound(
-        id="renard2022:thm-2.1",
-        title="Convergence of FedAvg on convex functions",
-        locator="Theorem 2.1, (4)",
+    claim.proved.bound("thm-2.1", "Convergence of FedAvg on convex functions", "Theorem 2.1, (4)")(
         chain=(average_error, "<=", theorem_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=rf"{_AVERAGE}\le{_TOTAL},\qquad D=\|x^{{(0)}}-x^*\|",
     ),
-    *claim.refuted.rate(
-        id="renard2022:thm-2.1.rate",
-        title="The bound is O(1/(tau T))",
-        locator="Theorem 2.1, (4), second line",
+    *claim.refuted.rate("thm-2.1.rate", "The bound is O(1/(tau T))", "Theorem 2.1, (4), second line")(
         rate=Rate(measured=theorem_bound, order=1 / (tau * T), variable=T),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -57,19 +51,15 @@ CLAIMS = [
         verdict="asymptotic",
     ),
     claim.asymptotic.rate(
-        id="renard2022:thm-2.1.rate.tuned",
-        title="The bound, with a step size that shrinks with the horizon",
-        locator="Theorem 2.1, (4), repaired",
+        "thm-2.1.rate.tuned", "The bound, with a step size that shrinks with the horizon", "Theorem 2.1, (4), repaired"
+    )(
         rate=Rate(theorem_bound, 1 / sp.sqrt(T), T, step_size=TUNED_STEP, constant=tuned_constant),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         note="The constant is the bound's value at T = 1: no term decays more slowly than 1/sqrt(T).",
         corrects="renard2022:thm-2.1.rate",
     ),
-    *claim.refuted.bound(
-        id="renard2022:lemma-2.2",
-        title="Progress of one round",
-        locator="Lemma 2.2, (5)",
+    *claim.refuted.bound("lemma-2.2", "Progress of one round", "Lemma 2.2, (5)")(
         chain=(round_error, "<=", round_progress + noise_term + round_drift),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -88,10 +78,7 @@ CLAIMS = [
         note="This is what the proof's inequalities give once their slips are mended, and what Theorem 2.1 needs.",
         verdict="proved",
     ),
-    claim.proved.bound(
-        id="renard2022:lemma-2.3",
-        title="Bounded client drift",
-        locator="Lemma 2.3, (6)",
+    claim.proved.bound("lemma-2.3", "Bounded client drift", "Lemma 2.3, (6)")(
         chain=(drift, "<=", drift_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -101,10 +88,7 @@ CLAIMS = [
         ),
         note="Stated without proof.  The left side is the largest over all rounds, local steps and clients.",
     ),
-    claim.proved.bound(
-        id="renard2022:lemma-2.3.sharp",
-        title="Bounded client drift, with smaller constants",
-        locator="Lemma 2.3, (6), sharpened",
+    claim.proved.bound("lemma-2.3.sharp", "Bounded client drift, with smaller constants", "Lemma 2.3, (6), sharpened")(
         chain=(drift, "<=", (1 - 1 / M) ** 2 * (8 * tau * (tau + 1) * eta**2 * zeta**2 + 4 * tau * eta**2 * sigma**2)),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[eta <= 2 / L],
@@ -112,9 +96,8 @@ CLAIMS = [
         sharpens="renard2022:lemma-2.3",
     ),
     claim.proved.bound(
-        id="renard2022:lemma-2.3.quiet",
-        title="Bounded client drift without noise",
-        locator="Lemma 2.3, (6), sharpened for full gradients",
+        "lemma-2.3.quiet", "Bounded client drift without noise", "Lemma 2.3, (6), sharpened for full gradients"
+    )(
         chain=(drift, "<=", 4 * (1 - 1 / M) ** 2 * tau**2 * eta**2 * zeta**2),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
         conditions=[eta <= 2 / L],
@@ -125,9 +108,8 @@ CLAIMS = [
         sharpens="renard2022:lemma-2.3",
     ),
     claim.proved.bound(
-        id="renard2022:lemma-2.3.mean",
-        title="Mean client drift",
-        locator="Lemma 2.3, (6), sharpened for the mean over clients and steps",
+        "lemma-2.3.mean", "Mean client drift", "Lemma 2.3, (6), sharpened for the mean over clients and steps"
+    )(
         chain=(mean_drift, "<=", sharp_mean_drift),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[eta <= 2 / L],
@@ -138,9 +120,10 @@ CLAIMS = [
         sharpens="renard2022:lemma-2.3",
     ),
     claim.proved.bound(
-        id="renard2022:lemma-2.3.mean.quiet",
-        title="Mean client drift without noise",
-        locator="Lemma 2.3, (6), sharpened for the mean and full gradients",
+        "lemma-2.3.mean.quiet",
+        "Mean client drift without noise",
+        "Lemma 2.3, (6), sharpened for the mean and full gradients",
+    )(
         chain=(mean_drift, "<=", quiet_mean_drift),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
         conditions=[eta <= 2 / L],
@@ -151,9 +134,10 @@ CLAIMS = [
         sharpens="renard2022:lemma-2.3",
     ),
     claim.proved.bound(
-        id="renard2022:thm-2.1.quiet",
-        title="Convergence of FedAvg on convex functions without noise",
-        locator="Theorem 2.1, (4), sharpened for full gradients",
+        "thm-2.1.quiet",
+        "Convergence of FedAvg on convex functions without noise",
+        "Theorem 2.1, (4), sharpened for full gradients",
+    )(
         chain=(average_error, "<=", start_term + L * quiet_mean_drift),
         assumptions=(*ALL_ASSUMPTIONS, full_gradients),
         conditions=[WIDE_STEP],
@@ -161,9 +145,10 @@ CLAIMS = [
         sharpens="renard2022:thm-2.1",
     ),
     claim.proved.bound(
-        id="renard2022:thm-2.1.sharp",
-        title="Convergence of FedAvg on convex functions, with a drift term that vanishes for one client or one step",
-        locator="Theorem 2.1, (4), sharpened",
+        "thm-2.1.sharp",
+        "Convergence of FedAvg on convex functions, with a drift term that vanishes for one client or one step",
+        "Theorem 2.1, (4), sharpened",
+    )(
         chain=(average_error, "<=", start_term + noise_term + L * sharp_mean_drift),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[WIDE_STEP],
@@ -174,9 +159,8 @@ CLAIMS = [
         sharpens="renard2022:thm-2.1",
     ),
     *claim.refuted.step(
-        id="renard2022:thm-2.1.proof.split",
-        title="Averaging Lemma 2.2 over the rounds",
-        locator="proof of Theorem 2.1, first display",
+        "thm-2.1.proof.split", "Averaging Lemma 2.2 over the rounds", "proof of Theorem 2.1, first display"
+    )(
         chain=(average_error, "<=", total_progress + noise_term + round_drift),
         assumptions=NOISE_ASSUMPTIONS,
         conditions=[SMALL_STEP],
@@ -195,18 +179,14 @@ CLAIMS = [
         verdict="proved",
     ),
     claim.proved.step(
-        id="renard2022:thm-2.1.proof.drift-term",
-        title="The averaged drift is bounded by Lemma 2.3",
-        locator="proof of Theorem 2.1, item 2",
+        "thm-2.1.proof.drift-term", "The averaged drift is bounded by Lemma 2.3", "proof of Theorem 2.1, item 2"
+    )(
         chain=(round_drift, "<=", drift_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],
         printed=rf"(\dagger)={_DRIFT_SUM}\le18\tau^2\eta^2\zeta^2+4\tau\eta^2\sigma^2",
     ),
-    claim.proved.identity(
-        id="renard2022:thm-2.1.proof.telescope",
-        title="The progress telescopes",
-        locator="proof of Theorem 2.1, item 3",
+    claim.proved.identity("thm-2.1.proof.telescope", "The progress telescopes", "proof of Theorem 2.1, item 3")(
         chain=(total_progress, "==", (D**2 - final_distance) / (2 * eta * tau * T), "<=", start_term),
         assumptions=SETTING,
         printed=(
@@ -215,10 +195,7 @@ CLAIMS = [
         ),
         note="The left side is summed from the local steps of each round, the right side is from the server's models.",
     ),
-    *claim.refuted.step(
-        id="renard2022:thm-2.1.proof.assemble",
-        title="Putting the three bounds together",
-        locator="proof of Theorem 2.1, end",
+    *claim.refuted.step("thm-2.1.proof.assemble", "Putting the three bounds together", "proof of Theorem 2.1, end")(
         chain=(start_term + noise_term + drift_bound, "==", theorem_bound),
         assumptions=ALL_ASSUMPTIONS,
         conditions=[SMALL_STEP],

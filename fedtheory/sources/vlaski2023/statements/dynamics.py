@@ -23,37 +23,25 @@ _BATCH = r"\widehat{\nabla J_k}^{E_k}(w_{i-1})"
 _SELECTED = r"\sum_{k\in\mathcal L_i}"
 
 CLAIMS = [
-    claim.definition(
-        id="vlaski2023:eq-5.15",
-        title="Mini-batch gradient of an agent",
-        locator="(5.15)",
+    claim.definition("eq-5.15", "Mini-batch gradient of an agent", "(5.15)")(
         printed=rf"{_BATCH}\triangleq\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}\widehat{{\nabla J_k}}(w_{{i-1}})",
         note="The e-th gradient at w_{i-1} has the sample of the e-th local step.",
         implemented_by="fedtheory.language.quantities:gradient_at_server_model",
     ),
-    claim.definition(
-        id="vlaski2023:eq-5.16",
-        title="Perturbation of an agent",
-        locator="(5.16)",
+    claim.definition("eq-5.16", "Perturbation of an agent", "(5.16)")(
         printed=(
             r"d_{k,i}=\frac1{E_k}\sum_{e=1}^{E_k}"
             r"\left(\widehat{\nabla J_k}(\phi_{k,e-1})-\widehat{\nabla J_k}(w_{i-1})\right)"
         ),
         implemented_by="fedtheory.kernel.expressions:LocalSum",
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.17",
-        title="An agent's update with its perturbation",
-        locator="(5.17)",
+    claim.proved.identity("eq-5.17", "An agent's update with its perturbation", "(5.17)")(
         chain=(norm_sq(psi - (w - mu_k * E_k * batch_gradient - mu_k * E_k * d_k)), "==", 0),
         place="round",
         assumptions=ALGORITHM,
         printed=rf"\psi_{{k,i}}=w_{{i-1}}-\mu_kE_k{_BATCH}-\mu_kE_kd_{{k,i}}",
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.18",
-        title="The server's update",
-        locator="(5.18)",
+    claim.proved.identity("eq-5.18", "The server's update", "(5.18)")(
         chain=(norm_sq(w_next - Selected(w - mu_k * E_k * batch_gradient - mu_k * E_k * d_k)), "==", 0),
         also=(Relation(norm_sq(w_next - (w - step * federated_gradient(step) - d)), "==", 0),),
         for_all=ANY_STEP,
@@ -64,25 +52,16 @@ CLAIMS = [
             rf"=w_{{i-1}}-\frac\mu L{_SELECTED}\frac{{\mu_k}}\mu E_k{_BATCH}-\frac1L{_SELECTED}\mu_kE_kd_{{k,i}}"
         ),
     ),
-    claim.definition(
-        id="vlaski2023:eq-5.19",
-        title="Federated gradient approximation",
-        locator="(5.19)",
+    claim.definition("eq-5.19", "Federated gradient approximation", "(5.19)")(
         printed=rf"{_FED}\triangleq\frac1L{_SELECTED}\frac{{\mu_k}}\mu E_k{_BATCH}",
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:federated_gradient",
     ),
-    claim.definition(
-        id="vlaski2023:eq-5.20",
-        title="Perturbation of the server's update",
-        locator="(5.20)",
+    claim.definition("eq-5.20", "Perturbation of the server's update", "(5.20)")(
         printed=rf"d_i\triangleq\frac1L{_SELECTED}\mu_kE_kd_{{k,i}}",
         note="The step sizes are part of d_i here, and again a factor in (5.21) and (5.58).",
         implemented_by="fedtheory.kernel.expressions:Selected",
     ),
-    *claim.refuted.identity(
-        id="vlaski2023:eq-5.21",
-        title="Perturbed gradient descent",
-        locator="(5.21)",
+    *claim.refuted.identity("eq-5.21", "Perturbed gradient descent", "(5.21)")(
         chain=(norm_sq(w_next - (w - mu * fed - mu * d)), "==", 0),
         also=(Relation(norm_sq(w_next - (w - mu * grad - mu * noise - mu * d)), "==", 0),),
         place="round",
@@ -99,17 +78,11 @@ CLAIMS = [
         note="With (5.20) as printed, which (5.41) and (5.54) use as well, d_i stands without a factor, as in (5.18).",
         verdict="proved",
     ),
-    claim.definition(
-        id="vlaski2023:eq-5.22",
-        title="Gradient noise of the federated approximation",
-        locator="(5.22)",
+    claim.definition("eq-5.22", "Gradient noise of the federated approximation", "(5.22)")(
         printed=rf"s_i(w_{{i-1}})={_FED}-\nabla J(w_{{i-1}})",
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:federated_gradient",
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.23-5.24",
-        title="The federated gradient with participation variables",
-        locator="(5.23)-(5.24)",
+    claim.proved.identity("eq-5.23-5.24", "The federated gradient with participation variables", "(5.23)-(5.24)")(
         lhs=norm_sq(federated_gradient(step) - K / L * Average(takes_part * mu_k / step * E_k * batch_gradient)),
         relation="==",
         rhs=0,
@@ -122,10 +95,7 @@ CLAIMS = [
             rf"{_FED}=\frac1L\sum_{{k=1}}^K\mathbb 1_{{k,i}}\frac{{\mu_k}}\mu E_k{_BATCH}"
         ),
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.25",
-        title="The federated gradient is unbiased",
-        locator="(5.25)",
+    claim.proved.identity("eq-5.25", "The federated gradient is unbiased", "(5.25)")(
         chain=(norm_sq(Expectation(fed) - Average(mu_k / mu * E_k * Expectation(batch_gradient))), "==", 0),
         also=(
             Relation(norm_sq(Expectation(fed) - Average(mu_k / mu * E_k * grad_k)), "==", 0),
@@ -141,10 +111,7 @@ CLAIMS = [
         ),
         note="Under (5.26), which step (c) needs.",
     ),
-    *claim.refuted.identity(
-        id="vlaski2023:eq-5.25.participation-mean",
-        title="Mean of the participation variable",
-        locator="below (5.25)",
+    *claim.refuted.identity("eq-5.25.participation-mean", "Mean of the participation variable", "below (5.25)")(
         chain=(Expectation(takes_part), "==", K / L),
         place="round",
         assumptions=ALGORITHM,
@@ -157,10 +124,7 @@ CLAIMS = [
         note="As in (5.8), and as step (a) of (5.25) uses it.",
         verdict="proved",
     ),
-    claim.proved.condition(
-        id="vlaski2023:eq-5.26",
-        title="Normalised step sizes make the federated gradient unbiased",
-        locator="(5.26)",
+    claim.proved.condition("eq-5.26", "Normalised step sizes make the federated gradient unbiased", "(5.26)")(
         chain=(norm_sq(Average(mu_k / mu * E_k * grad_k) - grad), "==", 0),
         also=(Relation(mu_k, "==", mu / E_k),),
         place="round",
@@ -169,9 +133,8 @@ CLAIMS = [
         note="The print says if and only if: this is the one direction, the other is the next claim.",
     ),
     *claim.refuted.condition(
-        id="vlaski2023:eq-5.26.only-if",
-        title="Unbiased with no other step sizes",
-        locator="(5.26) and the sentence behind it",
+        "eq-5.26.only-if", "Unbiased with no other step sizes", "(5.26) and the sentence behind it"
+    )(
         chain=(norm_sq(Average(mu_k * E_k / step * grad_k) - grad), ">", 0),
         for_all={step: (sp.Rational(1, 8), sp.Integer(1))},
         place="round",
@@ -201,10 +164,7 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.refuted.inequality(
-        id="vlaski2023:claim.di-biased",
-        title="Several local steps always bias the perturbation",
-        locator="below (5.26)",
+    claim.refuted.inequality("claim.di-biased", "Several local steps always bias the perturbation", "below (5.26)")(
         chain=(norm_sq(Expectation(d)), ">", 0),
         conditions=[Average(E_k) > 1],
         place="round",
@@ -213,9 +173,8 @@ CLAIMS = [
         note="Not where the pulls of the agents vanish or cancel, as at a minimiser that they share.",
     ),
     claim.asymptotic.rate(
-        id="vlaski2023:claim.di-biased.fixed",
-        title="The bias of the perturbation, to leading order",
-        locator="below (5.26), repaired",
+        "claim.di-biased.fixed", "The bias of the perturbation, to leading order", "below (5.26), repaired"
+    )(
         rate=Rate(
             mu**3 + sp.sqrt(norm_sq(Expectation(d) + mu**2 * Average((E_k - 1) / (2 * E_k) * bent))),
             mu**3,
@@ -230,10 +189,7 @@ CLAIMS = [
         ),
         corrects="vlaski2023:claim.di-biased",
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:claim.di-biased.energy",
-        title="The energy of the perturbation is small",
-        locator="below (5.26)",
+    claim.asymptotic.rate("claim.di-biased.energy", "The energy of the perturbation is small", "below (5.26)")(
         rate=Rate(Expectation(norm_sq(d)), mu**4, mu),
         place="round",
         assumptions=(*NORMALISED, several_clients),

@@ -36,19 +36,13 @@ _LOCAL = rf"{_SUM}\left(\frac{{\beta_k^2}}{{E_k}}{_OWN}+\frac{{\sigma_k^2}}{{E_k
 _GLOBAL = r"\|w^o-w_{i-1}\|^2"
 
 CLAIMS = [
-    claim.proved.condition(
-        id="vlaski2023:eq-5.27",
-        title="Unbiased local gradients",
-        locator="(5.27)",
+    claim.proved.condition("eq-5.27", "Unbiased local gradients", "(5.27)")(
         chain=(norm_sq(Expectation(g_w) - grad_k), "==", 0),
         place="round",
         assumptions=NORMALISED,
         printed=r"\mathbb E\{\widehat{\nabla J}_k(w_{i-1})|w_{i-1}\}=\nabla J_k(w_{i-1})",
     ),
-    claim.proved.condition(
-        id="vlaski2023:eq-5.28",
-        title="Variance of the local gradients",
-        locator="(5.28)",
+    claim.proved.condition("eq-5.28", "Variance of the local gradients", "(5.28)")(
         chain=(Expectation(norm_sq(g_w - grad_k)), "<=", beta_k**2 * own_error_sq + sigma_k**2),
         place="round",
         assumptions=NORMALISED,
@@ -58,19 +52,13 @@ CLAIMS = [
         ),
         note="beta_k is the run's: of the curvature of the variance, then sigma_k the smallest that goes with it.",
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.29",
-        title="The federated gradient is unbiased",
-        locator="(5.29)",
+    claim.proved.identity("eq-5.29", "The federated gradient is unbiased", "(5.29)")(
         chain=(norm_sq(Expectation(fed) - grad), "==", 0),
         place="round",
         assumptions=NORMALISED,
         printed=rf"\mathbb E\{{{_FED}|w_{{i-1}}\}}=\nabla J(w_{{i-1}})",
     ),
-    claim.proved.bound(
-        id="vlaski2023:eq-5.30",
-        title="Variance of an agent's mini-batch gradient",
-        locator="(5.30)",
+    claim.proved.bound("eq-5.30", "Variance of an agent's mini-batch gradient", "(5.30)")(
         chain=(Expectation(norm_sq(batch_gradient - grad_k)), "<=", batch_noise),
         place="round",
         assumptions=NORMALISED,
@@ -79,10 +67,7 @@ CLAIMS = [
             rf"\le\frac{{\beta_k^2}}{{E_k}}{_OWN}+\frac{{\sigma_k^2}}{{E_k}}"
         ),
     ),
-    claim.proved.identity(
-        id="vlaski2023:lemma-5.1",
-        title="Mean of sampled random variables",
-        locator="Lemma 5.1, (5.31)-(5.33)",
+    claim.proved.identity("lemma-5.1", "Mean of sampled random variables", "Lemma 5.1, (5.31)-(5.33)")(
         lhs=Expectation(norm_sq(drawn - mean_of_means)),
         relation="==",
         rhs=Average(variance(psi)) / L + SAMPLING * Average(norm_sq(mean_of_means - mean_psi)),
@@ -102,10 +87,7 @@ CLAIMS = [
             "results psi_{k,i} of the local steps, and a_k the mini-batch gradients of (5.34)."
         ),
     ),
-    claim.proved.step(
-        id="vlaski2023:eq-5.34-5.37",
-        title="What the lemma is applied to",
-        locator="(5.34)-(5.37)",
+    claim.proved.step("eq-5.34-5.37", "What the lemma is applied to", "(5.34)-(5.37)")(
         chain=(norm_sq(Expectation(batch_gradient) - grad_k), "==", 0),
         also=(
             Relation(norm_sq(Average(grad_k) - grad), "==", 0),
@@ -120,10 +102,7 @@ CLAIMS = [
         ),
         note="(5.37) puts the bound (5.30) in the place of the variance: the lemma's equation becomes an inequality.",
     ),
-    claim.proved.bound(
-        id="vlaski2023:eq-5.38.lemma-step",
-        title="Lemma 5.1 applied to the federated gradient",
-        locator="(5.38), first inequality",
+    claim.proved.bound("eq-5.38.lemma-step", "Lemma 5.1 applied to the federated gradient", "(5.38), first inequality")(
         chain=(s_sq, "<=", Average(batch_noise) / L + SAMPLING * Average(norm_sq(grad - grad_k))),
         place="round",
         assumptions=SEVERAL,
@@ -133,10 +112,7 @@ CLAIMS = [
         ),
         note="The hat without a mark is read as the federated approximation.",
     ),
-    *claim.refuted.step(
-        id="vlaski2023:eq-5.38.steps-a-d",
-        title="From dissimilarity to distances",
-        locator="(5.38), steps (a)-(d)",
+    *claim.refuted.step("eq-5.38.steps-a-d", "From dissimilarity to distances", "(5.38), steps (a)-(d)")(
         chain=(dissimilar, "==", recentred, "<=", smooth, "==", inserted, "==", split),
         place="points",
         assumptions=SEVERAL,
@@ -161,10 +137,7 @@ CLAIMS = [
         note="With w^o inserted in all terms of (b), as the text says, (c) changes nothing, and (d) bounds it.",
         verdict="proved",
     ),
-    claim.proved.bound(
-        id="vlaski2023:eq-5.38.final",
-        title="Variance of the federated gradient",
-        locator="(5.38), step (e)",
+    claim.proved.bound("eq-5.38.final", "Variance of the federated gradient", "(5.38), step (e)")(
         chain=(s_sq, "<=", beta_fed_sq * error_sq + sigma_fed_sq),
         place="round",
         assumptions=SEVERAL,
@@ -174,10 +147,7 @@ CLAIMS = [
         ),
         note="The left side is s_i of (5.22); the last line of (5.38) is printed with an equality sign, see (5.40).",
     ),
-    claim.definition(
-        id="vlaski2023:eq-5.40",
-        title="Noise constants of the federated gradient",
-        locator="(5.39)-(5.40)",
+    claim.definition("eq-5.40", "Noise constants of the federated gradient", "(5.39)-(5.40)")(
         chain=(split, "==", beta_fed_sq * global_sq + sigma_fed_sq),
         place="points",
         assumptions=SEVERAL,
@@ -191,9 +161,10 @@ CLAIMS = [
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:relative_noise",
     ),
     claim.proved.bound(
-        id="vlaski2023:claim.heterogeneity-in-noise",
-        title="Noise, sampling and heterogeneity enter through the noise constants",
-        locator="below (5.40)",
+        "claim.heterogeneity-in-noise",
+        "Noise, sampling and heterogeneity enter through the noise constants",
+        "below (5.40)",
+    )(
         chain=(leading, "<=", mu * sigma_fed_sq / (2 * nu)),
         assumptions=CONVEX,
         printed=(

@@ -43,10 +43,7 @@ def _error(index: str, power: str = "^2") -> str:
 
 
 CLAIMS = [
-    claim.proved.identity(
-        id="vlaski2023:eq-5.48",
-        title="Local error recursion",
-        locator="(5.48)",
+    claim.proved.identity("eq-5.48", "Local error recursion", "(5.48)")(
         chain=(norm_sq((w_o_k - phi_next) - (w_o_k - phi + mu_k * g)), "==", 0),
         also=(
             Relation(
@@ -60,10 +57,7 @@ CLAIMS = [
             r"=w_k^o-\phi_{k,e-1}+\frac\mu{E_k}\widehat{\nabla J_k}(\phi_{k,e-1})-\frac\mu{E_k}\nabla J_k(w_k^o)"
         ),
     ),
-    *claim.refuted.bound(
-        id="vlaski2023:eq-5.49",
-        title="One local step towards the agent's minimiser",
-        locator="(5.49)",
+    *claim.refuted.bound("eq-5.49", "One local step towards the agent's minimiser", "(5.49)")(
         chain=(after, "<=", local_rate() * before + mu**2 * sigma_k**2 / E_k**2),
         place="round",
         assumptions=CONVEX,
@@ -79,18 +73,12 @@ CLAIMS = [
         note="Squaring (5.48) gives mu_k^2 (delta_k^2 + beta_k^2) with mu_k = mu / E_k.",
         verdict="proved",
     ),
-    claim.definition(
-        id="vlaski2023:eq-5.50",
-        title="Local rate",
-        locator="(5.50)",
+    claim.definition("eq-5.50", "Local rate", "(5.50)")(
         printed=(r"\lambda_k\triangleq1-2\frac\mu{E_k}\nu_k+\frac{\mu_k^2}{E_k^2}\left(\delta_k^2+\beta_k^2\right)"),
         note="The index of mu_k in the last term is one too many, see (5.49).",
         implemented_by="fedtheory.sources.vlaski2023.statements.notation:local_rate",
     ),
-    *claim.refuted.bound(
-        id="vlaski2023:eq-5.51",
-        title="One local step, without its contraction",
-        locator="(5.51)",
+    *claim.refuted.bound("eq-5.51", "One local step, without its contraction", "(5.51)")(
         chain=(after, "<=", before + mu**2 * sigma_k**2 / E_k**2),
         conditions=[LOCALLY_STABLE],
         place="round",
@@ -107,10 +95,7 @@ CLAIMS = [
         note="From the repaired (5.49), with mu^2 / E_k^2 in lambda_k.",
         verdict="proved",
     ),
-    *claim.refuted.bound(
-        id="vlaski2023:eq-5.52",
-        title="Distance from the agent's minimiser in a round",
-        locator="(5.52)",
+    *claim.refuted.bound("eq-5.52", "Distance from the agent's minimiser in a round", "(5.52)")(
         chain=(
             Expectation(sp.sqrt(norm_sq(w_o_k - phi_next))),
             "<=",
@@ -135,10 +120,7 @@ CLAIMS = [
         note="(5.51) iterated from phi_{k,0} = w_{i-1}, with the repaired lambda_k <= 1; here e counts from zero.",
         verdict="proved",
     ),
-    *claim.refuted.bound(
-        id="vlaski2023:eq-5.53",
-        title="Energy of an agent's perturbation",
-        locator="(5.53)",
+    *claim.refuted.bound("eq-5.53", "Energy of an agent's perturbation", "(5.53)")(
         chain=(
             energy_k,
             "<=",
@@ -175,10 +157,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.proved.bound(
-        id="vlaski2023:eq-5.53.way",
-        title="The way that local steps lead",
-        locator="(5.53), repaired",
+    claim.proved.bound("eq-5.53.way", "The way that local steps lead", "(5.53), repaired")(
         chain=(Expectation(norm_sq(g)), "<=", length_sq_k),
         also=(Relation(Expectation(norm_sq(phi - w)), "<=", mu**2 * e**2 / E_k**2 * length_sq_k),),
         conditions=[CONTRACTING],
@@ -190,10 +169,7 @@ CLAIMS = [
         ),
         corrects="vlaski2023:eq-5.53",
     ),
-    *claim.refuted.bound(
-        id="vlaski2023:eq-5.54",
-        title="Energy of the server's perturbation",
-        locator="(5.54)",
+    *claim.refuted.bound("eq-5.54", "Energy of the server's perturbation", "(5.54)")(
         chain=(
             energy,
             "<=",
@@ -227,10 +203,7 @@ CLAIMS = [
         note="From the repaired (5.41); the printed right end times K/L.",
         verdict="supported",
     ),
-    claim.proved.bound(
-        id="vlaski2023:eq-5.54.sharp",
-        title="Energy of the server's perturbation, of order mu^4",
-        locator="(5.54), repaired",
+    claim.proved.bound("eq-5.54.sharp", "Energy of the server's perturbation, of order mu^4", "(5.54), repaired")(
         chain=(energy, "<=", mu**2 * Average(energy_k), "<=", mu**2 * Average(sharp_k)),
         conditions=[CONTRACTING],
         place="round",
@@ -242,10 +215,7 @@ CLAIMS = [
         ),
         corrects="vlaski2023:eq-5.54",
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:eq-5.54.order",
-        title="Order of the energy of the server's perturbation",
-        locator="(5.54), last line",
+    claim.asymptotic.rate("eq-5.54.order", "Order of the energy of the server's perturbation", "(5.54), last line")(
         rate=Rate(energy / (1 + error_sq), mu**2, mu),
         place="round",
         assumptions=CONVEX,

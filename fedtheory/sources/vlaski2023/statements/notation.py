@@ -125,4 +125,4 @@ SAMPLING = (K - L) / (L * (K - 1))
 beta_fed_sq, sigma_fed_sq = relative_noise(), absolute_noise()
 rate = global_rate()
 
-claim = Statements(NOTATION)
+claim = Statements("vlaski2023", NOTATION)

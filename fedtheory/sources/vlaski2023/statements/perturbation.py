@@ -23,10 +23,7 @@ _SELECTED = r"\frac1L\sum_{k\in\mathcal L_i}"
 _END = r"\mu^2\frac L{K^2}\sum_{k=1}^K\mathbb E\{\|d_{k,i}\|^2|w_{i-1}\}"
 
 CLAIMS = [
-    *claim.refuted.bound(
-        id="vlaski2023:eq-5.41",
-        title="Energy of the perturbation, agent by agent",
-        locator="(5.41)",
+    *claim.refuted.bound("eq-5.41", "Energy of the perturbation, agent by agent", "(5.41)")(
         chain=(
             energy,
             "==",
@@ -63,19 +60,13 @@ CLAIMS = [
         note="Jensen's inequality for the mean over the L participants: 1/K stands where L/K^2 is printed.",
         verdict="proved",
     ),
-    claim.proved.bound(
-        id="vlaski2023:eq-5.42",
-        title="Energy of an agent's perturbation, step by step",
-        locator="(5.42)",
+    claim.proved.bound("eq-5.42", "Energy of an agent's perturbation, step by step", "(5.42)")(
         chain=(energy_k, "<=", LocalSum(apart) / E_k),
         place="round",
         assumptions=NORMALISED,
         printed=rf"{_DK}\le\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_PAIR}",
     ),
-    claim.proved.condition(
-        id="vlaski2023:condition-5.1",
-        title="Mean-square smoothness",
-        locator="Condition 5.1, (5.43)",
+    claim.proved.condition("condition-5.1", "Mean-square smoothness", "Condition 5.1, (5.43)")(
         chain=(apart, "<=", hat_delta_k**2 * travelled),
         place="round",
         assumptions=NORMALISED,
@@ -85,10 +76,7 @@ CLAIMS = [
             "w_1 = phi_{k,e-1}, averaged over its past, and w_2 = w_{i-1}."
         ),
     ),
-    *claim.refuted.identity(
-        id="vlaski2023:eq-5.44-5.45",
-        title="Least mean squares: cost and gradient",
-        locator="(5.44)-(5.45)",
+    *claim.refuted.identity("eq-5.44-5.45", "Least mean squares: cost and gradient", "(5.44)-(5.45)")(
         chain=(Expectation(inner(lms_gradient - Gradient(J_k, phi), Gradient(J_k, phi))), "==", 0),
         place="step",
         assumptions=(least_squares_loss,),
@@ -107,10 +95,7 @@ CLAIMS = [
         note="-2 h (gamma - h'w) for this cost; or half the squared error as the cost, which Problem 5.3 needs.",
         verdict="proved",
     ),
-    claim.supported.bound(
-        id="vlaski2023:eq-5.46",
-        title="Least mean squares are smooth in the mean square",
-        locator="(5.46)",
+    claim.supported.bound("eq-5.46", "Least mean squares are smooth in the mean square", "(5.46)")(
         chain=((hat_delta_k / 2) ** 2, "<=", h4),
         where={**NOTATION, h4: q.regressor_fourth_moment},
         assumptions=(least_squares_loss,),
@@ -124,10 +109,7 @@ CLAIMS = [
             "The gradient of the cost (5.44) needs four times that."
         ),
     ),
-    claim.proved.bound(
-        id="vlaski2023:eq-5.47",
-        title="Energy of an agent's perturbation by the way it travels",
-        locator="(5.47)",
+    claim.proved.bound("eq-5.47", "Energy of an agent's perturbation by the way it travels", "(5.47)")(
         chain=(energy_k, "<=", hat_delta_k**2 / E_k * LocalSum(travelled)),
         place="round",
         assumptions=NORMALISED,

@@ -21,10 +21,7 @@ pair = (L - 1) / (K * (K - 1)) / L
 """E[1_k 1_l] / L^2 for two agents."""
 
 CLAIMS = [
-    claim.proved.identity(
-        id="vlaski2023:problem-5.1",
-        title="The cost of federated averaging without normalisation",
-        locator="Problem 5.1",
+    claim.proved.identity("problem-5.1", "The cost of federated averaging without normalisation", "Problem 5.1")(
         chain=(norm_sq(Expectation(Selected(E_k * batch_gradient)) - Average(E_k * grad_k)), "==", 0),
         also=(Relation(norm_sq(Average(E_k * Gradient(J_k, w_bar))), "==", 0),),
         where={**NOTATION, w_bar: q.small_step_optimum},
@@ -38,10 +35,7 @@ CLAIMS = [
             "w_bar is the limiting point for small steps; the next claim checks the limit."
         ),
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:problem-5.1.limit",
-        title="The limiting point without normalisation",
-        locator="Problem 5.1",
+    claim.asymptotic.rate("problem-5.1.limit", "The limiting point without normalisation", "Problem 5.1")(
         rate=Rate(sp.Max(eta, from_limit), eta, eta),
         where={**NOTATION, eta: q.local_step_size, from_limit: q.distance_to_small_step_limit},
         assumptions=COMMON_STEP,
@@ -51,10 +45,7 @@ CLAIMS = [
             "The step size stands under the maximum so that rounding errors do not look like a slow rate."
         ),
     ),
-    claim.proved.step(
-        id="vlaski2023:problem-5.2",
-        title="Proof of Lemma 5.1, step by step",
-        locator="Problem 5.2",
+    claim.proved.step("problem-5.2", "Proof of Lemma 5.1, step by step", "Problem 5.2")(
         chain=(
             Expectation(norm_sq(Selected(psi) - mean_of_means)),
             "==",
@@ -84,9 +75,8 @@ CLAIMS = [
         ),
     ),
     claim.asymptotic.rate(
-        id="vlaski2023:problem-5.3",
-        title="Limiting performance of federated least mean squares",
-        locator="Problem 5.3, (5.66)-(5.68)",
+        "problem-5.3", "Limiting performance of federated least mean squares", "Problem 5.3, (5.66)-(5.68)"
+    )(
         rate=Rate(sp.Max(mu**4, (settled - leading) ** 2), mu**4, mu),
         where={**NOTATION, settled: q.limiting_distance_sq},
         assumptions=CONVEX,

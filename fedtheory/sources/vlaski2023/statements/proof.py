@@ -31,10 +31,7 @@ _STEP = r"\widetilde w_{i-1}+\mu\widehat{\nabla J}^{\rm fed}(w_{i-1})"
 _O = r"\left(O(\mu^2)\cdot\mathbb E\|\widetilde w_{i-1}\|^2+O(\mu^2)\right)"
 
 CLAIMS = [
-    *claim.refuted.step(
-        id="vlaski2023:eq-5.58",
-        title="Squaring the recursion",
-        locator="(5.58)",
+    *claim.refuted.step("eq-5.58", "Squaring the recursion", "(5.58)")(
         chain=(
             next_error_sq,
             "==",
@@ -73,10 +70,7 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.proved.bound(
-        id="vlaski2023:eq-5.59-5.60",
-        title="One round without the perturbation",
-        locator="(5.59)-(5.60)",
+    claim.proved.bound("eq-5.59-5.60", "One round without the perturbation", "(5.59)-(5.60)")(
         chain=(Expectation(norm_sq(towards)) / alpha, "<=", rate / alpha * error_sq + mu**2 * sigma_fed_sq / alpha),
         for_all={alpha: ALPHAS[:1]},
         place="round",
@@ -87,10 +81,7 @@ CLAIMS = [
         ),
         note="Conditional on w_{i-1}, from every start that is tried; alpha only scales both sides.",
     ),
-    *claim.refuted.bound(
-        id="vlaski2023:eq-5.61",
-        title="Full error recursion",
-        locator="(5.61)",
+    *claim.refuted.bound("eq-5.61", "Full error recursion", "(5.61)")(
         chain=(
             after,
             "==",
@@ -125,10 +116,7 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:eq-5.62",
-        title="Full error recursion at alpha = sqrt(lambda)",
-        locator="(5.62)",
+    claim.asymptotic.rate("eq-5.62", "Full error recursion at alpha = sqrt(lambda)", "(5.62)")(
         rate=Rate(
             sp.Max(0, after - root * error_sq - mu**2 * sigma_fed_sq / root) * (1 - root) / (1 + error_sq),
             mu**4,
@@ -143,18 +131,14 @@ CLAIMS = [
         note="Multiplied by 1 - sqrt(lambda): what is left is of order mu^2 times mu^2.",
     ),
     claim.proved.bound(
-        id="vlaski2023:eq-5.62.explicit",
-        title="Full error recursion at alpha = sqrt(lambda), with its constants",
-        locator="(5.62)",
+        "eq-5.62.explicit", "Full error recursion at alpha = sqrt(lambda), with its constants", "(5.62)"
+    )(
         chain=(after, "<=", root * error_sq + mu**2 * sigma_fed_sq / root + sharp_energy / (1 - root)),
         conditions=[CONTRACTING, DECREASING, rate > 0],
         place="round",
         assumptions=CONVEX,
     ),
-    *claim.refuted.identity(
-        id="vlaski2023:eq-5.64",
-        title="The factor in front of the perturbation",
-        locator="(5.64)",
+    *claim.refuted.identity("eq-5.64", "The factor in front of the perturbation", "(5.64)")(
         chain=(
             inside**2 / (1 - sp.sqrt(global_rate(inside))),
             "==",
@@ -189,18 +173,12 @@ CLAIMS = [
         ),
         verdict="proved",
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:eq-5.64.order",
-        title="Order of the factor in front of the perturbation",
-        locator="(5.64), last link",
+    claim.asymptotic.rate("eq-5.64.order", "Order of the factor in front of the perturbation", "(5.64), last link")(
         rate=Rate(mu**2 / (1 - root), mu, mu),
         assumptions=CONVEX,
         printed=r"\frac{\mu^2}{1-\sqrt\lambda}=O(\mu)",
     ),
-    claim.proved.inequality(
-        id="vlaski2023:eq-5.65",
-        title="Simplifying the noise term",
-        locator="(5.65)",
+    claim.proved.inequality("eq-5.65", "Simplifying the noise term", "(5.65)")(
         chain=(mu**2 * sigma_fed_sq / root, "<=", level),
         conditions=[rate >= sp.Rational(1, 4)],
         assumptions=CONVEX,
@@ -208,10 +186,7 @@ CLAIMS = [
             r"\sqrt\lambda\ge\frac12:\quad\mu^2\frac{\sigma_{\rm fed}^2}{\sqrt\lambda}\le2\mu^2\sigma_{\rm fed}^2"
         ),
     ),
-    *claim.refuted.condition(
-        id="vlaski2023:eq-5.65.step-condition",
-        title="Steps for which sqrt(lambda) is at least 1/2",
-        locator="below (5.65)",
+    *claim.refuted.condition("eq-5.65.step-condition", "Steps for which sqrt(lambda) is at least 1/2", "below (5.65)")(
         chain=(global_rate(t * nu / 2), ">=", sp.Rational(1, 4)),
         for_all=FRACTIONS,
         assumptions=CONVEX,

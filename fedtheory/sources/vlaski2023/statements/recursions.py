@@ -19,36 +19,24 @@ _LOCAL = r"\widehat{\nabla J_k}(\phi_{k,e-1})"
 _AT_SERVER = r"\widehat{\nabla J_k}(w_{i-1})"
 
 CLAIMS = [
-    claim.definition(
-        id="vlaski2023:setting",
-        title="The consensus problem",
-        locator="(5.1)-(5.2)",
+    claim.definition("setting", "The consensus problem", "(5.1)-(5.2)")(
         chain=(Value(J, x), "==", Average(Value(J_k, x))),
         place="points",
         assumptions=ALGORITHM,
         printed=r"J(w)=\frac1K\sum_{k=1}^KJ_k(w),\qquad J_k(w)=\mathbb E_{x_k}Q(w;x_k)",
         implemented_by="fedtheory.federation.problem:Problem",
     ),
-    claim.algorithm(
-        id="vlaski2023:alg.centralized",
-        title="Centralised stochastic gradient algorithm",
-        locator="(5.3)-(5.4)",
+    claim.algorithm("alg.centralized", "Centralised stochastic gradient algorithm", "(5.3)-(5.4)")(
         printed=(r"\psi_{k,i}=w_{i-1}-\mu\widehat{\nabla J}_k(w_{i-1}),\qquad w_i=\frac1K\sum_{k=1}^K\psi_{k,i}"),
         note="Federated averaging with one local step, in which all agents take part.",
         implemented_by="fedtheory.federation:fedavg",
     ),
-    claim.algorithm(
-        id="vlaski2023:alg.async-single",
-        title="One random agent at a time",
-        locator="(5.5)-(5.6)",
+    claim.algorithm("alg.async-single", "One random agent at a time", "(5.5)-(5.6)")(
         printed=(r"\psi_{k_i,i}=w_{i-1}-\mu\widehat{\nabla J}_{k_i}(w_{i-1}),\qquad w_i=\psi_{k_i,i}"),
         note="Federated averaging with one local step and L = 1.",
         implemented_by="fedtheory.federation:fedavg",
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.7",
-        title="Both updates are unbiased",
-        locator="(5.7)",
+    claim.proved.identity("eq-5.7", "Both updates are unbiased", "(5.7)")(
         chain=(norm_sq(Expectation(Average(one_step)) - mean_step), "==", 0),
         also=(
             Relation(norm_sq(Expectation(Selected(one_step)) - mean_step), "==", 0),
@@ -66,19 +54,13 @@ CLAIMS = [
             "mean over all agents, (5.3)-(5.4), then over L sampled ones: L = 1 is (5.5)-(5.6)."
         ),
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.8",
-        title="How often an agent takes part",
-        locator="(5.8)",
+    claim.proved.identity("eq-5.8", "How often an agent takes part", "(5.8)")(
         chain=(Expectation(takes_part), "==", L / K),
         place="round",
         assumptions=ALGORITHM,
         printed=r"\Pr\{k\in\mathcal L_i\}=\frac LK",
     ),
-    claim.algorithm(
-        id="vlaski2023:alg.fedavg",
-        title="Federated averaging",
-        locator="(5.9)-(5.11)",
+    claim.algorithm("alg.fedavg", "Federated averaging", "(5.9)-(5.11)")(
         chain=(norm_sq(phi_next - (phi - mu_k * g)), "==", 0),
         also=(
             Relation(norm_sq(psi - (w + LocalSum(phi_next - phi))), "==", 0),
@@ -93,10 +75,7 @@ CLAIMS = [
         note="The second identity says that the local steps lead from w_{i-1} to psi_{k,i}.",
         implemented_by="fedtheory.federation:fedavg",
     ),
-    *claim.refuted.limit(
-        id="vlaski2023:claim.common-step-bias",
-        title="A common step size biases the limit",
-        locator="section 5.1, before 5.1.1",
+    *claim.refuted.limit("claim.common-step-bias", "A common step size biases the limit", "section 5.1, before 5.1.1")(
         chain=(bias, ">", 0),
         where={**NOTATION, bias: q.small_step_bias},
         conditions=[Average(E_k**2) > Average(E_k) ** 2],
@@ -129,10 +108,7 @@ CLAIMS = [
         verdict="proved",
         conditions=(),
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.12",
-        title="All local steps at once",
-        locator="(5.12)",
+    claim.proved.identity("eq-5.12", "All local steps at once", "(5.12)")(
         chain=(norm_sq(psi - (w - mu_k * LocalSum(g))), "==", 0),
         also=(Relation(norm_sq(psi - (w - mu_k * E_k * LocalSum(g / E_k))), "==", 0),),
         place="round",
@@ -142,10 +118,7 @@ CLAIMS = [
             rf"=w_{{i-1}}-\mu_kE_k\cdot\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}{_LOCAL}"
         ),
     ),
-    *claim.refuted.inequality(
-        id="vlaski2023:eq-5.13",
-        title="Local steps are no mini-batch",
-        locator="(5.13)",
+    *claim.refuted.inequality("eq-5.13", "Local steps are no mini-batch", "(5.13)")(
         chain=(Expectation(norm_sq(LocalSum(g) / E_k - batch_gradient)), ">", 0),
         place="round",
         assumptions=ALGORITHM,
@@ -166,10 +139,7 @@ CLAIMS = [
         ),
         verdict="supported",
     ),
-    claim.proved.identity(
-        id="vlaski2023:eq-5.14",
-        title="A perturbed mini-batch update",
-        locator="(5.14)",
+    claim.proved.identity("eq-5.14", "A perturbed mini-batch update", "(5.14)")(
         chain=(norm_sq(psi - (w - mu_k * E_k * LocalSum(g_w / E_k) + mu_k * E_k * LocalSum((g_w - g) / E_k))), "==", 0),
         place="round",
         assumptions=ALGORITHM,
@@ -178,10 +148,7 @@ CLAIMS = [
             rf"+\mu_kE_k\cdot\frac1{{E_k}}\sum_{{e=1}}^{{E_k}}\left({_AT_SERVER}-{_LOCAL}\right)"
         ),
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:claim.effective-step",
-        title="The perturbation is negligible for small steps",
-        locator="after (5.14)",
+    claim.asymptotic.rate("claim.effective-step", "The perturbation is negligible for small steps", "after (5.14)")(
         rate=Rate(sp.sqrt(Expectation(norm_sq(mu_k * E_k * d_k))), mu**2, mu),
         place="round",
         assumptions=NORMALISED,

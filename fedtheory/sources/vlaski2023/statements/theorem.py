@@ -46,10 +46,7 @@ _ROOT = (
 )
 
 CLAIMS = [
-    *claim.refuted.rate(
-        id="vlaski2023:thm-5.1.recursion",
-        title="Mean-square recursion of federated averaging",
-        locator="Theorem 5.1, (5.55)",
+    *claim.refuted.rate("thm-5.1.recursion", "Mean-square recursion of federated averaging", "Theorem 5.1, (5.55)")(
         rate=Rate(sp.Max(0, (1 - root) * after - level) / (1 + after), mu**3, mu, constant=printed_cubic()),
         place="round",
         assumptions=CONVEX,
@@ -70,9 +67,10 @@ CLAIMS = [
         verdict="asymptotic",
     ),
     claim.proved.bound(
-        id="vlaski2023:thm-5.1.recursion.explicit",
-        title="Mean-square recursion of federated averaging, with all constants",
-        locator="Theorem 5.1, (5.55), repaired",
+        "thm-5.1.recursion.explicit",
+        "Mean-square recursion of federated averaging, with all constants",
+        "Theorem 5.1, (5.55), repaired",
+    )(
         chain=(after, "<=", (root + cubic_slope) * error_sq + level + cubic_level),
         conditions=[CONTRACTING, DECREASING, rate >= sp.Rational(1, 4)],
         place="round",
@@ -83,27 +81,18 @@ CLAIMS = [
         ),
         corrects="vlaski2023:thm-5.1.recursion",
     ),
-    claim.proved.inequality(
-        id="vlaski2023:thm-5.1.rate",
-        title="Rate of the recursion",
-        locator="Theorem 5.1, (5.56) and (5.63)",
+    claim.proved.inequality("thm-5.1.rate", "Rate of the recursion", "Theorem 5.1, (5.56) and (5.63)")(
         chain=(root, "<=", 1 - mu * nu + mu**2 / 2 * (delta**2 + beta_fed_sq)),
         assumptions=CONVEX,
         printed=_ROOT,
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:thm-5.1.rate.contracts",
-        title="Small steps contract",
-        locator="Theorem 5.1, below (5.56)",
+    claim.asymptotic.rate("thm-5.1.rate.contracts", "Small steps contract", "Theorem 5.1, below (5.56)")(
         rate=Rate(sp.Max(0, root - 1 + mu * nu), mu**2, mu),
         assumptions=CONVEX,
         printed=r"\text{for sufficiently small step-sizes }\sqrt\lambda+O(\mu^3)<1",
         note="sqrt(lambda) is at most 1 - mu nu up to order mu^2, so terms of order mu^3 do no harm.",
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:thm-5.1.limit",
-        title="Mean-square error of federated averaging",
-        locator="Theorem 5.1, (5.57)",
+    claim.asymptotic.rate("thm-5.1.limit", "Mean-square error of federated averaging", "Theorem 5.1, (5.57)")(
         rate=Rate(
             sp.Max(0, sp.Max(0, reached - 4 * mu * sigma_fed_sq / nu) ** 2 - rate**i * start**4) / (1 + start**4),
             mu**2,
@@ -121,10 +110,7 @@ CLAIMS = [
             "has room there."
         ),
     ),
-    claim.asymptotic.rate(
-        id="vlaski2023:thm-5.1.limit.steady",
-        title="Mean-square error after ever more rounds",
-        locator="Theorem 5.1, (5.57)",
+    claim.asymptotic.rate("thm-5.1.limit.steady", "Mean-square error after ever more rounds", "Theorem 5.1, (5.57)")(
         rate=Rate(sp.Max(mu**2, limit - 4 * mu * sigma_fed_sq / nu), mu**2, mu),
         where=WHOLE_RUN,
         assumptions=CONVEX,
