@@ -7,7 +7,7 @@ their products, for one client and for two different ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Literal
@@ -132,6 +132,13 @@ def _(law: Multinomial, weights: Array) -> Turnout:
         },
         products,
     )
+
+
+def of_reports(weights: Array, reports: Sequence[int]) -> Turnout:
+    """The turnout of an update in which some clients report, for weights d_i, (M,)."""
+    presence = weights - weights
+    presence[list(reports)] = _ones(weights)[list(reports)]
+    return _same_in_every_round(weights * presence, presence)
 
 
 def _positive_part(values: Array) -> Array:

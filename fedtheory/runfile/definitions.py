@@ -135,8 +135,7 @@ def _mixing(table: Table, problem: Problem) -> Array:
 def with_definition(algorithm: Algorithm, name: str, defined: Defined) -> Algorithm:
     """The algorithm with its definition; `InputError` where its keys do not go with it."""
     found = defined.algorithm
-    if not algorithm.clock.is_synchronous or algorithm.clock.is_random:
-        raise InputError("algorithm.clock", f"expected the synchronous clock with {name}")
+    _require_clock(algorithm, name, found)
     if found.steps_are_rounds and max(algorithm.work.steps) > 1:
         given = max(algorithm.work.steps)
         raise InputError("algorithm.local_steps", f"expected 1 with {name}, whose rounds are single steps, got {given}")
@@ -144,6 +143,20 @@ def with_definition(algorithm: Algorithm, name: str, defined: Defined) -> Algori
     if found.needs_everybody and not isinstance(algorithm.aggregation.participation, Full):
         raise InputError("algorithm.participation", f"expected full participation with {name}: its clients hear of all")
     return replace(algorithm, name=name, defined=defined)
+
+
+def _require_clock(algorithm: Algorithm, name: str, found: FederatedAlgorithm) -> None:
+    """Raise `InputError` for a clock under which the moments of the definition are not known."""
+    from fedtheory.federation.definition.held import require_clock
+
+    if algorithm.clock.is_random:
+        raise InputError("algorithm.clock", f"expected update times that are not random with {name}")
+    if algorithm.clock.is_synchronous:
+        return
+    require_clock(found)
+    if algorithm.work.schedule is not None:
+        expected = "expected numbers with this clock: local work can begin and end in different rounds"
+        raise InputError("algorithm.local_step_size", expected)
 
 
 def _require_use(algorithm: Algorithm, found: FederatedAlgorithm) -> None:

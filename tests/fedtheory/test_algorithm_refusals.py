@@ -116,7 +116,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "clock": (
         {"name": "scaffold", "clock": {"policy": "async"}},
-        "algorithm.clock: expected the synchronous clock with scaffold",
+        "algorithm.clock: expected the synchronous clock with scaffold: its clients keep vectors between rounds",
     ),
     "coordinates": (
         {"name": "compressed", "coordinates": 3},

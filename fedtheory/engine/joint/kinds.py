@@ -32,14 +32,15 @@ class Kinds:
 
 
 def kinds_of(problem: Problem, algorithm: Algorithm) -> Kinds:
-    """The kinds of a run's clients; every client is one of its own where a graph connects them."""
+    """The kinds of a run's clients; each client is one of its own on a graph, or with a clock."""
     found: dict[Hashable, int] = {}
     representatives: list[int] = []
     of_client: list[int] = []
     means = algorithm.aggregation.moments(problem.weights).mean
     has_graph = algorithm.defined is not None and algorithm.defined.mixing is not None
+    is_alone = has_graph or not algorithm.clock.is_synchronous
     for client in range(problem.clients):
-        key = client if has_graph else _key(problem, algorithm, means, client)
+        key = client if is_alone else _key(problem, algorithm, means, client)
         if key not in found:
             found[key] = len(representatives)
             representatives.append(client)

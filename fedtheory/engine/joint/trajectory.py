@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +24,8 @@ from fedtheory.engine.moments.server import Divergence
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
-from fedtheory.federation.presence import turnout
+from fedtheory.federation.definition.held import with_held_vectors
+from fedtheory.federation.presence import of_reports, turnout
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 from fedtheory.kernel.expressions import Average, Expr
@@ -34,6 +36,8 @@ _MOST_ENTRIES = 6 * 10**7
 _MOST_EIGENVALUES = 400
 """Size of a mean round map whose spectral radius is found."""
 _STABILITY_SLACK = 1e-6
+_MOST_KNOWN = 64
+"""Sets of reporting clients for which the matrices of a round are kept."""
 
 
 class JointTrajectory(Trajectory):
@@ -41,12 +45,12 @@ class JointTrajectory(Trajectory):
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
-        self.algorithm = algorithm
+        self.algorithm = algorithm = _with_held_vectors(algorithm)
         self.letters = Letters(problem, algorithm, kinds_of(problem, algorithm))
         self.definition = self.letters.definition
         self.layout = Layout(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.letters, self.layout)
-        self._known: dict[int, list[tuple[Number, Transition]]] = {}
+        self._known: dict[tuple[int, tuple[int, ...] | None], list[tuple[Number, Transition]]] = {}
         with np.errstate(over="ignore", invalid="ignore"):
             self._run()
             completed = len(self.moments) - 1
@@ -60,25 +64,44 @@ class JointTrajectory(Trajectory):
 
     @cached_property
     def group(self) -> Group:
-        """The clients and their turnout."""
+        """The clients and their turnout, in the first round."""
+        return self._group(self._reports(0))
+
+    def _reports(self, n: int) -> tuple[int, ...] | None:
+        """Who reports in round n, by the clock; None where the server waits for whoever takes part."""
+        return None if self.algorithm.clock.is_synchronous else self.algorithm.schedule.updates[n].reports
+
+    def _group(self, reports: tuple[int, ...] | None) -> Group:
         kinds, aggregation = self.letters.kinds, self.algorithm.aggregation
-        law = turnout(aggregation.participation, aggregation.weights(self.problem.weights))
+        weights = aggregation.weights(self.problem.weights)
+        law = turnout(aggregation.participation, weights) if reports is None else of_reports(weights, reports)
         assert self.algorithm.defined is not None
         counts = self.problem.arithmetic.array(kinds.counts)
         return Group(counts, law.of(kinds.representatives), self.algorithm.defined.mixing)
 
     def transitions(self, n: int) -> list[tuple[Number, Transition]]:
         """Round n for each outcome of the coins, with its probability."""
-        schedule = self.algorithm.work.schedule
-        key = n if schedule is not None and schedule.changes_with_rounds else 0
+        key = (n if self._changes else 0, self._reports(n))
         if key not in self._known:
-            self._known = {
-                key: [
-                    (chance, Transition(self._compiler.maps(n, coins), self.group, self.layout.shared))
-                    for chance, coins in self._outcomes()
-                ]
-            }
+            if self._changes or len(self._known) > _MOST_KNOWN:
+                self._known.clear()
+            group = self._group(key[1])
+            self._known[key] = [
+                (chance, Transition(self._compiler.maps(n, coins), group, self.layout.shared))
+                for chance, coins in self._outcomes()
+            ]
         return self._known[key]
+
+    @property
+    def _changes(self) -> bool:
+        """Whether step sizes change from round to round."""
+        schedule = self.algorithm.work.schedule
+        return schedule is not None and schedule.changes_with_rounds
+
+    @property
+    def _rounds_are_alike(self) -> bool:
+        """Whether all rounds have the same step sizes and the same law of who takes part."""
+        return self.algorithm.clock.is_synchronous and not self._changes
 
     def _outcomes(self) -> Iterator[tuple[Number, dict[Expr, int]]]:
         """Every outcome of the coins that is possible."""
@@ -104,9 +127,12 @@ class JointTrajectory(Trajectory):
 
     def _steady_noise(self) -> Array | None:
         """The noise of a round, where clients keep vectors, rounds are alike, and nothing else is random."""
-        schedule = self.algorithm.work.schedule
-        changes = schedule is not None and schedule.changes_with_rounds
-        if not self.layout.own or changes or self.definition.coins or not self.group.turnout.is_fixed:
+        if (
+            not self.layout.own
+            or not self._rounds_are_alike
+            or self.definition.coins
+            or not self.group.turnout.is_fixed
+        ):
             return None
         return self.transitions(0)[0][1].steady_covariance
 
@@ -224,9 +250,8 @@ class JointTrajectory(Trajectory):
 
     def _spectral_radius(self) -> float:
         """Of the mean round map without its constants; zero where rounds differ, or where it is too large to look."""
-        schedule = self.algorithm.work.schedule
         size = self.layout.shared + len(self.letters.kinds.counts) * self.layout.own
-        if size > _MOST_EIGENVALUES or (schedule is not None and schedule.changes_with_rounds):
+        if size > _MOST_EIGENVALUES or not self._rounds_are_alike:
             return 0.0
         linear = plain_floats(self._mean_map())[1:, 1:]
         return float(np.abs(np.linalg.eigvals(linear)).max(initial=0.0)) if np.isfinite(linear).all() else np.inf
@@ -241,9 +266,9 @@ class JointTrajectory(Trajectory):
 
         `NotApplicable` where rounds differ.  The model is measured from the optimum.
         """
-        schedule = self.algorithm.work.schedule
-        if schedule is not None and schedule.changes_with_rounds:
+        if self._changes:
             raise NotApplicable("the step size changes from round to round")
+        self.algorithm.require_synchronous("all rounds are alike")
         shared, clients = self._begin()
         model, own = self._model_maps
         totals = self._totals
@@ -279,6 +304,7 @@ class JointTrajectory(Trajectory):
 
         A client that has finished its steps stays where it is.
         """
+        self.algorithm.require_synchronous("local iterates of one round have a mean")
         rounds = range(len(self.moments) - 1)
         return [list(self._round(n, joint)) for n, joint in zip(rounds, self._known_joints(), strict=False)]
 
@@ -299,3 +325,11 @@ class JointTrajectory(Trajectory):
             each = Split.of(forms.state[:, :d], self.layout.shared)
             average = weighted_sum(self._totals, each.shared)
             yield Averaged(joint, self._totals, self.letters.shares, each, average, noise[:, :d, :d])
+
+
+def _with_held_vectors(algorithm: Algorithm) -> Algorithm:
+    """The algorithm, whose clients hold what they received where the server does not wait for them."""
+    if algorithm.clock.is_synchronous or algorithm.defined is None:
+        return algorithm
+    held = with_held_vectors(algorithm.defined.algorithm)
+    return replace(algorithm, defined=replace(algorithm.defined, algorithm=held))

@@ -80,6 +80,8 @@ class Transition:
         self.shared = shared
         new = maps.clients if maps.mixed is None else stacked([maps.clients, maps.mixed[0]])
         self.kept = self._kept(new)
+        self.broadcast = None if maps.broadcast is None else self.present * maps.broadcast
+        """From q to what the clients' vectors become, for those that are there."""
         self.change = Forms(new.state - self.kept.state, new.noise)
         self.sums = list(self._stacked_sums())
 
@@ -148,8 +150,8 @@ class Transition:
         if self.maps.mixed is not None:
             said = np.tensordot(self.group.graph, clients[:, own:], axes=1)
             clients = clients[:, :own] + self.maps.mixed[1][:, :, None] * said
-        if self.maps.broadcast is not None:
-            clients = clients + self.maps.broadcast @ everything[self.shared :]
+        if self.broadcast is not None:
+            clients = clients + self.broadcast @ everything[self.shared :]
         return np.concatenate(
             [self.maps.server @ everything, clients.reshape(kinds * own, everything.shape[1])], axis=0
         )
@@ -187,7 +189,7 @@ class Transition:
 
     def _closed(self, clients: Joint, sums: Array) -> Joint:
         """The end of the round: clients hear of the sums, and the server makes its vectors of them."""
-        broadcast, pair, cross = self.maps.broadcast, clients.pair, clients.cross
+        broadcast, pair, cross = self.broadcast, clients.pair, clients.cross
         if broadcast is not None:
             kinds, rows, _ = broadcast.shape
             flat = broadcast.reshape(kinds * rows, -1)

@@ -28,7 +28,6 @@ from fedtheory.federation.definition.language import (
     SUMS,
     Compressed,
     Gradient,
-    Mixed,
     optimum,
     start,
 )
@@ -183,7 +182,7 @@ class FederatedAlgorithm:
             self._expect(step.vector, step.step, at_end, (Gradient,))
         self._check_gradients()
         for vector, expression in self.client_update.items():
-            self._expect(vector, expression, at_end, (Compressed, Average, Mixed))
+            self._expect(vector, expression, at_end, (Compressed, *OVER_CLIENTS))
         for vector, expression in self.server_update.items():
             self._expect(vector, expression, set(self.server), SUMS)
         self._expect(sp.Symbol("model"), self.model, set(self.server), (Average,))
