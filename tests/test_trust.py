@@ -7,7 +7,7 @@ import re
 from modules import ROOT
 from trusted import PAGE, ROW, counted
 
-from fedtheory.proofs.document.records import FACTS
+from fedtheory.proofs.closed import FACTS
 from fedtheory.proofs.intervals import Derived
 
 

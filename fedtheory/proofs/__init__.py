@@ -17,6 +17,7 @@ rest           that an algorithm stays at the optimum, from its definition (defi
 
 recorded       which certificate a paper has for a claim
 document       certificates as JSON: whatever is judged has been one
+closed         what certificates are made of: whatever is judged is made anew of that
 examination    the way from a claim and its certificate to the kernel's word
 
 What the kernel may use, from a claim's assumptions: theory, rounds for statements about one round, and small_steps
@@ -26,8 +27,8 @@ Uses `language`, `federation`, `kernel`.
 """
 
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.examination import examine, prove
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.proof import Proof

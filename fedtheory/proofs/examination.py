@@ -1,7 +1,7 @@
 """The way from a claim and its certificate to the kernel's word.
 
-A certificate becomes a document and is read from it again: what no document
-can say, such as a reason of one's own, is judged by nobody.
+A certificate becomes a document and is read from it again, and what was read is
+made anew of closed pieces: nothing else, such as a reason of one's own, is judged.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import Certificate, examine_links
+from fedtheory.proofs.closed import AnyCertificate, closed
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, examine_contraction
 from fedtheory.proofs.document import certificate_in, document_of
-from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
 from fedtheory.proofs.means import MeanCertificate, examine_mean
@@ -80,7 +80,7 @@ def _judged(claim: Claim, document: Document, prover: Prover) -> Iterator[Step]:
     """The steps of the examination of a document, in letters of which SymPy knows what they stand for."""
     try:
         plain = in_plain_letters(claim)
-        yield from _examination(plain, certificate_in(plain, document), prover)
+        yield from _examination(plain, closed(certificate_in(plain, document)), prover)
     except (InputError, Rejected) as reason:
         yield Step(str(reason), False)
 

@@ -17,11 +17,11 @@ from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
+from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.document import certificate_in, document_of
-from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived

@@ -44,6 +44,11 @@ class CauchySchwarz:
     inner: sp.Symbol
 
     @property
+    def letters(self) -> tuple[sp.Symbol, sp.Symbol, sp.Symbol]:
+        """All three."""
+        return self.left_sq, self.right_sq, self.inner
+
+    @property
     def slack(self) -> Expr:
         """What is not negative."""
         return self.left_sq * self.right_sq - self.inner**2
@@ -109,6 +114,9 @@ def _require_own_letters(why: Products, theory: Theory) -> None:
             raise Rejected(f"{letter} stands for more than one thing")
         if letter.is_nonnegative or letter.is_nonpositive:
             raise Rejected(f"{letter} has a sign, which what it stands for need not have")
+    related = {letter for one in why.facts.values() if isinstance(one, CauchySchwarz) for letter in one.letters}
+    if related - why.scalars.keys():
+        raise Rejected("Cauchy-Schwarz is about letters that stand for nothing")
 
 
 def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
@@ -117,7 +125,7 @@ def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions
         return
     if theory.noise or theory.random:
         raise Rejected("products of expectations are not expectations of products")
-    left, right, product = (why.scalars[letter] for letter in (fact.left_sq, fact.right_sq, fact.inner))
+    left, right, product = (why.scalars[letter] for letter in fact.letters)
     if not all(isinstance(part, Inner) for part in (left, right, product)):
         raise Rejected(f"{product} is no inner product")
     lengths = [Inner(side, side) for side in product.args]

@@ -40,7 +40,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import Certificate, Combination, Part, certificates, examine, facts, theory_of
 from fedtheory.proofs.certificate import BothWays
-from fedtheory.proofs.document.records import FACTS
+from fedtheory.proofs.closed import FACTS
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import letters_of
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown

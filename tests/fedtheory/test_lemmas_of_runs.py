@@ -20,7 +20,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.language.registry import find
 from fedtheory.proofs import Combination, certificates, prove
-from fedtheory.proofs.document.records import FACTS
+from fedtheory.proofs.closed import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import AtEnd, Derived
 from fedtheory.proofs.numbers import Letters, divisors

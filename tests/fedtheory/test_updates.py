@@ -30,8 +30,8 @@ from fedtheory.proofs import Certificate, Combination, Part, examine, update_fac
 from fedtheory.proofs import updates as v
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.certificate import BothWays
+from fedtheory.proofs.closed import FACTS
 from fedtheory.proofs.combination import without_minima
-from fedtheory.proofs.document.records import FACTS
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.measured import READINGS
 from fedtheory.proofs.numbers import letters_of, numbers_of

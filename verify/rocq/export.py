@@ -12,10 +12,10 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.document import certificate_in, document_of
-from fedtheory.proofs.document.records import AnyCertificate
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recorded import certificate_of

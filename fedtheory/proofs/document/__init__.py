@@ -7,8 +7,8 @@
     writing    certificates as documents
     schemas    the JSON schema
 
-Whatever is judged has been a document: what a document cannot say cannot be said.  So nothing rests on how
-certificates are written.
+Whatever is judged has been a document: what a document cannot say cannot be said.  What is read is made anew of
+closed pieces before it is judged, so that nothing rests on how certificates are written or read.
 """
 
 from fedtheory.proofs.document.reading import certificate_in, claim_named, read_document

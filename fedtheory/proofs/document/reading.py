@@ -13,6 +13,7 @@ import sympy as sp
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.proofs import comparators, definitions, distances, updates
+from fedtheory.proofs.closed import SIGNS
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.records import CERTIFICATE
 from fedtheory.proofs.induction import POWER
@@ -20,9 +21,6 @@ from fedtheory.proofs.proof import Document
 from fedtheory.proofs.recursion import k
 
 FORMAT, VERSION = "fedtheory certificate", 1
-
-SIGNS = ("real", "nonnegative", "positive")
-"""What may be declared of a letter, from the least to the most."""
 
 
 def _letters_in(group: str, module: Any) -> dict[str, sp.Symbol]:

@@ -1,11 +1,11 @@
-"""Which certificates there are, as records of a document: a closed list.
+"""Which certificates there are, as records of a document.
 
 The entries of a record are the fields of its class, and each is read by the type of its field.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -13,14 +13,15 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import sympy as sp
 
 from fedtheory.kernel import Because, Term
-from fedtheory.proofs import certificate, facts, schedule_facts, update_facts
+from fedtheory.proofs import certificate
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
+from fedtheory.proofs.closed import FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.combination import AnyPremise, Combination, Part
 from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
+from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.document.shapes import (
     Count,
@@ -38,7 +39,6 @@ from fedtheory.proofs.document.shapes import (
     Table,
     Text,
 )
-from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.lyapunov import Lyapunov
@@ -51,14 +51,6 @@ from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.windows import OverWindow, OverWindows
 
-FACTS = {
-    name.lower(): fact
-    for module in (facts, update_facts, schedule_facts)
-    for name, fact in vars(module).items()
-    if type(fact) is Fact
-}
-"""Every fact by its name."""
-AnyCertificate = Certificate | Combination | MeanCertificate | Contraction | Recursion | AtRest | Lyapunov | Cases
 _DERIVED = {
     Derived: "relation",
     Telescoped: "telescoped",
@@ -129,7 +121,7 @@ _OF_TYPES: dict[Any, Shape] = {
     sp.Symbol: Letter(),
     sp.Rel: Ordering(),
     Because: Reason(),
-    Measure: Named({"pair": PAIR, "spread": SPREAD, "displacement": DISPLACEMENT}),
+    Measure: Named(MEASURES),
     AnyPremise: Premise(),
     certificate.Link: Link(),
 }
@@ -166,11 +158,3 @@ ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim
 TERMS, LINKS_OF_THEIR_OWN = _shape(Sequence[Term]), _one_of([*_LINKS])
 CERTIFICATE = _one_of(get_args(AnyCertificate))
 """A certificate of any kind."""
-
-
-def declared_letters(certificate: Any) -> Iterator[Any]:
-    """The letters that a certificate makes itself: of roots, and of products."""
-    yield from (root.letter for root in getattr(certificate, "roots", ()))
-    for link in getattr(certificate, "links", ()):
-        if type(link) is Products:
-            yield from link.scalars

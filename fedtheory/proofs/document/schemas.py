@@ -6,8 +6,9 @@ from functools import singledispatch
 from inspect import Parameter
 
 from fedtheory.kernel.reasons import REASONS, subjects
+from fedtheory.proofs.closed import SIGNS
 from fedtheory.proofs.document.notation import HEADS
-from fedtheory.proofs.document.reading import FORMAT, SIGNS, VERSION
+from fedtheory.proofs.document.reading import FORMAT, VERSION
 from fedtheory.proofs.document.records import (
     ALONE,
     CERTIFICATE,

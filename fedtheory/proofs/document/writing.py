@@ -15,8 +15,9 @@ from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.reasons import Because, subjects
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.closed import SIGNS, own_letters
 from fedtheory.proofs.document.notation import HEADS, ORDERINGS, Scope
-from fedtheory.proofs.document.reading import FORMAT, SIGNS, VERSION, free, letters_of, plain
+from fedtheory.proofs.document.reading import FORMAT, VERSION, free, letters_of, plain
 from fedtheory.proofs.document.records import (
     ALONE,
     CERTIFICATE,
@@ -25,7 +26,6 @@ from fedtheory.proofs.document.records import (
     TERMS,
     Link,
     Premise,
-    declared_letters,
 )
 from fedtheory.proofs.document.shapes import (
     NAME,
@@ -52,7 +52,7 @@ _SIGNS_OF = {relation: sign for sign, relation in ORDERINGS.values()}
 def document_of(claim: Claim, certificate: Any) -> Document:
     """A certificate of a claim as a document; `InputError` where it has something that a document cannot say."""
     letters = letters_of(claim)
-    own = _declared(declared_letters(certificate), letters)
+    own = _declared(own_letters(certificate), letters)
     scope = Scope(own | letters, frozenset(own))
     return {
         "format": FORMAT,

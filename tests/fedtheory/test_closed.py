@@ -1,0 +1,160 @@
+"""Whatever a reader of documents makes of them: what is not made of closed pieces is judged by nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.kernel import Because, Reason, Rejected, Term, Theory, square, triangle
+from fedtheory.kernel.expressions import Inner, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs import Certificate, Combination, Part, certificates, examination, examine, facts
+from fedtheory.proofs.closed import closed
+from fedtheory.proofs.distances import PAIR
+from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.products import CauchySchwarz, Product, Products, Shown
+from fedtheory.proofs.recursion import Recursion
+from fedtheory.proofs.roots import Root
+
+ONE = sp.S.One
+x, y, s = sp.symbols("x y s", real=True)
+T, r = sp.symbols("T r", positive=True)
+FALSE = Claim(id="t:false", lhs=norm_sq(x), rhs=sp.S.Zero, where={x: q.point, y: q.second_point, T: q.rounds})
+POINTS, RUN = replace(FALSE, place="points"), replace(FALSE, lhs=T, place="run")
+HONEST = Certificate(claim="t:false", links=[[Term(ONE, square(x))]])
+
+
+class MyReason(Because):
+    """A reason of one's own."""
+
+    def in_theory(self, theory: Theory) -> Reason:
+        """That a square is not positive."""
+        return Reason("mine", -super().in_theory(theory).expression)
+
+
+class MyTerm(Term):
+    """A term of one's own."""
+
+    def whole(self, reason: Reason) -> Any:
+        """The other sign."""
+        return -super().whole(reason)
+
+
+@dataclass(frozen=True)
+class MyDerived(Derived):
+    """Something that follows from nothing."""
+
+    def slack(self, _letter: Any, _slack: Any) -> Any:
+        """That nothing is larger than zero."""
+        return -T
+
+
+class MyText(str):
+    """A text that is any other."""
+
+    __slots__ = ()
+
+    def __eq__(self, _other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+MINE = Fact("no round is taken", lambda _letter: -T)
+
+
+def terms(*found: Any, **parts: Any) -> Certificate:
+    """A certificate of one link."""
+    return Certificate(claim="t:false", links=[list(found)], **parts)
+
+
+def parts(*found: Any, **known: Any) -> Combination:
+    """A sum of one link."""
+    return Combination(claim="t:false", links=[list(found)], **known)
+
+
+ODD: dict[str, Any] = {
+    "a reason of one's own": terms(Term(ONE, MyReason("square", (x,)))),
+    "a term of one's own": terms(MyTerm(ONE, square(x))),
+    "a reason that is none": terms(Term(ONE, Because("luck", (x,)))),
+    "a reason by a list": terms(Term(ONE, Because(["square"], (x,)))),  # type: ignore[arg-type]
+    "a reason about too little": terms(Term(ONE, Because("convexity", (x,)))),
+    "a reason about too much": terms(Term(ONE, Because("square", (x, y)))),
+    "a text for a vector": terms(Term(ONE, Because("square", ("x",)))),
+    "a text among vectors": terms(Term(ONE, triangle(x, "-x", y))),
+    "a vector for a text": terms(Term(ONE, Because("assumption", (x,)))),
+    "a coefficient as text": terms(Term("-1", square(x))),
+    "a coefficient that is a float": terms(Term(sp.Float(-1), square(x))),
+    "a coefficient that is complex": terms(Term(ONE, square(sp.I * x))),
+    "a coefficient with cases": terms(Term(sp.Piecewise((1, T > 1), (-1, True)), square(x))),
+    "a coefficient with a function": terms(Term(sp.Function("f")(T), square(x))),
+    "a number of Python": terms(Term(-1, square(x))),
+    "a flag that is a number": terms(Term(ONE, square(x), averaged=1)),  # type: ignore[arg-type]
+    "a fact of one's own": parts(Part(ONE, MINE)),
+    "a copy of a fact": parts(Part(ONE, replace(facts.ONE, slack=lambda _letter: -T))),
+    "a derivation of one's own": parts(Part(ONE, MyDerived("liu2022:thm-1"))),
+    "a relation counted backwards": parts(Part(ONE, Derived("liu2022:thm-1", -1))),
+    "a relation by a flag": parts(Part(ONE, Derived("liu2022:thm-1", True))),
+    "a text of one's own": parts(Part(ONE, MyText("liu2022:thm-1"))),
+    "a premise that says it holds": parts(Part(ONE, sp.true)),
+    "a condition that is no ordering": terms(relaxed=[sp.Ne(T, 1)]),
+    "a condition that says it holds": terms(relaxed=[sp.true]),
+    "links by their numbers": Certificate(claim="t:false", links={0: []}),  # type: ignore[arg-type]
+    "a measure of one's own": Recursion(
+        claim="t:false", measure=replace(PAIR, words="mine"), factor=ONE, offset=ONE, terms=[], bound=ONE
+    ),
+    "a letter with no sign": terms(roots=[Root(sp.Symbol("i", imaginary=True), T, [])]),
+    "a letter that is a number": terms(roots=[Root(T + 1, T, [])]),
+    "no certificate": [Term(ONE, square(x))],
+    "another kind": HONEST.links[0],
+}
+
+
+@pytest.fixture
+def read_as(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
+    """Sets what documents are read as."""
+    return lambda made: monkeypatch.setattr(examination, "certificate_in", lambda _claim, _document: made)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_not_on_the_list_is_refused(name: str, read_as: Callable[[Any], None]) -> None:
+    """Whoever made it; by the list itself, before anything of it is used."""
+    with pytest.raises(Rejected):
+        closed(ODD[name])
+    read_as(ODD[name])
+    for claim in (POINTS, RUN):
+        assert examine(claim, HONEST).verdict == "broken"
+
+
+@pytest.mark.parametrize("letter", [T, x, r, sp.Symbol("T", real=True)])
+def test_letters_of_a_certificate_stand_for_nothing_else(letter: Any) -> None:
+    """A root is not what a letter of the claim stands for, though a certificate calls it so."""
+    made: Any = closed(terms(Term(letter, square(letter * y)), roots=[Root(letter, T, [Part(T, facts.ONE)])]))
+    (root,), ((term,),) = made.roots, made.links
+    assert root.letter != letter
+    assert root.letter.is_positive == letter.is_positive
+    assert (term.coefficient, term.reason.about) == (root.letter, (root.letter * y,))
+
+
+def test_letters_of_products_are_their_own() -> None:
+    """What they stand for is said of them, and Cauchy-Schwarz is about nothing else."""
+    facts_of = {"s": Shown(s, [Term(ONE, square(x))]), "both": CauchySchwarz(s, r, r)}
+    products = Products(scalars={s: Inner(x, x)}, facts=facts_of, parts=[Product(ONE, ["s"])])
+    proof = examine(POINTS, Certificate(claim="t:false", links=[products], roots=[Root(r, T, [Part(T, facts.ONE)])]))
+    assert proof.verdict == "broken"
+    assert "letters that stand for nothing" in " ".join(step.text for step in proof.steps)
+
+
+def test_what_is_on_the_list_remains_what_it_is() -> None:
+    """An honest certificate is accepted, and the fields of the recorded ones are equal but for lists and letters."""
+    assert examine(replace(POINTS, lhs=sp.S.Zero, rhs=norm_sq(x)), HONEST).verdict == "proved"
+    for found in certificates().values():
+        made = closed(found)
+        assert type(made) is type(found)
+        assert repr(made) == repr(closed(made))
