@@ -65,6 +65,7 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
         raise Rejected("the claim has letters that stand for something else in every round")
     conditions = (*claim.conditions, *_known_curvatures(claim), *known_of_parameters(claim))
     outcomes = list(noisy_rounds_of(claim))
+    _require_of_states(certificate.function, outcomes[0])
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
     yield from named("the end of a round: ", _round(certificate, outcomes, conditions))
     one, value = outcomes[0], certificate.function
@@ -79,6 +80,15 @@ def _known_curvatures(claim: Claim) -> tuple[Expr, ...]:
     letter = letters_of(claim)
     both = letter.has(q.strong_convexity) and letter.has(q.smoothness)
     return (letter(q.strong_convexity) <= letter(q.smoothness),) if both else ()
+
+
+def _require_of_states(value: Expr, one: Round) -> None:
+    """Raise `Rejected` where V is of what a round draws: it would have the same noise before the round and after it."""
+    objectives, numbers = one.theory.objectives | one.theory.client_objectives, one.theory.numbers
+    points = {*one.states.values(), START, letters_of(one.claim)(q.optimum)}
+    other = value.free_symbols - points - objectives - numbers.letters - numbers.of_clients
+    if other:
+        raise Rejected(f"V is of {', '.join(sorted(map(str, other)))}, which is no vector that a round starts with")
 
 
 def _round(certificate: Lyapunov, outcomes: Sequence[Round], conditions: Sequence[Expr]) -> Iterator[Step]:

@@ -12,16 +12,17 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
-from fedtheory.federation.algorithms import dsgd, fedavgm, scaffnew
+from fedtheory.federation.algorithms import dsgd, fedavg, fedavgm, scaffnew
 from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Mixed, eta, start
-from fedtheory.kernel import Numbers, Term, Theory, scalar
-from fedtheory.kernel.expressions import Average, Inner
+from fedtheory.kernel import Numbers, Term, Theory, assumption, cocoercivity, scalar, square, strong_convexity
+from fedtheory.kernel import expressions as kernel
+from fedtheory.kernel.expressions import Average, Inner, norm_sq
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, definitions, examine, prove
 from fedtheory.proofs.cases import Case, Cases, claims_of
-from fedtheory.proofs.definitions import NOISE
-from fedtheory.proofs.lyapunov import Lyapunov
+from fedtheory.proofs.definitions import NOISE, OBJECTIVE, OPTIMUM
+from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from fedtheory.runfile import parse_run
 from verify.check import check
 
@@ -191,6 +192,60 @@ def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
     theory = Theory(numbers=numbers, client_vectors=frozenset({heard, NOISE}), noise=frozenset({NOISE}))
     assert scalar(Inner(heard, NOISE), theory) == {}
     assert scalar(Inner(heard, NOISE), replace(theory, stirred=frozenset({heard}))) != {}
+
+
+def test_functions_are_of_what_a_round_starts_with() -> None:
+    """With the noise of the round in it, V has that noise before the round and after it, where it cancels."""
+    eta, mu, L, T, D, sigma, tau = (
+        next(symbol for symbol, notion in find("landmarks:fedavg.at-rest").where.items() if notion is one)
+        for one in (
+            *(q.local_step_size, q.strong_convexity, q.smoothness, q.rounds),
+            *(q.initial_distance, q.noise_deviation, q.local_steps),
+        )
+    )
+    server_step = sp.Symbol("eta_g", positive=True)
+    size, factor = eta * server_step, 1 - eta * server_step * mu
+    claim = Claim(
+        id="t:quiet",
+        lhs=q.final_distance_sq,
+        rhs=factor**T * (D**2 + size**2 * sigma**2),
+        conditions=[size <= 1 / L, size * mu <= 1, tau <= 1],
+        assumptions=(
+            *(a.update_rule, a.full_participation, a.importance_weights, a.same_step_size, a.convex_and_smooth),
+            *(a.strongly_convex_clients, a.unbiased_bounded_variance),
+        ),
+        where={**find("landmarks:fedavg.at-rest").where, server_step: q.server_step_size},
+    )
+    problem = {"kind": "quadratic", "hessians": [[["1"]]], "linear": [["0"]], "start": ["1"], "noise": "1"}
+    keys = {"local_step_size": "1/2", "rounds": 5, "local_steps": 1}
+    assert check(claim, parse_run({"problem": problem, "algorithm": keys}, RATIONAL)).holds is False
+    x, noise = definitions.state(fedavg.x), Average(NOISE)
+    both_ways, slope = [(x, OPTIMUM), (OPTIMUM, x)], kernel.Gradient(OBJECTIVE, x)
+    proof = examine(
+        claim,
+        Lyapunov(
+            claim=claim.id,
+            function=norm_sq(x - OPTIMUM + size * noise),
+            factor=factor,
+            offset=sp.S.Zero,
+            level=D**2 + size**2 * sigma**2,
+            round=[
+                *(Term(size, cocoercivity(OBJECTIVE, *points)) for points in both_ways),
+                *(Term(size, strong_convexity(OBJECTIVE, *points)) for points in both_ways),
+                Term(size * (1 / L - size), square(slope)),
+                Term(factor * size**2, square(noise)),
+            ],
+            model=[Term(size**2, square(noise))],
+            start=[
+                Term(sp.S.One, assumption(START_DISTANCE)),
+                Term(size**2, assumption("bounded variance"), averaged=True),
+                Term(size**2, square(NOISE - noise), averaged=True),
+            ],
+        ),
+    )
+    assert [step.text for step in proof.steps if not step.holds] == [
+        f"V is of {NOISE}, which is no vector that a round starts with"
+    ]
 
 
 EDGES: dict[str, dict[str, Any]] = {
