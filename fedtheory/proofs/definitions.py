@@ -282,7 +282,7 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
         return letter(notion) if notion is not None and letter.has(notion) else _own(algorithm.name, of.name)
 
     kinds = [one for one in claim.assumptions if isinstance(one, OfAlgorithm)]
-    given = {key: sp.Integer(number) for one in kinds for key, number in one.numbers.items()}
+    given = {key: sp.Integer(number) for one in kinds for key, number in one.numbers}
     shared = {
         one.letter: given.get(one.key, named(one.letter, PARAMETERS.get(one.key))) for one in algorithm.parameters
     }

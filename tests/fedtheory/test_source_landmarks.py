@@ -240,3 +240,8 @@ def test_a_page_shows_an_algorithm_beside_fedavg() -> None:
     assert len(scaffold.errors) == len(fedavg.errors) == ROUNDS + 1
     assert scaffold.errors[-1] < fedavg.errors[-1]
     assert (scaffold.sent == 2 * fedavg.sent).all()
+
+
+def test_assumptions_about_algorithms_can_be_compared() -> None:
+    """They stand in sets, as all assumptions do."""
+    assert len({a.heavy_ball, a.server_momentum, a.of_algorithm("fedavgm")}) == 3

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 
 from fedtheory.arithmetic import Number
@@ -20,7 +19,7 @@ class OfAlgorithm(Assumption):
 
     names: tuple[str, ...] = ()
     """Of the definitions that it can have."""
-    numbers: Mapping[str, int] = field(default_factory=dict)
+    numbers: tuple[tuple[str, int], ...] = ()
     """Parameters that have one value, by their keys in run files."""
 
 
@@ -70,7 +69,7 @@ def _heavy_ball(run: Run) -> None:
 
 
 heavy_ball = OfAlgorithm(
-    "heavy ball", "the algorithm is fedavgm, with heavy-ball momentum", _heavy_ball, ("fedavgm",), {"nesterov": 0}
+    "heavy ball", "the algorithm is fedavgm, with heavy-ball momentum", _heavy_ball, ("fedavgm",), (("nesterov", 0),)
 )
 
 
