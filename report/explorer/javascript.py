@@ -6,18 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import (
-    Average,
-    ClientSum,
-    Expectation,
-    Expr,
-    Gradient,
-    Inner,
-    LocalSum,
-    PastSum,
-    Selected,
-    Value,
-)
+from fedtheory.kernel import expressions as ex
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.notion import Notion, Quantity, ScalarNotion
 
 _PRINTED = (
@@ -38,15 +28,15 @@ _PRINTED = (
 """What JavaScript has a counterpart for, exact up to rounding."""
 
 _IN_WORDS: Mapping[type, str] = {
-    Average: "a mean over clients",
-    ClientSum: "a sum over clients",
-    LocalSum: "a sum over local steps",
-    PastSum: "a sum over past local steps",
-    Selected: "a sum over the selected clients",
-    Expectation: "an expectation",
-    Inner: "an inner product",
-    Gradient: "a gradient",
-    Value: "a function value",
+    ex.Average: "a mean over clients",
+    ex.ClientSum: "a sum over clients",
+    ex.LocalSum: "a sum over local steps",
+    ex.PastSum: "a sum over past local steps",
+    ex.Selected: "a sum over the selected clients",
+    ex.Expectation: "an expectation",
+    ex.Inner: "an inner product",
+    ex.Gradient: "a gradient",
+    ex.Value: "a function value",
 }
 
 

@@ -17,18 +17,8 @@ import sympy as sp
 from fedtheory.arithmetic import RATIONAL, Array, plain_float
 from fedtheory.arithmetic.enclosures import maximum, minimum
 from fedtheory.engine.frames import PathVector, RoundFrame, Vector, of_a_round
-from fedtheory.kernel.expressions import (
-    Average,
-    ClientSum,
-    Expectation,
-    Expr,
-    Gradient,
-    Inner,
-    LocalSum,
-    PastSum,
-    Selected,
-    Value,
-)
+from fedtheory.kernel import expressions as ex
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.powers import measured_power, nested_root, square_root, whole_power
 from fedtheory.language.evaluation.site import Site
 from fedtheory.language.quantities.notion import (
@@ -69,13 +59,13 @@ class Compiler:
             (sp.Pow, self._power),
             (sp.Add, self._combination),
             (sp.Mul, self._combination),
-            (Inner, self._inner),
-            (Value, self._value),
-            (Average, self._average),
-            (ClientSum, self._average),
-            (Expectation, self._expectation),
-            (LocalSum, self._sum),
-            (PastSum, self._sum),
+            (ex.Inner, self._inner),
+            (ex.Value, self._value),
+            (ex.Average, self._average),
+            (ex.ClientSum, self._average),
+            (ex.Expectation, self._expectation),
+            (ex.LocalSum, self._sum),
+            (ex.PastSum, self._sum),
             (sp.Max, self._extreme),
             (sp.Min, self._extreme),
         )
@@ -201,13 +191,13 @@ class Compiler:
         if isinstance(node, sp.Add):
             parts = [self.vector(argument) for argument in node.args]
             return lambda site: total(part(site) for part in parts)
-        if isinstance(node, Average | ClientSum):
+        if isinstance(node, ex.Average | ex.ClientSum):
             return self._vector_average(node)
-        if isinstance(node, Gradient):
+        if isinstance(node, ex.Gradient):
             return self._gradient(node)
         if isinstance(node, sp.Mul):
             return self._multiple(node)
-        if isinstance(node, Expectation | LocalSum | PastSum | Selected):
+        if isinstance(node, ex.Expectation | ex.LocalSum | ex.PastSum | ex.Selected):
             return self._of_a_round(node)
         raise ValueError(f"cannot evaluate {node} ({type(node).__name__}) as a vector")
 
@@ -241,7 +231,7 @@ class Compiler:
 
     def _of_a_round(self, node: Expr) -> Vectorial:
         inside = self.vector(node.args[0])
-        if isinstance(node, Selected):
+        if isinstance(node, ex.Selected):
             return lambda site: site.step.selected(inside(site))
         over = _SUMS[type(node)]
 
@@ -261,9 +251,9 @@ class Compiler:
         return lambda site: vector(site).scaled(factor(site))
 
     def _is_vector(self, node: Expr) -> bool:
-        if isinstance(node, Gradient | Selected):
+        if isinstance(node, ex.Gradient | ex.Selected):
             return True
-        if isinstance(node, Inner | Value):
+        if isinstance(node, ex.Inner | ex.Value):
             return False
         if node.is_Symbol:
             return isinstance(self.notation.get(node), VectorNotion | PointNotion)
@@ -277,16 +267,16 @@ class Compiler:
 
 
 _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
-    Expectation: RoundFrame.expected,
-    LocalSum: RoundFrame.local_sum,
-    PastSum: RoundFrame.past_sum,
+    ex.Expectation: RoundFrame.expected,
+    ex.LocalSum: RoundFrame.local_sum,
+    ex.PastSum: RoundFrame.past_sum,
 }
 
 
 def _over_clients(node: Expr, site: Site) -> Array:
     """Weights of a mean or of a sum over clients, (M,)."""
     weights = site.run.problem.weights
-    return weights if isinstance(node, Average) else weights * 0 + 1
+    return weights if isinstance(node, ex.Average) else weights * 0 + 1
 
 
 def _round(site: Site) -> RoundFrame:

@@ -17,29 +17,19 @@ from typing import Any
 import sympy as sp
 
 from fedtheory.errors import InputError
-from fedtheory.kernel.expressions import (
-    Average,
-    ClientSum,
-    Expectation,
-    Expr,
-    Gradient,
-    Inner,
-    LocalSum,
-    PastSum,
-    Selected,
-    Value,
-)
+from fedtheory.kernel import expressions as ex
+from fedtheory.kernel.expressions import Expr
 
 HEADS: Mapping[str, type] = {
-    "inner": Inner,
-    "gradient": Gradient,
-    "value": Value,
-    "mean": Average,
-    "sum_of_clients": ClientSum,
-    "expected": Expectation,
-    "sum_of_steps": LocalSum,
-    "sum_of_past_steps": PastSum,
-    "mean_of_drawn": Selected,
+    "inner": ex.Inner,
+    "gradient": ex.Gradient,
+    "value": ex.Value,
+    "mean": ex.Average,
+    "sum_of_clients": ex.ClientSum,
+    "expected": ex.Expectation,
+    "sum_of_steps": ex.LocalSum,
+    "sum_of_past_steps": ex.PastSum,
+    "mean_of_drawn": ex.Selected,
 }
 ORDERINGS: Mapping[type, tuple[str, type]] = {
     ast.LtE: ("<=", sp.Le),

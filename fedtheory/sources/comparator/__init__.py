@@ -8,12 +8,6 @@ Local SGD on Identical and Heterogeneous Data* (2020), who have the optimum.
 from fedtheory.language.source import Source
 from fedtheory.sources.comparator.statements import CLAIMS
 
-SOURCE = Source(
-    key="comparator",
-    title="FedAvg against any comparator",
-    authors="fedtheory, after A. Khaled, K. Mishchenko and P. Richtarik (2020)",
-    year=2026,
-    claims=CLAIMS,
-    main="average-error",
-    reading=6,
-)
+_TITLE = "FedAvg against any comparator"
+_AUTHORS = "fedtheory, after A. Khaled, K. Mishchenko and P. Richtarik (2020)"
+SOURCE = Source("comparator", _TITLE, _AUTHORS, 2026, CLAIMS, main="average-error", reading=6)

@@ -27,13 +27,6 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
-SOURCE = Source(
-    key="fraboni2022",
-    title="A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates",
-    authors="Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi",
-    year=2022,
-    claims=CLAIMS,
-    printed_proofs=PRINTED_PROOFS,
-    main="thm-1",
-    reading=5,
-)
+_TITLE = "A General Theory for Federated Optimization with Asynchronous and Heterogeneous Clients Updates"
+_AUTHORS = "Y. Fraboni, R. Vidal, L. Kameni and M. Lorenzi"
+SOURCE = Source("fraboni2022", _TITLE, _AUTHORS, 2022, CLAIMS, PRINTED_PROOFS, main="thm-1", reading=5)

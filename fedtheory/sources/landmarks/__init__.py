@@ -7,12 +7,6 @@ paper's text.
 from fedtheory.language.source import Source
 from fedtheory.sources.landmarks.statements import CLAIMS
 
-SOURCE = Source(
-    key="landmarks",
-    title="Landmarks: one statement for each algorithm",
-    authors="stated here, after the papers that are named",
-    year=2026,
-    claims=CLAIMS,
-    main="scaffnew.contraction",
-    reading=7,
-)
+_TITLE = "Landmarks: one statement for each algorithm"
+_AUTHORS = "stated here, after the papers that are named"
+SOURCE = Source("landmarks", _TITLE, _AUTHORS, 2026, CLAIMS, main="scaffnew.contraction", reading=7)

@@ -15,13 +15,5 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
-SOURCE = Source(
-    key="lecture27",
-    title="Lecture 27: Introduction to Federated Learning (after S. Wang et al. 2019)",
-    authors="course 6960/5960",
-    year=2019,
-    claims=CLAIMS,
-    printed_proofs=PRINTED_PROOFS,
-    main="thm-2",
-    reading=3,
-)
+_TITLE = "Lecture 27: Introduction to Federated Learning (after S. Wang et al. 2019)"
+SOURCE = Source("lecture27", _TITLE, "course 6960/5960", 2019, CLAIMS, PRINTED_PROOFS, main="thm-2", reading=3)

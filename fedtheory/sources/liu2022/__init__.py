@@ -17,13 +17,5 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
-SOURCE = Source(
-    key="liu2022",
-    title="Lecture Note 3-1: Federated Learning",
-    authors="J. Liu",
-    year=2022,
-    claims=CLAIMS,
-    printed_proofs=PRINTED_PROOFS,
-    main="thm-3",
-    reading=2,
-)
+_TITLE = "Lecture Note 3-1: Federated Learning"
+SOURCE = Source("liu2022", _TITLE, "J. Liu", 2022, CLAIMS, PRINTED_PROOFS, main="thm-3", reading=2)

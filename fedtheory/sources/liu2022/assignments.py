@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    BoundQuestion,
-    ChoiceQuestion,
-    Draw,
-    ExpressionQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 from fedtheory.language.registry import find
 from fedtheory.sources.liu2022.statements.notation import G, K, L, N, T, gap, s, sigma
 
 _LETTERS = (("s", "K"), ("eta", "H"), ("gamma", "E"), ("alpha", "Q"))
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     step, steps = draw.choice("letters", _LETTERS)
     names = {step: s, steps: K, "N": N, "T": T, "L": L, "G": G, "sigma": sigma, "gap": gap}
-    letter, count = tex(step), tex(steps)
+    letter, count = ex.tex(step), ex.tex(steps)
     clients, most = draw.integer("clients", 2, 6), draw.integer("most", 2, 5)
     iterations = clients**3 * most**4 + draw.integer("more", 0, clients**3)
     quarter, three = sp.Rational(1, 4), sp.Rational(3, 4)
@@ -40,8 +31,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         rf"\frac{{L{letter}^2\sigma^2}}{{2N}}$ for ${letter}\le\frac1L$, and no client is further from the mean than "
         rf"${count}$ steps bring it: the drift is at most $4{letter}^2{count}^2G^2$."
     )
-    questions: tuple[Question, ...] = (
-        BoundQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.BoundQuestion(
             name="bound",
             title="The theorem",
             text=rf"Divide, sum over $t$, and give a bound for all ${letter}\le\frac1L$.",
@@ -49,7 +40,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             claim=find("liu2022:thm-1"),
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="tuned",
             title="The bound at the step size of the corollary",
             text=rf"Insert ${letter}=\frac{{\sqrt N}}{{L\sqrt T}}$ into $\frac2{{{letter} T}}\,$`gap`$+4{letter}^2"
@@ -58,7 +49,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=2 * L * gap / sp.sqrt(N * T) + 4 * N * K**2 * G**2 / T + sigma**2 / sp.sqrt(N * T),
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="most_steps",
             title="The limit on local steps",
             text=rf"Up to which ${count}$ is the middle term at most $\frac{{4G^2}}{{\sqrt{{NT}}}}$?",
@@ -66,14 +57,14 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=T**quarter / N**three,
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="whole",
             title="In numbers",
             text=rf"What is the largest whole ${count}$ for $N={clients}$ and $T={iterations}$?",
             points=2,
             solution=sp.Integer(_largest(iterations, clients)),
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="fewest_rounds",
             title="Rounds",
             text="How many rounds does a run of $T$ iterations take at that limit?",
@@ -81,7 +72,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=T**three * N**three,
             names=names,
         ),
-        ChoiceQuestion(
+        ex.ChoiceQuestion(
             name="speedup",
             title="Twice the clients",
             text=r"As long as the limit is kept, how many iterations reach the same accuracy with twice the clients?",
@@ -103,7 +94,7 @@ def _largest(iterations: int, clients: int) -> int:
 
 
 ASSIGNMENTS = [
-    Assignment(
+    ex.Assignment(
         "linear-speedup",
         "Linear speed-up: the limit on local steps",
         ("liu2022:thm-1", "liu2022:cor-2.step", "liu2022:cor-2.K"),

@@ -22,13 +22,5 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
-SOURCE = Source(
-    key="renard2022",
-    title="Notes on Federated Optimization",
-    authors="T. Renard",
-    year=2022,
-    claims=CLAIMS,
-    printed_proofs=PRINTED_PROOFS,
-    main="thm-2.1",
-    reading=1,
-)
+_TITLE = "Notes on Federated Optimization"
+SOURCE = Source("renard2022", _TITLE, "T. Renard", 2022, CLAIMS, PRINTED_PROOFS, main="thm-2.1", reading=1)

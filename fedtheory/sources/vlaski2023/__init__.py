@@ -18,13 +18,7 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
+_TITLE = "Federated Learning (draft chapter 5)"
 SOURCE = Source(
-    key="vlaski2023",
-    title="Federated Learning (draft chapter 5)",
-    authors="S. Vlaski and A. H. Sayed",
-    year=2023,
-    claims=CLAIMS,
-    printed_proofs=PRINTED_PROOFS,
-    main="thm-5.1.recursion",
-    reading=4,
+    "vlaski2023", _TITLE, "S. Vlaski and A. H. Sayed", 2023, CLAIMS, PRINTED_PROOFS, main="thm-5.1.recursion", reading=4
 )

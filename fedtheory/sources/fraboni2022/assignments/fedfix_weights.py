@@ -6,26 +6,16 @@ from math import ceil
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    ChoiceQuestion,
-    CodeQuestion,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 
 _LETTERS = (("t", "D", "p"), ("tau", "Delta", "p"), ("s", "W", "r"), ("u", "I", "q"))
 time, interval, importance, total = sp.symbols("time interval importance total", positive=True)
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     letters = draw.choice("letters", _LETTERS)
     names = {**dict(zip(letters, (time, interval, importance), strict=True)), "total": total}
-    t, wait, p = map(tex, letters)
+    t, wait, p = map(ex.tex, letters)
     times = [draw.integer(f"t{i}", 1, 12) for i in range(3)]
     each = draw.integer("interval", 2, 5)
     parts = [draw.integer(f"p{i}", 1, 6) for i in range(3)]
@@ -51,8 +41,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         "surrogate problem is "
         f"the true one if, per server update, that is ${p}_i$ for FedFix and for asynchronous FedAvg alike."
     )
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="fedfix",
             title="FedFix",
             text=f"Which $d_i$ does that ask for in FedFix, with `{letters[0]}`, `{letters[1]}`, `{letters[2]}` for "
@@ -61,7 +51,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=sp.ceiling(time / interval) * importance,
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="asynchronous",
             title="Asynchronous FedAvg",
             text=rf"And in asynchronous FedAvg, with `total` for $\sum_j1/{t}_j$?",
@@ -69,7 +59,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=total * time * importance,
             names=names,
         ),
-        CodeQuestion(
+        ex.CodeQuestion(
             name="weight",
             title="As a function",
             text="Write a function that returns the weight of a client in FedFix.",
@@ -79,14 +69,14 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             expected=expected,
             body="    rounds = -(-time // interval)\n    return rounds * importance",
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="number",
             title="In numbers",
             text=f"Let {told}. What is $d_{client + 1}$ in asynchronous FedAvg?",
             points=2,
             solution=rate * times[client] * shares[client],
         ),
-        ChoiceQuestion(
+        ex.ChoiceQuestion(
             name="regime",
             title="Between the two",
             text="When is FedFix synchronous FedAvg?",
@@ -97,7 +87,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=synchronous,
             why="then everyone reports in every update, and all weights are the importances",
         ),
-        ManualQuestion(
+        ex.ManualQuestion(
             name="derive",
             title="Derive them",
             text="Derive both weights from how often a client reports.",
@@ -113,7 +103,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "fedfix-weights",
     "Derive the weights of FedFix",
     ("fraboni2022:eq-40", "fraboni2022:eq-36.fixed"),

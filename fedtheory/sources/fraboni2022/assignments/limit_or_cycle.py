@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    ChoiceQuestion,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-)
+from fedtheory.language import exercises as ex
 
 _LETTERS = (("q_1", "q_2", "phi"), ("a", "b", "s"), ("u", "v", "c"), ("w_1", "w_2", "r"))
 first, second, phi, eta, K = sp.symbols("first second phi eta K", positive=True)
@@ -20,7 +12,7 @@ odd = second / (first + second + first * second * phi)
 even = odd * (1 + first * phi)
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     letters = draw.choice("letters", _LETTERS)
     names = {**dict(zip(letters, (first, second, phi), strict=True)), "eta": eta, "K": K}
     q_1, q_2, part = ({"phi": r"\phi"}.get(letter, letter) for letter in letters)
@@ -45,8 +37,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         rf"the same with ${q_2}$ and $\theta_2^*$. In a cycle the models at even updates are all the same point $a$, "
         r"those at odd updates all the same point $b$."
     )
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="moved",
             title="A part of the way",
             text=rf"What is ${part}$ in terms of $\eta$ (`eta`) and $K$?",
@@ -54,7 +46,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=1 - (1 - eta) ** K,
             names=names,
         ),
-        ChoiceQuestion(
+        ex.ChoiceQuestion(
             name="example_1",
             title="Example 1",
             text="When do the errors of Example 1 vanish for every start?",
@@ -65,7 +57,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=both,
             why="the roots of r^2 - r + phi lie inside the unit circle exactly then",
         ),
-        ChoiceQuestion(
+        ex.ChoiceQuestion(
             name="example_2",
             title="Example 2: limit or cycle?",
             text=(
@@ -80,7 +72,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=cycle,
             why="a client's update at its own turn does not vanish at the weighted mean",
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="at_odd",
             title="The point of odd updates",
             text=r"Let $\theta_1^*=0$ and $\theta_2^*=1$ on the line. What is $b$?",
@@ -88,7 +80,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=odd,
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="at_even",
             title="The point of even updates",
             text="And what is $a$?",
@@ -96,14 +88,14 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=even,
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="jump",
             title="In numbers",
             text=f"What is $|a-b|$ for {given}?",
             points=2,
             solution=(even - odd).subs(data),
         ),
-        ManualQuestion(
+        ex.ManualQuestion(
             name="why",
             title="Small steps",
             text=rf"Both points tend to $\bar\theta$ as ${part}\to0$. Show it, and say how fast.",
@@ -115,7 +107,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "limit-or-cycle",
     "Examples 1 and 2: limit or cycle?",
     ("fraboni2022:example-1", "fraboni2022:example-2", "fraboni2022:example-2.fixed"),

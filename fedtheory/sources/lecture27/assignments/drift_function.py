@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    ChoiceQuestion,
-    CodeQuestion,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 
 _LETTERS = (("eta", "beta", "delta"), ("gamma", "L", "zeta"), ("s", "L", "delta"), ("alpha", "beta", "kappa"))
 x, eta, beta, delta = sp.symbols("x eta beta delta", positive=True)
 h = delta / beta * ((eta * beta + 1) ** x - 1) - eta * delta * x
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     letters = draw.choice("letters", _LETTERS)
     names = {"x": x, **dict(zip(letters, (eta, beta, delta), strict=True))}
-    step, smooth, apart = map(tex, letters)
+    step, smooth, apart = map(ex.tex, letters)
     local = draw.integer("local", 3, 6)
     data = {
         eta: sp.Rational(1, draw.integer("fraction", 3, 12)),
@@ -45,8 +35,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         rf"$g(x+1)=({step}{smooth}+1)g(x)+{step}{apart}$, $g(0)=0$. For the average the offset falls away and the "
         rf"distances of the clients drive it: $h(x+1)=h(x)+{step}{smooth}\,g(x)$, $h(0)=0$."
     )
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="closed",
             title="The closed form",
             text="Give $h(x)$ in closed form.",
@@ -54,7 +44,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=h,
             names=names,
         ),
-        CodeQuestion(
+        ex.CodeQuestion(
             name="sum_up",
             title="As a sum",
             text=(
@@ -70,7 +60,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
                 "        g = (step * smoothness + 1) * g + step * divergence\n    return h"
             ),
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="increase",
             title="How fast it grows",
             text="Give $h(x+1)-h(x)$ in closed form.",
@@ -78,14 +68,14 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=eta * delta * ((eta * beta + 1) ** x - 1),
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="value",
             title="In numbers",
             text=f"What is $h({local})$ for ${step}={data[eta]}$, ${smooth}={data[beta]}$ and ${apart}={data[delta]}$?",
             points=2,
             solution=h.subs({**data, x: local}),
         ),
-        ChoiceQuestion(
+        ex.ChoiceQuestion(
             name="zeros",
             title="One local step",
             text="Why does nothing drift apart with one local step?",
@@ -94,7 +84,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=zero,
             why="the average of the clients after one step is the centralised step",
         ),
-        ManualQuestion(
+        ex.ManualQuestion(
             name="shape",
             title="Its shape",
             text=r"Prove that $h(x)\ge0$, and that $h$ does not decrease and is convex over whole $x\ge0$.",
@@ -109,4 +99,4 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment("drift-function", "h(x) and its properties", ("lecture27:h", "lecture27:thm-1"), _draw)
+ASSIGNMENT = ex.Assignment("drift-function", "h(x) and its properties", ("lecture27:h", "lecture27:thm-1"), _draw)

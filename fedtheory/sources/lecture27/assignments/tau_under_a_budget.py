@@ -6,15 +6,7 @@ from math import sqrt
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    ChoiceQuestion,
-    Draw,
-    ExpressionQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 
 _LETTERS = (("tau", "c", "b", "R"), ("K", "a", "m", "B"), ("E", "u", "v", "W"), ("H", "p", "q", "R"))
 _MOST = 40
@@ -40,10 +32,10 @@ def best_steps(costs: tuple[int, int, int], constants: tuple[float, float, float
     return min(range(1, _MOST + 1), key=bound)
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     letters = draw.choice("letters", _LETTERS)
     names = dict(zip(letters, (tau, c, b, R), strict=True))
-    count, local, global_, budget = map(tex, letters)
+    count, local, global_, budget = map(ex.tex, letters)
     costs = (draw.integer("c", 1, 4), draw.integer("b", 10, 90), draw.integer("R", 20, 90) * 1000)
     size, divergence = sp.Rational(1, draw.integer("size", 20, 60)), sp.Rational(1, draw.integer("divergence", 5, 30))
     constants = (float(size), 1.0, float(divergence), 1.0, 0.5)
@@ -60,8 +52,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         r"$h(x)=\frac\delta\beta[(\eta\beta+1)^x-1]-\eta\delta x$."
     )
     worked = rf"A run of $T$ local steps has $T/{count}$ aggregations, so that it costs $T({local}+{global_}/{count})$."
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="iterations",
             title="What the budget buys",
             text="How many local steps $T$ does the whole budget buy?",
@@ -69,7 +61,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=spent,
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="aggregations",
             title="Aggregations",
             text="And how many aggregations?",
@@ -77,7 +69,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=R / (c * tau + b),
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="number",
             title="In numbers",
             text=(
@@ -88,7 +80,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             points=2,
             solution=spent.subs({c: costs[0], b: costs[1], R: costs[2], tau: local_steps}),
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="best",
             title="The best number of local steps",
             text=(
@@ -98,7 +90,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             points=5,
             solution=sp.Integer(best_steps(costs, constants)),
         ),
-        ChoiceQuestion(
+        ex.ChoiceQuestion(
             name="free",
             title="Free communication",
             text=f"Which ${count}$ is best where an aggregation costs nothing?",
@@ -111,7 +103,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "tau-under-a-budget",
     "Choose the number of local steps under a budget",
     ("lecture27:resource", "lecture27:thm-2.explicit", "lecture27:tau-choice"),

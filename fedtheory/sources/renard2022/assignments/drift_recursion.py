@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    BoundQuestion,
-    CodeQuestion,
-    Draw,
-    ExpressionQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 from fedtheory.language.registry import find
 from fedtheory.sources.renard2022.assignments.letters import LETTERS
 from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     step, steps = draw.choice("letters", LETTERS)
     names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M}
     number, offset = draw.integer("steps", 3, 9), draw.integer("offset", 2, 12)
@@ -27,7 +18,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     growth = 1 + 1 / tau
     solved = tau * c * (growth**k - 1)
     value = solved.subs({tau: number, c: offset, k: number})
-    letter, count = tex(step), tex(steps)
+    letter, count = ex.tex(step), ex.tex(steps)
     introduction = (
         "FedAvg on convex and smooth functions, as in Theorem 2.1 of Renard 2022: $M$ clients make "
         f"${count}$ local steps of size ${letter}\\le\\frac1{{4L}}$ between averages; the stochastic gradients are "
@@ -41,8 +32,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     )
     tried = tuple((str(number), str(offset), str(at)) for at in (0, 1, 2, number))
     expected = tuple(str(solved.subs({tau: number, c: offset, k: at})) for at in (0, 1, 2, number))
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="solved",
             title="Solve the recursion",
             text=(
@@ -53,7 +44,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=solved,
             names={"k": k, "c": c, steps: tau},
         ),
-        CodeQuestion(
+        ex.CodeQuestion(
             name="iterate",
             title="Iterate the recursion",
             text=f"Write a function that returns $a_k$ by iterating, for given ${count}$, $c$ and $k$.",
@@ -63,14 +54,14 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             expected=expected,
             body="    a = 0\n    for _ in range(int(k)):\n        a = (1 + 1 / steps) * a + c\n    return a",
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="last",
             title="The last step",
             text=f"What is $a_k$ for $k={count}={number}$ and $c={offset}$?",
             points=2,
             solution=value,
         ),
-        BoundQuestion(
+        ex.BoundQuestion(
             name="drift",
             title="Bound the drift",
             text=(
@@ -85,4 +76,4 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment("drift-recursion", "Find the drift recursion and solve it", ("renard2022:lemma-2.3",), _draw)
+ASSIGNMENT = ex.Assignment("drift-recursion", "Find the drift recursion and solve it", ("renard2022:lemma-2.3",), _draw)

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.language import exercises as ex
 from fedtheory.language.claim import Claim
-from fedtheory.language.exercises import (
-    Assignment,
-    BoundQuestion,
-    ChoiceQuestion,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    Question,
-)
 from fedtheory.language.registry import find
 from fedtheory.proofs.printed import printed_steps
 from fedtheory.sources.renard2022.statements.notation import *
@@ -23,7 +15,7 @@ _LINES = 4
 move, way = sp.symbols("move way", positive=True)
 
 
-def printed_lines(draw: Draw) -> list[Claim]:
+def printed_lines(draw: ex.Draw) -> list[Claim]:
     """Some lines of the printed proof in their order, of which at least one is refuted."""
     lines = [find(step) for step in printed_steps(_PROOF)]
     false = draw.choice("false", [line for line in lines if line.verdict == "refuted"])
@@ -31,7 +23,7 @@ def printed_lines(draw: Draw) -> list[Claim]:
     return sorted((false, *others), key=lines.index)
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     lines = printed_lines(draw)
     options = tuple(f"{line.title}: ${line.statement}$" for line in lines)
     first = next(place for place, line in enumerate(lines) if line.verdict == "refuted")
@@ -47,8 +39,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         "Look at the units first: if the loss is measured in other units, or the model, both sides of a line have to "
         "change alike. Then try the line on one client with one local step and no noise."
     )
-    questions: tuple[Question, ...] = (
-        ChoiceQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ChoiceQuestion(
             name="line",
             title="The first false line",
             text="Which of these lines is the first that is false as it stands?",
@@ -57,7 +49,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=options[first],
             why=lines[first].note.replace("\n", " ") or "exact runs refute it",
         ),
-        ManualQuestion(
+        ex.ManualQuestion(
             name="counterexample",
             title="Why it is false",
             text="Give a run, or vectors, for which the line fails, and say what has to stand in its place.",
@@ -65,7 +57,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=f"{lines[first].note} A run that refutes it is shown by `fedtheory errata`: {lines[first].id}.",
             criteria=("the example violates the line (2)", "the repaired line is true and serves the proof (2)"),
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="factor",
             title="The factor of the drift",
             text="Which factor does the drift of the lemma lack?",
@@ -73,7 +65,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=L,
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="regrouped",
             title="Regrouping",
             text=(
@@ -86,7 +78,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=way / (2 * eta) - (1 / (2 * eta) - L) * move,
             names={**names, "way": way, "move": move},
         ),
-        BoundQuestion(
+        ex.BoundQuestion(
             name="repaired",
             title="The lemma, repaired",
             text=(
@@ -101,7 +93,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "find-the-error",
     "Find the error in a printed proof",
     (_PROOF, "renard2022:lemma-2.2.fixed"),

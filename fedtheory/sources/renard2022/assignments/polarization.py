@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 
 _LETTERS = (("A", "B", "C", "D"), ("P", "Q", "R", "S"), ("U", "V", "W", "Z"), ("X", "Y", "G", "H"))
 first, second, plus, minus = sp.symbols("first second plus minus", positive=True)
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     letters = draw.choice("letters", _LETTERS)
     names = dict(zip(letters, (first, second, plus, minus), strict=True))
-    a, b, c, d = map(tex, letters)
+    a, b, c, d = map(ex.tex, letters)
     u = [draw.integer(f"u{place}", -6, 6) for place in range(3)]
     v = [draw.integer(f"v{place}", 1, 7) for place in range(3)]
     of_u, of_v = (sum(x * x for x in vector) for vector in (u, v))
@@ -32,8 +24,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         r"$\langle a,b\rangle=\frac12\|a+b\|^2-\|a\|^2-\|b\|^2=\frac12\|a\|^2+\|b\|^2-\|a-b\|^2$."
     )
     worked = rf"Expand one square: ${c}=\|a+b\|^2={a}+2\langle a,b\rangle+{b}$."
-    questions: tuple[Question, ...] = (
-        ManualQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ManualQuestion(
             name="proof",
             title="Prove the identity",
             text=r"Prove both forms of the identity, with the brackets that the print has lost.",
@@ -44,7 +36,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             ),
             criteria=("each square is expanded (2)", "both forms are solved for the inner product (2)"),
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="by_difference",
             title="By the difference",
             text=rf"Give $\langle a,b\rangle$ in terms of ${a}$, ${b}$ and ${d}$.",
@@ -52,7 +44,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=(first + second - minus) / 2,
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="slip",
             title="What the print misses by",
             text=(
@@ -63,14 +55,14 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=-(first + second) / 2,
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="product",
             title="Squares to a product",
             text=rf"Let ${a}={of_u}$, ${b}={of_v}$ and ${c}={of_sum}$. What is $\langle a,b\rangle$?",
             points=2,
             solution=sp.Rational(of_sum - of_u - of_v, 2),
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="step",
             title="One local step",
             text=(
@@ -85,7 +77,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "polarization",
     "Prove the polarization identity",
     ("renard2022:property-2.4", "renard2022:lemma-2.2.proof.polarize"),

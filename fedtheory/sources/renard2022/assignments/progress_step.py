@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    BoundQuestion,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 from fedtheory.language.registry import find
 from fedtheory.sources.renard2022.assignments.letters import LETTERS
 from fedtheory.sources.renard2022.statements.notation import *
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     step, steps = draw.choice("letters", LETTERS)
     names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M}
     symbols = {**names, "before": distance_before, "after": distance_after, "drift": round_drift}
-    letter, count = tex(step), tex(steps)
+    letter, count = ex.tex(step), ex.tex(steps)
     clients, curvature, deviation = (
         draw.integer("clients", 2, 9),
         draw.integer("curvature", 2, 9),
@@ -43,8 +34,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         r"+\frac LM\sum_i\|\bar x-x_i\|^2$. The first product is "
         rf"$\frac1{{2{letter}}}(\|\bar x-x^*\|^2-\|\bar x'-\bar x\|^2-\|\bar x'-x^*\|^2)$."
     )
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="largest_step",
             title="The condition on the step size",
             text=rf"Up to which step size is $\frac1{{2{letter}}}-L\ge\frac1{{4{letter}}}$?",
@@ -52,7 +43,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=1 / (4 * L),
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="weight",
             title="Young's inequality",
             text=(
@@ -63,7 +54,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=2 * eta,
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="floor",
             title="The noise term",
             text=(
@@ -73,7 +64,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             points=2,
             solution=sp.Rational(deviation**2, 4 * curvature * clients),
         ),
-        BoundQuestion(
+        ex.BoundQuestion(
             name="progress",
             title="The progress of one round",
             text=rf"Give an upper bound for the progress that holds for all ${letter}\le\frac1{{4L}}$.",
@@ -81,7 +72,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             claim=find("renard2022:lemma-2.2.fixed"),
             names=symbols,
         ),
-        ManualQuestion(
+        ex.ManualQuestion(
             name="proof",
             title="Prove it",
             text="Prove the bound of one local step, and sum it over the round.",
@@ -103,7 +94,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "progress-step",
     "The per-round progress step",
     ("renard2022:lemma-2.2", "renard2022:lemma-2.2.fixed"),

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    BoundQuestion,
-    ChoiceQuestion,
-    Draw,
-    ExpressionQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 from fedtheory.language.registry import find
 from fedtheory.sources.renard2022.assignments.letters import LETTERS
 from fedtheory.sources.renard2022.statements.notation import D, L, M, T, eta, sigma, tau, zeta
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     step, steps = draw.choice("letters", LETTERS)
     names = {step: eta, steps: tau, "zeta": zeta, "sigma": sigma, "L": L, "M": M, "T": T, "D": D}
-    letter, count = tex(step), tex(steps)
+    letter, count = ex.tex(step), ex.tex(steps)
     clients, rounds, local, factor = (
         draw.integer("clients", 2, 6),
         draw.integer("rounds", 10, 60),
@@ -41,8 +32,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         rf"Average the progress of all rounds: the distances telescope to $\frac{{D^2}}{{2{letter}{count} T}}$, the "
         rf"noise stays $\frac{{{letter}\sigma^2}}M$, and the drift of a round enters with the factor $L$."
     )
-    questions: tuple[Question, ...] = (
-        BoundQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.BoundQuestion(
             name="bound",
             title="Assemble the theorem",
             text=rf"Put the pieces together: give a bound for all ${letter}\le\frac1{{4L}}$.",
@@ -50,7 +41,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             claim=find("renard2022:thm-2.1"),
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="best_step",
             title="Choose the step size",
             text=(rf"Which ${letter}$ makes $\frac{{D^2}}{{2{letter}{count} T}}+\frac{{{letter}\sigma^2}}M$ smallest?"),
@@ -58,7 +49,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=best,
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="best_value",
             title="What it gives",
             text="What are these two terms together at that step size?",
@@ -66,7 +57,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=D * sigma * sp.sqrt(2) / sp.sqrt(M * tau * T),
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="step_size",
             title="In numbers",
             text=(
@@ -77,7 +68,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=best.subs(value),
             tolerance=sp.Rational(1, 1000),
         ),
-        ChoiceQuestion(
+        ex.ChoiceQuestion(
             name="limit",
             title="More rounds",
             text=r"What becomes of the bound as $T\to\infty$ at a constant step size, where $\sigma>0$?",
@@ -93,7 +84,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "theorem-and-step-size",
     "Assemble the theorem and choose the step size",
     ("renard2022:thm-2.1", "renard2022:thm-2.1.rate"),

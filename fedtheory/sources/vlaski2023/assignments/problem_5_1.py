@@ -6,15 +6,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 
 _LETTERS = ("mu", "eta", "gamma", "alpha")
 E_1, E_2, h_1, h_2, w_1, w_2, step = sp.symbols("E_1 E_2 h_1 h_2 w_1 w_2 step", positive=True)
@@ -26,7 +18,7 @@ def limiting_point(steps: list[int], curvatures: list[int], optima: list[int]) -
     return Fraction(sum(a * w for a, w in zip(weights, optima, strict=True)), sum(weights))
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     letter = draw.choice("letter", _LETTERS)
     names = {"E_1": E_1, "E_2": E_2, "h_1": h_1, "h_2": h_2, "w_1": w_1, "w_2": w_2, letter: step}
     steps = [draw.integer(f"E{k}", 1, 6) for k in range(3)]
@@ -36,7 +28,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         f"$E_{k}={e}$, $h_{k}={h}$, $w_{k}={w}$"
         for k, (e, h, w) in enumerate(zip(steps, curvatures, optima, strict=True), 1)
     )
-    mu = tex(letter)
+    mu = ex.tex(letter)
     introduction = (
         f"Agents $k=1,\\dots,K$ take $E_k$ local steps with a common step size ${mu}$, without the normalisation "
         f"$\\mu_k={mu}/E_k$, and a server averages (Problem 5.1 of the chapter). On the line, let "
@@ -47,8 +39,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         "on another cost."
     )
     exact, plain = limiting_point(steps, curvatures, optima), limiting_point([1, 1, 1], curvatures, optima)
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="limit",
             title="The limiting point of two agents",
             text=rf"To which point do the iterates tend as ${mu}\to0$, for $K=2$?",
@@ -56,21 +48,21 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=(E_1 * h_1 * w_1 + E_2 * h_2 * w_2) / (E_1 * h_1 + E_2 * h_2),
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="point",
             title="Three agents",
             text=f"Let $K=3$, {data}. What is the limiting point?",
             points=3,
             solution=sp.Rational(exact),
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="cost",
             title="How far it is from the optimum",
             text=r"How far is that from the minimiser of $\frac1K\sum_kJ_k$?",
             points=3,
             solution=sp.Rational(abs(exact - plain)),
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="repair",
             title="The repair",
             text=f"Which step size of agent 1 makes its part of the limit independent of $E_1$, with ${mu}$ as scale?",
@@ -78,7 +70,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=step / E_1,
             names=names,
         ),
-        ManualQuestion(
+        ex.ManualQuestion(
             name="why",
             title="The cost that is minimised",
             text="Find the cost for which the approximation is unbiased for any number of agents, and say why.",
@@ -94,7 +86,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "problem-5.1",
     "Problem 5.1: averaging without normalisation",
     ("vlaski2023:problem-5.1", "vlaski2023:problem-5.1.limit"),

@@ -7,15 +7,7 @@ from itertools import combinations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    CodeQuestion,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-)
+from fedtheory.language import exercises as ex
 
 _LETTERS = (("K", "L"), ("M", "m"), ("N", "S"), ("K", "P"))
 everyone, drawn, spread, noise = sp.symbols("everyone drawn spread noise", positive=True)
@@ -28,7 +20,7 @@ def sampled_variance(values: list[int], size: int) -> Fraction:
     return sum(((Fraction(sum(s), size) - middle) ** 2 for s in subsets), Fraction(0)) / len(subsets)
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     K, L = draw.choice("letters", _LETTERS)
     names = {K: everyone, L: drawn, "spread": spread, "noise": noise}
     values = [draw.integer(f"a{k}", -8, 8) for k in range(5)]
@@ -45,8 +37,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         "who is drawn."
     )
     worked = rf"$\mathbb E\mathbb 1_k=\frac{L}{K}$, because all subsets are equally likely."
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="pair",
             title="Two agents at once",
             text=r"What is $\mathbb E\mathbb 1_k\mathbb 1_l$ for $k\neq l$?",
@@ -54,7 +46,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=drawn * (drawn - 1) / (everyone * (everyone - 1)),
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="sampling",
             title="The sampling term",
             text=r"Without noise, what is the expected squared distance of the average from $\bar\psi$?",
@@ -62,7 +54,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=factor * spread,
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="both",
             title="With noise",
             text="What is it with noise?",
@@ -70,7 +62,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=factor * spread + noise / drawn,
             names=names,
         ),
-        CodeQuestion(
+        ex.CodeQuestion(
             name="factor",
             title="The factor",
             text=f"Write a function that returns the factor of `spread` for given ${K}$ and ${L}$.",
@@ -80,7 +72,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             expected=expected,
             body="    return (everyone - drawn) / (drawn * (everyone - 1))",
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="subset",
             title="Five agents",
             text=(
@@ -89,7 +81,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             points=2,
             solution=sp.Rational(sampled_variance(values, size)),
         ),
-        ManualQuestion(
+        ex.ManualQuestion(
             name="proof",
             title="Prove it",
             text="Prove the formula with noise.",
@@ -110,7 +102,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "problem-5.2",
     "Problem 5.2: the average of sampled agents",
     ("vlaski2023:problem-5.2", "vlaski2023:lemma-5.1"),

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.language.exercises import (
-    Assignment,
-    ChoiceQuestion,
-    Draw,
-    ExpressionQuestion,
-    ManualQuestion,
-    NumberQuestion,
-    Question,
-    tex,
-)
+from fedtheory.language import exercises as ex
 
 _LETTERS = ("mu", "eta", "gamma", "alpha")
 step, H, C, K, L, E, B, U = sp.symbols("step H C K L E B U", positive=True)
 
 
-def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
+def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     letter = draw.choice("letter", _LETTERS)
     names = {letter: step, "H": H, "C": C, "K": K, "L": L, "E": E, "B": B, "U": U}
-    mu = tex(letter)
+    mu = ex.tex(letter)
     noise = step * C / (2 * H * L * E * B)
     drawing = step * (K - L) * U / (2 * H * L * (K - 1))
     data = {
@@ -52,8 +43,8 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
         rf"zero-mean $s$ of variance "
         rf"$R$. In the limit $m=(1-{mu} H)^2m+{mu}^2R$, so that $m\approx\frac{{{mu}}}2\frac RH$."
     )
-    questions: tuple[Question, ...] = (
-        ExpressionQuestion(
+    questions: tuple[ex.Question, ...] = (
+        ex.ExpressionQuestion(
             name="noise_part",
             title="Everyone takes part",
             text="What is the limit for $L=K$, written with $L$?",
@@ -61,7 +52,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=noise,
             names=names,
         ),
-        ExpressionQuestion(
+        ex.ExpressionQuestion(
             name="drawing_part",
             title="What drawing adds",
             text="What does the drawing of agents add?",
@@ -69,14 +60,14 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=drawing,
             names=names,
         ),
-        NumberQuestion(
+        ex.NumberQuestion(
             name="limit",
             title="In numbers",
             text=f"What is the whole limit for {given}?",
             points=3,
             solution=(noise + drawing).subs(data),
         ),
-        ChoiceQuestion(
+        ex.ChoiceQuestion(
             name="half",
             title="Half the step size",
             text=rf"What becomes of the limit, to first order, when ${mu}$ is halved?",
@@ -85,7 +76,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
             solution=half,
             why="the variance enters squared, and the contraction divides by the step size once",
         ),
-        ManualQuestion(
+        ex.ManualQuestion(
             name="why",
             title="The two sources",
             text="Why do the two parts add up without a cross term, and why does drawing add nothing for $L=K$?",
@@ -100,7 +91,7 @@ def _draw(draw: Draw) -> tuple[str, str, tuple[Question, ...]]:
     return introduction, worked, questions
 
 
-ASSIGNMENT = Assignment(
+ASSIGNMENT = ex.Assignment(
     "problem-5.3",
     "Problem 5.3: federated least mean squares",
     ("vlaski2023:problem-5.3",),
