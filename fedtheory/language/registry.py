@@ -12,6 +12,7 @@ import pkgutil
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import fedtheory
 from fedtheory.errors import InputError
@@ -68,7 +69,11 @@ def _folders_of_the_package() -> tuple[str, ...]:
 
 def paper_of(package: str) -> Paper:
     """The paper that is imported under a name; `InputError` where that is none."""
-    module = importlib.import_module(package)
+    return _paper_in(importlib.import_module(package), package)
+
+
+@cache
+def _paper_in(module: ModuleType, package: str) -> Paper:
     source = getattr(module, "SOURCE", None)
     if not isinstance(source, Source) or not hasattr(module, "__path__"):
         raise InputError(package, "expected a package with a SOURCE, which is a fedtheory.Source")

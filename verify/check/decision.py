@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -33,17 +33,15 @@ def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:
 
 
 def _is_near_tie(sides: Sides, nearby: Sequence[Sides]) -> Array:
-    unsteadiness = _unsteadiness(sides, nearby)
     # Written so that NaN, which no comparison holds for, is a near tie.
-    is_close = ~(abs(sides.slack) > np.maximum(NEAR_TIE * sides.scale, _STEADY * unsteadiness))
-    is_near_tie: Array = is_close & ((sides.scale != 0) | (unsteadiness > 0))
+    is_near_tie: Array = ~(abs(sides.slack) > NEAR_TIE * sides.scale) & (sides.scale != 0)
+    for unsteadiness in _unsteadiness(sides, nearby):
+        is_near_tie |= ~(abs(sides.slack) > _STEADY * unsteadiness) & ((sides.scale != 0) | (unsteadiness > 0))
     return is_near_tie
 
 
-def _unsteadiness(sides: Sides, nearby: Sequence[Sides]) -> Array:
-    """How far the difference of the sides moves, entry by entry, at nearby runs; infinite without a counterpart."""
-    largest: Array = np.zeros(sides.slack.shape)
+def _unsteadiness(sides: Sides, nearby: Sequence[Sides]) -> Iterator[Array]:
+    """How far the difference of the sides moves, entry by entry, at each nearby run; infinite without a counterpart."""
     for near in nearby:
         has_counterpart = near.slack.shape == sides.slack.shape
-        largest = np.maximum(largest, abs(near.slack - sides.slack) if has_counterpart else np.inf)
-    return largest
+        yield abs(near.slack - sides.slack) if has_counterpart else np.full(sides.slack.shape, np.inf)

@@ -93,8 +93,8 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
 
 def _regions(claim: Claim, run: Run) -> dict[str, str]:
     """Where the constants that the claim uses hold."""
-    used = {n.name: n.region for n in claim.notation.values() if isinstance(n, Quantity) and n.region is not None}
-    return {name: used[name](run).description for name in sorted(used)}
+    used = {notion.name: notion.region_on(run) for notion in claim.notation.values() if isinstance(notion, Quantity)}
+    return {name: region.description for name, region in sorted(used.items()) if region is not None}
 
 
 def _rate(claim: Claim, run: Run, nearby: Sequence[Run]) -> RateCheck:

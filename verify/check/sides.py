@@ -56,20 +56,25 @@ class Sides:
 
     def __init__(self, link: Link, site: Callable[[int], Site], parts: Sequence[_Part]) -> None:
         self.link, self._site, self._parts = link, site, parts
-        self.lhs, self.rhs, self.scale = (np.concatenate(each) for each in zip(*(p.values for p in parts), strict=True))
+        self.lhs, self.rhs, self.scale = map(_joined, zip(*(part.values for part in parts), strict=True))
         self.slack: Array = link.slack(self.lhs, self.rhs)
 
     def place(self, entry: int) -> Place:
         """Where in the run an entry is."""
-        ends = list(accumulate(len(part.existing) for part in self._parts))
+        ends = list(accumulate(len(part.values[0]) for part in self._parts))
         number = bisect_right(ends, entry)
         site, part = self._site(number), self._parts[number]
         if part.values[0].size == math.prod(part.shape) == 1:
             return Place(site, {})
         # Seen from the end of its part an entry has a negative number.
-        position = np.unravel_index(part.existing[entry - ends[number]], part.shape)
+        existing = np.arange(len(part.values[0])) if part.existing is None else part.existing
+        position = np.unravel_index(existing[entry - ends[number]], part.shape)
         full = zip(site.axes, position, part.shape, strict=True)
         return Place(site, {axis: int(at) for axis, at, length in full if length > 1})
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def sides_of(links: Sequence[Link], sites: Callable[[], Iterable[Site]]) -> list[Sides]:
@@ -90,8 +95,8 @@ class _Part:
     """Left side, right side and scale of a link at one site."""
 
     shape: tuple[int, ...]
-    existing: Array
-    """Positions, in the flattened shape, of the entries whose local step exists."""
+    existing: Array | None
+    """Positions, in the flattened shape, of the entries whose local step exists; None where all do."""
     values: tuple[Array, ...]
 
 
@@ -100,7 +105,8 @@ def _part(link: Link, site: Site) -> _Part:
     # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
     values = _alike([all_bare(each) for each in (left, right, left_scale + right_scale)])
     existing = _existing(site, values[0])
-    return _Part(values[0].shape, existing, tuple(each.ravel()[existing] for each in values))
+    flat = [each.ravel() for each in values]
+    return _Part(values[0].shape, existing, tuple(flat if existing is None else (each[existing] for each in flat)))
 
 
 def _alike(arrays: Sequence[Array]) -> Sequence[Array]:
@@ -108,8 +114,8 @@ def _alike(arrays: Sequence[Array]) -> Sequence[Array]:
     return arrays if len({each.shape for each in arrays}) == 1 else np.broadcast_arrays(*arrays)
 
 
-def _existing(site: Site, values: Array) -> Array:
+def _existing(site: Site, values: Array) -> Array | None:
     valid = None if site.frame is None else site.frame.valid
     if valid is None or valid.shape != values.shape[1:]:
-        return np.arange(values.size)
+        return None
     return np.flatnonzero(np.broadcast_to(valid, values.shape))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, reduce, singledispatch
+from functools import cached_property, singledispatch
 
 import numpy as np
 
@@ -60,13 +60,11 @@ class MomentVector(Vector):
 
     def noise_with(self, other: MomentVector, covariances: Array) -> Array | None:
         """The part of expected inner products that is noise of covariances (M, 2, d, d); None where there is none."""
-        parts = [
-            _own_products(self.own, covariances, other.own),
-            _own_products(self.own, covariances, _seen_by_each(other.shared)),
-            _own_products(other.own, covariances, _seen_by_each(self.shared)),
-            _shared_products(self.shared, covariances.swapaxes(0, 1), other.shared),
-        ]
-        return reduce(_total, parts)
+        found = _own_products(self.own, covariances, other.own)
+        for own, shared in ((self.own, other.shared), (other.own, self.shared)):
+            if own is not None and shared is not None:
+                found = _total(found, _own_products(own, covariances, _seen_by_each(shared)))
+        return _total(found, _shared_products(self.shared, covariances.swapaxes(0, 1), other.shared))
 
 
 def _total(left: Array | None, right: Array | None) -> Array | None:
@@ -89,20 +87,17 @@ def _shared_products(left: Array | None, covariances: Array, right: Array | None
     return np.asarray(((left @ covariances) * right).sum(axis=(-4, -3, -2, -1)))
 
 
-def _seen_by_each(shared: Array | None) -> Array | None:
+def _seen_by_each(shared: Array) -> Array:
     """What each client's vector has, through `shared`, of the client's own noises: (..., M, 2, d, d)."""
-    if shared is None:
-        return None
     if shared.shape[-5] == 1:
-        return np.moveaxis(shared[..., 0, :, :, :, :], -3, -4)
+        return shared[..., 0, :, :, :, :].swapaxes(-3, -4)
     return np.moveaxis(np.diagonal(shared, axis1=-5, axis2=-3), -1, -4)
 
 
 def _mixed(weights: Array, values: Array, axis: int) -> Array:
     """Weighted sum over the client axis of values, which keeps length one."""
-    moved = np.moveaxis(values, axis, 0)
-    spread = np.broadcast_to(moved, (len(weights), *moved.shape[1:]))
-    return np.expand_dims(np.tensordot(weights, spread, axes=1), axis)
+    mixed: Array = (weights.reshape(-1, *[1] * (-axis - 1)) * values).sum(axis=axis, keepdims=True)
+    return mixed
 
 
 class MomentFrame(Frame):

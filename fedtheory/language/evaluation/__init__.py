@@ -10,7 +10,7 @@ import sympy as sp
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
-from fedtheory.language.evaluation.rounding import ScaleCompiler
+from fedtheory.language.evaluation.rounding import ScaleCompiler, is_product
 from fedtheory.language.evaluation.site import Site, sites, whole_run
 from fedtheory.language.quantities.notion import Notion
 
@@ -23,8 +23,11 @@ class Compiled:
 
     terms: tuple[Expr, ...]
     evaluators: tuple[Scalar, ...]
-    scales: tuple[Scalar, ...]
-    """For each term, an upper estimate of the numbers that cancel in it: what rounding errors are relative to."""
+    scales: tuple[Scalar | None, ...]
+    """For each term, an upper estimate of the numbers that cancel in it: what rounding errors are relative to.
+
+    None where nothing does: rounding errors are relative to the term itself.
+    """
 
     def parts(self, site: Site) -> list[Array]:
         """The value of each term, axes (rounds, steps, clients)."""
@@ -37,13 +40,17 @@ class Compiled:
 
     def with_scale(self, site: Site) -> tuple[Array, Array]:
         """The value and the scale of its rounding errors; for exact numbers it only serves to compare places."""
-        value = self(site)
-        scale = total([scale(site) for scale in self.scales]) if site.run.arithmetic is FLOAT else abs(value)
-        return value, scale
+        parts = self.parts(site)
+        value = total(parts)
+        if site.run.arithmetic is not FLOAT:
+            return value, abs(value)
+        sizes = zip(parts, self.scales, strict=True)
+        return value, total([abs(part) if scale is None else scale(site) for part, scale in sizes])
 
 
 def compile_expression(expression: Expr, notation: Mapping[sp.Symbol, Notion]) -> Compiled:
     """Compile a scalar expression; `ValueError` for what the language does not know."""
     terms = tuple(sp.Add.make_args(expression))
     values, scales = Compiler(notation), ScaleCompiler(notation)
-    return Compiled(terms, tuple(map(values.scalar, terms)), tuple(map(scales.scalar, terms)))
+    sizes = (None if is_product(term) else scales.scalar(term) for term in terms)
+    return Compiled(terms, tuple(map(values.scalar, terms)), tuple(sizes))

@@ -39,10 +39,6 @@ def total(parts: Iterable[Any]) -> Any:
     return reduce(operator.add, parts)
 
 
-def _product(parts: Iterable[Any]) -> Any:
-    return reduce(operator.mul, parts)
-
-
 class Compiler:
     """Turns the nodes of an expression into closures."""
 
@@ -88,9 +84,16 @@ class Compiler:
         return lambda site: as_it_is if site.run.arithmetic.is_rigorous else rounded
 
     def _combination(self, node: Expr) -> Scalar:
-        parts = [self.scalar(argument) for argument in node.args]
-        combine = total if node.is_Add else _product
-        return lambda site: combine(part(site) for part in parts)
+        first, *others = (self.scalar(argument) for argument in node.args)
+        combine = operator.add if node.is_Add else operator.mul
+
+        def combined(site: Site) -> Array:
+            found = first(site)
+            for other in others:
+                found = combine(found, other(site))
+            return found
+
+        return combined
 
     def _power(self, node: Expr) -> Scalar:
         base, exponent = node.as_base_exp()
@@ -109,18 +112,18 @@ class Compiler:
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         notion = self.notation.get(symbol)
         if notion is None:
-            return lambda site: whole_power(site.place(site.parameters[symbol]), power)
+            return _raised(lambda site: site.place(site.parameters[symbol]), power)
         if isinstance(notion, ScalarNotion):
             build = notion.build
-            return lambda site: whole_power(build(_round(site)), power)
+            return _raised(lambda site: build(_round(site)), power)
         if not isinstance(notion, Quantity):
             raise ValueError(f"{symbol} stands for {notion.name}, which is not a number")
         measured = _measurement(notion)
         if not notion.root:
-            return lambda site: whole_power(measured(site), power)
+            return _raised(measured, power)
         if power % 2 == 0:
-            return lambda site: whole_power(measured(site), power // 2)
-        return lambda site: whole_power(square_root(site, measured(site)), power)
+            return _raised(measured, power // 2)
+        return _raised(lambda site: square_root(site, measured(site)), power)
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
@@ -292,6 +295,11 @@ def axes_of(values: Array) -> Array:
 def _measurement(quantity: Quantity) -> Scalar:
     """A quantity at a site."""
     return lambda site: site.place(quantity.on(site.run))
+
+
+def _raised(compute: Scalar, power: int) -> Scalar:
+    """A closure for a whole power."""
+    return compute if power == 1 else lambda site: whole_power(compute(site), power)
 
 
 def _known_at_the_place(site: Site) -> dict[object, Any]:

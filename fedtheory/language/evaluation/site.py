@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -55,9 +56,14 @@ def whole_run(run: Run) -> Site:
     return Site(run, None, {}, {}, {})
 
 
+@cache
+def _points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
+    return tuple(symbol for symbol, notion in claim.notation.items() if isinstance(notion, PointNotion))
+
+
 def sites(claim: Claim, run: Run) -> Iterator[Site]:
     """All places of a run at which a claim speaks."""
-    points = [symbol for symbol, notion in claim.notation.items() if isinstance(notion, PointNotion)]
+    points = _points_of(claim)
     candidates = list(probes(run).items()) if points else []
     placed = list(itertools.product(candidates, repeat=len(points)))
     chosen = list(itertools.product(*claim.for_all.values()))

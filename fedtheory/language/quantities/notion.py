@@ -67,6 +67,15 @@ class Quantity:
             run.known[self._key] = self.measure(run)
         return run.known[self._key]
 
+    def region_on(self, run: Run) -> Region | None:
+        """Where the constant of an assumption holds on a run, found once; None for what holds wherever it is."""
+        if self.region is None:
+            return None
+        if self.region not in run.known:
+            run.known[self.region] = self.region(run)
+        found: Region = run.known[self.region]
+        return found
+
     @cached_property
     def symbol(self) -> sp.Symbol:
         """The SymPy symbol of the quantity, for expressions that use it directly."""
