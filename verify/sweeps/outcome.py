@@ -14,6 +14,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, named, plain_float
 from fedtheory.engine.run import Run
+from fedtheory.engine.together import find_together
 from fedtheory.errors import Diverging, FedtheoryError, InputError, NotApplicable
 from fedtheory.language import quantities
 from fedtheory.language.targets import resolve
@@ -27,6 +28,12 @@ VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "in
 values.  Failed: something that the toolkit did not expect; the reason names it."""
 
 _Found = TypeVar("_Found")
+
+Numbered = tuple[int, Run | dict[str, Any]]
+"""The number of a run, and the run, or the columns that say why there is none."""
+
+_MOST = 2**18
+"""Numbers of the runs whose expectations are found together."""
 
 _ONE_AT_A_TIME = threading.Lock()
 """The precision of enclosures belongs to the whole process, and a cluster may run several tasks in one."""
@@ -49,13 +56,41 @@ def run_task(task: Task) -> tuple[int, list[dict[str, Any]]]:
     """The number of the first run, and the rows of all: for each run one row a claim."""
     # Where a sampled path leaves the floats, rationals decide; warnings would only fill the terminal.
     with _ONE_AT_A_TIME, np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return task.first, [row for number in range(task.first, task.stop) for row in _rows(task, number)]
+        return task.first, [row for block in _blocks(task) for row in _rows_of(task, block)]
 
 
-def _rows(task: Task, number: int) -> Iterator[dict[str, Any]]:
+def _blocks(task: Task) -> Iterator[list[Numbered]]:
+    """The runs, as many together as need little memory."""
+    block: list[Numbered] = []
+    size = 0
+    for number in range(task.first, task.stop):
+        run = _guarded(partial(_run, task, number))
+        block.append((number, run))
+        size += run.problem.clients * (run.problem.dimension + 1) ** 2 if isinstance(run, Run) else 0
+        if size > _MOST:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
+
+
+def _run(task: Task, number: int) -> Run:
+    return parse_run(task.design.tables(number), named(task.arithmetic), task.folder)
+
+
+def _rows_of(task: Task, block: list[Numbered]) -> Iterator[dict[str, Any]]:
+    """The rows of runs whose expectations are found together; each spends the same part of that time."""
     begin = perf_counter()
+    find_together(run for _, run in block if isinstance(run, Run))
+    each = (perf_counter() - begin) / len(block)
+    for number, run in block:
+        yield from _rows(task, number, run, each)
+
+
+def _rows(task: Task, number: int, run: Run | dict[str, Any], spent: float) -> Iterator[dict[str, Any]]:
+    """The rows of a run that so many seconds were `spent` on."""
+    begin = perf_counter() - spent
     swept = {"row": number} | task.design.values(number)
-    run = _guarded(lambda: parse_run(task.design.tables(number), named(task.arithmetic), task.folder))
     swept |= {name: None if isinstance(run, dict) else _error(name, run) for name in task.errors}
     if not task.targets:
         found = run if isinstance(run, dict) else {"verdict": None, "reason": None}

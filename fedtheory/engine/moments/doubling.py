@@ -5,7 +5,7 @@ and the sum of the moments before them is U.  Then m + n rounds have
 
     P_m P_n,      P_m Q_n P_m' + Q_m,      U_m + P_m U_n P_m' + n Q_m,
 
-so that 10^6 rounds and their average cost some forty matrix products.
+so that 10^6 rounds and their average cost some forty matrix products.  Runs of a batch have a leading axis.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ class ManyRounds:
 
     rounds: int
     power: Array
-    """P, (d+1, d+1)."""
+    """P, (..., d+1, d+1)."""
     added: Array
-    """Q, (d+1, d+1): what the noise of all of them adds."""
+    """Q, (..., d+1, d+1): what the noise of all of them adds."""
     total: Array
-    """U = S_0 + ... + S_{n-1}, (d+1, d+1)."""
+    """U = S_0 + ... + S_{n-1}, (..., d+1, d+1)."""
 
     def __add__(self, later: ManyRounds) -> ManyRounds:
         """These rounds, and then others."""
 
         def carried(moment: Array) -> Array:
-            result: Array = self.power @ moment @ self.power.T
+            result: Array = self.power @ moment @ self.power.swapaxes(-1, -2)
             return result
 
         return ManyRounds(
@@ -42,13 +42,13 @@ class ManyRounds:
         )
 
     def after(self, start: Array) -> Array:
-        """The second moment (d+1, d+1) of the server's model after all rounds."""
-        moment: Array = self.power @ start @ self.power.T + self.added
+        """The second moment (..., d+1, d+1) of the server's model after all rounds."""
+        moment: Array = self.power @ start @ self.power.swapaxes(-1, -2) + self.added
         return moment
 
 
 def many_rounds(round_map: Array, noise: Array, start: Array, rounds: int) -> ManyRounds:
-    """So many rounds, one or more, with mean map R and noise C from the moment S_0, all (d+1, d+1)."""
+    """So many rounds, one or more, with mean map R and noise C from the moment S_0, all (..., d+1, d+1)."""
     doubled = ManyRounds(1, round_map, noise, start)
     found = None
     while rounds:

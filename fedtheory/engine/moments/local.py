@@ -50,12 +50,16 @@ def homogeneous(covariance: Array) -> Array:
 
 def step_maps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
     """One local step of each of some clients, (C, d+1, d+1), for a problem centred at its optimum."""
-    arithmetic, sizes, hessians = problem.arithmetic, work.step_sizes[clients], problem.hessians[clients]
-    count, size, _ = hessians.shape
-    maps = arithmetic.zeros(count, size + 1, size + 1)
-    maps[:, 0, 0] = arithmetic.number(1, "one")
-    maps[:, 1:, 0] = sizes[:, None] * problem.linear[clients]
-    maps[:, 1:, 1:] = arithmetic.identity(size) - sizes[:, None, None] * hessians
+    return maps_of_steps(work.step_sizes[clients], problem.linear[clients], problem.hessians[clients])
+
+
+def maps_of_steps(sizes: Array, linear: Array, hessians: Array) -> Array:
+    """Steps of `sizes` (...) on quadratics with H_i (..., d, d) and b_i (..., d), as maps (..., d+1, d+1) of (1, x)."""
+    arithmetic, size = arithmetic_of(hessians), hessians.shape[-1]
+    maps = arithmetic.zeros(*sizes.shape, size + 1, size + 1)
+    maps[..., 0, 0] = arithmetic.number(1, "one")
+    maps[..., 1:, 0] = sizes[..., None] * linear
+    maps[..., 1:, 1:] = arithmetic.identity(size) - sizes[..., None, None] * hessians
     return maps
 
 

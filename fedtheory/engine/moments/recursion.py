@@ -45,10 +45,27 @@ class RoundNoise:
         return homogeneous(self.server)
 
 
-class Recursion:
-    """One update after another for a problem and an algorithm, in the problem's arithmetic."""
+@dataclass(frozen=True, eq=False)
+class RoundMaps:
+    """What the local steps of a round make of the models in the mean; it is the same in every round."""
 
-    def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+    average: Array
+    """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
+    displacements: Array
+    """A_i^{K_i} - I, (M, d+1, d+1)."""
+    mean: Array
+    """Mean of one round in which all start from the newest model, (d+1, d+1)."""
+
+
+class Recursion:
+    """One update after another for a problem and an algorithm, in the problem's arithmetic.
+
+    What a batch has found already, maps and the noise of all clients, may be given.
+    """
+
+    def __init__(
+        self, problem: Problem, algorithm: Algorithm, maps: RoundMaps | None = None, noise: RoundNoise | None = None
+    ) -> None:
         self.problem = problem
         self.algorithm = algorithm
         self.centred = problem.centred
@@ -58,23 +75,25 @@ class Recursion:
         self.is_synchronous = algorithm.clock.is_synchronous
         self._has_fixed_weights = self.participation.is_fixed
         self._known_noise = lru_cache(maxsize=512)(lambda reports: self._noise_of(reports, self.start))
-        self._prepare()
+        if noise is not None:
+            self._noise_of_all = noise
+        found = self._maps_of_a_round() if maps is None else maps
+        self.average_maps, self._displacements, self.round_map = found.average, found.displacements, found.mean
 
-    def _prepare(self) -> None:
+    def _maps_of_a_round(self) -> RoundMaps:
         """Average the client operators over clients, once for each local step index."""
-        weights, identity = self.problem.weights, self.problem.arithmetic.identity(self.problem.dimension + 1)
+        weights, identity = self.problem.weights, self._identity
         averages, final = [], self.problem.arithmetic.zeros(self.problem.clients, *identity.shape)
         for k, maps in enumerate(local_maps(self.centred, self.work)):
             averages.append(weighted_sum(weights, maps))
             finished = np.array(self.work.steps) == k
             final[finished] = maps[finished]
-        self.average_maps: Array = np.stack(averages)
-        """sum_i p_i A_i^k, (K+1, d+1, d+1)."""
-        self._identity = identity
-        self._displacements = final - identity
-        mean = weighted_sum(self.participation.mean, self._displacements)
-        self.round_map: Array = identity + self.server_step_size * mean
-        """Mean of one round in which all start from the newest model, (d+1, d+1)."""
+        mean = weighted_sum(self.participation.mean, final - identity)
+        return RoundMaps(np.stack(averages), final - identity, identity + self.server_step_size * mean)
+
+    @cached_property
+    def _identity(self) -> Array:
+        return self.problem.arithmetic.identity(self.problem.dimension + 1)
 
     @cached_property
     def start(self) -> Array:

@@ -9,13 +9,26 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
+from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import functional
 from fedtheory.engine.moments.steady import SteadyRounds
 from fedtheory.engine.moments.trajectory import Trajectory
+from fedtheory.federation import Algorithm
+from fedtheory.federation.problem import Problem
 
 
 class SteadyTrajectory(Trajectory):
     """Second moments of the server's model, of which only those that are asked for are found."""
+
+    @classmethod
+    def of_a_batch(
+        cls, problem: Problem, algorithm: Algorithm, recursion: Recursion, many: ManyRounds
+    ) -> SteadyTrajectory:
+        """The expectations of a run whose rounds were found together with those of others."""
+        found = cls.__new__(cls)
+        found._many = many
+        found.__init__(problem, algorithm, recursion)  # type: ignore[misc]
+        return found
 
     def _run(self) -> None:
         noise = self.recursion.round_noise(self.recursion.start)

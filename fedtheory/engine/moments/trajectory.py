@@ -29,12 +29,12 @@ class Trajectory(ServerTrajectory):
     noise: list[RoundNoise]
     """What each update's noise adds."""
 
-    def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+    def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> None:
         self.problem = problem
         self.algorithm = algorithm
         # Overflow is looked for and reported as divergence, not as a warning for each operation.
         with np.errstate(over="ignore", invalid="ignore"):
-            self.recursion = Recursion(problem, algorithm)
+            self.recursion = recursion or Recursion(problem, algorithm)
             self._run()
         completed = len(self.noise)
         overflow = completed + 1 if completed < algorithm.rounds else None
