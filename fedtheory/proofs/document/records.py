@@ -22,23 +22,8 @@ from fedtheory.proofs.closed import FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.combination import AnyPremise, Combination, Part
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.distances import Measure
+from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope
-from fedtheory.proofs.document.shapes import (
-    Count,
-    Expression,
-    Flag,
-    Json,
-    Letter,
-    Many,
-    Named,
-    OneOf,
-    Ordering,
-    Reason,
-    Record,
-    Shape,
-    Table,
-    Text,
-)
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
 from fedtheory.proofs.lyapunov import Lyapunov
@@ -95,65 +80,65 @@ _KINDS = {
 """What may be made of a document, by the name of its kind."""
 
 
-class Premise(Shape):
+class Premise(shapes.Shape):
     """What a part multiplies: a fact, a condition, a proved claim, or what follows from one."""
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
+    def read(self, document: shapes.Json, scope: Scope, where: str) -> Any:
         if isinstance(document, dict) and len(document) == 1 and document.keys() <= ALONE.keys():
             ((name, one),) = document.items()
             return ALONE[name].read(one, scope, f"{where}.{name}")
         return DERIVED.read(document, scope, where)
 
 
-class Link(Shape):
+class Link(shapes.Shape):
     """Why a relation holds: a list of terms, or one of the other ways."""
 
-    def read(self, document: Json, scope: Scope, where: str) -> Any:
+    def read(self, document: shapes.Json, scope: Scope, where: str) -> Any:
         shape = TERMS if isinstance(document, list) else LINKS_OF_THEIR_OWN
         return shape.read(document, scope, where)
 
 
-_OF_TYPES: dict[Any, Shape] = {
-    str: Text(),
-    bool: Flag(),
-    int: Count(),
-    Any: Expression(),
-    sp.Symbol: Letter(),
-    sp.Rel: Ordering(),
-    Because: Reason(),
-    Measure: Named(MEASURES),
+_OF_TYPES: dict[Any, shapes.Shape] = {
+    str: shapes.Text(),
+    bool: shapes.Flag(),
+    int: shapes.Count(),
+    Any: shapes.Expression(),
+    sp.Symbol: shapes.Letter(),
+    sp.Rel: shapes.Ordering(),
+    Because: shapes.Reason(),
+    Measure: shapes.Named(MEASURES),
     AnyPremise: Premise(),
     certificate.Link: Link(),
 }
 
 
-def _shape(of: Any) -> Shape:
+def _shape(of: Any) -> shapes.Shape:
     """How values of a type are read."""
     if of in _OF_TYPES:
         return _OF_TYPES[of]
     inside = [one for one in get_args(of) if one is not NoneType]
     if get_origin(of) is Sequence:
-        return Many(_shape(inside[0]))
+        return shapes.Many(_shape(inside[0]))
     if get_origin(of) is Mapping:
-        return Table(_shape(inside[1]), lettered=inside[0] is sp.Symbol)
+        return shapes.Table(_shape(inside[1]), lettered=inside[0] is sp.Symbol)
     if get_origin(of) is Literal:
-        return Named({name: name for name in inside})
+        return shapes.Named({name: name for name in inside})
     if inside:
         return _shape(inside[0]) if len(inside) == 1 else _one_of(inside)
     return _record(of)
 
 
-def _record(made: Any) -> Record:
+def _record(made: Any) -> shapes.Record:
     types = get_type_hints(made, localns={"Part": Part})
-    return Record(_KINDS[made], made, {one.name: _shape(types[one.name]) for one in fields(made)})
+    return shapes.Record(_KINDS[made], made, {one.name: _shape(types[one.name]) for one in fields(made)})
 
 
-def _one_of(kinds: Sequence[Any]) -> OneOf:
-    return OneOf(tuple(map(_record, kinds)))
+def _one_of(kinds: Sequence[Any]) -> shapes.OneOf:
+    return shapes.OneOf(tuple(map(_record, kinds)))
 
 
 DERIVED = _OF_TYPES[Derived] = _one_of([*_DERIVED])
-ALONE: dict[str, Shape] = {"fact": Named(FACTS), "condition": Ordering(), "claim": Text()}
+ALONE: dict[str, shapes.Shape] = {"fact": shapes.Named(FACTS), "condition": shapes.Ordering(), "claim": shapes.Text()}
 """Premises that are not derived from a claim, by their only key."""
 TERMS, LINKS_OF_THEIR_OWN = _shape(Sequence[Term]), _one_of([*_LINKS])
 CERTIFICATE = _one_of(get_args(AnyCertificate))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.federation import definition
@@ -11,9 +9,10 @@ from fedtheory.federation.algorithms import fedprox
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Rate
+from fedtheory.language.claim import Rate
 from fedtheory.language.definitions import local_step
 from fedtheory.language.quantities import Notion
+from fedtheory.language.statements import Statements
 
 M, eta, tau, T, mu, L = sp.symbols("M eta tau T mu L", positive=True)
 p, omega, sigma, D, G_star = sp.symbols("p omega sigma D G_*", nonnegative=True)
@@ -39,7 +38,7 @@ NOTATION: dict[sp.Symbol, Notion] = {
     zeta: q.gradient_dissimilarity,
     c: q.step_shift,
 }
-claim = partial(Claim, where=NOTATION)
+claim = Statements("landmarks", NOTATION)
 
 F_i, x, y, z = sp.symbols("F_i x y z", real=True)
 mu_prox = sp.Symbol(r"\mu_{\mathrm{prox}}", nonnegative=True)
@@ -58,10 +57,10 @@ def proximal_step(point: sp.Symbol) -> Expr:
     return local_step(fedprox.algorithm, F_i, {fedprox.x: x, fedprox.y: point}, numbers)[fedprox.y]
 
 
-at_optimum = partial(claim, kind="limit", lhs=q.limiting_mean_distance_sq, relation="==", rhs=sp.S.Zero)
-"""That the mean of the model settles at x*."""
-at_rest = partial(claim, kind="identity", lhs=q.optimum_displacement_sq, relation="==", rhs=sp.S.Zero)
-"""That an algorithm which starts at the optimum stays there."""
+SETTLES = (q.limiting_mean_distance_sq, "==", sp.S.Zero)
+"""The mean of the model settles at x*."""
+RESTS = (q.optimum_displacement_sq, "==", sp.S.Zero)
+"""An algorithm that starts at the optimum stays there."""
 
 STEADY = (a.strongly_convex_clients, a.unbiased_bounded_variance, a.same_step_size)
 _PLAIN = (a.update_rule, a.full_participation, a.importance_weights, a.same_step_size, a.strongly_convex_clients)
@@ -76,73 +75,62 @@ kept = 1 - rho**2
 compressed = averaged + 2 * omega * eta**2 * L**2 / M
 
 CLAIMS = (
-    at_optimum(
-        id="landmarks:fedavg.settles",
-        title="Federated averaging settles at the optimum",
-        locator="folklore",
+    claim.refuted.limit("fedavg.settles", "Federated averaging settles at the optimum", "folklore")(
+        chain=SETTLES,
         assumptions=_PLAIN,
         note="What one would wish for.  With several local steps and different clients it settles elsewhere.",
-        verdict="refuted",
     ),
-    at_optimum(
-        id="landmarks:fedavg.settles.one-step",
-        title="With one local step federated averaging settles at the optimum",
-        locator="folklore, repaired",
+    claim.supported.limit(
+        "fedavg.settles.one-step",
+        "With one local step federated averaging settles at the optimum",
+        "folklore, repaired",
+    )(
+        chain=SETTLES,
         conditions=[tau <= 1],
         assumptions=_PLAIN,
         corrects="landmarks:fedavg.settles",
-        verdict="supported",
     ),
-    at_optimum(
-        id="landmarks:scaffold.settles",
-        title="SCAFFOLD settles at the optimum",
-        locator="after Karimireddy et al., ICML 2020",
+    claim.supported.limit("scaffold.settles", "SCAFFOLD settles at the optimum", "after Karimireddy et al., ICML 2020")(
+        chain=SETTLES,
         assumptions=(a.scaffold, a.full_participation, a.strongly_convex_clients),
         note=(
             "Whatever the clients, their numbers of local steps and their step sizes: a fixed point has c = 0, each "
             "c_i is the gradient of F_i there, and their mean is c."
         ),
-        verdict="supported",
     ),
-    at_optimum(
-        id="landmarks:scaffnew.settles",
-        title="Scaffnew settles at the optimum",
-        locator="after Mishchenko et al., ICML 2022",
+    claim.supported.limit("scaffnew.settles", "Scaffnew settles at the optimum", "after Mishchenko et al., ICML 2022")(
+        chain=SETTLES,
         assumptions=(a.scaffnew, a.strongly_convex_clients, a.same_step_size),
-        verdict="supported",
     ),
-    at_rest(
-        id="landmarks:fedavg.at-rest",
-        title="With one local step federated averaging stays at the optimum",
-        locator="folklore",
+    claim.proved.identity("fedavg.at-rest", "With one local step federated averaging stays at the optimum", "folklore")(
+        chain=RESTS,
         conditions=[tau <= 1],
         assumptions=_PLAIN,
         note="The mean of the clients' gradients vanishes there; with more steps each client leaves on its own way.",
-        verdict="proved",
     ),
-    at_rest(
-        id="landmarks:scaffold.at-rest",
-        title="The optimum is a fixed point of SCAFFOLD",
-        locator="after Karimireddy et al., ICML 2020",
+    claim.proved.identity(
+        "scaffold.at-rest", "The optimum is a fixed point of SCAFFOLD", "after Karimireddy et al., ICML 2020"
+    )(
+        chain=RESTS,
         assumptions=(a.scaffold, a.strongly_convex_clients),
         note=(
             "With x = x*, c = 0 and c_i = grad F_i(x*) a local step moves nothing: for any clients, numbers of local "
             "steps and step sizes, whoever is drawn."
         ),
-        verdict="proved",
     ),
-    at_rest(
-        id="landmarks:scaffnew.at-rest",
-        title="The optimum is a fixed point of Scaffnew",
-        locator="after Mishchenko et al., ICML 2022",
+    claim.proved.identity(
+        "scaffnew.at-rest", "The optimum is a fixed point of Scaffnew", "after Mishchenko et al., ICML 2022"
+    )(
+        chain=RESTS,
         assumptions=(a.scaffnew, a.strongly_convex_clients, a.same_step_size),
         note="With x_i = x* and h_i = grad F_i(x*), whether the clients communicate or not.",
-        verdict="proved",
     ),
-    at_rest(
-        id="landmarks:fedavgm.at-rest",
-        title="With one local step the optimum is a fixed point of FedAvg with momentum",
-        locator="after Hsu et al., 2019",
+    claim.proved.identity(
+        "fedavgm.at-rest",
+        "With one local step the optimum is a fixed point of FedAvg with momentum",
+        "after Hsu et al., 2019",
+    )(
+        chain=RESTS,
         conditions=[tau <= 1],
         assumptions=(
             a.server_momentum,
@@ -152,12 +140,12 @@ CLAIMS = (
             a.strongly_convex_clients,
         ),
         note="With v = 0, for heavy-ball and for Nesterov momentum.",
-        verdict="proved",
     ),
-    claim(
-        id="landmarks:scaffnew.contraction",
-        title="Scaffnew contracts at the rate of gradient descent, though it rarely communicates",
-        locator="after Mishchenko et al., ICML 2022, Theorem 3.6",
+    claim.proved.bound(
+        "scaffnew.contraction",
+        "Scaffnew contracts at the rate of gradient descent, though it rarely communicates",
+        "after Mishchenko et al., ICML 2022, Theorem 3.6",
+    )(
         lhs=q.final_distance_sq,
         rhs=skipped**T * (D**2 + eta**2 / p**2 * G_star**2) + eta**2 * sigma**2 / (1 - skipped),
         conditions=[eta <= 1 / L],
@@ -166,31 +154,29 @@ CLAIMS = (
             "The Lyapunov function is sum_i p_i |x_i - x*|^2 + (eta/p)^2 sum_i p_i |h_i - grad F_i(x*)|^2; an "
             "iteration multiplies it by max(1 - eta mu, 1 - p^2) and adds at most eta^2 sigma^2."
         ),
-        verdict="proved",
     ),
-    claim(
-        id="landmarks:fednova.settles",
-        kind="rate",
-        title="FedNova with unequal local work settles at the optimum, up to the step size",
-        locator="after Wang et al., NeurIPS 2020",
+    claim.asymptotic.rate(
+        "fednova.settles",
+        "FedNova with unequal local work settles at the optimum, up to the step size",
+        "after Wang et al., NeurIPS 2020",
+    )(
         rate=Rate(limit, eta**2, eta),
         assumptions=(a.fednova, a.full_participation, a.strongly_convex_clients),
         note="FedAvg with unequal numbers of local steps tends to the minimiser of sum_i p_i tau_i F_i instead.",
-        verdict="asymptotic",
     ),
-    at_optimum(
-        id="landmarks:fedavgm.settles",
-        title="Momentum at the server does not move the fixed point",
-        locator="after Hsu et al., 2019",
+    claim.supported.limit(
+        "fedavgm.settles", "Momentum at the server does not move the fixed point", "after Hsu et al., 2019"
+    )(
+        chain=SETTLES,
         conditions=[tau <= 1],
         assumptions=(a.server_momentum, a.full_participation, a.same_step_size, a.strongly_convex_clients),
         note="With one local step that is the optimum, for heavy-ball and for Nesterov momentum.",
-        verdict="supported",
     ),
-    claim(
-        id="landmarks:fedavgm.stationary",
-        title="At the same effective step size, momentum settles no farther away than plain averaging",
-        locator="after Polyak, 1964, and Yuan, Ying and Sayed, 2016",
+    claim.supported.bound(
+        "fedavgm.stationary",
+        "At the same effective step size, momentum settles no farther away than plain averaging",
+        "after Polyak, 1964, and Yuan, Ying and Sayed, 2016",
+    )(
         chain=(
             q.limiting_distance_sq,
             "<=",
@@ -205,12 +191,12 @@ CLAIMS = (
             "the last side is where plain averaging with such steps settles.  The first relation is an equation in one "
             "dimension; both sides agree to first order in eta: momentum is no remedy for noise."
         ),
-        verdict="supported",
     ),
-    claim(
-        id="landmarks:fedavgm.contraction",
-        title="With momentum the distance to the optimum shrinks as with steps of size eta/(1 - beta)",
-        locator="after Polyak, 1964, and Liu, Gao and Yin, NeurIPS 2020",
+    claim.proved.bound(
+        "fedavgm.contraction",
+        "With momentum the distance to the optimum shrinks as with steps of size eta/(1 - beta)",
+        "after Polyak, 1964, and Liu, Gao and Yin, NeurIPS 2020",
+    )(
         lhs=q.final_distance_sq,
         rhs=(1 + beta**2)
         * ((1 - eta * mu / (2 * (1 - beta))) ** T * D**2 + 4 * eta * sigma**2 / ((1 - beta) * M * mu)),
@@ -228,13 +214,12 @@ CLAIMS = (
             "With z = x + beta/(1 - beta) v a round is z' = z - eta/(1 - beta) g.  The Lyapunov function is "
             "(1 + beta^2)(|z - x*|^2 + |v|^2/(1 - beta)^2).  For any convex clients, not only quadratics."
         ),
-        verdict="proved",
     ),
-    claim(
-        id="landmarks:fedprox.local-step",
-        kind="step",
-        title="A local step of FedProx contracts, the more the larger its proximal term",
-        locator="after Li et al., MLSys 2020",
+    claim.proved.step(
+        "fedprox.local-step",
+        "A local step of FedProx contracts, the more the larger its proximal term",
+        "after Li et al., MLSys 2020",
+    )(
         lhs=norm_sq(proximal_step(y) - proximal_step(z)),
         rhs=(1 - eta * mu_prox) * (1 - eta * (mu_prox + mu)) * norm_sq(y - z),
         conditions=[eta <= 1 / (L + mu_prox)],
@@ -242,12 +227,12 @@ CLAIMS = (
         where=NOTATION | POINTS,
         place="points",
         note="From any two points, for the same model of the round.",
-        verdict="proved",
     ),
-    claim(
-        id="landmarks:fedavg.decreasing-steps",
-        title="With steps that decrease like 1/n federated averaging reaches the optimum at the rate 1/T",
-        locator="after Li et al., ICLR 2020, Theorem 1, and Stich, ICLR 2019",
+    claim.supported.bound(
+        "fedavg.decreasing-steps",
+        "With steps that decrease like 1/n federated averaging reaches the optimum at the rate 1/T",
+        "after Li et al., ICLR 2020, Theorem 1, and Stich, ICLR 2019",
+    )(
         lhs=q.final_distance_sq,
         rhs=(
             c * (c + 1) * D**2
@@ -269,12 +254,12 @@ CLAIMS = (
             "by (n + c)(n + c + 1).  Gradients need not be bounded; on objectives that are not quadratic the argument "
             "has sigma^2 in place of sigma^2/M."
         ),
-        verdict="supported",
     ),
-    claim(
-        id="landmarks:dsgd.consensus",
-        title="Clients on a graph stay near their average, by its spectral gap",
-        locator="after Lian et al., NeurIPS 2017, and Koloskova et al., ICML 2020",
+    claim.proved.bound(
+        "dsgd.consensus",
+        "Clients on a graph stay near their average, by its spectral gap",
+        "after Lian et al., NeurIPS 2017, and Koloskova et al., ICML 2020",
+    )(
         lhs=q.final_consensus_distance_sq,
         rhs=2 * rho**2 * eta**2 / kept * ((1 + rho**2) / kept * zeta**2 + sigma**2),
         conditions=[eta <= 1 / L, rho < 1],
@@ -290,23 +275,22 @@ CLAIMS = (
             "A gradient step moves the clients apart by at most eta zeta in the mean square and by the noise; mixing "
             "shrinks what they are apart by rho.  By Young's inequality (1 + rho^2)/2 of the square is left."
         ),
-        verdict="proved",
     ),
-    claim(
-        id="landmarks:dsgd.one-hessian",
-        title="Where clients have one Hessian, their average does not feel the graph",
-        locator="after Lian et al., NeurIPS 2017",
-        lhs=q.final_distance_sq,
-        rhs=(1 - eta * mu) ** (2 * T) * D**2 + eta**2 * sigma**2 / (M * (1 - averaged)),
+    claim.supported.bound(
+        "dsgd.one-hessian",
+        "Where clients have one Hessian, their average does not feel the graph",
+        "after Lian et al., NeurIPS 2017",
+    )(
+        chain=(q.final_distance_sq, "<=", (1 - eta * mu) ** (2 * T) * D**2 + eta**2 * sigma**2 / (M * (1 - averaged))),
         conditions=[eta <= 1 / L],
         assumptions=(a.dsgd, *STEADY, a.uniform_shares, a.bounded_dissimilarity),
         note="Gradients differ by a constant on all of space only where all Hessians are equal.",
-        verdict="supported",
     ),
-    claim(
-        id="landmarks:compressed.price",
-        title="What rand-k compression costs with one local step",
-        locator="after Khirirat, Feyzmahdavian and Johansson, 2018",
+    claim.supported.bound(
+        "compressed.price",
+        "What rand-k compression costs with one local step",
+        "after Khirirat, Feyzmahdavian and Johansson, 2018",
+    )(
         lhs=q.final_distance_sq,
         rhs=compressed**T * D**2 + eta**2 * (2 * omega * G_star**2 + (1 + omega) * sigma**2) / (M * (1 - compressed)),
         conditions=[eta <= 1 / L, tau <= 1, compressed < 1],
@@ -316,6 +300,5 @@ CLAIMS = (
             "most 2 L^2 |x - x*|^2 + 2 |grad F_i(x*)|^2: even without noise, clients that differ leave an error of "
             "the order of the step size."
         ),
-        verdict="supported",
     ),
 )

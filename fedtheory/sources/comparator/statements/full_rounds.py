@@ -102,13 +102,8 @@ _ONE_STEP = (
 )
 
 CLAIMS = (
-    claim(
-        id="comparator:one-step",
-        kind="step",
-        title="One local step, against any point",
-        locator="full rounds, 1",
-        lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
-        rhs=_ONE_STEP + EQUAL.step_noise,
+    claim.proved.step("one-step", "One local step, against any point", "full rounds, 1")(
+        chain=(Expectation(Value(F, xbar_next) - Value(F, y)), "<=", _ONE_STEP + EQUAL.step_noise),
         place="step",
         assumptions=SETTING,
         conditions=CONDITIONS,
@@ -116,26 +111,15 @@ CLAIMS = (
             "The distance of the clients counts with a number that falls over the round and is zero at its end.  For "
             "the next distance, Young's inequality has the weight k + 1."
         ),
-        verdict="proved",
     ),
-    claim(
-        id="comparator:all-steps",
-        kind="step",
-        title="All local steps, against any point",
-        locator="full rounds, 2",
-        lhs=average_error,
-        rhs=comparator_gap + progress / (2 * eta * tau * T) + EQUAL.noise + dissimilarity,
+    claim.proved.step("all-steps", "All local steps, against any point", "full rounds, 2")(
+        chain=(average_error, "<=", comparator_gap + progress / (2 * eta * tau * T) + EQUAL.noise + dissimilarity),
         assumptions=SETTING,
         conditions=CONDITIONS,
         note="The mean of the local steps: what a round is charged for clients that are apart telescopes to nothing.",
-        verdict="proved",
     ),
-    claim(
-        id="comparator:average-error",
-        title="Convergence of FedAvg against any point",
-        locator="full rounds, 3",
-        lhs=average_error,
-        rhs=comparator_gap + start + EQUAL.noise + dissimilarity,
+    claim.proved.bound("average-error", "Convergence of FedAvg against any point", "full rounds, 3")(
+        chain=(average_error, "<=", comparator_gap + start + EQUAL.noise + dissimilarity),
         assumptions=SETTING,
         conditions=CONDITIONS,
         note=(
@@ -144,74 +128,55 @@ CLAIMS = (
             "one local step is that of M gradients.  Over short times the first two terms are attained: without noise "
             "and dissimilarity the bound over the error tends to one."
         ),
-        verdict="proved",
     ),
-    claim(
-        id="comparator:drift.one-step",
-        kind="step",
-        title="One local step, with the distance of the clients as it is",
-        locator="full rounds, 4",
+    claim.proved.step("drift.one-step", "One local step, with the distance of the clients as it is", "full rounds, 4")(
         lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
         rhs=_ONE_STEP_SO_FAR + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + EQUAL.batch_noise,
         place="step",
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_NOISE],
-        verdict="proved",
     ),
-    claim(
-        id="comparator:drift.all-steps",
-        kind="step",
-        title="All local steps, with the drift as it is",
-        locator="full rounds, 5",
+    claim.proved.step("drift.all-steps", "All local steps, with the drift as it is", "full rounds, 5")(
         lhs=average_error,
         rhs=comparator_gap + progress / (2 * eta * tau * T) + L / 2 * mean_drift + EQUAL.batch_noise,
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_NOISE],
-        verdict="proved",
     ),
-    claim(
-        id="comparator:drift.average-error",
-        title="Convergence of FedAvg against any point, with the drift as it is",
-        locator="full rounds, 6",
-        lhs=average_error,
-        rhs=comparator_gap + start + L / 2 * mean_drift + EQUAL.batch_noise,
+    claim.proved.bound(
+        "drift.average-error", "Convergence of FedAvg against any point, with the drift as it is", "full rounds, 6"
+    )(
+        chain=(average_error, "<=", comparator_gap + start + L / 2 * mean_drift + EQUAL.batch_noise),
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_NOISE],
         note=(
             "Rounds may have any length: what they cost is measured, half of L times the mean drift of the run.  Where "
             "this is much less than the theorem's last two terms, the loss is in the bound on the drift."
         ),
-        verdict="proved",
     ),
-    claim(
-        id="comparator:drift.less-noise.one-step",
-        kind="step",
-        title="One local step, with the distance of the clients as it is and less noise",
-        locator="full rounds, 6a",
+    claim.proved.step(
+        "drift.less-noise.one-step",
+        "One local step, with the distance of the clients as it is and less noise",
+        "full rounds, 6a",
+    )(
         lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
         rhs=_ONE_STEP_SO_FAR + L / 2 * Expectation(Average(norm_sq(xbar - x_i))) + QUIET_NOISE,
         place="step",
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_QUIET_NOISE],
-        verdict="proved",
     ),
-    claim(
-        id="comparator:drift.less-noise.all-steps",
-        kind="step",
-        title="All local steps, with the drift as it is and less noise",
-        locator="full rounds, 6b",
-        lhs=average_error,
-        rhs=comparator_gap + progress / (2 * eta * tau * T) + L / 2 * mean_drift + QUIET_NOISE,
+    claim.proved.step(
+        "drift.less-noise.all-steps", "All local steps, with the drift as it is and less noise", "full rounds, 6b"
+    )(
+        chain=(average_error, "<=", comparator_gap + progress / (2 * eta * tau * T) + L / 2 * mean_drift + QUIET_NOISE),
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_QUIET_NOISE],
-        verdict="proved",
     ),
-    claim(
-        id="comparator:drift.less-noise",
-        title="Convergence of FedAvg against any point, with the drift as it is and less noise",
-        locator="full rounds, 6c",
-        lhs=average_error,
-        rhs=comparator_gap + start + L / 2 * mean_drift + QUIET_NOISE,
+    claim.proved.bound(
+        "drift.less-noise",
+        "Convergence of FedAvg against any point, with the drift as it is and less noise",
+        "full rounds, 6c",
+    )(
+        chain=(average_error, "<=", comparator_gap + start + L / 2 * mean_drift + QUIET_NOISE),
         assumptions=SETTING,
         conditions=[SHORT_STEP, PAID_QUIET_NOISE],
         note=(
@@ -219,40 +184,26 @@ CLAIMS = (
             "For one local step and small steps that floor is 5/2 of the mean error of quadratics with noise that is "
             "the same everywhere, whatever their curvatures."
         ),
-        verdict="proved",
     ),
-    claim(
-        id="comparator:shares.one-step",
-        kind="step",
-        title="One local step, for clients of unequal importance",
-        locator="full rounds, 7",
-        lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
-        rhs=_ONE_STEP + UNEQUAL.step_noise,
+    claim.proved.step("shares.one-step", "One local step, for clients of unequal importance", "full rounds, 7")(
+        chain=(Expectation(Value(F, xbar_next) - Value(F, y)), "<=", _ONE_STEP + UNEQUAL.step_noise),
         place="step",
         assumptions=SHARED_SETTING,
         conditions=[SHORT_STEP, UNEQUAL.short_round],
-        verdict="proved",
     ),
-    claim(
-        id="comparator:shares.all-steps",
-        kind="step",
-        title="All local steps, for clients of unequal importance",
-        locator="full rounds, 8",
-        lhs=average_error,
-        rhs=comparator_gap + progress / (2 * eta * tau * T) + UNEQUAL.noise + dissimilarity,
+    claim.proved.step("shares.all-steps", "All local steps, for clients of unequal importance", "full rounds, 8")(
+        chain=(average_error, "<=", comparator_gap + progress / (2 * eta * tau * T) + UNEQUAL.noise + dissimilarity),
         assumptions=SHARED_SETTING,
         conditions=[SHORT_STEP, UNEQUAL.short_round],
-        verdict="proved",
     ),
-    claim(
-        id="comparator:shares.average-error",
-        title="Convergence of FedAvg against any point, for clients of unequal importance",
-        locator="full rounds, 9",
-        lhs=average_error,
-        rhs=comparator_gap + start + UNEQUAL.noise + dissimilarity,
+    claim.proved.bound(
+        "shares.average-error",
+        "Convergence of FedAvg against any point, for clients of unequal importance",
+        "full rounds, 9",
+    )(
+        chain=(average_error, "<=", comparator_gap + start + UNEQUAL.noise + dissimilarity),
         assumptions=SHARED_SETTING,
         conditions=[SHORT_STEP, UNEQUAL.short_round],
         note="The largest importance stands for 1/M: it is what is left of the clients' noises in their mean.",
-        verdict="proved",
     ),
 )

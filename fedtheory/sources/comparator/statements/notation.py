@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.language.statements import Statements
 
 M, T, tau, eta, L = sp.symbols("M T tau eta L", positive=True)
 K = sp.Symbol("K", integer=True, positive=True)
@@ -76,5 +74,5 @@ SAMPLED_SETTING = (*_WORK, a.averaged_participants, *_CLIENTS)
 
 SETTING = (*SHARED_SETTING, a.uniform_shares)
 
-claim = partial(Claim, where=ANY_POINT)
-claim_at_optimum = partial(Claim, where=THE_OPTIMUM)
+claim = Statements("comparator", ANY_POINT)
+claim_at_optimum = Statements("comparator", THE_OPTIMUM)

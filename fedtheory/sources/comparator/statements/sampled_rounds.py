@@ -45,13 +45,8 @@ _ONE_STEP = (
 )
 
 CLAIMS = (
-    claim(
-        id="comparator:sampled.one-step",
-        kind="step",
-        title="One local step, for participants that are drawn",
-        locator="sampled rounds, 1",
-        lhs=Expectation(Value(F, xbar_next) - Value(F, y)),
-        rhs=_ONE_STEP + cost(spread_noise, spread_slope),
+    claim.proved.step("sampled.one-step", "One local step, for participants that are drawn", "sampled rounds, 1")(
+        chain=(Expectation(Value(F, xbar_next) - Value(F, y)), "<=", _ONE_STEP + cost(spread_noise, spread_slope)),
         place="step",
         assumptions=SAMPLED_SETTING,
         conditions=CONDITIONS,
@@ -59,25 +54,18 @@ CLAIMS = (
             "For the next distance of the clients, Young's inequality has the weight tau + k.  What is left of that "
             "distance after the last step pays for the draw."
         ),
-        verdict="proved",
     ),
-    claim(
-        id="comparator:sampled.all-steps",
-        kind="step",
-        title="All local steps, for participants that are drawn",
-        locator="sampled rounds, 2",
-        lhs=average_error,
-        rhs=comparator_gap + progress / (2 * eta * tau * T) + cost(mean_noise, mean_slope),
+    claim.proved.step("sampled.all-steps", "All local steps, for participants that are drawn", "sampled rounds, 2")(
+        chain=(average_error, "<=", comparator_gap + progress / (2 * eta * tau * T) + cost(mean_noise, mean_slope)),
         assumptions=SAMPLED_SETTING,
         conditions=CONDITIONS,
-        verdict="proved",
     ),
-    claim(
-        id="comparator:sampled.average-error",
-        title="Convergence of FedAvg against any point, with sampled participants",
-        locator="sampled rounds, 3",
-        lhs=average_error,
-        rhs=comparator_gap + start + cost(mean_noise, mean_slope),
+    claim.proved.bound(
+        "sampled.average-error",
+        "Convergence of FedAvg against any point, with sampled participants",
+        "sampled rounds, 3",
+    )(
+        chain=(average_error, "<=", comparator_gap + start + cost(mean_noise, mean_slope)),
         assumptions=SAMPLED_SETTING,
         conditions=CONDITIONS,
         note=(
@@ -86,6 +74,5 @@ CLAIMS = (
             "largest.  Everybody may take part: then rho is zero, and for long rounds the noise costs less than in "
             "the bound of full rounds, and the dissimilarity more."
         ),
-        verdict="proved",
     ),
 )

@@ -38,11 +38,11 @@ CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 _BEFORE, _AFTER = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
 
 CLAIMS = (
-    claim_at_optimum(
-        id="comparator:sampled.strongly-convex.one-step",
-        kind="step",
-        title="One local step of strongly convex clients, for participants that are drawn",
-        locator="sampled rounds, 4",
+    claim_at_optimum.proved.step(
+        "sampled.strongly-convex.one-step",
+        "One local step of strongly convex clients, for participants that are drawn",
+        "sampled rounds, 4",
+    )(
         lhs=Expectation(weight * _AFTER)
         + Expectation(drift_potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
         rhs=Expectation(factor * weight * _BEFORE)
@@ -52,20 +52,16 @@ CLAIMS = (
         assumptions=STRONG,
         conditions=CONDITIONS,
         note="Young's inequality has the weight 5(tau + k)/4: a fifth of the growth is left for the contraction.",
-        verdict="proved",
     ),
-    claim_at_optimum(
-        id="comparator:sampled.last-model",
-        title="The last model, for strongly convex clients of which some are drawn",
-        locator="sampled rounds, 5",
-        lhs=final_error,
-        rhs=factor**K * D**2 + 3 * floor / (2 * mu),
+    claim_at_optimum.proved.bound(
+        "sampled.last-model", "The last model, for strongly convex clients of which some are drawn", "sampled rounds, 5"
+    )(
+        chain=(final_error, "<=", factor**K * D**2 + 3 * floor / (2 * mu)),
         assumptions=STRONG,
         conditions=CONDITIONS,
         note=(
             "Clients may have unequal importances and curvatures; everybody may take part, and then rho is zero.  The "
             "draw costs as much as the clients differ at the optimum, whatever the batches."
         ),
-        verdict="proved",
     ),
 )

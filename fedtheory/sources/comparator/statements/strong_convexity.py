@@ -53,11 +53,9 @@ CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 _BEFORE, _AFTER = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
 
 CLAIMS = (
-    claim_at_optimum(
-        id="comparator:strongly-convex.one-step",
-        kind="step",
-        title="One local step of strongly convex clients",
-        locator="strong convexity, 1",
+    claim_at_optimum.proved.step(
+        "strongly-convex.one-step", "One local step of strongly convex clients", "strong convexity, 1"
+    )(
         lhs=Expectation(weight * _AFTER)
         + Expectation(drift_potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
         rhs=Expectation(factor * weight * _BEFORE)
@@ -67,20 +65,16 @@ CLAIMS = (
         assumptions=STRONG,
         conditions=CONDITIONS,
         note="Half of the convexity gaps contract, the other half pays for noise and for clients that are apart.",
-        verdict="proved",
     ),
-    claim_at_optimum(
-        id="comparator:strongly-convex.last-model",
-        title="The last model, for strongly convex clients",
-        locator="strong convexity, 2",
-        lhs=final_error,
-        rhs=factor**K * D**2 + 3 * floor / (2 * mu),
+    claim_at_optimum.proved.bound(
+        "strongly-convex.last-model", "The last model, for strongly convex clients", "strong convexity, 2"
+    )(
+        chain=(final_error, "<=", factor**K * D**2 + 3 * floor / (2 * mu)),
         assumptions=STRONG,
         conditions=CONDITIONS,
         note=(
             "For ever more rounds the first term vanishes.  For one local step, equal curvatures and small steps the "
             "floor is 15/8 of the error at which the run settles."
         ),
-        verdict="proved",
     ),
 )
