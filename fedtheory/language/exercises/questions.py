@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from typing import Self
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
@@ -20,6 +22,11 @@ class Question(ABC):
     text: str
     """The statement, in Markdown with LaTeX."""
     points: int
+
+    @classmethod
+    def worth(cls, points: int, name: str, title: str) -> partial[Self]:
+        """A question of this kind without what it asks: ``worth(3, "rate", "The rate")(text=..., solution=...)``."""
+        return partial(cls, points=points, name=name, title=title)
 
     @property
     def listed(self) -> str:

@@ -32,51 +32,33 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         rf"${count}$ steps bring it: the drift is at most $4{letter}^2{count}^2G^2$."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.BoundQuestion(
-            name="bound",
-            title="The theorem",
+        ex.BoundQuestion.worth(5, "bound", "The theorem")(
             text=rf"Divide, sum over $t$, and give a bound for all ${letter}\le\frac1L$.",
-            points=5,
             claim=find("liu2022:thm-1"),
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="tuned",
-            title="The bound at the step size of the corollary",
+        ex.ExpressionQuestion.worth(2, "tuned", "The bound at the step size of the corollary")(
             text=rf"Insert ${letter}=\frac{{\sqrt N}}{{L\sqrt T}}$ into $\frac2{{{letter} T}}\,$`gap`$+4{letter}^2"
             rf"{count}^2G^2L^2+\frac LN{letter}\sigma^2$.",
-            points=2,
             solution=2 * L * gap / sp.sqrt(N * T) + 4 * N * K**2 * G**2 / T + sigma**2 / sp.sqrt(N * T),
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="most_steps",
-            title="The limit on local steps",
+        ex.ExpressionQuestion.worth(3, "most_steps", "The limit on local steps")(
             text=rf"Up to which ${count}$ is the middle term at most $\frac{{4G^2}}{{\sqrt{{NT}}}}$?",
-            points=3,
             solution=T**quarter / N**three,
             names=names,
         ),
-        ex.NumberQuestion(
-            name="whole",
-            title="In numbers",
+        ex.NumberQuestion.worth(2, "whole", "In numbers")(
             text=rf"What is the largest whole ${count}$ for $N={clients}$ and $T={iterations}$?",
-            points=2,
             solution=sp.Integer(_largest(iterations, clients)),
         ),
-        ex.ExpressionQuestion(
-            name="fewest_rounds",
-            title="Rounds",
+        ex.ExpressionQuestion.worth(2, "fewest_rounds", "Rounds")(
             text="How many rounds does a run of $T$ iterations take at that limit?",
-            points=2,
             solution=T**three * N**three,
             names=names,
         ),
-        ex.ChoiceQuestion(
-            name="speedup",
-            title="Twice the clients",
+        ex.ChoiceQuestion.worth(1, "speedup", "Twice the clients")(
             text=r"As long as the limit is kept, how many iterations reach the same accuracy with twice the clients?",
-            points=1,
             options=draw.shuffled("speedup", ("as many", right, r"$1/\sqrt2$ times as many", "a quarter")),
             solution=right,
             why="the bound depends on N and T by NT only",

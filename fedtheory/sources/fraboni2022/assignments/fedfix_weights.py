@@ -42,56 +42,38 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         f"the true one if, per server update, that is ${p}_i$ for FedFix and for asynchronous FedAvg alike."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="fedfix",
-            title="FedFix",
+        ex.ExpressionQuestion.worth(4, "fedfix", "FedFix")(
             text=f"Which $d_i$ does that ask for in FedFix, with `{letters[0]}`, `{letters[1]}`, `{letters[2]}` for "
             f"${t}_i$, ${wait}$, ${p}_i$? Rounding up is `ceil`, in LaTeX `\\lceil ... \\rceil`.",
-            points=4,
             solution=sp.ceiling(time / interval) * importance,
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="asynchronous",
-            title="Asynchronous FedAvg",
+        ex.ExpressionQuestion.worth(3, "asynchronous", "Asynchronous FedAvg")(
             text=rf"And in asynchronous FedAvg, with `total` for $\sum_j1/{t}_j$?",
-            points=3,
             solution=total * time * importance,
             names=names,
         ),
-        ex.CodeQuestion(
-            name="weight",
-            title="As a function",
+        ex.CodeQuestion.worth(2, "weight", "As a function")(
             text="Write a function that returns the weight of a client in FedFix.",
-            points=2,
             arguments=("time", "interval", "importance"),
             tried=tried,
             expected=expected,
             body="    rounds = -(-time // interval)\n    return rounds * importance",
         ),
-        ex.NumberQuestion(
-            name="number",
-            title="In numbers",
+        ex.NumberQuestion.worth(2, "number", "In numbers")(
             text=f"Let {told}. What is $d_{client + 1}$ in asynchronous FedAvg?",
-            points=2,
             solution=rate * times[client] * shares[client],
         ),
-        ex.ChoiceQuestion(
-            name="regime",
-            title="Between the two",
+        ex.ChoiceQuestion.worth(1, "regime", "Between the two")(
             text="When is FedFix synchronous FedAvg?",
-            points=1,
             options=draw.shuffled(
                 "regime", (synchronous, f"when ${wait}\\le\\min_i{t}_i$", "for identical data", "for small step sizes")
             ),
             solution=synchronous,
             why="then everyone reports in every update, and all weights are the importances",
         ),
-        ex.ManualQuestion(
-            name="derive",
-            title="Derive them",
+        ex.ManualQuestion.worth(3, "derive", "Derive them")(
             text="Derive both weights from how often a client reports.",
-            points=3,
             solution=(
                 rf"In FedFix client $i$ reports in every $\lceil{t}_i/{wait}\rceil$-th update; its weight makes up for "
                 rf"that. In asynchronous FedAvg there are $\sum_j1/{t}_j$ updates per unit of time, of which $1/{t}_i$ "

@@ -38,68 +38,47 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         r"those at odd updates all the same point $b$."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="moved",
-            title="A part of the way",
+        ex.ExpressionQuestion.worth(2, "moved", "A part of the way")(
             text=rf"What is ${part}$ in terms of $\eta$ (`eta`) and $K$?",
-            points=2,
             solution=1 - (1 - eta) ** K,
             names=names,
         ),
-        ex.ChoiceQuestion(
-            name="example_1",
-            title="Example 1",
+        ex.ChoiceQuestion.worth(2, "example_1", "Example 1")(
             text="When do the errors of Example 1 vanish for every start?",
-            points=2,
             options=draw.shuffled(
                 "example_1", (both, "always", f"if and only if $0<{part}<2$", "never: there is a cycle")
             ),
             solution=both,
             why="the roots of r^2 - r + phi lie inside the unit circle exactly then",
         ),
-        ex.ChoiceQuestion(
-            name="example_2",
-            title="Example 2: limit or cycle?",
+        ex.ChoiceQuestion.worth(2, "example_2", "Example 2: limit or cycle?")(
             text=(
                 rf"Let $\bar\theta=\frac{{{q_1}\theta_1^*+{q_2}\theta_2^*}}{{{q_1}+{q_2}}}$. Where the "
                 rf"models of Example 2 "
                 r"stay bounded, what do they tend to if $\theta_1^*\neq\theta_2^*$?"
             ),
-            points=2,
             options=draw.shuffled(
                 "example_2", (cycle, point, r"the optimum $\frac12(\theta_1^*+\theta_2^*)$", "nothing")
             ),
             solution=cycle,
             why="a client's update at its own turn does not vanish at the weighted mean",
         ),
-        ex.ExpressionQuestion(
-            name="at_odd",
-            title="The point of odd updates",
+        ex.ExpressionQuestion.worth(4, "at_odd", "The point of odd updates")(
             text=r"Let $\theta_1^*=0$ and $\theta_2^*=1$ on the line. What is $b$?",
-            points=4,
             solution=odd,
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="at_even",
-            title="The point of even updates",
+        ex.ExpressionQuestion.worth(2, "at_even", "The point of even updates")(
             text="And what is $a$?",
-            points=2,
             solution=even,
             names=names,
         ),
-        ex.NumberQuestion(
-            name="jump",
-            title="In numbers",
+        ex.NumberQuestion.worth(2, "jump", "In numbers")(
             text=f"What is $|a-b|$ for {given}?",
-            points=2,
             solution=(even - odd).subs(data),
         ),
-        ex.ManualQuestion(
-            name="why",
-            title="Small steps",
+        ex.ManualQuestion.worth(2, "why", "Small steps")(
             text=rf"Both points tend to $\bar\theta$ as ${part}\to0$. Show it, and say how fast.",
-            points=2,
             solution=rf"$b-\bar\theta$ and $a-\bar\theta$ have the factor ${part}$: the distance is $O({part})$.",
             criteria=("the difference is computed (1)", "the order (1)"),
         ),

@@ -36,22 +36,16 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         rf"distances of the clients drive it: $h(x+1)=h(x)+{step}{smooth}\,g(x)$, $h(0)=0$."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="closed",
-            title="The closed form",
+        ex.ExpressionQuestion.worth(4, "closed", "The closed form")(
             text="Give $h(x)$ in closed form.",
-            points=4,
             solution=h,
             names=names,
         ),
-        ex.CodeQuestion(
-            name="sum_up",
-            title="As a sum",
+        ex.CodeQuestion.worth(3, "sum_up", "As a sum")(
             text=(
                 f"Write a function that returns $h(x)$ from the recursion, for given $x$, ${step}$, "
                 f"${smooth}$, ${apart}$."
             ),
-            points=3,
             arguments=("x", "step", "smoothness", "divergence"),
             tried=tried,
             expected=expected,
@@ -60,35 +54,23 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
                 "        g = (step * smoothness + 1) * g + step * divergence\n    return h"
             ),
         ),
-        ex.ExpressionQuestion(
-            name="increase",
-            title="How fast it grows",
+        ex.ExpressionQuestion.worth(2, "increase", "How fast it grows")(
             text="Give $h(x+1)-h(x)$ in closed form.",
-            points=2,
             solution=eta * delta * ((eta * beta + 1) ** x - 1),
             names=names,
         ),
-        ex.NumberQuestion(
-            name="value",
-            title="In numbers",
+        ex.NumberQuestion.worth(2, "value", "In numbers")(
             text=f"What is $h({local})$ for ${step}={data[eta]}$, ${smooth}={data[beta]}$ and ${apart}={data[delta]}$?",
-            points=2,
             solution=h.subs({**data, x: local}),
         ),
-        ex.ChoiceQuestion(
-            name="zeros",
-            title="One local step",
+        ex.ChoiceQuestion.worth(1, "zeros", "One local step")(
             text="Why does nothing drift apart with one local step?",
-            points=1,
             options=draw.shuffled("zeros", (zero, "$h(0)=0<h(1)$", "$h$ is concave", f"${apart}=0$")),
             solution=zero,
             why="the average of the clients after one step is the centralised step",
         ),
-        ex.ManualQuestion(
-            name="shape",
-            title="Its shape",
+        ex.ManualQuestion.worth(3, "shape", "Its shape")(
             text=r"Prove that $h(x)\ge0$, and that $h$ does not decrease and is convex over whole $x\ge0$.",
-            points=3,
             solution=(
                 rf"$h(x+1)-h(x)={step}{apart}\left[({step}{smooth}+1)^x-1\right]\ge0$ grows with $x$: so $h$ does not "
                 "decrease and is convex, and $h(0)=0$ makes it non-negative."

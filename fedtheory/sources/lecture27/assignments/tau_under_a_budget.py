@@ -53,48 +53,33 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     worked = rf"A run of $T$ local steps has $T/{count}$ aggregations, so that it costs $T({local}+{global_}/{count})$."
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="iterations",
-            title="What the budget buys",
+        ex.ExpressionQuestion.worth(3, "iterations", "What the budget buys")(
             text="How many local steps $T$ does the whole budget buy?",
-            points=3,
             solution=spent,
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="aggregations",
-            title="Aggregations",
+        ex.ExpressionQuestion.worth(2, "aggregations", "Aggregations")(
             text="And how many aggregations?",
-            points=2,
             solution=R / (c * tau + b),
             names=names,
         ),
-        ex.NumberQuestion(
-            name="number",
-            title="In numbers",
+        ex.NumberQuestion.worth(2, "number", "In numbers")(
             text=(
                 f"What is $T$, as a fraction, for ${local}={costs[0]}$, ${global_}={costs[1]}$, "
                 f"${budget}={costs[2]}$ and "
                 f"${count}={local_steps}$?"
             ),
-            points=2,
             solution=spent.subs({c: costs[0], b: costs[1], R: costs[2], tau: local_steps}),
         ),
-        ex.NumberQuestion(
-            name="best",
-            title="The best number of local steps",
+        ex.NumberQuestion.worth(5, "best", "The best number of local steps")(
             text=(
                 rf"With these costs, $\eta={size}$, $\beta=1$, $\delta={divergence}$, $\rho=1$ and $\varphi=\frac12$: "
                 rf"which whole ${count}$ from 1 to {_MOST} makes the bound smallest?"
             ),
-            points=5,
             solution=sp.Integer(best_steps(costs, constants)),
         ),
-        ex.ChoiceQuestion(
-            name="free",
-            title="Free communication",
+        ex.ChoiceQuestion.worth(1, "free", "Free communication")(
             text=f"Which ${count}$ is best where an aggregation costs nothing?",
-            points=1,
             options=draw.shuffled("free", (one, "as many as possible", "it does not matter", "two local steps")),
             solution=one,
             why="then T does not depend on the number of local steps, and h(1) = 0",

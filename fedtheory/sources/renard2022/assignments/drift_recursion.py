@@ -33,42 +33,30 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     tried = tuple((str(number), str(offset), str(at)) for at in (0, 1, 2, number))
     expected = tuple(str(solved.subs({tau: number, c: offset, k: at})) for at in (0, 1, 2, number))
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="solved",
-            title="Solve the recursion",
+        ex.ExpressionQuestion.worth(4, "solved", "Solve the recursion")(
             text=(
                 rf"Let $a_{{k+1}}=\left(1+\frac1{{{count}}}\right)a_k+c$ and $a_0=0$. Give $a_k$ in closed form, with "
                 f"the letters `k`, `c` and `{steps}`."
             ),
-            points=4,
             solution=solved,
             names={"k": k, "c": c, steps: tau},
         ),
-        ex.CodeQuestion(
-            name="iterate",
-            title="Iterate the recursion",
+        ex.CodeQuestion.worth(3, "iterate", "Iterate the recursion")(
             text=f"Write a function that returns $a_k$ by iterating, for given ${count}$, $c$ and $k$.",
-            points=3,
             arguments=("steps", "c", "k"),
             tried=tried,
             expected=expected,
             body="    a = 0\n    for _ in range(int(k)):\n        a = (1 + 1 / steps) * a + c\n    return a",
         ),
-        ex.NumberQuestion(
-            name="last",
-            title="The last step",
+        ex.NumberQuestion.worth(2, "last", "The last step")(
             text=f"What is $a_k$ for $k={count}={number}$ and $c={offset}$?",
-            points=2,
             solution=value,
         ),
-        ex.BoundQuestion(
-            name="drift",
-            title="Bound the drift",
+        ex.BoundQuestion.worth(6, "drift", "Bound the drift")(
             text=(
                 r"Give an upper bound for $\max_{t,k,i}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2$ that holds for all "
                 f"step sizes ${letter}\\le\\frac1{{4L}}$."
             ),
-            points=6,
             claim=find("renard2022:lemma-2.3"),
             names=names,
         ),

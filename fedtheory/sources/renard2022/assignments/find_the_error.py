@@ -40,52 +40,37 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         "change alike. Then try the line on one client with one local step and no noise."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.ChoiceQuestion(
-            name="line",
-            title="The first false line",
+        ex.ChoiceQuestion.worth(4, "line", "The first false line")(
             text="Which of these lines is the first that is false as it stands?",
-            points=4,
             options=options,
             solution=options[first],
             why=lines[first].note.replace("\n", " ") or "exact runs refute it",
         ),
-        ex.ManualQuestion(
-            name="counterexample",
-            title="Why it is false",
+        ex.ManualQuestion.worth(4, "counterexample", "Why it is false")(
             text="Give a run, or vectors, for which the line fails, and say what has to stand in its place.",
-            points=4,
             solution=f"{lines[first].note} A run that refutes it is shown by `fedtheory errata`: {lines[first].id}.",
             criteria=("the example violates the line (2)", "the repaired line is true and serves the proof (2)"),
         ),
-        ex.ExpressionQuestion(
-            name="factor",
-            title="The factor of the drift",
+        ex.ExpressionQuestion.worth(2, "factor", "The factor of the drift")(
             text="Which factor does the drift of the lemma lack?",
-            points=2,
             solution=L,
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="regrouped",
-            title="Regrouping",
+        ex.ExpressionQuestion.worth(2, "regrouped", "Regrouping")(
             text=(
                 r"The proof regroups $\frac1{2\eta}$`way`$-\frac1{2\eta}$`move`$+L\,$`move`, with `way` for "
                 r"$\mathbb E\|\bar x-x^*\|^2$ and `move` for $\mathbb E\|\bar x'-\bar x\|^2$. Write "
                 r"it as one multiple of "
                 "`way` minus one of `move`."
             ),
-            points=2,
             solution=way / (2 * eta) - (1 / (2 * eta) - L) * move,
             names={**names, "way": way, "move": move},
         ),
-        ex.BoundQuestion(
-            name="repaired",
-            title="The lemma, repaired",
+        ex.BoundQuestion.worth(4, "repaired", "The lemma, repaired")(
             text=(
                 "Give a true upper bound for the left side of the lemma, with `before` and `after` for the expected "
                 "squared distances of the average from the optimum before and after the round."
             ),
-            points=4,
             claim=find("renard2022:lemma-2.2.fixed"),
             names=round_names,
         ),

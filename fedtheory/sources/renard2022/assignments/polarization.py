@@ -25,51 +25,36 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     worked = rf"Expand one square: ${c}=\|a+b\|^2={a}+2\langle a,b\rangle+{b}$."
     questions: tuple[ex.Question, ...] = (
-        ex.ManualQuestion(
-            name="proof",
-            title="Prove the identity",
+        ex.ManualQuestion.worth(4, "proof", "Prove the identity")(
             text=r"Prove both forms of the identity, with the brackets that the print has lost.",
-            points=4,
             solution=(
                 rf"From ${c}={a}+2\langle a,b\rangle+{b}$: $\langle a,b\rangle=\frac12({c}-{a}-{b})$. "
                 rf"From ${d}={a}-2\langle a,b\rangle+{b}$: $\langle a,b\rangle=\frac12({a}+{b}-{d})$."
             ),
             criteria=("each square is expanded (2)", "both forms are solved for the inner product (2)"),
         ),
-        ex.ExpressionQuestion(
-            name="by_difference",
-            title="By the difference",
+        ex.ExpressionQuestion.worth(2, "by_difference", "By the difference")(
             text=rf"Give $\langle a,b\rangle$ in terms of ${a}$, ${b}$ and ${d}$.",
-            points=2,
             solution=(first + second - minus) / 2,
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="slip",
-            title="What the print misses by",
+        ex.ExpressionQuestion.worth(3, "slip", "What the print misses by")(
             text=(
                 r"The first form as printed is $\frac12\|a+b\|^2-\|a\|^2-\|b\|^2$. What is it minus "
                 rf"$\langle a,b\rangle$, in terms of ${a}$ and ${b}$?"
             ),
-            points=3,
             solution=-(first + second) / 2,
             names=names,
         ),
-        ex.NumberQuestion(
-            name="product",
-            title="Squares to a product",
+        ex.NumberQuestion.worth(2, "product", "Squares to a product")(
             text=rf"Let ${a}={of_u}$, ${b}={of_v}$ and ${c}={of_sum}$. What is $\langle a,b\rangle$?",
-            points=2,
             solution=sp.Rational(of_sum - of_u - of_v, 2),
         ),
-        ex.ExpressionQuestion(
-            name="step",
-            title="One local step",
+        ex.ExpressionQuestion.worth(3, "step", "One local step")(
             text=(
                 rf"Now ${a}=\|\bar x-x^*\|^2$ before a step, ${b}=\|\bar x'-x^*\|^2$ after it, and "
                 rf"${d}=\|\bar x-\bar x'\|^2$. Give $\langle\bar x-\bar x',\ \bar x'-x^*\rangle$ in these three."
             ),
-            points=3,
             solution=(first - second - minus) / 2,
             names=names,
         ),

@@ -35,48 +35,33 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         rf"$\frac1{{2{letter}}}(\|\bar x-x^*\|^2-\|\bar x'-\bar x\|^2-\|\bar x'-x^*\|^2)$."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="largest_step",
-            title="The condition on the step size",
+        ex.ExpressionQuestion.worth(2, "largest_step", "The condition on the step size")(
             text=rf"Up to which step size is $\frac1{{2{letter}}}-L\ge\frac1{{4{letter}}}$?",
-            points=2,
             solution=1 / (4 * L),
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="weight",
-            title="Young's inequality",
+        ex.ExpressionQuestion.worth(2, "weight", "Young's inequality")(
             text=(
                 r"Young's inequality is $\langle a,b\rangle\le\frac{w}2\|a\|^2+\frac1{2w}\|b\|^2$. Which weight $w$ "
                 rf"makes the last term $\frac1{{4{letter}}}\|b\|^2$?"
             ),
-            points=2,
             solution=2 * eta,
             names=names,
         ),
-        ex.NumberQuestion(
-            name="floor",
-            title="The noise term",
+        ex.NumberQuestion.worth(2, "floor", "The noise term")(
             text=(
                 rf"What does the noise add to the bound for $M={clients}$, $\sigma={deviation}$ and the largest "
                 rf"admissible step size, where $L={curvature}$?"
             ),
-            points=2,
             solution=sp.Rational(deviation**2, 4 * curvature * clients),
         ),
-        ex.BoundQuestion(
-            name="progress",
-            title="The progress of one round",
+        ex.BoundQuestion.worth(6, "progress", "The progress of one round")(
             text=rf"Give an upper bound for the progress that holds for all ${letter}\le\frac1{{4L}}$.",
-            points=6,
             claim=find("renard2022:lemma-2.2.fixed"),
             names=symbols,
         ),
-        ex.ManualQuestion(
-            name="proof",
-            title="Prove it",
+        ex.ManualQuestion.worth(5, "proof", "Prove it")(
             text="Prove the bound of one local step, and sum it over the round.",
-            points=5,
             solution=(
                 rf"Insert the product. The move $\|\bar x'-\bar x\|^2$ has the factor $L-\frac1{{2{letter}}}\le"
                 rf"-\frac1{{4{letter}}}$. Given the past, the noise has mean zero, so $\bar x'-x^*$ may be replaced "

@@ -33,46 +33,31 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         rf"noise stays $\frac{{{letter}\sigma^2}}M$, and the drift of a round enters with the factor $L$."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.BoundQuestion(
-            name="bound",
-            title="Assemble the theorem",
+        ex.BoundQuestion.worth(6, "bound", "Assemble the theorem")(
             text=rf"Put the pieces together: give a bound for all ${letter}\le\frac1{{4L}}$.",
-            points=6,
             claim=find("renard2022:thm-2.1"),
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="best_step",
-            title="Choose the step size",
+        ex.ExpressionQuestion.worth(3, "best_step", "Choose the step size")(
             text=(rf"Which ${letter}$ makes $\frac{{D^2}}{{2{letter}{count} T}}+\frac{{{letter}\sigma^2}}M$ smallest?"),
-            points=3,
             solution=best,
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="best_value",
-            title="What it gives",
+        ex.ExpressionQuestion.worth(2, "best_value", "What it gives")(
             text="What are these two terms together at that step size?",
-            points=2,
             solution=D * sigma * sp.sqrt(2) / sp.sqrt(M * tau * T),
             names=names,
         ),
-        ex.NumberQuestion(
-            name="step_size",
-            title="In numbers",
+        ex.NumberQuestion.worth(2, "step_size", "In numbers")(
             text=(
                 rf"What is that step size for $D={factor}$, $\sigma=1$, $M={clients}$, ${count}={local}$ and "
                 f"$T={rounds}$?"
             ),
-            points=2,
             solution=best.subs(value),
             tolerance=sp.Rational(1, 1000),
         ),
-        ex.ChoiceQuestion(
-            name="limit",
-            title="More rounds",
+        ex.ChoiceQuestion.worth(2, "limit", "More rounds")(
             text=r"What becomes of the bound as $T\to\infty$ at a constant step size, where $\sigma>0$?",
-            points=2,
             options=draw.shuffled(
                 "limit",
                 ("it tends to zero like $1/T$", r"it tends to zero like $1/\sqrt T$", stays, "it grows without bound"),

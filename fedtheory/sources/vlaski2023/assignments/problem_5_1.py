@@ -40,41 +40,26 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     exact, plain = limiting_point(steps, curvatures, optima), limiting_point([1, 1, 1], curvatures, optima)
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="limit",
-            title="The limiting point of two agents",
+        ex.ExpressionQuestion.worth(4, "limit", "The limiting point of two agents")(
             text=rf"To which point do the iterates tend as ${mu}\to0$, for $K=2$?",
-            points=4,
             solution=(E_1 * h_1 * w_1 + E_2 * h_2 * w_2) / (E_1 * h_1 + E_2 * h_2),
             names=names,
         ),
-        ex.NumberQuestion(
-            name="point",
-            title="Three agents",
+        ex.NumberQuestion.worth(3, "point", "Three agents")(
             text=f"Let $K=3$, {data}. What is the limiting point?",
-            points=3,
             solution=sp.Rational(exact),
         ),
-        ex.NumberQuestion(
-            name="cost",
-            title="How far it is from the optimum",
+        ex.NumberQuestion.worth(3, "cost", "How far it is from the optimum")(
             text=r"How far is that from the minimiser of $\frac1K\sum_kJ_k$?",
-            points=3,
             solution=sp.Rational(abs(exact - plain)),
         ),
-        ex.ExpressionQuestion(
-            name="repair",
-            title="The repair",
+        ex.ExpressionQuestion.worth(2, "repair", "The repair")(
             text=f"Which step size of agent 1 makes its part of the limit independent of $E_1$, with ${mu}$ as scale?",
-            points=2,
             solution=step / E_1,
             names=names,
         ),
-        ex.ManualQuestion(
-            name="why",
-            title="The cost that is minimised",
+        ex.ManualQuestion.worth(3, "why", "The cost that is minimised")(
             text="Find the cost for which the approximation is unbiased for any number of agents, and say why.",
-            points=3,
             solution=(
                 r"$\frac1K\sum_kE_kJ_k$: agents are drawn uniformly, each local step is unbiased for $\nabla J_k$, and "
                 r"there are $E_k$ of them, so that the expected update at $w$ is "

@@ -38,54 +38,36 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
     )
     worked = rf"$\mathbb E\mathbb 1_k=\frac{L}{K}$, because all subsets are equally likely."
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="pair",
-            title="Two agents at once",
+        ex.ExpressionQuestion.worth(2, "pair", "Two agents at once")(
             text=r"What is $\mathbb E\mathbb 1_k\mathbb 1_l$ for $k\neq l$?",
-            points=2,
             solution=drawn * (drawn - 1) / (everyone * (everyone - 1)),
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="sampling",
-            title="The sampling term",
+        ex.ExpressionQuestion.worth(4, "sampling", "The sampling term")(
             text=r"Without noise, what is the expected squared distance of the average from $\bar\psi$?",
-            points=4,
             solution=factor * spread,
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="both",
-            title="With noise",
+        ex.ExpressionQuestion.worth(3, "both", "With noise")(
             text="What is it with noise?",
-            points=3,
             solution=factor * spread + noise / drawn,
             names=names,
         ),
-        ex.CodeQuestion(
-            name="factor",
-            title="The factor",
+        ex.CodeQuestion.worth(2, "factor", "The factor")(
             text=f"Write a function that returns the factor of `spread` for given ${K}$ and ${L}$.",
-            points=2,
             arguments=("everyone", "drawn"),
             tried=tried,
             expected=expected,
             body="    return (everyone - drawn) / (drawn * (everyone - 1))",
         ),
-        ex.NumberQuestion(
-            name="subset",
-            title="Five agents",
+        ex.NumberQuestion.worth(2, "subset", "Five agents")(
             text=(
                 f"Let the vectors be the numbers {', '.join(map(str, values))}, and ${L}={size}$. What is the variance?"
             ),
-            points=2,
             solution=sp.Rational(sampled_variance(values, size)),
         ),
-        ex.ManualQuestion(
-            name="proof",
-            title="Prove it",
+        ex.ManualQuestion.worth(4, "proof", "Prove it")(
             text="Prove the formula with noise.",
-            points=4,
             solution=(
                 rf"With $a_k=\mathbb E\psi_k-\bar\psi$, so that $\sum_ka_k=0$: $\mathbb "
                 rf"E\|\frac1{L}\sum_k\mathbb 1_ka_k"

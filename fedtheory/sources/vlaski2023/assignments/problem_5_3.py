@@ -44,43 +44,28 @@ def _draw(draw: ex.Draw) -> tuple[str, str, tuple[ex.Question, ...]]:
         rf"$R$. In the limit $m=(1-{mu} H)^2m+{mu}^2R$, so that $m\approx\frac{{{mu}}}2\frac RH$."
     )
     questions: tuple[ex.Question, ...] = (
-        ex.ExpressionQuestion(
-            name="noise_part",
-            title="Everyone takes part",
+        ex.ExpressionQuestion.worth(4, "noise_part", "Everyone takes part")(
             text="What is the limit for $L=K$, written with $L$?",
-            points=4,
             solution=noise,
             names=names,
         ),
-        ex.ExpressionQuestion(
-            name="drawing_part",
-            title="What drawing adds",
+        ex.ExpressionQuestion.worth(4, "drawing_part", "What drawing adds")(
             text="What does the drawing of agents add?",
-            points=4,
             solution=drawing,
             names=names,
         ),
-        ex.NumberQuestion(
-            name="limit",
-            title="In numbers",
+        ex.NumberQuestion.worth(3, "limit", "In numbers")(
             text=f"What is the whole limit for {given}?",
-            points=3,
             solution=(noise + drawing).subs(data),
         ),
-        ex.ChoiceQuestion(
-            name="half",
-            title="Half the step size",
+        ex.ChoiceQuestion.worth(1, "half", "Half the step size")(
             text=rf"What becomes of the limit, to first order, when ${mu}$ is halved?",
-            points=1,
             options=draw.shuffled("half", (half, "it is a quarter", "it stays", "it doubles")),
             solution=half,
             why="the variance enters squared, and the contraction divides by the step size once",
         ),
-        ex.ManualQuestion(
-            name="why",
-            title="The two sources",
+        ex.ManualQuestion.worth(3, "why", "The two sources")(
             text="Why do the two parts add up without a cross term, and why does drawing add nothing for $L=K$?",
-            points=3,
             solution=(
                 "Who is drawn is independent of the samples, which have mean zero given the model; so the cross term "
                 "vanishes. For $L=K$ the average is over all agents, whose gradients at $w^o$ sum to zero."
