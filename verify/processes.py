@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+_IDLE = 20
+"""Seconds without work after which a worker ends."""
 
 
 def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
@@ -20,12 +22,18 @@ def as_finished(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], j
 
 
 def _results(order: str, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Any]:
-    from joblib import Parallel, delayed
+    from contextlib import nullcontext
+
+    from joblib import Parallel, delayed, parallel_config
+    from joblib.parallel import get_active_backend
 
     # A worker that has grown large is replaced by a new one.  The thread that looks after the workers warns of it, and
     # would die where warnings are errors; whoever waits for a result would then wait forever.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     batch_size = "auto" if order == "generator" else 1
-    parallel = Parallel(n_jobs=jobs, return_as=order, batch_size=batch_size)
+    # Of a process that is killed the workers go when they have had nothing to do for a while.
+    is_local = get_active_backend()[0].__class__.__name__ == "LokyBackend"
+    with parallel_config("loky", idle_worker_timeout=_IDLE) if is_local else nullcontext():
+        parallel = Parallel(n_jobs=jobs, return_as=order, batch_size=batch_size)
     results: Iterator[Any] = parallel(delayed(work)(*task) for task in tasks)
     return results

@@ -67,11 +67,20 @@ def document(found: Check) -> dict[str, Any]:
     """The JSON document of a check."""
     text, worst = found.arithmetic.text, found.worst
     settled_by = None if found.settlement is None else found.settlement.reason
+    is_open = found.applicable and found.holds is None
     return {
         "id": found.claim.id,
         "applicable": found.applicable,
-        "reason": settled_by if found.applicable and found.holds is None and settled_by else found.reason,
-        "conditions": [{"condition": c.latex, "holds": c.holds, "slack": text(c.slack)} for c in found.conditions],
+        "reason": _by(found) if is_open else found.reason,
+        "conditions": [
+            {
+                "condition": c.latex,
+                "holds": c.holds,
+                "slack": text(c.slack),
+                "reason": _open(found) if c.holds is None else None,
+            }
+            for c in found.conditions
+        ],
         "lhs": None if worst is None else text(worst.lhs),
         "rhs": None if worst is None else text(worst.rhs),
         "ratio": None if worst is None or worst.ratio is None else text(worst.ratio),
@@ -85,6 +94,13 @@ def document(found: Check) -> dict[str, Any]:
         "settled_by": settled_by,
         "bits": found.bits,
     }
+
+
+def _open(found: Check) -> str:
+    """Why an arithmetic decides nothing."""
+    if found.arithmetic.kind == "float":
+        return "both sides agree up to rounding: exact arithmetic decides (--arithmetic rational)"
+    return "the enclosures of both sides overlap: no number of digits tells equal values from close ones"
 
 
 def _rate(found: Check) -> dict[str, Any] | None:
@@ -181,6 +197,8 @@ def _by(found: Check) -> str | None:
     """What decided, or why nothing did, where it is not plain floats or rationals."""
     if found.settlement is not None:
         return found.settlement.reason
+    if found.applicable and found.holds is None:
+        return found.reason or _open(found)
     if found.bits is None or found.holds is None:
         return found.reason
     return f"in {found.arithmetic.numbers} of {found.bits} bits"

@@ -20,7 +20,7 @@ import sympy as sp
 from fedtheory.kernel import Because, Rejected, Term
 from fedtheory.kernel.admitted import require_admitted, require_admitted_condition
 from fedtheory.kernel.reasons import subjects
-from fedtheory.proofs import facts, schedule_facts, update_facts
+from fedtheory.proofs import definition_facts, facts, schedule_facts, update_facts
 from fedtheory.proofs.at_optimum import AtOptimum
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Case, Cases
@@ -53,7 +53,7 @@ _RECORDS = {
 }
 FACTS = {
     name.lower(): fact
-    for module in (facts, update_facts, schedule_facts)
+    for module in (facts, update_facts, schedule_facts, definition_facts)
     for name, fact in vars(module).items()
     if type(fact) is Fact
 }

@@ -51,6 +51,7 @@ _POSITIVE = (
     q.fastest_time,
     q.update_rate,
     q.clock_time,
+    q.expected_round_time,
 )
 _MAY_VANISH = (
     q.initial_distance,

@@ -104,7 +104,7 @@ def step_size(claim: Claim) -> Expr:
     letter = letters_of(claim)
     if a.normalised_steps in claim.assumptions:
         return letter(q.effective_step_size) / letter(q.client_local_steps)
-    return letter(q.client_step_size)
+    return letter(q.local_step_size if a.two_sided_steps in claim.assumptions else q.client_step_size)
 
 
 def without_indicators(claim: Claim, side: Expr) -> Expr:

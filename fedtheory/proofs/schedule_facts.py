@@ -20,11 +20,13 @@ ALONE = (*ASYNC, a.one_at_a_time)
 FAIR = (a.fair_types,)
 
 
-def _equal(name: str, left: Notion, right: Notion, *needs: Assumption) -> Fact:
+def equal(name: str, left: Notion, right: Notion, *needs: Assumption) -> Fact:
+    """Two quantities are the same."""
     return Fact(name, lambda letter: letter(left) - letter(right), needs, is_zero=True)
 
 
-def _is(name: str, notion: Notion, value: int, *needs: Assumption) -> Fact:
+def constant(name: str, notion: Notion, value: int, *needs: Assumption) -> Fact:
+    """A quantity is a number."""
     return Fact(name, lambda letter: letter(notion) - value, needs, is_zero=True)
 
 
@@ -80,13 +82,11 @@ ONE_EACH = Fact(
     ALONE,
     is_zero=True,
 )
-ASYNC_DURATION = _equal(
+ASYNC_DURATION = equal(
     "the server updates when the first client is done", q.round_duration, q.least_remaining_time, *ASYNC
 )
-FEDFIX_DURATION = _equal("the server updates at fixed intervals", q.round_duration, q.interval, *FEDFIX)
-FULL_DURATION = _equal(
-    "the server waits for the last client", q.round_duration, q.largest_remaining_time, a.full_rounds
-)
+FEDFIX_DURATION = equal("the server updates at fixed intervals", q.round_duration, q.interval, *FEDFIX)
+FULL_DURATION = equal("the server waits for the last client", q.round_duration, q.largest_remaining_time, a.full_rounds)
 FEDFIX_TIME = Fact(
     "N intervals have passed",
     lambda letter: letter(q.interval) * letter(q.rounds) - letter(q.clock_time),
@@ -102,7 +102,7 @@ FULL_TIME = Fact(
 
 # Staleness: what a client works on ages by one with each update, and is new after its report.
 STALE = Fact("a model is not newer than the newest", lambda letter: letter(q.largest_staleness))
-SYNC_STALE = _is("everybody starts from the newest model", q.largest_staleness, 0, *SYNC)
+SYNC_STALE = constant("everybody starts from the newest model", q.largest_staleness, 0, *SYNC)
 FEDFIX_STALE = Fact(
     "a client reports within N_i updates",
     lambda letter: letter(q.longest_report_interval) - 1 - letter(q.largest_staleness),
@@ -128,8 +128,8 @@ ASYNC_STALE_AT_END = Fact(
 
 # Windows: the weights of a client add up to the same in each, so that it reports equally often, where it counts.
 WINDOW = Fact("a window has an update", lambda letter: letter(q.window) - 1)
-SYNC_WINDOW = _is("all updates have the same expected weights", q.window, 1, *SYNC)
-FEDFIX_WINDOW = _equal(
+SYNC_WINDOW = constant("all updates have the same expected weights", q.window, 1, *SYNC)
+FEDFIX_WINDOW = equal(
     "each N_i divides a window, and their least common multiple is one",
     q.window,
     q.common_report_interval,
@@ -137,7 +137,7 @@ FEDFIX_WINDOW = _equal(
     *CYCLES,
     a.positive_weights,
 )
-ASYNC_WINDOW = _equal(
+ASYNC_WINDOW = equal(
     "a window takes a time that each tau_i divides, and the least such time is one",
     q.window,
     q.reports_in_a_period,
@@ -157,7 +157,7 @@ INTERVALS_AT_MOST = Fact(
 
 # Weights and their moments.
 WEIGHT_SUM = Fact("the importances add up to one", lambda letter: ClientSum(letter(q.importance)) - 1, is_zero=True)
-FULL_WEIGHTS = _equal("everybody counts with its importance", q.aggregation_weight, q.importance, a.full_rounds)
+FULL_WEIGHTS = equal("everybody counts with its importance", q.aggregation_weight, q.importance, a.full_rounds)
 
 
 def _mean_weight(letter: Letters) -> Expr:
@@ -183,12 +183,12 @@ SHARES = Fact(
     (a.somebody_reports,),
     is_zero=True,
 )
-FULL_PAIRING = _is("weights that are given are their means", q.weight_pairing, 1, a.full_rounds)
-FULL_EXCESS = _is("weights that are given are their means", q.weight_excess, 0, a.full_rounds)
-FEDFIX_PAIRING = _is(
+FULL_PAIRING = constant("weights that are given are their means", q.weight_pairing, 1, a.full_rounds)
+FULL_EXCESS = constant("weights that are given are their means", q.weight_excess, 0, a.full_rounds)
+FEDFIX_PAIRING = constant(
     "all clients report when a whole cycle ends", q.weight_pairing, 1, *FEDFIX, *CYCLES, a.several_clients
 )
-FEDFIX_EXCESS = _is(
+FEDFIX_EXCESS = constant(
     "whoever reports has the weight d_i, and where two report alpha is one",
     q.reporting_excess,
     0,
@@ -196,8 +196,8 @@ FEDFIX_EXCESS = _is(
     *CYCLES,
     a.several_clients,
 )
-ALONE_PAIRING = _is("no update has two reports", q.weight_pairing, 0, *ALONE)
-ALONE_EXCESS = _equal(
+ALONE_PAIRING = constant("no update has two reports", q.weight_pairing, 0, *ALONE)
+ALONE_EXCESS = equal(
     "no update has two reports, so that beta is the largest weight",
     q.weight_excess,
     q.largest_aggregation_weight,
@@ -310,13 +310,15 @@ FAIR_UPDATES = Fact(
     is_zero=True,
     where_zero=lambda letter: letter(q.expected_weight) - letter(q.importance),
 )
-SYNC_RESIDUAL = _is("all updates have the same problem", q.residual, 0, *SYNC)
-SYNC_CHI = _equal("all updates have the same shares", q.chi_sq, q.mean_chi_sq, *SYNC)
-FAIR_SHARES = _equal("fair types have their shares", q.type_share, q.type_importance, *FAIR)
-FAIR_CHI = _is("fair types have their shares", q.chi_sq, 0, *FAIR)
-FAIR_MEAN_CHI = _is("fair types have their shares", q.mean_chi_sq, 0, *FAIR)
-FAIR_OPTIMUM = _is("with fair types every update has a multiple of the problem", q.surrogate_optimum_distance, 0, *FAIR)
-FAIR_MISFITS = _is("fair types have their shares", q.mean_misrepresentation, 0, *FAIR)
-FAIR_GAP = _is("no fair type is missing", q.unrepresented_gap, 0, *FAIR)
-FAIR_MEAN_GAP = _is("no fair type is missing", q.mean_unrepresented_gap, 0, *FAIR)
-FAIR_ABSENCES = _is("no fair type is missing", q.absences, 0, *FAIR)
+SYNC_RESIDUAL = constant("all updates have the same problem", q.residual, 0, *SYNC)
+SYNC_CHI = equal("all updates have the same shares", q.chi_sq, q.mean_chi_sq, *SYNC)
+FAIR_SHARES = equal("fair types have their shares", q.type_share, q.type_importance, *FAIR)
+FAIR_CHI = constant("fair types have their shares", q.chi_sq, 0, *FAIR)
+FAIR_MEAN_CHI = constant("fair types have their shares", q.mean_chi_sq, 0, *FAIR)
+FAIR_OPTIMUM = constant(
+    "with fair types every update has a multiple of the problem", q.surrogate_optimum_distance, 0, *FAIR
+)
+FAIR_MISFITS = constant("fair types have their shares", q.mean_misrepresentation, 0, *FAIR)
+FAIR_GAP = constant("no fair type is missing", q.unrepresented_gap, 0, *FAIR)
+FAIR_MEAN_GAP = constant("no fair type is missing", q.mean_unrepresented_gap, 0, *FAIR)
+FAIR_ABSENCES = constant("no fair type is missing", q.absences, 0, *FAIR)

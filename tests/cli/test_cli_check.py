@@ -41,9 +41,17 @@ def check(command, mine: Path, write_run) -> Checked:
         outcome = command("check", target, write_run(changes, base), "--json", "--arithmetic", arithmetic)
         assert (outcome.code, outcome.err) == (0, "")
         assert outcome.document.keys() >= KEYS
+        assert_reasoned(outcome.document)
         return outcome.document
 
     return checked
+
+
+def assert_reasoned(document: dict[str, Any]) -> None:
+    """What is left open says why, and conditions that are decided say nothing."""
+    assert document["holds"] is not None or document["reason"] is not None
+    for condition in document["conditions"]:
+        assert (condition["holds"] is None) == (condition["reason"] is not None)
 
 
 def assert_not_evaluated(document: dict[str, Any]) -> None:

@@ -6,7 +6,6 @@ on from the parts that are there.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -56,17 +55,19 @@ class Store:
 
         With `restart` the results of another sweep are thrown away.
         """
+        from filelock import FileLock, Timeout
+
         self._refuse_strange_output()
+        # The system gives it up with the process, however that ends.
+        lock = FileLock(self.folder / "lock", blocking=False)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            lock = (self.folder / "lock").open("w")
+            held = lock.acquire()
+        except Timeout:
+            raise InputError("", "another process is at work on this sweep", str(self.output)) from None
         except OSError as error:
             raise InputError("--output", f"cannot be written ({error.strerror})", str(self.output)) from None
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise InputError("", "another process is at work on this sweep", str(self.output)) from None
+        with held:
             if restart:
                 self.output.unlink(missing_ok=True)
                 self._remove_parts()

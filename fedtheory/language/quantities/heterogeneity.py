@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from fedtheory.engine.run import Run
@@ -23,6 +24,7 @@ mean_dissimilarity = assumed(
 )
 
 
+@cache
 def _growth(factor: int) -> Quantity:
     """The smallest G with ``sum_i p_i |grad F_i(x)|^2 <= G^2 + B^2 |grad F(x)|^2`` on the region, B = `factor`."""
     return supremum(

@@ -105,6 +105,7 @@ round_objective_at_start = per_round(
     "L^n(theta^0), of the one objective L^n",
     lambda run: on_rounds(np.stack([_value_at_start(run, weights) for weights in run.surrogate.weights])),
 )
+mean_round_objective_at_start = mean_over_rounds(round_objective_at_start, r"\frac1N\sum_n\mathcal L^n(\theta^0)")
 surrogate_at_start = Quantity(
     "surrogate_at_start",
     r"\bar{\mathcal L}(\theta^0)",

@@ -8,8 +8,8 @@ import sympy as sp
 
 from fedtheory.kernel import Term, assumption, lipschitz_gradient, one, smoothness, square
 from fedtheory.kernel.expressions import Average, Gradient, LocalSum
+from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs import distances as pair
-from fedtheory.proofs import facts
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
@@ -154,6 +154,10 @@ _PRINTED_LEMMA_1 = [
 ]
 
 CERTIFICATES = [
+    Certificate(claim="liu2022:two-sided.special-case", links=[[]]),
+    Combination(claim="liu2022:architecture.ps", links=[[Part(-sp.S.One, definition_facts.SERVER_MESSAGES)]]),
+    Combination(claim="liu2022:noniid.GB.special.fixed", links=[[Part(-sp.S.One, definition_facts.GROWTH)]]),
+    Combination(claim="liu2022:architecture.rar", links=[[Part(-1 / N, definition_facts.RING_MESSAGES)]]),
     Certificate(claim="liu2022:eq-5", links=[[]]),
     Certificate(claim="liu2022:eq-6", links=[[]]),
     Certificate(claim="liu2022:lemma-1.proof", links=_PRINTED_LEMMA_1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from fedtheory.proofs import definition_facts as definitions
 from fedtheory.proofs import schedule_facts as facts
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import Fact
@@ -11,7 +12,7 @@ from fedtheory.proofs.update_facts import FAIR_RESIDUAL
 from fedtheory.sources.fraboni2022.statements.convergence import apart, largest_q
 from fedtheory.sources.fraboni2022.statements.notation import K, M, tilde_eta
 from fedtheory.sources.fraboni2022.statements.relaxed import B
-from fedtheory.sources.fraboni2022.statements.sampling import m
+from fedtheory.sources.fraboni2022.statements.sampling import m, round_time
 
 ONE = sp.S.One
 
@@ -22,6 +23,26 @@ def _zero(fact: Fact, factor: sp.Expr = ONE) -> list[Part]:
 
 
 CERTIFICATES = [
+    Combination(claim="fraboni2022:eq-7", links=[_zero(definitions.VIRTUAL_START), _zero(definitions.VIRTUAL_END)]),
+    Combination(
+        claim="fraboni2022:eq-9.optima", links=[_zero(definitions.ROUND_SLOPE), _zero(definitions.SURROGATE_SLOPE)]
+    ),
+    Combination(
+        claim="fraboni2022:eq-10",
+        links=[
+            _zero(definitions.MEAN_OBJECTIVE),
+            [Part(ONE, definitions.SURROGATE_OBJECTIVE)],
+            _zero(definitions.UPDATE_SHARE),
+        ],
+    ),
+    Combination(
+        claim="fraboni2022:eq-12",
+        links=[[Part(ONE, definitions.TYPES)], [Part(ONE, definitions.TYPES_OF_UPDATE)]],
+    ),
+    Combination(
+        claim="fraboni2022:sampling.unbiased.time",
+        links=[_zero(definitions.EXPECTED_TIME, 1 / round_time)],
+    ),
     Combination(
         claim="fraboni2022:thm-1.claim-R.fixed",
         links=[_zero(FAIR_RESIDUAL), _zero(facts.FAIR_OPTIMUM), _zero(facts.SHARES)],

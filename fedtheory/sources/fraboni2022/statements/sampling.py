@@ -143,7 +143,7 @@ CLAIMS = [
         assumptions=(*SAMPLED, a.multinomial_sampling, a.several_clients),
         note="$\\beta$ is inversely proportional to m, as printed; $\\alpha$ is not proportional to m.",
     ),
-    claim.supported.identity("sampling.unbiased.time", "Rounds in a time", "C.2, after (107)")(
+    claim.proved.identity("sampling.unbiased.time", "Rounds in a time", "C.2, after (107)")(
         chain=(N, "==", T / round_time),
         assumptions=(a.synchronous,),
         printed=r"N=\mathcal O\left(T/\mathbb E\left[\max_{i\in S_n}T_i\right]\right)",

@@ -62,7 +62,7 @@ SETTING: dict[sp.Symbol, q.Notion] = {
     at_start: q.client_value_at_start,
     L_start: q.objective_at_start,
     Ln_start: q.round_objective_at_start,
-    Ln_mean: q.mean_over_rounds(q.round_objective_at_start, Ln_mean.name),
+    Ln_mean: q.mean_round_objective_at_start,
     Lbar_start: q.surrogate_at_start,
     slope_n: q.round_optimum_slope_sq,
     slope: q.surrogate_optimum_slope_sq,

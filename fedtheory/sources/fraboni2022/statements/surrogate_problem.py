@@ -37,7 +37,7 @@ from fedtheory.sources.fraboni2022.statements.setting import (
 )
 
 CLAIMS = [
-    claim.supported.identity("eq-7", "The virtual iterates", "(7)")(
+    claim.proved.identity("eq-7", "The virtual iterates", "(7)")(
         chain=(first_sq, "==", before_sq),
         also=(Relation(last_sq, "==", after_sq),),
         where=SETTING,
@@ -71,7 +71,7 @@ CLAIMS = [
         note="At $\\theta^0$: the one quadratic with the weighted coefficients against the weighted values.",
         implemented_by="fedtheory.engine.surrogate:Surrogate",
     ),
-    claim.supported.identity("eq-9.optima", "The optima of one update and of the surrogate", "(9)-(10)")(
+    claim.proved.identity("eq-9.optima", "The optima of one update and of the surrogate", "(9)-(10)")(
         chain=(slope_n, "==", 0),
         also=(Relation(slope, "==", 0),),
         where=SETTING,
@@ -81,7 +81,7 @@ CLAIMS = [
         ),
         note="The gradients vanish there.",
     ),
-    claim.supported.identity("eq-10", "The surrogate problem", "(10)")(
+    claim.proved.identity("eq-10", "The surrogate problem", "(10)")(
         chain=(ClientSum(q_i * at_start), "==", Ln_mean),
         also=(Relation(Lbar_start, "==", ClientSum(q_i * at_start)), Relation(qt_in * q_n, "==", q_in)),
         where=SETTING,
@@ -127,7 +127,7 @@ CLAIMS = [
         verdict="supported",
         conditions=(),
     ),
-    claim.supported.identity("eq-12", "The problem in terms of types of clients", "(12)")(
+    claim.proved.identity("eq-12", "The problem in terms of types of clients", "(12)")(
         chain=(L_start, "==", ClientSum(r_j * at_start)),
         also=(Relation(Ln_start, "==", ClientSum(s_jn * at_start)),),
         where=SETTING,

@@ -25,13 +25,13 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.federation.settings:sgd",
     ),
-    claim.supported.cost("architecture.ps", "Messages through a parameter server", "Parameter server")(
+    claim.proved.cost("architecture.ps", "Messages through a parameter server", "Parameter server")(
         chain=(server_load, "==", 2 * N * b),
         assumptions=ASSUMPTIONS,
         printed=r"2Nb,\ \text{linearly increasing w.r.t. }N",
         note="Counted message by message: in one aggregation the server receives N models of b numbers and sends N.",
     ),
-    claim.supported.cost("architecture.rar", "Messages around a ring", "Ring all-reduce")(
+    claim.proved.cost("architecture.rar", "Messages around a ring", "Ring all-reduce")(
         chain=(ring_load, "==", 2 * (N - 1) * b / N),
         assumptions=ASSUMPTIONS,
         printed=r"\text{Ring-All-Reduce (RAR) Architecture (figure only)}",
@@ -75,7 +75,7 @@ CLAIMS = [
         ),
         implemented_by="fedtheory.federation.settings:two_sided_fedavg",
     ),
-    claim.supported.identity(
+    claim.proved.identity(
         "two-sided.special-case", "FedAvg is the case s = 1", "G-FedAvg with two-sided learning rates"
     )(
         chain=(norm_sq(y_next - (ybar + Selected(increment))), "==", 0),

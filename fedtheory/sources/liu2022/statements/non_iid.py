@@ -67,7 +67,7 @@ CLAIMS = [
             "$\\frac1N\\sum_i\\|\\nabla f_i-\\nabla f\\|^2=\\frac1N\\sum_i\\|\\nabla f_i\\|^2-\\|\\nabla f\\|^2$, so "
             "it is B = 1 that gives $\\sigma_G$."
         ),
-        verdict="supported",
+        verdict="proved",
     ),
     claim.definition("noniid.gamma", "Difference of the optimal values", "non-i.i.d. data (Li et al., ICLR 2020)")(
         chain=(Gamma, "==", Average(Value(f_i, x_star) - Value(f_i, x_i_star)), ">=", 0),
