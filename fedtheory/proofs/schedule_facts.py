@@ -315,9 +315,7 @@ SYNC_CHI = equal("all updates have the same shares", q.chi_sq, q.mean_chi_sq, *S
 FAIR_SHARES = equal("fair types have their shares", q.type_share, q.type_importance, *FAIR)
 FAIR_CHI = constant("fair types have their shares", q.chi_sq, 0, *FAIR)
 FAIR_MEAN_CHI = constant("fair types have their shares", q.mean_chi_sq, 0, *FAIR)
-FAIR_OPTIMUM = constant(
-    "with fair types every update has a multiple of the problem", q.surrogate_optimum_distance, 0, *FAIR
-)
+FAIR_OPTIMUM = constant("every update has a multiple of the problem", q.surrogate_optimum_distance, 0, *FAIR)
 FAIR_MISFITS = constant("fair types have their shares", q.mean_misrepresentation, 0, *FAIR)
 FAIR_GAP = constant("no fair type is missing", q.unrepresented_gap, 0, *FAIR)
 FAIR_MEAN_GAP = constant("no fair type is missing", q.mean_unrepresented_gap, 0, *FAIR)

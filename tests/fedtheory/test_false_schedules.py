@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, certificates, examine, schedule_facts
+from fedtheory.proofs import Combination, Part, certificates, definition_facts, examine, schedule_facts
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import Letters
 
@@ -150,7 +150,12 @@ def test_the_statements_are_false(name: str) -> None:
     assert ATTEMPTS[name].fails
 
 
-NEEDY = {name: fact for name, fact in vars(schedule_facts).items() if type(fact) is Fact}
+NEEDY = {
+    name: fact
+    for module in (schedule_facts, definition_facts)
+    for name, fact in vars(module).items()
+    if type(fact) is Fact
+}
 
 
 @pytest.mark.parametrize("name", NEEDY)
@@ -158,7 +163,8 @@ def test_facts_are_used_under_all_that_they_need(name: str) -> None:
     """Without one of the assumptions, or without the equation, a fact shows nothing."""
     fact, letter = NEEDY[name], Letters({})
     slack, zero = sp.sympify(fact.slack(letter)), sp.sympify(fact.where_zero(letter))
-    notions = {letter(notion): notion for notion in vars(q).values() if isinstance(notion, q.Quantity)}
+    known = [q.gradient_growth(1), *(notion for notion in vars(q).values() if isinstance(notion, q.Quantity))]
+    notions = {letter(notion): notion for notion in known}
     used = {symbol: notions[symbol] for symbol in slack.free_symbols | zero.free_symbols}
     plain = {symbol: sp.Symbol(notion.name, real=True) for symbol, notion in used.items()}
     stated: dict[str, Any] = {
