@@ -20,6 +20,7 @@ import sympy as sp
 
 import fedtheory
 import verify
+from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import resolve
@@ -79,9 +80,11 @@ def _of_folder(folder: Path, without: Sequence[str]) -> str:
 
 @cache
 def of_target(target: str) -> str:
-    """Digest of what a target says: the content of its claim, for one of your own with its whole file."""
-    home = Path(target.rpartition(":")[0])
-    return _digest(of_claim(resolve(target)), _of_files([home]) if home.suffix == ".py" else "")
+    """Digest of what a target says: the content of its claim, with whole files of claims and algorithms of yours."""
+    claim = resolve(target)
+    algorithms = (name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names)
+    homes = dict.fromkeys(Path(name.rpartition(":")[0]) for name in (target, *algorithms))
+    return _digest(of_claim(claim), _of_files(home for home in homes if home.suffix == ".py" and home.is_file()))
 
 
 def tried_with(target: str) -> tuple[str, ...]:

@@ -103,7 +103,7 @@ def _kept(targets: Sequence[Target]) -> tuple[list[Outcome], dict[str, list[Targ
         for family in families_for(resolve(target)):
             found = cache.kept(*_key(target, family)) if isinstance(target, str) else None
             if found is None:
-                open_ones[family].append(target)
+                open_ones.setdefault(family, []).append(target)
             else:
                 outcomes += found
     return outcomes, open_ones

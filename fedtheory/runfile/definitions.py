@@ -26,7 +26,7 @@ def read_defined(table: Table, name: str, has_schedule: bool, problem: Problem, 
         if has_schedule:
             raise InputError(table.path("local_step_size"), f"expected numbers with {name}: formulas go with fedavg")
         return None
-    found = _definition(table, name, folder)
+    found = definition_named(name, table.path("name"), folder)
     if isinstance(problem, LossProblem):
         raise InputError(
             table.path("name"), f"expected a setting of fedavg for losses that are not quadratic, got {name!r}"
@@ -34,13 +34,14 @@ def read_defined(table: Table, name: str, has_schedule: bool, problem: Problem, 
     return _with_numbers(table, found, problem)
 
 
-def _definition(table: Table, name: str, folder: Path) -> FederatedAlgorithm:
+def definition_named(name: str, key: str, folder: Path = Path()) -> FederatedAlgorithm:
+    """The definition of that name, or of ``file.py:NAME`` from a folder; `InputError` names the key."""
     file, _, attribute = name.rpartition(":")
     if file.endswith(".py"):
         return _from_file(folder / file, attribute)
     if name not in names():
         known = ", ".join(sorted({*SETTINGS, *names()}))
-        raise InputError(table.path("name"), f"expected one of {known}, or file.py:NAME, got {name!r}")
+        raise InputError(key, f"expected one of {known}, or file.py:NAME, got {name!r}")
     return definition(name)
 
 

@@ -29,6 +29,7 @@ from verify.instances import (
     speedup,
 )
 from verify.instances.family import FAMILIES, Family, Instance
+from verify.instances.own import own_families
 
 __all__ = [
     "FAMILIES",
@@ -61,6 +62,7 @@ def families_for(claim: Claim) -> tuple[str, ...]:
         return ()
     suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
     special = [family.name for family in suiting if family.meant_for in claim.assumptions]
+    special += own_families(claim) if claim.rate is None else []
     if special:
         return tuple(special)
     general = [family for family in suiting if family.meant_for is None]

@@ -18,12 +18,12 @@ _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 16))
 """Step sizes as fractions of 1/L, for one local step."""
 _PROBABILITIES = ("1", "1/2", "1/5", "1/10")
 _MOMENTA = ("0", "1/2", "9/10")
-_SIZE = 240
+SIZE = 240
 
 Keys = dict[str, Any]
 
 
-def _problem(generator: np.random.Generator, number: int, shared: bool = False) -> Problem:
+def small_problem(generator: np.random.Generator, number: int, shared: bool = False) -> Problem:
     """One or two dimensions, two or three clients."""
     dimension, clients = 1 + number % 2, 2 + number // 2 % 2
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
@@ -31,7 +31,7 @@ def _problem(generator: np.random.Generator, number: int, shared: bool = False) 
     return random_quadratics(generator, spectra, shared=shared, heterogeneity=spread, noise=noise)
 
 
-def _run(problem: Problem, generator: np.random.Generator, steps: int, keys: Keys) -> Run:
+def small_run(problem: Problem, generator: np.random.Generator, steps: int, keys: Keys) -> Run:
     """A step size that so many local steps can have, and one to four rounds."""
     size = pick(generator, _FRACTIONS) / (smoothness_of(problem) * steps)
     rounds = 1 + int(generator.integers(4))
@@ -42,82 +42,90 @@ def _local_steps(generator: np.random.Generator, clients: int) -> list[int]:
     return [1 + int(count) for count in generator.integers(3, size=clients)]
 
 
-@family("one local step", _SIZE, meant_for=a.update_rule)
+@family("one local step", SIZE, meant_for=a.update_rule)
 def one_local_step(number: int) -> Run:
     """Federated averaging with one local step, at step sizes up to 1/L."""
     generator = np.random.default_rng([20, number])
-    return _run(_problem(generator, number), generator, 1, {"name": "fedavg", "local_steps": 1})
+    return small_run(small_problem(generator, number), generator, 1, {"name": "fedavg", "local_steps": 1})
 
 
-@family("SCAFFOLD", _SIZE, meant_for=a.scaffold)
+@family("SCAFFOLD", SIZE, meant_for=a.scaffold)
 def scaffold(number: int) -> Run:
     """SCAFFOLD with one to three local steps, as many for each client or not."""
     generator = np.random.default_rng([21, number])
-    problem = _problem(generator, number)
-    return _run(problem, generator, 3, {"name": "scaffold", "local_steps": _local_steps(generator, problem.clients)})
+    problem = small_problem(generator, number)
+    return small_run(
+        problem, generator, 3, {"name": "scaffold", "local_steps": _local_steps(generator, problem.clients)}
+    )
 
 
-@family("Scaffnew", _SIZE, meant_for=a.scaffnew)
+@family("Scaffnew", SIZE, meant_for=a.scaffnew)
 def scaffnew(number: int) -> Run:
     """Scaffnew that communicates always or rarely."""
     generator = np.random.default_rng([22, number])
     probability = _PROBABILITIES[number % len(_PROBABILITIES)]
-    return _run(_problem(generator, number), generator, 1, {"name": "scaffnew", "probability": probability})
+    return small_run(small_problem(generator, number), generator, 1, {"name": "scaffnew", "probability": probability})
 
 
-@family("server momentum", _SIZE, meant_for=a.server_momentum)
+@family("server momentum", SIZE, meant_for=a.server_momentum)
 def server_momentum(number: int) -> Run:
     """FedAvgM, heavy-ball and Nesterov, with one or two local steps."""
     generator = np.random.default_rng([23, number])
     keys = {"name": "fedavgm", "momentum": _MOMENTA[number % 3], "nesterov": number % 4 > 1}
-    return _run(_problem(generator, number), generator, 2, keys | {"local_steps": 2 if number // 8 % 8 == 0 else 1})
+    return small_run(
+        small_problem(generator, number), generator, 2, keys | {"local_steps": 2 if number // 8 % 8 == 0 else 1}
+    )
 
 
-@family("graphs", _SIZE, meant_for=a.dsgd)
+@family("graphs", SIZE, meant_for=a.dsgd)
 def graphs(number: int) -> Run:
     """DSGD on two or three clients that listen to each other, more or less; half have one Hessian."""
     generator = np.random.default_rng([24, number])
-    problem = _problem(generator, number, shared=number % 8 > 0)
-    return _run(problem, generator, 1, {"name": "dsgd", "mixing": _mixing(problem.clients, fmpq(number % 3 + 1, 3))})
+    problem = small_problem(generator, number, shared=number % 8 > 0)
+    return small_run(
+        problem, generator, 1, {"name": "dsgd", "mixing": mixing(problem.clients, fmpq(number % 3 + 1, 3))}
+    )
 
 
-def _mixing(clients: int, heard: fmpq) -> list[list[str]]:
+def mixing(clients: int, heard: fmpq) -> list[list[str]]:
     """Everybody keeps a share of its own and spreads the rest evenly."""
     shared = heard / clients
     return [[str(shared + (1 - heard if i == j else 0)) for j in range(clients)] for i in range(clients)]
 
 
-@family("compression", 2 * _SIZE, meant_for=a.compressed)
+@family("compression", 2 * SIZE, meant_for=a.compressed)
 def compression(number: int) -> Run:
     """One random coordinate of one or two, or all of them."""
     generator = np.random.default_rng([25, number])
-    problem = _problem(generator, number)
+    problem = small_problem(generator, number)
     kept = 1 + number // 4 % problem.dimension
     steps = 2 if number % 12 == 0 else 1
-    return _run(problem, generator, 1, {"name": "compressed", "coordinates": kept, "local_steps": steps})
+    return small_run(problem, generator, 1, {"name": "compressed", "coordinates": kept, "local_steps": steps})
 
 
-@family("proximal terms", _SIZE, meant_for=a.fedprox)
+@family("proximal terms", SIZE, meant_for=a.fedprox)
 def proximal_terms(number: int) -> Run:
     """FedProx with one to three local steps."""
     generator = np.random.default_rng([26, number])
     keys = {"name": "fedprox", "proximal": ("0", "1/2", "1")[number % 3], "local_steps": 1 + number % 3}
-    return _run(_problem(generator, number), generator, 4, keys)
+    return small_run(small_problem(generator, number), generator, 4, keys)
 
 
 @family("unequal local work", 204, meant_for=a.fednova, for_rates=True)
 def unequal_local_work(number: int) -> Run:
     """FedNova with one to three local steps, at small step sizes."""
     generator = np.random.default_rng([27, number])
-    problem = _problem(generator, number)
-    return _run(problem, generator, 12, {"name": "fednova", "local_steps": _local_steps(generator, problem.clients)})
+    problem = small_problem(generator, number)
+    return small_run(
+        problem, generator, 12, {"name": "fednova", "local_steps": _local_steps(generator, problem.clients)}
+    )
 
 
-@family("decreasing steps", _SIZE, meant_for=a.decreasing_steps)
+@family("decreasing steps", SIZE, meant_for=a.decreasing_steps)
 def decreasing_steps(number: int) -> Run:
     """FedAvg with steps 2/(mu tau (n + c)), from 1/L or less on, for one to three local steps."""
     generator = np.random.default_rng([28, number])
-    problem, steps = _problem(generator, number), 1 + number // 4 % 3
+    problem, steps = small_problem(generator, number), 1 + number // 4 % 3
     plain = run_with(problem, {"name": "fedavg", "local_step_size": 1, "rounds": 1})
     scale = plain.strong_convexity * steps / 2
     shift = plain.smoothness / scale / pick(generator, (fmpq(1), fmpq(1), fmpq(1, 2)))
@@ -125,10 +133,10 @@ def decreasing_steps(number: int) -> Run:
     return run_with(problem, {"local_step_size": size, "local_steps": steps, "rounds": 1 + int(generator.integers(6))})
 
 
-@family("heavy ball", _SIZE, meant_for=a.heavy_ball)
+@family("heavy ball", SIZE, meant_for=a.heavy_ball)
 def heavy_ball(number: int) -> Run:
     """FedAvgM with heavy-ball momentum and one local step, at effective step sizes up to 1/L."""
     generator = np.random.default_rng([29, number])
     momentum, effective = (("0", 1), ("1/2", 2), ("9/10", 10))[number % 3]
     keys = {"name": "fedavgm", "momentum": momentum, "local_steps": 1}
-    return _run(_problem(generator, number), generator, effective, keys)
+    return small_run(small_problem(generator, number), generator, effective, keys)

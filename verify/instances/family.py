@@ -60,7 +60,18 @@ class Instance:
         return FAMILIES[self.family].build(self.number)
 
 
-FAMILIES: dict[str, Family] = {}
+class _Families(dict[str, Family]):
+    """By their names; those of algorithms of one's own are made when somebody asks."""
+
+    def __missing__(self, name: str) -> Family:
+        from verify.instances.own import is_own, own_family
+
+        if not is_own(name):
+            raise KeyError(name)
+        return own_family(name)
+
+
+FAMILIES: dict[str, Family] = _Families()
 
 
 def family(

@@ -1,0 +1,66 @@
+"""Families for algorithms of one's own: a definition in a file, with numbers that its parameters can have."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from flint import fmpq
+
+from fedtheory.engine.run import Run
+from fedtheory.federation.definition import FederatedAlgorithm, Mixed, Parameter
+from fedtheory.language.assumptions import OfAlgorithm
+from fedtheory.language.claim import Claim
+from fedtheory.runfile.definitions import definition_named
+from verify.instances.algorithms import SIZE, mixing, small_problem, small_run
+from verify.instances.family import Family
+
+_TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
+"""Numbers that a parameter is given, where they are allowed."""
+
+
+def is_own(name: str) -> bool:
+    """Whether an algorithm is called by a file and its name there."""
+    return name.rpartition(":")[0].endswith(".py")
+
+
+def own_families(claim: Claim) -> list[str]:
+    """The families of the algorithms of their own that a claim is about, which are called like them."""
+    return [name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names if is_own(name)]
+
+
+def own_family(name: str) -> Family:
+    """The runs of ``file.py:NAME``, from the present folder; `InputError` where there is no such definition."""
+    return _family(name, Path.cwd())
+
+
+@cache
+def _family(name: str, folder: Path) -> Family:
+    algorithm = definition_named(name, "algorithm.name", folder)
+    return Family(name, f"{name} with numbers that its parameters can have", SIZE, partial(_run, name, algorithm))
+
+
+def _run(name: str, algorithm: FederatedAlgorithm, number: int) -> Run:
+    generator = np.random.default_rng([30, number])
+    problem, steps = small_problem(generator, number), 1 if algorithm.steps_are_rounds else 1 + number % 3
+    keys: dict[str, Any] = {"name": name, "local_steps": steps}
+    if algorithm.uses(Mixed):
+        keys["mixing"] = mixing(problem.clients, fmpq(number % 3 + 1, 3))
+    keys |= {one.key: _value(one, generator) for one in algorithm.parameters if _values(one)}
+    return small_run(problem, generator, steps, keys)
+
+
+def _value(parameter: Parameter, generator: np.random.Generator) -> str | bool:
+    values = _values(parameter)
+    chosen = values[int(generator.integers(len(values)))]
+    return chosen == "1" if parameter.is_flag else chosen
+
+
+def _values(parameter: Parameter) -> list[str]:
+    """Numbers that a parameter can have; none where only its author knows one."""
+    if parameter.is_flag:
+        return ["0", "1"]
+    return [value for value in _TRIED if parameter.allowed.contains(sp.Rational(value)) == sp.true]
