@@ -16,7 +16,7 @@ from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.runfile.definitions import definition_named
 from verify.instances.algorithms import SIZE, mixing, small_problem, small_run
-from verify.instances.family import Family
+from verify.instances.family import FAMILIES, Family
 
 _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
 """Numbers that a parameter is given, where they are allowed."""
@@ -32,9 +32,12 @@ def own_families(claim: Claim) -> list[str]:
     return [name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names if is_own(name)]
 
 
-def own_family(name: str) -> Family:
+def own_family(name: str) -> Family | None:
     """The runs of ``file.py:NAME``, from the present folder; `InputError` where there is no such definition."""
-    return _family(name, Path.cwd())
+    return _family(name, Path.cwd()) if is_own(name) else None
+
+
+FAMILIES.makers.append(own_family)
 
 
 @cache
