@@ -55,6 +55,15 @@ class Surrogate:
         return means
 
     @cached_property
+    def mean_shares(self) -> Array:
+        """q_i / q, (M,); `NotApplicable` where nobody reports in any update."""
+        total = self.mean_weights.sum()
+        if total == 0:
+            raise NotApplicable("nobody reports in any update: the mean weights cannot be normalised")
+        shares: Array = self.mean_weights / total
+        return shares
+
+    @cached_property
     def optimum(self) -> Array:
         """A minimiser of Lbar, the nearest to the start, (d,)."""
         return self._minimiser(self.mean_weights, self.problem.centred.start)

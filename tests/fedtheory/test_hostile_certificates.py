@@ -161,8 +161,8 @@ class Tried:
     reason: Any
 
 
-def _term(family: Family, coefficient: Any, reason: Any, **flags: bool) -> Any:
-    return Part(coefficient, reason) if family.is_sum else Term(coefficient, reason, **flags)
+def _term(family: Family, coefficient: Any, reason: Any, **flags: Any) -> Any:
+    return Part(coefficient, reason, **flags) if family.is_sum else Term(coefficient, reason, **flags)
 
 
 POSITIVE = [ONE, ONE, sp.Rational(1, 2), M, tau, eta, 1 / eta, T / tau, 1 / M, eta * L]
@@ -275,6 +275,11 @@ def _renamed(term: Term, family: Family, chance: random.Random) -> Term:
     return replace(term, coefficient=term.coefficient.xreplace(new), reason=replace(term.reason, about=subjects))
 
 
+def _over(zero: Any, chance: random.Random) -> dict[str, Any]:
+    """Now and then a sum over the clients, of multiples that are negative, nothing, or divided by nothing."""
+    return {"over": chance.choice([ONE, -ONE, 1 / M, zero, 1 / zero])} if chance.random() < 0.2 else {}
+
+
 def _filling(tried: Tried, chance: random.Random) -> list[Any]:
     """What is put in the place of the gap."""
     family, size, reason, zero = tried.family, tried.gap, tried.reason, chance.choice(tried.family.vanishing)
@@ -282,7 +287,11 @@ def _filling(tried: Tried, chance: random.Random) -> list[Any]:
     foreign = chance.choice(family.reasons)
     way = chance.randrange(6)
     if way < 2:
-        few = {} if family.is_sum else {"averaged": chance.random() < 0.1, "summed": chance.random() < 0.03}
+        few = (
+            _over(zero, chance)
+            if family.is_sum
+            else {"averaged": chance.random() < 0.1, "summed": chance.random() < 0.03}
+        )
         return [_term(family, scale, reason, **few)]
     if way == 2:
         return [_term(family, other, reason), _term(family, scale - other, reason)]
@@ -322,7 +331,7 @@ AROUND = [convexity, smoothness, cocoercivity]
 def _conditions(claim: Claim, size: Any, chance: random.Random) -> Any:
     """Conditions that are dropped, wider, narrower or new; mostly the claim's own."""
     own = list(claim.conditions)
-    new = [sp.Le(size, 0, evaluate=False), sp.Ge(M, 2), M <= 2, tau <= 1, eta <= 0, sp.Ne(M, 1)]
+    new = [sp.Le(size, 0, evaluate=False), sp.Ge(M, 2), M <= 2, tau <= 1, eta <= 0, sp.Ne(M, 1), sp.Eq(M, 1)]
     wider = [one.func(one.lhs, chance.choice([3, 1, sp.Rational(1, 2)]) * one.rhs, evaluate=False) for one in own]
     return chance.choice([None, None, None, None, [], own[1:], wider, [chance.choice(new)], [*own, chance.choice(new)]])
 

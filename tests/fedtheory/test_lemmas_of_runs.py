@@ -95,6 +95,7 @@ SCHEDULES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "intervals that are long": _scheduled("fedfix", ["1/2", "1/4"], 3, TWO, **HALVES),
     "intervals, of which the last is cut": _scheduled("fedfix", ["1", "3/4", "2"], 7, weights="importance", **HALVES),
     "intervals, where one does not count": _scheduled("fedfix", ["1/2", "1"], 4, TWO, weights=["1", "0"], **HALVES),
+    "intervals in which nobody reports": _scheduled("fedfix", ["3/2", "5"], 1, TWO, weights=["1/2", "0"], **HALVES),
     "rounds that wait": _scheduled("sync", ["1", "3/4", "2"], 3),
     "rounds of clients that are alike": _scheduled("sync", ["1", "3/4", "2"], 3, ALIKE),
     "two of three are drawn": (THREE, {**ONCE, "participation": {"kind": "uniform", "clients": 2}}),

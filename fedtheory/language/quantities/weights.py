@@ -71,7 +71,7 @@ mean_weight_share = Quantity(
     "mean_weight_share",
     r"\tilde q_i",
     "q_i / sum_j q_j, the share of each client over all updates",
-    lambda run: on_clients(run.surrogate.mean_weights / run.surrogate.mean_weights.sum()),
+    lambda run: on_clients(run.surrogate.mean_shares),
 )
 mean_of_shares = Quantity(
     "mean_of_shares",
