@@ -231,7 +231,14 @@ class Claim(Shown):
 
     def in_words(self, expression: Expr) -> str:
         """An expression of this claim as a line of text, with the vocabulary's names for its longer symbols."""
-        return plain(sp.sympify(expression), {symbol: notion.name for symbol, notion in self.notation.items()})
+        if expression not in self._words:
+            names = {symbol: notion.name for symbol, notion in self.notation.items()}
+            self._words[expression] = plain(sp.sympify(expression), names)
+        return self._words[expression]
+
+    @cached_property
+    def _words(self) -> dict[Expr, str]:
+        return {}
 
     @property
     def statement(self) -> str:
