@@ -16,7 +16,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import CONSTANTS, OF_ROUNDS, QUANTITIES
 from verify.rocq.vocabulary import NUMBERS, VECTORS
 
-LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Run", "Instance", "TwoClients")
+LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Run", "Instance", "TwoClients")
 """The files of the library, each after those that it needs."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""

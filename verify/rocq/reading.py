@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, Value
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Dot, Mean, Multiple, Number, Sum, Term
-from verify.rocq.vocabulary import Vocabulary, gradient, value
+from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term
+from verify.rocq.vocabulary import OWN, Vocabulary, gradient, value
 
 
 class Reader:
@@ -53,7 +54,9 @@ class Reader:
                 return Mean(self.vector(expression.args[0]))
             case Gradient():
                 objective, point = expression.args
-                return gradient(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
+                found = gradient(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
+                is_zero = isinstance(found, Atom) and found.text == f"grad ({OWN}) ({self.vocabulary.stationary})"
+                return replace(found, zero=True) if isinstance(found, Atom) and is_zero else found
         if expression.is_Symbol:
             return self.vocabulary.vector(expression)
         return self._combined(expression, self.vector)

@@ -13,10 +13,11 @@ from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
+from verify.rocq.own import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import text
-from verify.rocq.vocabulary import CLIENTS, MEAN
+from verify.rocq.vocabulary import CLIENTS, MEAN, Constant
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,15 @@ _OF_MEAN = {
 }
 
 
+def _constant(reader: Reader, objective: Expr, kind: str) -> Constant:
+    """A constant of an objective: that of all, unless each client has its own."""
+    vocabulary = reader.vocabulary
+    if kind in vocabulary.constants and vocabulary.objectives.get(objective) != MEAN:
+        return vocabulary.constants[kind]
+    notion, name = (q.smoothness, "L") if kind == _SMOOTH else (q.strong_convexity, "mu")
+    return Constant(vocabulary.letters(notion), name, _known(reader, objective, kind), f"{name}_positive")
+
+
 def _by(lemma: str, arguments: str) -> str:
     return f"pose proof ({lemma} {arguments}) as known; lra"
 
@@ -86,8 +96,9 @@ def _convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown
 
 def _strong_convexity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
     f, points = _about(reader, objective, at, around)
-    bend = reader.vocabulary.letters(q.strong_convexity) / 2 * Inner(at - around, at - around)
-    arguments = f"mu ({f.removeprefix('S ')[1:-1]}) {points} {_known(reader, objective, _CURVED)}"
+    mu = _constant(reader, objective, _CURVED)
+    bend = mu.letter / 2 * Inner(at - around, at - around)
+    arguments = f"{mu.name} ({f.removeprefix('S ')[1:-1]}) {points} {mu.proof}"
     return Shown(_gap(objective, at, around) - bend, _by("strong_convexity S", arguments))
 
 
@@ -110,8 +121,9 @@ def _cocoercivity(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Sh
 def _lipschitz_gradient(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
     f, points = _about(reader, objective, at, around)
     apart = Gradient(objective, at) - Gradient(objective, around)
-    bound = reader.vocabulary.letters(q.smoothness) ** 2 * Inner(at - around, at - around)
-    arguments = f"{f} L {points} L_positive {_known(reader, objective, _SMOOTH)}"
+    bend = _constant(reader, objective, _SMOOTH)
+    bound = bend.letter**2 * Inner(at - around, at - around)
+    arguments = f"{f} {bend.name} {points} {bend.positive} {bend.proof}"
     return Shown(bound - Inner(apart, apart), _by("lipschitz", arguments))
 
 
@@ -126,6 +138,8 @@ def _optimality(reader: Reader, objective: Expr, at: Expr) -> Shown:
 def _assumption(reader: Reader, name: str) -> Shown:
     if name == "bounded mean dissimilarity":
         return _mean_dissimilarity(reader)
+    if isinstance(reader.vocabulary, OwnVocabulary):
+        return Shown(*slack_of(reader.vocabulary, name))
     if name in reader.known:
         return Shown(reader.known[name], "pose proof (known_S i Hi) as known; lra")
     if name in _THERE:

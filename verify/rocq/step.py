@@ -11,13 +11,14 @@ from fedtheory.proofs.certificate import Certificate
 from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs
+from verify.rocq.own import OwnVocabulary
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.terms import Term
 from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
 from verify.rocq.vocabulary import Vocabulary
 
-PLACES = ("points", "path", "step")
+PLACES = ("points", "path", "step", "round")
 SIGN = {"<=": "<=", ">=": ">=", "==": "="}
 
 
@@ -42,16 +43,20 @@ def theorem_with(
     if certificate.roots:
         raise NotExported("its certificate uses roots")
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
-    vocabulary = Vocabulary(claim, quiet=a.full_gradients in claim.assumptions)
+    is_quiet = a.full_gradients in claim.assumptions
+    vocabulary = OwnVocabulary(claim) if claim.place == "round" else Vocabulary(claim, quiet=is_quiet)
     signs = Signs(vocabulary.numbers, tuple(conditions), vocabulary.least)
     links = Links(Reader(vocabulary, known), signs)
     sides = [(relation, links.side(relation.left), links.side(relation.right)) for relation in claim.relations]
     proofs = [_link(links, *read, why) for read, why in zip(sides, certificate.links, strict=True)]
     said = [f"{links.text(left)} {SIGN[one.operator]} {links.text(right)}" for one, left, right in sides]
-    proof = "\n".join([NUMBERS_KNOWN, *signs.prepared(), conjunction(proofs)])
-    told = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
-    told += signs.hypotheses()
-    return Theorem(name_of(claim.id), told, " /\\\n  ".join(said), proof)
+    if isinstance(vocabulary, OwnVocabulary):
+        told, start = [*vocabulary.binders(links.used)], [NUMBERS_KNOWN, *vocabulary.known]
+    else:
+        told = [*counts(vocabulary, links.used), *binders(vocabulary, links.used, own=links.own), *hypotheses]
+        start = [NUMBERS_KNOWN]
+    proof = "\n".join([*start, *signs.prepared(), conjunction(proofs)])
+    return Theorem(name_of(claim.id), [*told, *signs.hypotheses()], " /\\\n  ".join(said), proof)
 
 
 def _link(links: Links, relation: Relation, left: Term, right: Term, why: object) -> str:

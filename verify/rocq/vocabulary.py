@@ -25,6 +25,16 @@ MEAN, OWN = "F S", "client_objective S i"
 """The objective, and that of a client."""
 
 
+@dataclass(frozen=True)
+class Constant:
+    """A constant of a client's objective: its letter, its name, and hypotheses that it is one and is positive."""
+
+    letter: sp.Symbol
+    name: str
+    proof: str
+    positive: str = ""
+
+
 @dataclass
 class Vocabulary:
     """The letters of one claim, as terms of Rocq."""
@@ -40,6 +50,10 @@ class Vocabulary:
     """Vectors that a theorem speaks of for all values, in the order of the claim's letters."""
     more: list[Binder] = field(default_factory=list)
     """Variables and hypotheses besides those of every claim."""
+    constants: dict[str, Constant] = field(default_factory=dict)
+    """Constants of the clients' objectives, where they are not those of all, by what they are."""
+    stationary: str = ""
+    """The points at which the clients' own gradients vanish."""
     opaque: bool = False
     """Whether gradients of F are not written out as means."""
 

@@ -180,7 +180,7 @@ Ltac in_past :=
   match goal with
   | H : unbiased ?S ?past |- _ =>
       repeat first
-        [ assumption
+        [ assumption | solve [auto]
         | apply (past_iterates S past H) | apply (past_server S past H) | apply (past_zero S past H)
         | apply (past_average S past H)
         | apply (past_gradient S past H) | apply (past_gradient_of_mean S past H)
@@ -208,6 +208,7 @@ Ltac atom_fact :=
       | H : drawn_at ?S ?past ?m |- dot (?m _) (gradient_noise _ _) = 0 =>
           rewrite dot_comm; apply (draws_independent S past m H); auto
       | H : drawn_at ?S ?past ?m |- dot (?m _) _ = 0 => apply (drawn_fresh S past m H); [assumption | solve [in_past]]
+      | H : forall i, grad _ (?w i) = zero |- dot (grad _ (?w ?i)) _ = 0 => rewrite (H i); apply dot_zero
       | H : quiet ?S |- dot (gradient_noise ?S ?i) _ = 0 => rewrite (H i); apply dot_zero
       | H : minimiser ?S ?x |- dot (vmean _ _) ?w = 0 =>
           transitivity (dot (grad (F S) x) w);
