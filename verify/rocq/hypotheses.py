@@ -39,9 +39,11 @@ _KNOWN_ELSEWHERE = {
     q.comparator_dissimilarity,
     q.noise_at_optimum,
     q.dissimilarity_at_optimum,
+    q.sampling_variance,
+    q.proximal_weight,
 }
 """Numbers whose hypotheses are those of an assumption, of a point, or of the number of a step."""
-_HERE = (a.same_local_work, a.unit_server_step, a.full_participation)
+_HERE = (a.same_local_work, a.unit_server_step, a.full_participation, a.averaged_participants)
 """What a step of all clients is, or what is of no account at a single step."""
 
 
@@ -69,6 +71,7 @@ def _binders(vocabulary: Vocabulary, letters: set[sp.Symbol], own: bool) -> Iter
     yield from _there(vocabulary, letters)
     for assumption in claim.assumptions:
         yield from _assumed(assumption, vocabulary)
+    yield from _of_algorithms(vocabulary, letters)
     yield from _numbers(vocabulary, letters)
     yield from _vectors(vocabulary, letters)
     if own:
@@ -77,14 +80,14 @@ def _binders(vocabulary: Vocabulary, letters: set[sp.Symbol], own: bool) -> Iter
 
 
 def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]:
-    if assumption in _SAID:
+    if assumption in [*_SAID]:
         yield Binder(*_SAID[assumption])
     elif assumption in (a.smooth, a.convex_and_smooth):
         yield from _variable("L", positive=True)
         if assumption == a.convex_and_smooth:
             yield Binder("convex_clients_S", "convex_clients S")
         yield Binder("smooth_clients_S", "smooth_clients S L")
-    elif assumption in _BOUNDS:
+    elif assumption in [*_BOUNDS]:
         name, notion = _BOUNDS[assumption]
         letter = NUMBERS[notion]
         yield from _variable(letter)
@@ -95,7 +98,7 @@ def _assumed(assumption: Assumption, vocabulary: Vocabulary) -> Iterator[Binder]
     elif assumption == a.strongly_convex_clients:
         yield from _variable("mu", positive=True)
         yield Binder("strongly_convex_clients_S", "strongly_convex_clients S mu")
-    elif assumption not in _HERE:
+    elif assumption not in _HERE and not vocabulary.is_of_points:
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
 
 
@@ -144,6 +147,13 @@ def _numbers(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder
         notion = vocabulary.letters.notion(symbol)
         if notion is not None and notion in NUMBERS and notion not in bound and _is_free(notion):
             raise NotExported(f"the claim assumes nothing of {notion.name}")
+
+
+def _of_algorithms(vocabulary: Vocabulary, letters: set[sp.Symbol]) -> Iterator[Binder]:
+    """Numbers of algorithms, of which nothing is known but that they are not negative."""
+    for free in (q.sampling_variance, q.proximal_weight):
+        if vocabulary.letters(free) in letters:
+            yield from _variable(NUMBERS[free])
 
 
 def _is_free(notion: Notion) -> bool:

@@ -127,7 +127,7 @@ class RunVocabulary:
         yield Binder("A", "run")
         yield Binder("size_positive", "0 < size_of A")
         assumptions = self.claim.assumptions
-        is_random = bool({a.unbiased_bounded_variance, a.smooth_noise} & set(assumptions)) and not self.quiet
+        is_random = not self.quiet and any(one in assumptions for one in (a.unbiased_bounded_variance, a.smooth_noise))
         if is_random:
             yield Binder("past", "nat -> nat -> space_of A -> Prop")
             yield Binder("unbiased_A", "unbiased_run A past")
@@ -259,7 +259,7 @@ def _assumed(assumption: Assumption) -> Iterator[Binder]:
         yield Binder("uniform_shares_A", "uniform (clients_of A)")
     elif assumption == a.full_gradients:
         yield Binder("quiet_A", "always A quiet")
-    elif assumption in _ALWAYS:
+    elif assumption in [*_ALWAYS]:
         name, bound = _ALWAYS[assumption]
         yield Binder(bound, "R")
         yield Binder(f"{bound}_nonnegative", f"0 <= {bound}")

@@ -75,6 +75,12 @@ class Vocabulary:
         return self.letters.has(q.local_step_index) and self.letters.has(q.local_steps)
 
     @property
+    def is_of_points(self) -> bool:
+        """Whether the claim is about any points, whatever the algorithm is."""
+        used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
+        return self.claim.place == "points" and used & self.vectors.keys() <= self.points.keys()
+
+    @property
     def drawn_at(self) -> str:
         """The point besides the iterates at which a step's draws have a noise."""
         return drawn_at(self.claim, self.letters)
@@ -166,6 +172,8 @@ NUMBERS: Mapping[Notion, str] = {
     q.comparator_dissimilarity: "zeta_there",
     q.noise_at_optimum: "sigma_there",
     q.dissimilarity_at_optimum: "zeta_there",
+    q.sampling_variance: "rho_of_draws",
+    q.proximal_weight: "mu_prox",
     q.local_steps: "tau",
     q.local_step_index: "k",
 }
