@@ -28,6 +28,8 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import NEEDED
 
 STEP = "renard2022:lemma-2.2.proof.last.fixed"
+ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks:fedprox.local-step")
+"""Another point, constants of the clients' own, another algorithm."""
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
 
 
@@ -83,8 +85,10 @@ def test_what_deceived_a_prover(library: Path) -> None:
 
 def false_proofs() -> list[tuple[Claim, Certificate]]:
     """False claims, and proved ones, with certificates that do not show them."""
-    found = []
-    for claim_id in (STEP, "liu2022:thm-1.step", "renard2022:property-2.5", "liu2022:eq-7.a"):
+    printed, repaired = find("vlaski2023:eq-5.49"), certificate_of("vlaski2023:eq-5.49.fixed")
+    assert isinstance(repaired, Certificate)
+    found = [(printed, replace(repaired, claim=printed.id))]
+    for claim_id in (STEP, "liu2022:thm-1.step", "renard2022:property-2.5", "liu2022:eq-7.a", *ELSEWHERE):
         claim, certificate = find(claim_id), certificate_of(claim_id)
         assert isinstance(certificate, Certificate)
         links = [link for link in certificate.links if isinstance(link, list | tuple)]

@@ -18,6 +18,7 @@ from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate
+from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
 from verify.rocq.combination import theorem_of_combination
@@ -31,6 +32,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Theorem
+from verify.rocq.totals import theorem_of_total
 from verify.rocq.vocabulary import Vocabulary
 
 
@@ -74,6 +76,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     match certificate:
         case Certificate() if certificate.lemmas and claim.place == "step":
             general, used = theorem_of_step_in_run(claim, certificate, of_id)
+        case Certificate() if isinstance(certificate.links[0], PastTotal):
+            general = theorem_of_total(claim)
         case Certificate():
             general = theorem_at_step(claim, certificate)
         case Recursion():

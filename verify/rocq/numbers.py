@@ -34,8 +34,10 @@ def number(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
 def _power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     """A power whose exponent is an integer, half of one, or a number of steps or rounds."""
     base, exponent = number(expression.base, names), expression.exp
-    if names.get(exponent, "") in _NATURAL:
-        return f"{_bracketed(base)} ^ {_NATURAL[names[exponent]]}"
+    count, more = exponent.as_independent(*exponent.free_symbols)[::-1] if exponent.is_Add else (exponent, sp.S.Zero)
+    if names.get(count, "") in _NATURAL and (more.is_Integer and more >= 0):
+        natural = _NATURAL[names[count]]
+        return f"{_bracketed(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"
     if not (exponent.is_Rational and exponent.q in (1, 2)):
         raise NotExported(f"the exponent of {expression} is not known to be a natural number")
     root = base if exponent.q == 1 else f"sqrt ({base})"
@@ -47,6 +49,9 @@ _NATURAL = {
     "tau A": "steps_of A",
     "T A": "rounds_of A",
     "tau A * T A": "(steps_of A * rounds_of A)",
+    "INR x": "x",
+    "INR k": "k",
+    "INR n": "n",
 }
 """Real numbers that are natural ones, which stand in exponents."""
 

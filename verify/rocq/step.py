@@ -8,13 +8,14 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.products import Products
 from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs
 from verify.rocq.own import OwnVocabulary
+from verify.rocq.products import said_of_products
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Term
 from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
 from verify.rocq.vocabulary import Vocabulary
 
@@ -47,9 +48,13 @@ def theorem_with(
     vocabulary = OwnVocabulary(claim) if claim.place == "round" else Vocabulary(claim, quiet=is_quiet)
     signs = Signs(vocabulary.numbers, tuple(conditions), vocabulary.least)
     links = Links(Reader(vocabulary, known), signs)
-    sides = [(relation, links.side(relation.left), links.side(relation.right)) for relation in claim.relations]
-    proofs = [_link(links, *read, why) for read, why in zip(sides, certificate.links, strict=True)]
-    said = [f"{links.text(left)} {SIGN[one.operator]} {links.text(right)}" for one, left, right in sides]
+    # Whether a client is spoken of has to be known before any proof is written.
+    for relation, why in zip(claim.relations, certificate.links, strict=True):
+        if not isinstance(why, Products):
+            links.side(relation.left)
+            links.side(relation.right)
+    told_links = [_link(links, relation, why) for relation, why in zip(claim.relations, certificate.links, strict=True)]
+    said, proofs = zip(*told_links, strict=True)
     if isinstance(vocabulary, OwnVocabulary):
         told, start = [*vocabulary.binders(links.used)], [NUMBERS_KNOWN, *vocabulary.known]
     else:
@@ -59,12 +64,17 @@ def theorem_with(
     return Theorem(name_of(claim.id), [*told, *signs.hypotheses()], " /\\\n  ".join(said), proof)
 
 
-def _link(links: Links, relation: Relation, left: Term, right: Term, why: object) -> str:
+def _link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
+    """What a relation says, and its proof."""
+    if isinstance(why, Products):
+        return said_of_products(links, relation, why)
+    left, right = links.side(relation.left), links.side(relation.right)
     if not isinstance(why, Sequence):
         raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
-    if relation.operator == "==":
-        return links.identity(left, right)
-    if relation.operator not in ("<=", ">="):
+    if relation.operator not in SIGN:
         raise NotExported("no tactic is generated for strict inequalities")
+    said = f"{links.text(left)} {SIGN[relation.operator]} {links.text(right)}"
+    if relation.operator == "==":
+        return said, links.identity(left, right)
     flip = "apply Rle_ge.\n" if relation.operator == ">=" else ""
-    return flip + links.inequality(*relation.in_order(left, right), why)
+    return said, flip + links.inequality(*relation.in_order(left, right), why)
