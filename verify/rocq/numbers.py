@@ -49,7 +49,7 @@ _NATURAL = {
     "tau A": "steps_of A",
     "T A": "rounds_of A",
     "tau A * T A": "(steps_of A * rounds_of A)",
-    "INR x": "x",
+    "INR j": "j",
     "INR k": "k",
     "INR n": "n",
 }

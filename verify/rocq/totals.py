@@ -15,7 +15,7 @@ from verify.rocq.vocabulary import Vocabulary
 
 
 def theorem_of_total(claim: Claim) -> Theorem:
-    """What a sum of numbers over the steps 0 .. x is, as a theorem for every x; `NotExported` for other sums."""
+    """What a sum of numbers over the steps 0 .. k is, as a theorem for every k; `NotExported` for other sums."""
     relation = claim.relations[0]
     totals = relation.left.atoms(PastSum)
     if len(claim.relations) != 1 or len(totals) != 1 or relation.left.has(Inner, Value, Average):
@@ -24,18 +24,18 @@ def theorem_of_total(claim: Claim) -> Theorem:
     factor = sp.cancel(relation.left / total)
     vocabulary = Vocabulary(claim)
     index, steps = vocabulary.letters(q.local_step_index), sp.Symbol("n", integer=True, positive=True)
-    names = {**vocabulary.numbers, index: "INR x"}
-    member = number(total.args[0], {**names, index: "INR k"})
+    names = {**vocabulary.numbers, index: "INR k"}
+    member = number(total.args[0], {**names, index: "INR j"})
     # What the sum over n steps is; Rocq checks it by induction.
     whole = number(relation.right.xreplace({index: steps - 1}) / factor, {**names, steps: "INR n"})
     told = binders(vocabulary, (relation.left.free_symbols | relation.right.free_symbols) - {index}, own=False)
-    statement = f"({number(factor, names)}) * sum (x + 1) (fun k => {member}) = {number(relation.right, names)}"
+    statement = f"({number(factor, names)}) * sum (k + 1) (fun j => {member}) = {number(relation.right, names)}"
     proof = "\n".join(
         [
-            f"assert (sums : forall n, sum n (fun k => {member}) = {whole}).",
+            f"assert (sums : forall n, sum n (fun j => {member}) = {whole}).",
             "{ induction n; cbn [sum]; [simpl; field; nonzero | rewrite IHn, S_INR; simpl pow; field; nonzero]. }",
             "rewrite sums, plus_INR. simpl (INR 1). field; nonzero.",
         ]
     )
-    told = [*told, *Signs(names, tuple(claim.conditions)).hypotheses(), Binder("x", "nat")]
+    told = [*told, *Signs(names, tuple(claim.conditions)).hypotheses(), Binder("k", "nat")]
     return Theorem(name_of(claim.id), told, statement, proof)
