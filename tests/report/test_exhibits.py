@@ -8,21 +8,8 @@ from pathlib import Path
 import pytest
 
 from fedtheory.errors import InputError
+from fedtheory.language import exhibits as ex
 from fedtheory.language import registry
-from fedtheory.language.exhibits import (
-    BLACK,
-    ORANGE,
-    RED,
-    Axis,
-    Band,
-    Chart,
-    Legend,
-    Level,
-    Line,
-    Mark,
-    Part,
-    Span,
-)
 from fedtheory.language.folder import open_paper
 from fedtheory.language.targets import expand
 from report.figures.charts import figure_of
@@ -79,42 +66,42 @@ PAGES = [page, missing]
 """
 
 
-def drawn(*parts: Part, **more: object) -> str:
+def drawn(*parts: ex.Part, **more: object) -> str:
     """The picture of a chart with these parts."""
-    axes = {"x": Axis("across"), "y": Axis("up")}
+    axes = {"x": ex.Axis("across"), "y": ex.Axis("up")}
     keys = axes | {"caption": "A caption."} | more
-    return figure_of(Chart("name", parts=parts, **keys), "name").svg
+    return figure_of(ex.Chart("name", parts=parts, **keys), "name").svg
 
 
-GROUND = Line((0, 1, 2), (1, 2, 4))
+GROUND = ex.Line((0, 1, 2), (1, 2, 4))
 
 
 @pytest.mark.parametrize(
     "part",
     [
-        Line((0, 1), (1, 2), "said", ORANGE),
-        Line((0, 1), (1, 2), "said", ORANGE, dash=None, marker="o", hollow=True),
-        Line((0, 1), (1, 2), "said", ORANGE + len(CYCLE), steps=True),
-        Band((0, 1), (1, 2), (3, 4), "said", ORANGE),
-        Level(3, "said", ORANGE),
-        Mark(1, 3, "said", ORANGE, "x", note="beside"),
+        ex.Line((0, 1), (1, 2), "said", ex.ORANGE),
+        ex.Line((0, 1), (1, 2), "said", ex.ORANGE, dash=None, marker="o", hollow=True),
+        ex.Line((0, 1), (1, 2), "said", ex.ORANGE + len(CYCLE), steps=True),
+        ex.Band((0, 1), (1, 2), (3, 4), "said", ex.ORANGE),
+        ex.Level(3, "said", ex.ORANGE),
+        ex.Mark(1, 3, "said", ex.ORANGE, "x", note="beside"),
     ],
     ids=lambda part: type(part).__name__,
 )
-def test_each_part_is_drawn(part: Part) -> None:
+def test_each_part_is_drawn(part: ex.Part) -> None:
     """In its colour, with its label in the legend; nothing of it is there without it."""
     picture, without = drawn(GROUND, part), drawn(GROUND)
-    assert CYCLE[ORANGE].lower() in picture
+    assert CYCLE[ex.ORANGE].lower() in picture
     assert "<!-- said -->" in picture
-    assert ("<!-- beside -->" in picture) == isinstance(part, Mark)
-    assert CYCLE[ORANGE].lower() not in without
+    assert ("<!-- beside -->" in picture) == isinstance(part, ex.Mark)
+    assert CYCLE[ex.ORANGE].lower() not in without
     assert "<!-- said -->" not in without
 
 
 def test_a_span_is_thick_and_lets_others_show_through() -> None:
     """It has no label."""
-    picture = drawn(GROUND, Span(0, 1, 2, RED))
-    (style,) = [found for found in re.findall(r'style="([^"]*)"', picture) if CYCLE[RED].lower() in found]
+    picture = drawn(GROUND, ex.Span(0, 1, 2, ex.RED))
+    (style,) = [found for found in re.findall(r'style="([^"]*)"', picture) if CYCLE[ex.RED].lower() in found]
     assert "stroke-width: 4" in style
     assert "stroke-opacity: 0.45" in style
 
@@ -122,25 +109,25 @@ def test_a_span_is_thick_and_lets_others_show_through() -> None:
 def test_black_is_for_what_others_are_compared_with() -> None:
     """It is no colour of the palette."""
     assert INK not in CYCLE
-    (style,) = re.findall(r'style="([^"]*stroke-dasharray[^"]*)"', drawn(GROUND, Level(2)))
+    (style,) = re.findall(r'style="([^"]*stroke-dasharray[^"]*)"', drawn(GROUND, ex.Level(2)))
     assert f"stroke: {INK}" in style
-    assert drawn(Line((0, 1), (1, 2), colour=BLACK)) != drawn(Line((0, 1), (1, 2)))
+    assert drawn(ex.Line((0, 1), (1, 2), colour=ex.BLACK)) != drawn(ex.Line((0, 1), (1, 2)))
 
 
 def test_axes_legend_and_units_are_followed() -> None:
     """Ticks, limits, scales, the place of the legend and equal units change the picture."""
-    plain = drawn(Line((1, 2), (1, 20), "said"))
+    plain = drawn(ex.Line((1, 2), (1, 20), "said"))
     assert "<!-- across -->" in plain
     assert "<!-- up -->" in plain
     for more in (
-        {"x": Axis("across", ticks=(1, 2))},
-        {"x": Axis("across", "log")},
-        {"y": Axis("up", high=40)},
-        {"legend": Legend("lower right", 7)},
+        {"x": ex.Axis("across", ticks=(1, 2))},
+        {"x": ex.Axis("across", "log")},
+        {"y": ex.Axis("up", high=40)},
+        {"legend": ex.Legend("lower right", 7)},
         {"equal_units": True},
     ):
-        assert drawn(Line((1, 2), (1, 20), "said"), **more) != plain
-    at_ticks = drawn(Line((1, 2), (1, 20), "said"), x=Axis("across", ticks=(1, 1.75)))
+        assert drawn(ex.Line((1, 2), (1, 20), "said"), **more) != plain
+    at_ticks = drawn(ex.Line((1, 2), (1, 20), "said"), x=ex.Axis("across", ticks=(1, 1.75)))
     assert "<!-- 1.75 -->" in at_ticks
     assert at_ticks.count("<use") < plain.count("<use")
 

@@ -28,27 +28,22 @@ TARGETS = (
 )
 ALL_PAGES = {pages.page_name(claim) for claim in all_claims().values()}
 LONGEST = 12
-RUN = """
+PROBLEM = """
 [problem]
 kind = "quadratic"
 hessians = [[["1"]], [["1"]]]
 linear = [["1"], ["-1"]]
 start = ["2"]
-noise = "1/4"
+"""
+RUN = f"""{PROBLEM}noise = "1/4"
 [algorithm]
 local_step_size = "1/8"
 local_steps = 4
 rounds = 20
-clock = { policy = "async", times = [1, 3] }
+clock = {{ policy = "async", times = [1, 3] }}
 """
-SWEEP = """
-claims = ["renard2022:thm-2.1", "renard2022:lemma-2.3"]
-[problem]
-kind = "quadratic"
-hessians = [[["1"]], [["1"]]]
-linear = [["1"], ["-1"]]
-start = ["2"]
-[algorithm]
+SWEEP = f"""claims = ["renard2022:thm-2.1", "renard2022:lemma-2.3"]
+{PROBLEM}[algorithm]
 rounds = 5
 [grid]
 algorithm.local_step_size = ["1/8", "1/4", 4]

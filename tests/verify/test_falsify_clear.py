@@ -6,6 +6,7 @@ from time import perf_counter
 
 import pytest
 import sympy as sp
+from letters import WHERE, D, L, M, T, eta, sigma, tau
 
 from fedtheory import RATIONAL, Claim, parse_run
 from fedtheory import quantities as q
@@ -16,22 +17,12 @@ from verify.falsify.hunt import is_lively
 from verify.falsify.shrink import burden
 from verify.falsify.tables import working_table
 
-eta, mu, L, M, tau, T, D, sigma = sp.symbols("eta mu L M tau T D sigma", positive=True)
-WHERE = {
-    eta: q.local_step_size,
-    mu: q.strong_convexity,
-    L: q.smoothness,
-    M: q.clients,
-    tau: q.local_steps,
-    T: q.rounds,
-    D: q.initial_distance,
-    sigma: q.noise_deviation,
-}
+mu = sp.Symbol("mu", positive=True)
 CONTRACTS = Claim(
     id="mine:contracts",
     lhs=q.final_distance_sq,
     rhs=(1 - eta * mu) ** (tau * T) * D**2 + eta * sigma**2 / (mu * M),
-    where=WHERE,
+    where={**WHERE, mu: q.strong_convexity},
     conditions=[eta <= 1 / (4 * L), mu > 0],
 )
 """False where clients have different curvatures and make several steps."""
@@ -81,7 +72,7 @@ def test_the_largest_ratio_is_not_that_of_a_run_that_stands_still() -> None:
         id="mine:true",
         lhs=q.final_distance_sq,
         rhs=(1 - eta * mu) ** T * D**2 + eta * sigma**2 / (mu * M),
-        where=WHERE,
+        where={**WHERE, mu: q.strong_convexity},
         conditions=[eta <= 1 / L, sp.Eq(tau, 1)],
     )
     found = falsify(true, 6)

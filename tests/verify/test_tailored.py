@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import sympy as sp
+from letters import WHERE, D, L, M, T, eta, sigma, tau
 
 from fedtheory import Claim, InputError
 from fedtheory import quantities as q
@@ -15,23 +16,14 @@ from verify.falsify.made import ASPECTS, KINDS, Kind, bases_of, kind_of
 from verify.tailored import ENOUGH, lacking, missing, tailor
 from verify.verdict import verify
 
-eta, mu, L, M, tau, T, D, sigma = sp.symbols("eta mu L M tau T D sigma", positive=True)
-WHERE = {
-    eta: q.local_step_size,
-    mu: q.strong_convexity,
-    L: q.smoothness,
-    M: q.clients,
-    tau: q.local_steps,
-    T: q.rounds,
-    D: q.initial_distance,
-    sigma: q.noise_deviation,
-}
+mu = sp.Symbol("mu", positive=True)
+CURVED = {**WHERE, mu: q.strong_convexity}
 STEPS_OF_ONE = eta * sigma**2 / (mu * M) + 2 * L * eta**2 * (tau - 1) * sigma**2 / mu
 FORGETFUL = Claim(
     id="mine:forgetful",
     lhs=q.final_distance_sq,
     rhs=(1 - eta * mu) ** (tau * T) * D**2 + STEPS_OF_ONE,
-    where=WHERE,
+    where=CURVED,
     conditions=[eta <= 1 / (4 * L), mu > 0],
 )
 """False for clients of different curvatures, which its terms forget; few members of the families tell."""
@@ -39,7 +31,7 @@ ONE_STEP = Claim(
     id="mine:one-step",
     lhs=q.final_distance_sq,
     rhs=(1 - eta * mu) ** (2 * T) * D**2 + eta * sigma**2 / (mu * M),
-    where=WHERE,
+    where=CURVED,
     conditions=[eta <= 1 / L, sp.Eq(tau, 1)],
 )
 """True: a gradient step of the mean contracts, and only its noise is added."""
@@ -105,7 +97,7 @@ def test_what_is_missing_makes_every_aspect_enough() -> None:
 
 def test_few_instances_support_nothing() -> None:
     """Where hardly a run satisfies the conditions the verdict is not "supported", and says so."""
-    rare = Claim(id="mine:rare", lhs=q.max_drift, rhs=10**9, where=WHERE, conditions=[T >= 30])
+    rare = Claim(id="mine:rare", lhs=q.max_drift, rhs=10**9, where=CURVED, conditions=[T >= 30])
     found = verify(rare)[0]
     assert 0 < found.instances < ENOUGH
     assert found.is_thin
@@ -120,4 +112,4 @@ def test_claims_that_are_given_themselves() -> None:
     with pytest.raises(InputError, match=r"expected ids, file\.py:NAME or claims, got 3"):
         verify([3])
     with pytest.raises(InputError, match="rhs"):
-        verify([Claim(id="mine:text", lhs=q.max_drift, rhs="eta", where=WHERE)])
+        verify([Claim(id="mine:text", lhs=q.max_drift, rhs="eta", where=CURVED)])
