@@ -27,6 +27,7 @@ from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.discounted import Discounted
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import Induction
@@ -41,7 +42,9 @@ from fedtheory.proofs.roots import Root
 from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.windows import OverWindow, OverWindows
 
-AnyCertificate = Certificate | Combination | MeanCertificate | Contraction | Recursion | AtRest | Lyapunov | Cases
+AnyCertificate = (
+    Certificate | Combination | MeanCertificate | Contraction | Discounted | Recursion | AtRest | Lyapunov | Cases
+)
 DERIVED = (
     *(Derived, Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart),
     *(OverClients, OverSteps, OverUpdates, OverWindow, OverWindows, AtOptimum),

@@ -19,7 +19,18 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, added, composed, is_nonnegative, is_positive, remainder, scalar, scaled
+from fedtheory.kernel import (
+    Rejected,
+    Step,
+    Theory,
+    added,
+    composed,
+    is_nonnegative,
+    is_positive,
+    remainder,
+    scalar,
+    scaled,
+)
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -48,23 +59,35 @@ class Contraction:
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
 
+@dataclass(frozen=True)
+class Shrinking:
+    """What a step says of squared distances: ``w X' + c(k+1) V' <= q (w X + c(k) V) + b``."""
+
+    point: sp.Symbol
+    """From which X is the average's distance."""
+    weight: Expr
+    factor: Expr
+    potential: Expr
+    offset: Expr
+
+
 def examine_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
     """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
     step = yield from statement_at_steps(claim, certificate.step, prove)
-    yield _is_the_step(step, certificate)
-    yield from ends_with(certificate.potential, certificate.weight * sampled(claim), over_steps(step), claim.conditions)
+    theory = over_steps(step)
+    best = letters_of(step)(q.optimum)
+    shrinking = Shrinking(best, certificate.weight, certificate.factor, certificate.potential, certificate.offset)
+    yield is_the_step(step, shrinking, theory)
+    yield from ends_with(certificate.potential, certificate.weight * sampled(claim), theory, claim.conditions)
     yield from _conclusion(claim, certificate)
 
 
-def _is_the_step(step: Claim, certificate: Contraction) -> Step:
-    """That the step says what the certificate says of it."""
-    theory, letter = over_steps(step), letters_of(step)
-    factor, weight = certificate.factor, certificate.weight
-    before, after = (
-        norm_sq(letter(model) - letter(q.optimum)) for model in (q.average_iterate, q.next_average_iterate)
-    )
-    now, later = traded(certificate.potential, letter)
-    claimed = factor * weight * before + factor * now + certificate.offset - weight * after - later
+def is_the_step(step: Claim, shrinking: Shrinking, theory: Theory, besides: Expr = sp.S.Zero) -> Step:
+    """That a step says what a certificate says of it, with something besides on its smaller side."""
+    letter, factor, weight = letters_of(step), shrinking.factor, shrinking.weight
+    before, after = (norm_sq(letter(model) - shrinking.point) for model in (q.average_iterate, q.next_average_iterate))
+    now, later = traded(shrinking.potential, letter)
+    claimed = factor * weight * before + factor * now + shrinking.offset - weight * after - later - besides
     parts = [scalar(step.relations[0].slack, theory), scaled(scalar(sp.expand(claimed), theory), sp.S.NegativeOne)]
     left = remainder(added(parts))
     return Step("the step contracts" + (f"; what is left over is {composed(left)}" if left else ""), not left)

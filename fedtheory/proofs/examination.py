@@ -22,6 +22,7 @@ from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.closed import AnyCertificate, closed
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, examine_contraction
+from fedtheory.proofs.discounted import Discounted, examine_discounted
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
@@ -38,6 +39,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Combination: examine_combination,
     Recursion: examine_recursion,
     Contraction: examine_contraction,
+    Discounted: examine_discounted,
     AtRest: examine_rest,
     Lyapunov: examine_lyapunov,
 }

@@ -21,6 +21,7 @@ from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
+from fedtheory.proofs.discounted import Discounted
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
@@ -207,7 +208,7 @@ _ABOUT_KINDS: dict[type, str] = {
 }
 
 
-def _mean(claim: Claim, certificate: MeanCertificate | Contraction) -> Iterator[Group]:
+def _mean(claim: Claim, certificate: MeanCertificate | Contraction | Discounted) -> Iterator[Group]:
     (at_step,) = in_plain_letters(find(certificate.step)).relations
     entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
     yield Group(claim.relations[0].latex, (entry,))
@@ -237,6 +238,15 @@ def _about_contraction(claim: Claim, certificate: Contraction) -> str:
         f"average from the optimum shrinks by the factor ${latex(certificate.factor)}$, up to "
         f"${latex(certificate.offset)}$.  Over all steps these losses are a geometric series."
         + _about_potential(claim, certificate.potential)
+    )
+
+
+def _about_discounted(claim: Claim, certificate: Discounted) -> str:
+    return (
+        f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
+        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
+        "times the error.  Each step is divided by a power of the factor, one more than the step before it; then the "
+        "distances telescope." + _about_potential(claim, certificate.potential)
     )
 
 
@@ -340,6 +350,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     Combination: (_about_sums, _sums),
     Recursion: (_about_recursion, _recursion),
     Contraction: (_about_contraction, _mean),
+    Discounted: (_about_discounted, _mean),
     AtRest: (_about_rest, _rest),
     Lyapunov: (_about_lyapunov, _lyapunov),
     Cases: (_about_cases, _cases),

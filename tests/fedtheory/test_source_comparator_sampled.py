@@ -214,7 +214,7 @@ def test_the_draw_has_to_be_paid() -> None:
     without = drawn.potential.subs(rho, 0)
     for potential in (without, (drawn.potential + without) / 2, None):
         assert changed(ALL, potential=potential) == "broken"
-    for potential in (strong.drift_potential.subs(rho, 0), strong.drift_potential / 2):
+    for potential in (strong.CHARGES.drift_potential.subs(rho, 0), strong.CHARGES.drift_potential / 2):
         assert changed(LAST, potential=potential) == "broken"
 
 

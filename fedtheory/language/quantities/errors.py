@@ -8,6 +8,7 @@ from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import smallest
 from fedtheory.engine.moments.stationary import stationary_round_suboptimality
 from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
 from fedtheory.language.quantities.measuring.axes import on_rounds, over_common_steps
 from fedtheory.language.quantities.notion import Quantity, per_round
 
@@ -22,6 +23,26 @@ average_suboptimality = Quantity(
     "(1/(tau T)) sum_t sum_{k=1..tau} E F(xbar^{t,k}) - F*",
     lambda run: _mean(over_common_steps(run, run.trajectory.mean_local_suboptimality)[1:]),
     limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+)
+
+
+def _discounted(run: Run) -> Any:
+    """The mean over all local steps of which the later ones count more."""
+    sizes = run.algorithm.work.step_sizes
+    factor = 1 - sizes[0] * run.strong_convexity / 2
+    if (sizes != sizes[0]).any() or factor <= 0:
+        raise NotApplicable("the weights of the mean need one step size for all clients, shorter than 2/mu")
+    errors = over_common_steps(run, run.trajectory.local_suboptimality)[:, 1:].ravel()
+    weights = run.arithmetic.array([factor**age for age in reversed(range(len(errors)))])
+    return (weights @ errors) / weights.sum()
+
+
+discounted_suboptimality = Quantity(
+    "discounted_suboptimality",
+    r"\textstyle\sum_{j=1}^{\tau T}q^{-j}\,\mathbb E\left[F(\bar x_j)-F(x^*)\right]/\sum_{j=1}^{\tau T}q^{-j}",
+    "sum_j q^-j (E F(xbar_j) - F*) / sum_j q^-j, q = 1 - eta mu/2, over the local steps j = 1 .. tau T of all rounds: "
+    "a mean that forgets the first errors",
+    _discounted,
 )
 average_local_gradient_sq = Quantity(
     "average_local_gradient_sq",

@@ -1,5 +1,5 @@
 """Certificates for the bounds against any comparator: a module for each setting."""
 
-from fedtheory.sources.comparator.certificates import full_rounds, sampled_rounds
+from fedtheory.sources.comparator.certificates import full_rounds, sampled_rounds, strongly_convex
 
-CERTIFICATES = [*full_rounds.CERTIFICATES, *sampled_rounds.CERTIFICATES]
+CERTIFICATES = [*full_rounds.CERTIFICATES, *sampled_rounds.CERTIFICATES, *strongly_convex.CERTIFICATES]

@@ -1,10 +1,17 @@
 """The statements: a module for each setting."""
 
 from fedtheory.sources.comparator.statements import (
+    forgetting_means,
     full_rounds,
     sampled_rounds,
     sampled_strong_convexity,
     strong_convexity,
 )
 
-CLAIMS = (*full_rounds.CLAIMS, *strong_convexity.CLAIMS, *sampled_rounds.CLAIMS, *sampled_strong_convexity.CLAIMS)
+CLAIMS = (
+    *full_rounds.CLAIMS,
+    *strong_convexity.CLAIMS,
+    *sampled_rounds.CLAIMS,
+    *sampled_strong_convexity.CLAIMS,
+    *forgetting_means.CLAIMS,
+)

@@ -24,6 +24,7 @@ F, F_i = sp.symbols("F F_i", real=True)
 
 average_error, comparator_gap = q.average_suboptimality.symbol, q.comparator_suboptimality.symbol
 progress, final_distance = q.total_comparator_progress.symbol, q.final_comparator_distance_sq.symbol
+discounted_error = q.discounted_suboptimality.symbol
 mean_drift, final_error = q.average_round_drift.symbol, q.final_distance_sq.symbol
 
 _SHARED: dict[sp.Symbol, Notion] = {
@@ -45,6 +46,8 @@ _SHARED: dict[sp.Symbol, Notion] = {
     n_i: q.gradient_noise,
     F: q.objective,
     F_i: q.client_objective,
+    discounted_error: q.discounted_suboptimality,
+    mu: q.strong_convexity,
 }
 ANY_POINT: dict[sp.Symbol, Notion] = {
     **_SHARED,
@@ -61,7 +64,6 @@ ANY_POINT: dict[sp.Symbol, Notion] = {
 THE_OPTIMUM: dict[sp.Symbol, Notion] = {
     **_SHARED,
     x_star: q.optimum,
-    mu: q.strong_convexity,
     sigma_star: q.noise_at_optimum,
     zeta_star: q.dissimilarity_at_optimum,
     D: q.initial_distance,

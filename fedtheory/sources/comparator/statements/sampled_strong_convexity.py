@@ -10,25 +10,17 @@ from sympy import Rational
 
 from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.language import assumptions as a
+from fedtheory.sources.comparator.statements.charges import Charges
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
 from fedtheory.sources.comparator.statements.notation import *
 from fedtheory.sources.comparator.statements.strong_convexity import factor, weight
 
-drawn = Rational(11, 10) * rho * tau / eta
-"""What the draw costs, per squared gradient and eta^2; 11/10 is no less than the weight 1 + eta mu."""
-potential = (Rational(5, 18) * L * (tau - k) * (3 * tau + k - 1) + drawn) / (tau + k)
-"""In units of F, what a client's squared distance from the mean costs a round in which k steps are done."""
-drift_potential = 2 * eta * potential
-
-batch_share = p_max * eta * (1 + L * eta) / 2
-most_noise = batch_share + eta**2 * (Rational(5, 6) * L * (tau - 1) + drawn / (tau + 1))
-most_slope = Rational(5, 4) * eta**2 * (Rational(5, 6) * L * tau * (tau - 1) + drawn)
-"""Of the squared noise and of the squared gradients of a step, what is charged at most."""
-floor = Rational(5, 4) * most_noise * sigma_star**2 + 2 * most_slope * zeta_star**2
-"""What a step can lose, in the units of F."""
+CHARGES = Charges(Rational(11, 10) * rho * tau / eta)
+"""Of the draw 11/10: no less than the weight 1 + eta mu."""
+floor = CHARGES.floor(sigma_star, zeta_star)
 
 STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
-PAID = 20 * ell * most_noise + 8 * L * most_slope <= 1
+PAID = CHARGES.spent <= 1
 """That half of the gaps pays for noise and gradients."""
 SLOW = 40 * tau * eta * mu <= 3
 """That clients which are apart come together more slowly than a round drives them apart."""
@@ -44,9 +36,9 @@ CLAIMS = (
         "sampled rounds, 4",
     )(
         lhs=Expectation(weight * _AFTER)
-        + Expectation(drift_potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
+        + Expectation(CHARGES.drift_potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
         rhs=Expectation(factor * weight * _BEFORE)
-        + Expectation(factor * drift_potential * Average(norm_sq(x_i - xbar)))
+        + Expectation(factor * CHARGES.drift_potential * Average(norm_sq(x_i - xbar)))
         + 2 * eta * floor,
         place="step",
         assumptions=STRONG,

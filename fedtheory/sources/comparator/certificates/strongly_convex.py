@@ -1,0 +1,106 @@
+"""Certificates for strongly convex clients of which some are drawn: the last model, and means that forget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory.kernel import Term, assumption, cocoercivity, convexity, smoothness, square, strong_convexity
+from fedtheory.kernel.expressions import Average, Expr, Gradient
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
+from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.discounted import Discounted
+from fedtheory.sources.comparator.statements import forgetting_means as means
+from fedtheory.sources.comparator.statements import sampled_strong_convexity as last
+from fedtheory.sources.comparator.statements.charges import Charges, batch_share
+from fedtheory.sources.comparator.statements.notation import *
+from fedtheory.sources.comparator.statements.strong_convexity import factor, weight
+
+_ONE = sp.S.One
+_SLOPE = Gradient(F_i, x_i)
+_MEAN_SLOPE = Average(_SLOPE)
+_APART = square(x_i - xbar)
+
+
+def _common(charges: Charges, point: Expr) -> Iterator[Term]:
+    """Half of the gaps contracts, half pays; in units of F."""
+    noise, slope, next_potential = charges.noise, charges.slope, charges.potential.subs(k, k + 1)
+    change = _SLOPE - Gradient(F_i, point)
+    misfit = Gradient(F_i, point) - Gradient(F, point)
+    moved = (x_i - xbar) + 5 * (tau + k) * eta * (_SLOPE - _MEAN_SLOPE) / 4
+    yield Term(_ONE, smoothness(F_i, xbar_next, x_i), averaged=True)
+    yield Term(_ONE / 2, strong_convexity(F_i, point, x_i), averaged=True)
+    yield Term((1 - charges.spent) / 2, convexity(F_i, point, x_i), averaged=True)
+    yield Term(eta * (1 - L * eta) / 2, square(_MEAN_SLOPE))
+    yield Term(next_potential * 4 / (5 * (tau + k)), square(moved), averaged=True)
+    yield Term(slope, square(change - Average(change) - misfit), averaged=True)
+    yield Term(2 * slope, square(Average(change)))
+    yield Term(4 * L * slope, cocoercivity(F_i, point, x_i), averaged=True)
+    yield Term(2 * slope, assumption(DISSIMILARITY_AT_Y))
+    yield Term(noise / 4, square(4 * n_i - 5 * noise_at_y), averaged=True)
+    yield Term(5 * noise, assumption(SMOOTH_NOISE), averaged=True)
+    yield Term(5 * noise / 4, assumption(NOISE_AT_Y))
+    yield Term(mu / 4, _APART, averaged=True)
+    # What is charged too much at a step.
+    yield Term(eta * (1 + L * eta) * (p_max - p_i) / 2, square(n_i), averaged=True)
+    yield Term(next_potential * eta**2 * p_i, square(n_i), averaged=True)
+    yield Term(sp.factor(noise - batch_share - next_potential * eta**2), square(n_i), averaged=True)
+    too_much = sp.factor(slope - next_potential * eta**2 * (5 * (tau + k) + 4) / 4)
+    yield Term(too_much, square(_SLOPE - _MEAN_SLOPE), averaged=True)
+
+
+def _last_step() -> list[Term]:
+    """With the squared distance of the average counted 1 + eta mu times."""
+    next_potential = last.CHARGES.potential.subs(k, k + 1)
+    in_units_of_f = [
+        *_common(last.CHARGES, x_star),
+        Term(_ONE, strong_convexity(F, xbar_next, x_star)),
+        Term((1 - 8 * eta * mu) * mu / 12, square(xbar - x_star)),
+        Term(next_potential * (3 - 40 * tau * eta * mu) / (15 * (tau + k)), _APART, averaged=True),
+        Term(next_potential * 4 * eta * mu * (tau - 1 - k) / (3 * (tau + k)), _APART, averaged=True),
+        Term(L * (3 - 40 * eta * mu) / 54, _APART, averaged=True),
+    ]
+    return [replace(term, coefficient=2 * eta * term.coefficient) for term in in_units_of_f]
+
+
+def _mean_step(point: Expr) -> list[Term]:
+    """With the error of the next average beside its distance."""
+    next_potential = means.CHARGES.potential.subs(k, k + 1)
+    in_units_of_f = [
+        *_common(means.CHARGES, point),
+        Term(next_potential * (1 - 5 * tau * eta * mu) / (5 * (tau + k)), _APART, averaged=True),
+        Term(next_potential * eta * mu * (tau - 1 - k) / (2 * (tau + k)), _APART, averaged=True),
+        Term(L * (1 - 5 * eta * mu) / 18, _APART, averaged=True),
+    ]
+    return [replace(term, coefficient=2 * eta * term.coefficient) for term in in_units_of_f]
+
+
+def _forgetting(claim: str, step: str, target: means.Target) -> Discounted:
+    return Discounted(
+        claim=claim,
+        step=step,
+        gain=2 * eta,
+        factor=means.factor,
+        potential=means.CHARGES.drift_potential,
+        offset=2 * eta * target.floor,
+    )
+
+
+CERTIFICATES = [
+    Certificate(claim="comparator:sampled.strongly-convex.one-step", links=[_last_step()]),
+    Contraction(
+        claim="comparator:sampled.last-model",
+        step="comparator:sampled.strongly-convex.one-step",
+        factor=factor,
+        weight=weight,
+        potential=last.CHARGES.drift_potential,
+        offset=2 * eta * last.floor,
+    ),
+    Certificate(claim="comparator:forgetting.one-step", links=[_mean_step(y)]),
+    _forgetting("comparator:forgetting.mean-error", "comparator:forgetting.one-step", means.ANY),
+    Certificate(claim="comparator:forgetting.at-optimum.one-step", links=[_mean_step(x_star)]),
+    _forgetting("comparator:forgetting.at-optimum", "comparator:forgetting.at-optimum.one-step", means.BEST),
+]

@@ -1,0 +1,50 @@
+"""What a local step of strongly convex clients is charged for noise, for clients that are apart, and for the draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Rational
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.sources.comparator.statements.notation import *
+
+batch_share = p_max * eta * (1 + L * eta) / 2
+"""Of the squared noise, what is left in the mean of the clients."""
+
+
+@dataclass(frozen=True)
+class Charges:
+    """Half of the gaps pays for them."""
+
+    draw: Expr
+    """What the draw of participants costs, per squared gradient and eta^2."""
+
+    @property
+    def potential(self) -> Expr:
+        """In units of F, what a client's squared distance from the mean costs a round in which k steps are done."""
+        return (Rational(5, 18) * L * (tau - k) * (3 * tau + k - 1) + self.draw) / (tau + k)
+
+    @property
+    def drift_potential(self) -> Expr:
+        """The same in units of squared distances."""
+        return 2 * eta * self.potential
+
+    @property
+    def noise(self) -> Expr:
+        """Of the squared noise of a step, what is charged at most."""
+        return batch_share + eta**2 * (Rational(5, 6) * L * (tau - 1) + self.draw / (tau + 1))
+
+    @property
+    def slope(self) -> Expr:
+        """Of the squared gradients of a step, what is charged at most."""
+        return Rational(5, 4) * eta**2 * (Rational(5, 6) * L * tau * (tau - 1) + self.draw)
+
+    @property
+    def spent(self) -> Expr:
+        """Of the gaps, twice what noise and gradients take."""
+        return 20 * ell * self.noise + 8 * L * self.slope
+
+    def floor(self, sigma: Expr, zeta: Expr) -> Expr:
+        """What a step can lose, in the units of F, with noise and dissimilarity of a point."""
+        return Rational(5, 4) * self.noise * sigma**2 + 2 * self.slope * zeta**2

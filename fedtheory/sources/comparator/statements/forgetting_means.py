@@ -1,0 +1,118 @@
+"""Strongly convex clients: a mean over all local steps that forgets the first ones, with a linear rate up to a floor.
+
+In the distance of the last model noise counts as much as in the flattest
+direction it could, over mu.  In this mean error it counts with no curvature at
+all, whatever the direction; the step is that of any point y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import S
+
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.sources.comparator.statements.charges import Charges
+from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
+from fedtheory.sources.comparator.statements.notation import *
+
+CHARGES = Charges(rho * tau / eta)
+factor = 1 - eta * mu / 2
+
+STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
+PAID = CHARGES.spent <= 1
+"""That half of the gaps pays for noise and gradients."""
+SLOW = 5 * tau * eta * mu <= 1
+"""That clients which are apart come together more slowly than a round drives them apart."""
+SMALL = eta <= 1 / (5 * mu)
+CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A point to compare with: its noise and dissimilarity, how far it is from the start, its error."""
+
+    point: Expr
+    noise: Expr
+    dissimilarity: Expr
+    distance: Expr
+    error: Expr
+
+    @property
+    def floor(self) -> Expr:
+        """What a step can lose, in the units of F."""
+        return CHARGES.floor(self.noise, self.dissimilarity)
+
+    @property
+    def start(self) -> Expr:
+        """What is left of the distance from the start: |x^0 - y|^2 over 2 eta times the sum of the weights."""
+        return self.distance**2 * mu * factor**K / (4 * (1 - factor**K))
+
+    @property
+    def step(self) -> tuple[Expr, Expr]:
+        """The sides of the statement about one local step."""
+        gap = Value(F, xbar_next) - Value(F, self.point)
+        before, after = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
+        smaller = Expectation(2 * eta * gap + norm_sq(xbar_next - self.point))
+        smaller += Expectation(CHARGES.drift_potential.subs(k, k + 1) * after)
+        larger = Expectation(factor * norm_sq(xbar - self.point))
+        larger += Expectation(factor * CHARGES.drift_potential * before)
+        return smaller, larger + 2 * eta * self.floor
+
+
+ANY = Target(y, sigma_y, zeta_y, D_y, comparator_gap)
+BEST = Target(x_star, sigma_star, zeta_star, D, S.Zero)
+
+CLAIMS = (
+    claim.proved.step(
+        "forgetting.one-step", "One local step of strongly convex clients, against any point", "forgetting means, 1"
+    )(
+        lhs=ANY.step[0],
+        rhs=ANY.step[1],
+        place="step",
+        assumptions=STRONG,
+        conditions=CONDITIONS,
+        note="Half of the convexity gaps contract, the other half pays for noise and for clients that are apart.",
+    ),
+    claim.proved.bound(
+        "forgetting.mean-error",
+        "A mean error of strongly convex clients that forgets, against any point",
+        "forgetting means, 2",
+    )(
+        lhs=discounted_error,
+        rhs=ANY.error + ANY.start + ANY.floor,
+        assumptions=STRONG,
+        conditions=CONDITIONS,
+        note=(
+            "For few rounds, where the best point is nearer than the optimum.  Participants may be drawn, and clients "
+            "may have unequal importances and curvatures; where everybody takes part, rho is zero."
+        ),
+    ),
+    claim_at_optimum.proved.step(
+        "forgetting.at-optimum.one-step",
+        "One local step of strongly convex clients, against the optimum",
+        "forgetting means, 3",
+    )(
+        lhs=BEST.step[0],
+        rhs=BEST.step[1],
+        place="step",
+        assumptions=STRONG,
+        conditions=CONDITIONS,
+    ),
+    claim_at_optimum.proved.bound(
+        "forgetting.at-optimum",
+        "A mean error of strongly convex clients that forgets, with a linear rate",
+        "forgetting means, 4",
+    )(
+        lhs=discounted_error,
+        rhs=BEST.start + BEST.floor,
+        assumptions=STRONG,
+        conditions=CONDITIONS,
+        note=(
+            "For ever more rounds the first term vanishes.  Where everybody takes part, for one small local step the "
+            "floor is 5/2 of the error at which quadratics settle with noise that is the same everywhere, whatever "
+            "their curvatures are."
+        ),
+    ),
+)

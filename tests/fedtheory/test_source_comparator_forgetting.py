@@ -1,0 +1,162 @@
+"""A mean error that forgets the first steps: what it is, that its bounds hold, and that no smaller ones are proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from fedtheory import FLOAT, RATIONAL, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.registry import find
+from fedtheory.proofs import certificate_of, examine
+from fedtheory.sources.comparator.statements import forgetting_means as forgetting
+from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
+from fedtheory.sources.comparator.statements.notation import average_error, eta, mu, rho, sigma_star, xbar, y
+from verify.check import check
+
+STEP, MEAN = find("comparator:forgetting.one-step"), find("comparator:forgetting.mean-error")
+BEST_STEP, BEST = find("comparator:forgetting.at-optimum.one-step"), find("comparator:forgetting.at-optimum")
+
+
+def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
+    """Two clients on a line, pulled apart a little."""
+    problem: dict[str, Any] = {
+        "kind": "quadratic",
+        "hessians": [[["1"]], [["6/5"]]],
+        "linear": [["1/10"], ["-1/10"]],
+        "start": ["2"],
+        "noise": "1/2",
+    }
+    algorithm = {"local_step_size": "1/100", "local_steps": 2, "rounds": 2}
+    problem |= {key: changes.pop(key) for key in (*problem, "weights") if key in changes}
+    return parse_run({"problem": problem, "algorithm": algorithm | changes}, arithmetic)
+
+
+def test_later_steps_count_more() -> None:
+    """The sum by hand, of errors that the other quantities have round by round."""
+    run = a_run(local_steps=1, rounds=3)
+    factor = 1 - fmpq(1, 100) * 1 / 2
+    errors = [q.average_suboptimality.on(run.with_rounds(count)) * count for count in (1, 2, 3)]
+    at_step = [errors[0], errors[1] - errors[0], errors[2] - errors[1]]
+    weights = [1 / factor ** (1 + number) for number in range(3)]
+    expected = sum(weight * error for weight, error in zip(weights, at_step, strict=True)) / sum(weights)
+    assert q.discounted_suboptimality.on(run) == expected
+
+
+@pytest.mark.parametrize(
+    "changes", [{"local_step_size": "2"}, {"local_step_size": ["1/100", "1/50"]}], ids=["long steps", "several sizes"]
+)
+def test_a_mean_without_weights_is_refused(changes: dict[str, Any]) -> None:
+    """Where the factor is not positive, or not one number."""
+    with pytest.raises(Exception, match="weights of the mean"):
+        q.discounted_suboptimality.on(a_run(**changes))
+
+
+RUNS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "one step in all": {"local_steps": 1, "rounds": 1},
+    "one client": {"hessians": [[["2"]]], "linear": [["1"]]},
+    "unequal shares": {"weights": ["1/4", "3/4"]},
+    "one of two is drawn": {"participation": {"kind": "uniform", "clients": 1}, "local_step_size": "1/200"},
+    "two draws": {"participation": {"kind": "multinomial", "clients": 2}, "weights": ["1/4", "3/4"]},
+    "from the optimum": {"linear": [["11/5"], ["11/5"]], "start": ["2"]},
+}
+
+
+@pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
+def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
+    """All of it is within the conditions, and holds."""
+    run = a_run(**changes)
+    for claim in (STEP, MEAN, BEST_STEP, BEST):
+        assert check(claim, run).holds, claim.id
+
+
+def is_proved(claim: Claim) -> bool:
+    """Whether the certificate on record proves a claim, with its steps as they stand."""
+    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+
+
+STEP_CHANGES: dict[str, dict[str, Any]] = {
+    "a faster rate": {"rhs": STEP.rhs - eta * mu / 20 * Expectation(norm_sq(xbar - y))},
+    "half the floor": {"rhs": STEP.rhs - eta * forgetting.ANY.floor},
+    "as if nobody were drawn": {"rhs": STEP.rhs.subs(rho, 0)},
+    "half of the gaps is not enough": {"conditions": [SHORT_STEP, forgetting.SLOW, forgetting.SMALL]},
+    "long rounds": {"conditions": [SHORT_STEP, forgetting.PAID, forgetting.SMALL]},
+}
+
+
+@pytest.mark.parametrize("change", STEP_CHANGES.values(), ids=STEP_CHANGES)
+def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
+    """A faster rate, a lower floor, a condition left out."""
+    assert is_proved(STEP)
+    assert not is_proved(replace(STEP, **change))
+
+
+SMALLER: dict[str, tuple[Claim, dict[str, Any]]] = {
+    "half the start": (MEAN, {"rhs": MEAN.rhs - forgetting.ANY.start / 2}),
+    "half the floor": (MEAN, {"rhs": MEAN.rhs - forgetting.ANY.floor / 2}),
+    "no comparator": (MEAN, {"rhs": MEAN.rhs - q.comparator_suboptimality.symbol}),
+    "half the start, at the optimum": (BEST, {"rhs": BEST.rhs - forgetting.BEST.start / 2}),
+    "half the floor, at the optimum": (BEST, {"rhs": BEST.rhs - forgetting.BEST.floor / 2}),
+    "the plain mean": (BEST, {"lhs": average_error, "where": {**BEST.where, average_error: q.average_suboptimality}}),
+    "not strongly convex": (
+        BEST,
+        {"assumptions": [one for one in BEST.assumptions if one is not a.strongly_convex_clients]},
+    ),
+    "long steps": (BEST, {"conditions": [SHORT_STEP, forgetting.PAID, forgetting.SLOW]}),
+}
+
+
+@pytest.mark.parametrize(("claim", "change"), SMALLER.values(), ids=SMALLER)
+def test_no_smaller_bound_is_proved(claim: Claim, change: dict[str, Any]) -> None:
+    """Each term halved, another mean, a condition or an assumption left out."""
+    assert is_proved(claim)
+    assert not is_proved(replace(claim, **change))
+
+
+OTHER: dict[str, dict[str, Any]] = {
+    "another factor": {"factor": forgetting.factor**2},
+    "a factor that is none": {"factor": sp.Integer(1)},
+    "more gain": {"gain": 3 * eta},
+    "no gain": {"gain": sp.Integer(0)},
+    "a smaller offset": {"offset": eta * forgetting.BEST.floor},
+    "another potential": {"potential": 2 * forgetting.CHARGES.drift_potential},
+    "nothing for the draw": {"potential": forgetting.CHARGES.drift_potential.subs(rho, 0)},
+    "another step": {"step": STEP.id},
+}
+
+
+@pytest.mark.parametrize("change", OTHER.values(), ids=OTHER)
+def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
+    """Other numbers than those of the step are refused."""
+    certificate: Any = certificate_of(BEST.id)
+    assert examine(BEST, replace(certificate, **change)).verdict == "broken"
+
+
+def test_half_the_start_fails_on_a_run() -> None:
+    """Over short times the first two terms are F(x^0) - eta tau T |grad F(x^0)|^2 / 2, and so is the error."""
+    run = a_run(hessians=[[["1"]]], linear=[["0"]], noise="0", local_step_size="1/1000", local_steps=1, rounds=20)
+    assert check(MEAN, run).holds
+    assert check(replace(MEAN, rhs=MEAN.rhs - forgetting.ANY.start / 2), run).holds is False
+
+
+@pytest.mark.parametrize("ridge", [0.1, 20])
+def test_the_floor_is_near_the_error_of_ridge_regression(ridge: float) -> None:
+    """Diabetes data, small local steps: within a factor of four of where runs settle, small curvatures or not."""
+    problem = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8, "ridge": ridge}
+    algorithm = {"local_step_size": 1e-4, "local_steps": 1, "rounds": 100}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
+    assert check(BEST, run).holds
+    floor = float(np.ravel(compile_expression(forgetting.BEST.floor, BEST.notation)(whole_run(run)))[0])
+    assert 1 < floor / q.limiting_suboptimality.on(run) < 4
+    assert BEST.notation[sigma_star] is q.noise_at_optimum
