@@ -23,7 +23,7 @@ from fedtheory.language.definitions import local_step
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run
-from fedtheory.sources.landmarks.exhibits import ROUNDS, curve, page, typeset
+from fedtheory.sources.landmarks.exhibits import ROUNDS, curve, errors_at, page, typeset
 from verify.check import Check, check
 from verify.instances import families_for
 from verify.instances.family import FAMILIES
@@ -245,3 +245,13 @@ def test_a_page_shows_an_algorithm_beside_fedavg() -> None:
 def test_assumptions_about_algorithms_can_be_compared() -> None:
     """They stand in sets, as all assumptions do."""
     assert len({a.heavy_ball, a.server_momentum, a.of_algorithm("fedavgm")}) == 3
+
+
+def test_a_curve_is_at_the_best_step_size() -> None:
+    """It is no largest one of those that were tried: larger ones are unstable, and smaller ones slower."""
+    pytest.importorskip("sklearn")
+    best = curve("fedavg")
+    others = [errors_at("fedavg", share) for share in best.shown.shares]
+    assert min(best.shown.shares) < best.share < max(best.shown.shares)
+    assert best.errors[-1] == min(errors[-1] for errors in others)
+    assert others[-1][-1] > others[-1][0]

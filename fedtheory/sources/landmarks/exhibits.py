@@ -30,8 +30,10 @@ DATA = {
     "ridge": "1/100",
 }
 _RING = [[["0", "1/3"][abs(i - j) in (0, 1, CLIENTS - 1)] for j in range(CLIENTS)] for i in range(CLIENTS)]
-_SHARES = (0.5, 1.0, 1.5)
-"""Step sizes that are tried, in units of 1/L."""
+_SHARES = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
+"""Step sizes that are tried, in units of 1/L, up to those that are unstable."""
+_FEW_SHARES = (1.0, 2.0)
+"""The same where a run takes long: the largest of the theory, and the edge of stability."""
 _SKIPPED = 0.2
 """The probability with which Scaffnew communicates."""
 
@@ -56,7 +58,7 @@ def _shown() -> dict[str, Shown]:
         "fednova": Shown("FedNova", local | {"local_steps": [3, 4, 5, 6, 7]}, 1),
         "fedavgm": Shown("FedAvgM", local | {"momentum": "1/2"}, 1),
         "scaffold": Shown("SCAFFOLD", local, 2),
-        "scaffnew": Shown("Scaffnew", single | {"probability": "1/5"}, _SKIPPED, (1.0,)),
+        "scaffnew": Shown("Scaffnew", single | {"probability": "1/5"}, _SKIPPED, _FEW_SHARES),
         "dsgd": Shown("DSGD on a ring", single | {"mixing": _RING}, 2),
         "compressed": Shown("rand-k, a quarter of the coordinates", local | {"coordinates": 16}, 0.25),
     }
@@ -87,12 +89,17 @@ def _problem() -> Problem:
 
 @cache
 def curve(name: str) -> Curve:
-    """The step size with the smallest error at the end, of a few; for Scaffnew the largest that its theory allows."""
+    """The step size with the smallest error at the end, of those that are tried."""
     shown = _shown()[name]
-    smoothness = Run(_problem(), run_with(_problem(), _keys(name, 1.0)).algorithm).smoothness
-    tried = [(share, run_with(_problem(), _keys(name, share / smoothness))) for share in shown.shares]
-    found = [Curve(shown, share, run.attempted_trajectory.server_suboptimality) for share, run in tried]
+    found = [Curve(shown, share, errors_at(name, share)) for share in shown.shares]
     return min(found, key=lambda one: float(one.errors[-1]) if len(one.errors) > ROUNDS else np.inf)
+
+
+def errors_at(name: str, share: float) -> Array:
+    """E F(x^n) - F* at a step size in units of 1/L, as far as the run goes."""
+    smoothness = Run(_problem(), run_with(_problem(), _keys(name, 1.0)).algorithm).smoothness
+    found: Array = run_with(_problem(), _keys(name, share / smoothness)).attempted_trajectory.server_suboptimality
+    return found
 
 
 def _keys(name: str, size: float) -> dict[str, Any]:
@@ -112,7 +119,7 @@ def _charts(curves: list[Curve]) -> list[Chart]:
             x=axis,
             y=error,
             parts=[Line(at(one), one.errors, one.shown.label, n, n) for n, one in enumerate(curves)],
-            caption=f"Exact error of {names} over {what}, each at the best of a few step sizes.",
+            caption=f"Exact error of {names} over {what}, each at the best of its step sizes.",
         )
         for what, (axis, at) in over.items()
     ]
@@ -195,6 +202,12 @@ _SETTING = (
 )
 
 
+_TRIED = (
+    f"of {len(_SHARES)} from {_SHARES[0]} to {_SHARES[-1]}, in units of 1/L, the largest of which are unstable; for "
+    f"Scaffnew of {' and '.join(map(str, _FEW_SHARES))}."
+)
+
+
 def page(name: str) -> Page:
     """The page of one algorithm beside FedAvg; `MissingExtra` without scikit-learn."""
     algorithm, own = definition(name), curve(name)
@@ -223,7 +236,7 @@ def all_of_them() -> Page:
         occasion="All algorithms on one problem",
         contents="their exact errors over rounds and over models sent",
         locator="fedtheory/federation/algorithms",
-        introduction=f"Every algorithm at its own best step size of a few. {_SETTING}",
+        introduction=f"Every algorithm at its own best step size: {_TRIED} {_SETTING}",
         charts=_charts(curves),
         table=_table(curves),
     )
