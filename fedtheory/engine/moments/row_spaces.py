@@ -124,6 +124,11 @@ class RowSpace:
         return pull
 
     @cached_property
+    def _pulls(self) -> Array:
+        """Both, (C, r, 2)."""
+        return np.stack([self._moved, self._sampled_pull], axis=2)
+
+    @cached_property
     def _weights(self) -> Array:
         """eta_i^2 times `shares`, (C, 1): weights of the samples' squares in a step."""
         return self.sizes * self.sizes * self.shares[:, None]
@@ -174,11 +179,12 @@ class RowSpace:
         squares += self.outputs * (now.one * self.outputs - 2 * residuals)
         kept, sampled = self._kept * now.mean, self._sampled * now.mean
         # (a y + c)(a y + c)' less a part of (l y - e)(l y - e)', the squares of y itself apart.
-        columns = (kept + now.one / 2 * self._moved, -self._noise * (now.one / 2 * self._sampled_pull - sampled))
-        others = (self._moved, self._sampled_pull)
-        left, right = np.stack([*columns, *others], axis=2), np.stack([*others, *columns], axis=1)
+        columns = np.empty((*kept.shape, 4))
+        columns[..., 0] = kept + now.one / 2 * self._moved
+        columns[..., 1] = self._noise * (sampled - now.one / 2 * self._sampled_pull)
+        columns[..., 2:] = self._pulls
         second = self._factors * now.second
-        second += left @ right
+        second += columns @ columns[..., [2, 3, 0, 1]].transpose(0, 2, 1)
         second += self.inputs.transpose(0, 2, 1) @ ((self._weights * squares)[..., None] * self.inputs)
         return Moments(now.one, kept + now.one * self._moved, second)
 
