@@ -21,9 +21,10 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, definitions, examine, prove
 from fedtheory.proofs.cases import Case, Cases, claims_of
-from fedtheory.proofs.definitions import NOISE, OBJECTIVE, OPTIMUM
+from fedtheory.proofs.definitions import NOISE, OBJECTIVE, OPTIMUM, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from fedtheory.runfile import parse_run
+from fedtheory.sources.landmarks.statements import STEADY
 from verify.check import check
 
 SCAFFNEW, DSGD, FEDAVGM = (
@@ -180,10 +181,56 @@ def test_nesterov_momentum_is_another_algorithm() -> None:
     assert is_broken(replace(claim, assumptions=either), certificates()[FEDAVGM])
 
 
-def test_compression_is_not_known_in_the_mean_square() -> None:
-    claim = replace(find(SCAFFNEW), assumptions=(a.compressed, *find(SCAFFNEW).assumptions[1:]))
-    found = examine(claim, certificates()[SCAFFNEW])
-    assert found.verdict == "broken"
+M, eta_, tau, T, mu, L, sigma, D = (_LETTERS[name] for name in ("M", "eta", "tau", "T", "mu", "L", "sigma", "D"))
+_PLAIN = (
+    a.convex_and_smooth,
+    *STEADY,
+    a.full_participation,
+    a.importance_weights,
+    a.uniform_shares,
+    a.server_step_of_one,
+)
+ONE_STEP = Claim(
+    id="mine:one-step",
+    lhs=q.final_distance_sq,
+    rhs=(1 - eta_ * mu) ** T * D**2 + eta_ * sigma**2 / (M * mu),
+    conditions=[eta_ <= 1 / L, tau <= 1],
+    assumptions=(a.update_rule, *_PLAIN),
+    where=find(SCAFFNEW).where,
+)
+"""Gradient descent with noise: true of federated averaging with one local step."""
+
+
+def _descent() -> Lyapunov:
+    x = state(fedavgm.x)
+    points, slope = [(x, OPTIMUM), (OPTIMUM, x)], kernel.Gradient(OBJECTIVE, x)
+    return Lyapunov(
+        claim="mine:one-step",
+        function=norm_sq(x - OPTIMUM),
+        factor=1 - eta_ * mu,
+        offset=eta_**2 * sigma**2 / M,
+        level=D**2,
+        round=[
+            *(Term(eta_, cocoercivity(OBJECTIVE, *two)) for two in points),
+            *(Term(eta_, strong_convexity(OBJECTIVE, *two)) for two in points),
+            Term(eta_ * (1 / L - eta_), square(slope)),
+            Term(eta_**2 / M, assumption("bounded variance"), averaged=True),
+        ],
+        start=[Term(sp.S.One, assumption(START_DISTANCE))],
+    )
+
+
+def test_what_compression_leaves_out_is_not_forgotten() -> None:
+    """With one local step federated averaging is gradient descent; compressed, in the mean only."""
+    assert examine(ONE_STEP, _descent()).verdict == "proved"
+    compressed = replace(ONE_STEP, assumptions=(a.compressed, *_PLAIN))
+    assert is_broken(compressed, _descent())
+    clients = {"hessians": [[["1", "0"], ["0", "1"]]] * 2, "linear": [["1", "1"], ["-1", "-1"]], "start": ["1", "1"]}
+    keys = {"name": "compressed", "coordinates": 1, "local_step_size": "1/2", "rounds": 12}
+    run = parse_run({"problem": {"kind": "quadratic"} | clients, "algorithm": keys}, RATIONAL)
+    found = check(compressed, run)
+    assert found.applicable
+    assert found.holds is False
 
 
 def test_nothing_is_known_of_what_is_heard_beside_the_noise() -> None:
