@@ -7,18 +7,14 @@ from html import unescape
 from pathlib import Path
 
 from fedtheory.cli import run as fedtheory
+from fedtheory.runfile import run_toml
 
-RUN = """
-[problem]
-kind = "quadratic"
-hessians = [[["2"]], [["1"]]]
-linear = [["1"], ["-1"]]
-start = ["3"]
-[algorithm]
-local_step_size = "1/20"
-local_steps = 3
-rounds = 20
-"""
+RUN = run_toml(
+    {
+        "problem": {"kind": "quadratic", "hessians": [[["2"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["3"]},
+        "algorithm": {"local_step_size": "1/20", "local_steps": 3, "rounds": 20},
+    }
+)
 CLAIMS = ("--claim", "renard2022:thm-2.1", "--claim", "liu2022:thm-1.sharp", "--claim", "liu2022:cor-2.K")
 
 

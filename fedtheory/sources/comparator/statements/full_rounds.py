@@ -12,32 +12,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
-from fedtheory.sources.comparator.statements.notation import (
-    SETTING,
-    SHARED_SETTING,
-    D_y,
-    F,
-    L,
-    M,
-    T,
-    average_error,
-    claim,
-    comparator_gap,
-    ell,
-    eta,
-    k,
-    mean_drift,
-    p_max,
-    progress,
-    sigma_y,
-    tau,
-    x_i,
-    x_i_next,
-    xbar,
-    xbar_next,
-    y,
-    zeta_y,
-)
+from fedtheory.sources.comparator.statements.notation import *
 
 potential = L * (tau - k) * (tau + k + 1) / (4 * (k + 1))
 """What a client's squared distance from the mean costs a round in which k steps are done."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from sympy import Rational
 
-from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.sources.comparator.statements.charges import Charges
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP
 from fedtheory.sources.comparator.statements.notation import *
-from fedtheory.sources.comparator.statements.strong_convexity import factor, weight
+from fedtheory.sources.comparator.statements.strong_convexity import contracted, factor
 
 CHARGES = Charges(Rational(11, 10) * rho * tau / eta)
 """Of the draw 11/10: no less than the weight 1 + eta mu."""
@@ -27,19 +26,13 @@ SLOW = 40 * tau * eta * mu <= 3
 SMALL = 10 * eta * mu <= 1
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 
-_BEFORE, _AFTER = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
-
 CLAIMS = (
     claim_at_optimum.proved.step(
         "sampled.strongly-convex.one-step",
         "One local step of strongly convex clients, for participants that are drawn",
         "sampled rounds, 4",
     )(
-        lhs=Expectation(weight * _AFTER)
-        + Expectation(CHARGES.drift_potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
-        rhs=Expectation(factor * weight * _BEFORE)
-        + Expectation(factor * CHARGES.drift_potential * Average(norm_sq(x_i - xbar)))
-        + 2 * eta * floor,
+        chain=contracted(CHARGES.drift_potential, floor),
         place="step",
         assumptions=STRONG,
         conditions=CONDITIONS,

@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from fedtheory.kernel.expressions import Average, Expectation, norm_sq
+from fedtheory.kernel.expressions import Average, Expectation, Expr, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP, potential
-from fedtheory.sources.comparator.statements.notation import (
-    SETTING,
-    D,
-    K,
-    L,
-    M,
-    claim_at_optimum,
-    ell,
-    eta,
-    final_error,
-    k,
-    mu,
-    sigma_star,
-    tau,
-    x_i,
-    x_i_next,
-    x_star,
-    xbar,
-    xbar_next,
-    zeta_star,
-)
+from fedtheory.sources.comparator.statements.notation import *
 
 weight, factor = 1 + eta * mu, 1 - 4 * eta * mu / 3
 drift_potential = 4 * eta * potential
@@ -50,17 +30,22 @@ SLOW = 4 * tau * (tau + 1) * eta * mu <= 3
 SMALL = 8 * eta * mu <= 1
 CONDITIONS = [SHORT_STEP, PAID, SLOW, SMALL]
 
-_BEFORE, _AFTER = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
+
+def contracted(drift_potential: Expr, floor: Expr) -> tuple[Expr, str, Expr]:
+    """One step: the distances from the optimum and, by the potential, from the mean shrink by the factor, but for
+    the floor."""
+    before, after = norm_sq(xbar - x_star), norm_sq(xbar_next - x_star)
+    apart, then_apart = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
+    reached = Expectation(weight * after) + Expectation(drift_potential.subs(k, k + 1) * then_apart)
+    had = Expectation(factor * weight * before) + Expectation(factor * drift_potential * apart)
+    return reached, "<=", had + 2 * eta * floor
+
 
 CLAIMS = (
     claim_at_optimum.proved.step(
         "strongly-convex.one-step", "One local step of strongly convex clients", "strong convexity, 1"
     )(
-        lhs=Expectation(weight * _AFTER)
-        + Expectation(drift_potential.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
-        rhs=Expectation(factor * weight * _BEFORE)
-        + Expectation(factor * drift_potential * Average(norm_sq(x_i - xbar)))
-        + 2 * eta * floor,
+        chain=contracted(drift_potential, floor),
         place="step",
         assumptions=STRONG,
         conditions=CONDITIONS,

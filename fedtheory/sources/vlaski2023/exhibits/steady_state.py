@@ -11,22 +11,10 @@ from fedtheory.engine.moments.stationary import stationary_distance_sq
 from fedtheory.engine.run import Run
 from fedtheory.engine.small_steps import distance_sq_expansion
 from fedtheory.kernel.expressions import Expr
+from fedtheory.language import exhibits as ex
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
-from fedtheory.language.exhibits import (
-    BLACK,
-    BLUE,
-    DASH_DOTTED,
-    DASHED,
-    DOTTED,
-    GREEN,
-    ORANGE,
-    Axis,
-    Chart,
-    Display,
-    Line,
-)
 from fedtheory.language.numbers import decimal, exact
 from fedtheory.sources.vlaski2023.exhibits.agents import LOCAL_STEPS, sampled
 
@@ -50,7 +38,7 @@ def _compared_with(claim: Claim) -> Expr | None:
     return None
 
 
-def steady_state(claim: Claim) -> Display:
+def steady_state(claim: Claim) -> ex.Display:
     """Exact steady state, its expansion to one and three terms, and the term of the claim; log-log."""
     run = sampled(tuple(fmpq(1, 4 * count) for count in LOCAL_STEPS))
     unit = q.effective_step_size.measure(run)
@@ -63,15 +51,15 @@ def steady_state(claim: Claim) -> Display:
         np.array([plain_float(c) for c in coefficients])[:, None] * sizes[None] ** np.arange(1, _TERMS + 1)[:, None]
     )
     series = "+".join(rf"{_coefficient(c)}\,\mu^{n}" for n, c in enumerate(coefficients, 1))
-    chart = Chart(
+    chart = ex.Chart(
         name="steady-state",
-        x=Axis(r"step size $\mu$", "log"),
-        y=Axis(r"$\lim_i\ \mathbb{E}\,|w^o-w_i|^2$", "log"),
+        x=ex.Axis(r"step size $\mu$", "log"),
+        y=ex.Axis(r"$\lim_i\ \mathbb{E}\,|w^o-w_i|^2$", "log"),
         parts=[
-            Line(sizes, claimed, "term of the claim", BLACK, DASHED),
-            Line(sizes, powers[0], "exact leading term", ORANGE, DASH_DOTTED),
-            Line(sizes, powers.sum(axis=0), "expansion, three terms", GREEN, DOTTED),
-            Line(sizes, settled, "exact steady state", BLUE, dash=None, marker="o", size=4),
+            ex.Line(sizes, claimed, "term of the claim", ex.BLACK, ex.DASHED),
+            ex.Line(sizes, powers[0], "exact leading term", ex.ORANGE, ex.DASH_DOTTED),
+            ex.Line(sizes, powers.sum(axis=0), "expansion, three terms", ex.GREEN, ex.DOTTED),
+            ex.Line(sizes, settled, "exact steady state", ex.BLUE, dash=None, marker="o", size=4),
         ],
         caption=(
             "Exact steady-state mean-square deviation against the step size. Three agents in the plane, two of them "
@@ -80,7 +68,7 @@ def steady_state(claim: Claim) -> Display:
             f"claim is {claimed[-1] / settled[-1]:.3g} times the exact value."
         ),
     )
-    return Display([chart])
+    return ex.Display([chart])
 
 
 def _claimed(claim: Claim, ladder: list[Run]) -> list[float]:
