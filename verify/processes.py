@@ -31,7 +31,7 @@ def _results(order: str, work: Callable[..., Any], tasks: Iterable[tuple[Any, ..
     # would die where warnings are errors; whoever waits for a result would then wait forever.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     batch_size = "auto" if order == "generator" else 1
-    # Of a process that is killed the workers go when they have had nothing to do for a while.
+    # The workers of a process that is killed go by themselves, half a minute after that.
     is_local = get_active_backend()[0].__class__.__name__ == "LokyBackend"
     with parallel_config("loky", idle_worker_timeout=_IDLE) if is_local else nullcontext():
         parallel = Parallel(n_jobs=jobs, return_as=order, batch_size=batch_size)
