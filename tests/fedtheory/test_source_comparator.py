@@ -343,6 +343,15 @@ def test_points_of_the_page() -> None:
     assert found.point(0.05, 10).bound is None
 
 
+def test_other_batches_and_steps_of_the_page() -> None:
+    """At the step size where the theorem promises most it is less than the initial gap, and at most five errors."""
+    found = OnData("diabetes", 32, 1)
+    point = found.most_promised
+    assert point.bound is not None
+    assert point.error <= point.bound <= min(5 * point.error, found.planned.initial_gap)
+    assert point.bound <= min(one for one in (found.point(f * point.step_size).bound for f in (0.7, 0.5)) if one)
+
+
 AVERAGE = find("comparator:average-error")
 SMALLER = {
     "start": AVERAGE.rhs - full.start / 2,

@@ -59,11 +59,13 @@ class OnData:
     """What is computed on one data set."""
 
     name: str
+    batch: int = BATCH
+    local_steps: int = LOCAL_STEPS
 
     def run(self, step_size: float, rounds: int = ROUNDS) -> Run:
         """FedAvg with mini-batches."""
-        problem = {"kind": "least-squares", "batch": BATCH, **DATA[self.name]}
-        algorithm = {"local_step_size": step_size, "local_steps": LOCAL_STEPS, "rounds": rounds}
+        problem = {"kind": "least-squares", "batch": self.batch, **DATA[self.name]}
+        algorithm = {"local_step_size": step_size, "local_steps": self.local_steps, "rounds": rounds}
         return parse_run({"problem": problem, "algorithm": algorithm}, FLOAT)
 
     @cached_property
@@ -75,19 +77,27 @@ class OnData:
         """One run with its promises."""
         run = self.planned.with_step_factor(step_size / 0.001).with_rounds(rounds)
         y = run.comparator
-        first = y.suboptimality + y.distance_sq / (2 * step_size * LOCAL_STEPS * rounds)
+        first = y.suboptimality + y.distance_sq / (2 * step_size * self.local_steps * rounds)
         error = plain_float(q.average_suboptimality.on(run))
         return Point(step_size, rounds, error, promised(THEOREM, run), promised(WITH_DRIFT, run), plain_float(first))
 
     @cached_property
     def over_step_sizes(self) -> Sequence[Point]:
         """From short steps to ones for which no theorem speaks."""
-        scale = plain_float(self.planned.smoothness) * LOCAL_STEPS
+        scale = plain_float(self.planned.smoothness) * self.local_steps
         points = []
         for length in _LENGTHS:
             with suppress(Diverging):
                 points.append(self.point(float(length) / scale))
         return [point for point in points if point.error <= _BLOWN_UP * plain_float(self.planned.initial_gap)]
+
+    @cached_property
+    def most_promised(self) -> Point:
+        """The point at which the theorem promises most; exact errors are computed there only."""
+        scale = plain_float(self.planned.smoothness) * self.local_steps
+        sizes = [float(length) / scale for length in _LENGTHS]
+        found = {size: promised(THEOREM, self.planned.with_step_factor(size / 0.001)) for size in sizes}
+        return self.point(min(sizes, key=lambda size: np.inf if (bound := found[size]) is None else bound))
 
     @cached_property
     def best(self) -> Point:

@@ -12,7 +12,10 @@ _INTRODUCTION = (
     r"A printed bound has $|x^{(0)}-x^*|^2/(2\eta\tau T)$ in it, and on real data the optimum $x^*$ is far away: most "
     r"of the way there lowers $F$ by next to nothing. A bound that holds for every point $y$ may take one that is "
     r"nearer: here the minimiser of $F(y)+|x^{(0)}-y|^2/(2\eta\tau T)$. Noise and dissimilarity are those at $y$. "
-    rf"Least squares, batches of {BATCH}, $\tau={LOCAL_STEPS}$ local steps, $T={ROUNDS}$ rounds from zero."
+    rf"Least squares, batches of {BATCH}, $\tau={LOCAL_STEPS}$ local steps, $T={ROUNDS}$ rounds from zero. "
+    r"All numbers of the theorem are known before the run; with the drift of the run one is the run's own. Clients may "
+    r"have unequal curvatures in every bound of this source, $L$ is the largest; unequal importances and participants "
+    r"that are drawn have bounds of their own, and so have strongly convex clients."
 )
 _PROGRAM = """from fedtheory.sources.comparator.exhibits.data_sets import DATA, OnData
 
@@ -74,6 +77,18 @@ def _slug(found: OnData) -> str:
     return found.name.replace(" ", "-")
 
 
+_OTHERS = ((1, 1), (1, 20), (32, 1), (32, 20))
+"""Other batches and local steps."""
+
+
+def _elsewhere(batch: int, local_steps: int) -> tuple[str, Callable[[OnData], str]]:
+    def ratio(found: OnData) -> str:
+        point = OnData(found.name, batch, local_steps).most_promised
+        return _shown(point.bound, point.error)
+
+    return rf"theorem over exact error for batches of {batch}, $\tau={local_steps}$", ratio
+
+
 def _shown(value: float | None, over: float = 1) -> str:
     return "-" if value is None else decimal(value / over, 3)
 
@@ -99,4 +114,5 @@ _ROWS: Sequence[tuple[str, Callable[[OnData], str]]] = (
         "what it promises there, over exact error",
         lambda found: _shown(found.best_with_drift.with_drift, found.best_with_drift.error),
     ),
+    *(_elsewhere(batch, local_steps) for batch, local_steps in _OTHERS),
 )
