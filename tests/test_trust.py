@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 
 from modules import ROOT
 from trusted import PAGE, ROW, counted
 
+from fedtheory.language.registry import claims_of
 from fedtheory.proofs.closed import FACTS
 from fedtheory.proofs.intervals import Derived
 
@@ -36,3 +38,11 @@ def test_every_lemma_about_runs_is_on_the_list() -> None:
         todo += todo.pop().__subclasses__()
     own = [kind.__name__ for kind in kinds if kind.__module__.startswith("fedtheory.")]
     assert [name for name in own if f"`{name}`" not in listed] == []
+
+
+def test_what_is_only_supported_has_a_reason() -> None:
+    """Every claim of a paper that is supported and not proved is named, or by the beginning of its id."""
+    section = PAGE.read_text(encoding="utf-8").partition("### Supported, and not proved")[2].partition("###")[0]
+    named = re.findall(r"`(\w+:[^`]+)`", section)
+    open_ones = [claim.id for claim in claims_of() if claim.verdict == "supported"]
+    assert [one for one in open_ones if not any(fnmatch(one, pattern) for pattern in named)] == []
