@@ -17,7 +17,7 @@ from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local,
 from fedtheory.kernel import Numbers, Term, Theory, assumption, cocoercivity, scalar, square, strong_convexity
 from fedtheory.kernel import expressions as kernel
 from fedtheory.kernel.expressions import Average, Inner, norm_sq
-from fedtheory.language.claim import Claim
+from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import certificates, definitions, examine, prove
 from fedtheory.proofs.cases import Case, Cases, claims_of
@@ -173,6 +173,22 @@ def test_false_definitions_are_not_proved_about(what: str, monkeypatch: pytest.M
     name, algorithm = FALSE[what]
     monkeypatch.setattr(definitions, "definition", lambda _name: algorithm)
     assert is_broken(find(name), certificates()[name])
+
+
+def test_two_vectors_that_are_heard_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What neighbours say before and after a step differs: it does not cancel."""
+    algorithm = _end(_G.algorithm, x=(_G.x + Mixed(_G.y) - Mixed(_G.x)) / 2)
+    x_i, zero = state(_G.x), sp.S.Zero
+    spread = Average(norm_sq(x_i - Average(x_i)))
+    halved = Lyapunov(claim=DSGD, function=spread, factor=sp.Rational(1, 4), offset=zero, level=zero, round=[])
+    monkeypatch.setattr(definitions, "definition", lambda _name: algorithm)
+    assert is_broken(replace(find(DSGD), rhs=zero), halved)
+
+
+def test_one_relation_is_shown() -> None:
+    """The bound, and not another one beside it."""
+    nothing = Relation(q.final_consensus_distance_sq.symbol, "<=", sp.S.Zero)
+    assert is_broken(replace(find(DSGD), also=(nothing,)), certificates()[DSGD])
 
 
 def test_nesterov_momentum_is_another_algorithm() -> None:
