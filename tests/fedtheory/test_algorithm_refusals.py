@@ -22,6 +22,7 @@ from fedtheory.federation.definition import (
     Parameter,
     Weighted,
     eta,
+    optimum,
     start,
 )
 from fedtheory.language.targets import resolve
@@ -61,6 +62,17 @@ BAD = {
     "no steps": ({"local": ()}, "mine: expected `local` to be Local(vector, start, step), got ()"),
     "a list": ({"server": [x]}, "mine: expected `server` to be a dictionary, got [x]"),
     "no expression": ({"server_update": {x: None}}, "mine: x: expected a letter and an expression, got None"),
+    "a rest elsewhere": ({"at_optimum": {x: y}}, "mine: x: y_i is not known in `at_optimum`"),
+    "a gradient at the server's rest": (
+        {"at_optimum": {x: Gradient(optimum)}},
+        "Gradient(x^*) is not known in `at_optimum`",
+    ),
+    "a client's number at the server's rest": ({"at_optimum": {x: eta * optimum}}, "in `at_optimum`"),
+    "a rest of some vectors": (
+        {"client": {c: 0}, "at_optimum": {x: optimum}},
+        "mine: c_i: expected all vectors of the server and of the clients in `at_optimum`",
+    ),
+    "the optimum in a step": ({"server_update": {x: optimum}}, "is not known here"),
     "a letter twice": ({"client": {x: start}}, "mine: x: stands for two things"),
     "the server's vector at the clients": ({"local": Local(x, x, x - eta * Gradient(x))}, "x: stands for two things"),
     "a letter of the run": (
