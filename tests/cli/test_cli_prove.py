@@ -35,7 +35,7 @@ def test_a_printed_proof_without_certificate_is_broken_at_its_first_failing_step
 
 def test_a_claim_without_any_proof(command: Command) -> None:
     """Nothing is proved, nothing is broken."""
-    outcome = command("prove", "fraboni2022:eq-10", "--json")
+    outcome = command("prove", "fraboni2022:example-1.fixed", "--json")
     code, found = outcome.code, outcome.document
     assert (code, found["verdict"], found["steps"], found["first_failing"]) == (0, "no certificate", [], None)
 
