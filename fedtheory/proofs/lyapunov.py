@@ -20,6 +20,7 @@ import sympy as sp
 from fedtheory.federation.definition import Average as MeanOfClients
 from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative
 from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
+from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.definitions import START, Round, known_of_parameters, noisy_rounds_of
@@ -66,6 +67,7 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
     conditions = (*claim.conditions, *_known_curvatures(claim), *known_of_parameters(claim))
     outcomes = list(noisy_rounds_of(claim))
     _require_of_states(certificate.function, outcomes[0])
+    _require_everybody(claim, outcomes[0])
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
     yield from named("the end of a round: ", _round(certificate, outcomes, conditions))
     one, value = outcomes[0], certificate.function
@@ -80,6 +82,15 @@ def _known_curvatures(claim: Claim) -> tuple[Expr, ...]:
     letter = letters_of(claim)
     both = letter.has(q.strong_convexity) and letter.has(q.smoothness)
     return (letter(q.strong_convexity) <= letter(q.smoothness),) if both else ()
+
+
+def _require_everybody(claim: Claim, one: Round) -> None:
+    """Raise `Rejected` where clients may be missing: what they keep stays as it is then."""
+    known = one.algorithm
+    if known.client_update and not known.needs_everybody and a.full_participation not in claim.assumptions:
+        raise Rejected(
+            f"what clients keep changes in every round only with the assumption of {a.full_participation.name}"
+        )
 
 
 def _require_of_states(value: Expr, one: Round) -> None:

@@ -191,6 +191,17 @@ def test_one_relation_is_shown() -> None:
     assert is_broken(replace(find(DSGD), also=(nothing,)), certificates()[DSGD])
 
 
+def test_clients_that_are_missing_keep_what_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A definition in which nobody hears of others runs with drawn participants; the others do not move."""
+    alone = _end(_N.algorithm, x=_N.z, h=_N.h)
+    monkeypatch.setattr(definitions, "definition", lambda _name: alone)
+    for claim, one in judged(SCAFFNEW):
+        said = [step.text for step in examine(claim, one).steps if not step.holds]
+        assert said == ["what clients keep changes in every round only with the assumption of full participation"]
+        everybody = replace(claim, assumptions=(*claim.assumptions, a.full_participation))
+        assert said != [step.text for step in examine(everybody, one).steps if not step.holds]
+
+
 def test_nesterov_momentum_is_another_algorithm() -> None:
     claim = find(FEDAVGM)
     either = [a.server_momentum if one is a.heavy_ball else one for one in claim.assumptions]
