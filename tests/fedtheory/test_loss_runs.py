@@ -126,8 +126,8 @@ def _twins(noise: bool, even: bool) -> tuple[LossRun, Run]:
     return LossRun(at, algorithm), Run(plain, algorithm)
 
 
-ON_ALL_OF_SPACE = {"strong_convexity", "smallest_curvature", "client_strong_convexity"}
-"""Constants that are another number far away, where Huber losses are not quadratics."""
+ON_ALL_OF_SPACE = {"strong_convexity", "smallest_curvature", "client_strong_convexity", "discounted_suboptimality"}
+"""Constants, and a mean with one in its weights, that are other numbers as Huber losses are no quadratics far away."""
 
 
 @pytest.mark.parametrize("even", [False, True])
