@@ -1,4 +1,4 @@
-"""The pages of the reference that are made from the code: commands, keys of run files, quantities, JSON."""
+"""The pages of the reference that are made from the code: commands, keys of run files, vocabulary, JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-PAGES = ("commands", "run-file", "algorithms", "quantities", "json")
+PAGES = ("commands", "run-file", "algorithms", "quantities", "assumptions", "json")
 
 
 def write_reference(folder: Path) -> None:
@@ -160,12 +160,39 @@ terminal: `fedtheory quantities WORD`. A constant that is finite only under an a
 """
 
 
+def _in_a_table(prose: str) -> str:
+    """Prose with LaTeX, without the bars that would end a cell."""
+    return prose.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+
+
 def _quantity(entry: Any) -> str:
     notion = entry.notion
     place = entry.assumption or _PLACES[notion.place]
     meaning = _escaped(notion.meaning)
-    symbol = notion.latex.replace("|", r"\vert ")
+    symbol = _in_a_table(notion.latex)
     return f"| `{notion.name}` | ${symbol}$ | {meaning} | {place} |"
+
+
+def assumptions() -> str:
+    """What claims can assume, chapter by chapter."""
+    from fedtheory.language.vocabulary import assumed
+
+    parts = [_ASSUMPTIONS]
+    for module, entries in groupby(assumed(), key=lambda entry: entry.module):
+        about = (module.__doc__ or "").partition("\n")[0]
+        parts.append(f"## {module.__name__.rpartition('.')[2]}\n\n{_escaped(about)}\n")
+        parts.append("| name | what it says of a run |\n| --- | --- |")
+        parts += [f"| `{entry.name}` | {_in_a_table(entry.assumption.statement)} |" for entry in entries]
+        parts.append("")
+    return "\n".join(parts)
+
+
+_ASSUMPTIONS = """# Assumptions
+
+What a claim can assume of a run. In Python: `from fedtheory import assumptions as a`, then `a.NAME`; in a terminal:
+`fedtheory assumptions WORD`. A constant of an assumption, such as `noise_deviation`, brings its assumption with it.
+
+"""
 
 
 def json_shapes() -> str:
@@ -192,5 +219,6 @@ _MAKERS = {
     "run-file": run_file,
     "algorithms": algorithms,
     "quantities": quantities,
+    "assumptions": assumptions,
     "json": json_shapes,
 }

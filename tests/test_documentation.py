@@ -21,7 +21,7 @@ from verify.grade.latex_answer import read_latex
 from verify.sweeps import conduct, read_results, read_spec
 
 DOCS = Path(__file__).parent.parent / "docs"
-MADE = {f"reference/{name}.md" for name in ("commands", "run-file", "algorithms", "quantities", "json")}
+MADE = {f"reference/{name}.md" for name in ("commands", "run-file", "algorithms", "quantities", "assumptions", "json")}
 """Pages that exist once the site is built."""
 PAGES = sorted({str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} - MADE)
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from fedtheory.cli import (
+    assumptions,
     budget,
     cache,
     check,
@@ -66,6 +67,7 @@ for command in (
     claims,
     show,
     quantities,
+    assumptions,
     data,
     simulate,
     plan,

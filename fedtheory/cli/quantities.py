@@ -28,17 +28,11 @@ def run(word: Word = "", as_json: Json = False) -> None:
 
 
 def _matching(word: str) -> list[Entry]:
-    from difflib import get_close_matches
-
-    from fedtheory.errors import InputError
+    from fedtheory.cli.words import matching
     from fedtheory.language.vocabulary import vocabulary
 
-    found = [entry for entry in vocabulary() if any(word.casefold() in text.casefold() for text in _texts(entry))]
-    if not found:
-        near = get_close_matches(word, [entry.notion.name for entry in vocabulary()], n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; `fedtheory quantities` lists all"
-        raise InputError("word", f"no quantity has {word!r} in its name, symbol, formula or chapter{hint}")
-    return found
+    expected = "no quantity has {} in its name, symbol, formula or chapter"
+    return matching(word, vocabulary(), _texts, expected, NAME)
 
 
 def _texts(entry: Entry) -> tuple[str, ...]:

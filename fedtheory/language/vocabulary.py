@@ -1,4 +1,4 @@
-"""The vocabulary as a list: every quantity with the chapter in which it is defined."""
+"""The vocabulary as a list: every quantity and every assumption with the chapter in which it is defined."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
-from fedtheory.language import quantities
+from fedtheory.language import assumptions, quantities
+from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Notion, QuantityFamily
 
 
@@ -31,14 +32,37 @@ class Entry:
         return None if known is None else str(known.name)
 
 
+@dataclass(frozen=True)
+class Assumed:
+    """An assumption, its name in Python, and the module that defines it."""
+
+    name: str
+    assumption: Assumption
+    module: ModuleType
+
+
 @cache
 def vocabulary() -> tuple[Entry, ...]:
     """Every notion, chapter by chapter, in the order of the definitions."""
-    names = [found.name for found in pkgutil.iter_modules(quantities.__path__, f"{quantities.__name__}.")]
-    modules = [importlib.import_module(name) for name in names]
     return tuple(
         Entry(entry, module)
-        for module in modules
+        for module in _chapters(quantities)
         for entry in vars(module).values()
         if isinstance(entry, Notion | QuantityFamily)
     )
+
+
+@cache
+def assumed() -> tuple[Assumed, ...]:
+    """Every assumption, chapter by chapter, in the order of the definitions."""
+    return tuple(
+        Assumed(name, entry, module)
+        for module in _chapters(assumptions)
+        for name, entry in vars(module).items()
+        if isinstance(entry, Assumption)
+    )
+
+
+def _chapters(package: ModuleType) -> list[ModuleType]:
+    found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
+    return [importlib.import_module(chapter.name) for chapter in found]

@@ -76,7 +76,7 @@ def _require_meanings(claim: Claim) -> None:
         _expect(
             "assumptions",
             isinstance(assumption, Assumption),
-            "assumptions of fedtheory.assumptions",
+            "assumptions of fedtheory.assumptions (`fedtheory assumptions` lists them)",
             assumption,
         )
     for condition in claim.conditions:

@@ -65,6 +65,7 @@ def test_columns_that_are_left_out_are_named() -> None:
 COMMANDS: dict[str, tuple[str, ...]] = {
     "claims": ("claims", "--source", "liu2022"),
     "quantities": ("quantities", "drift"),
+    "assumptions": ("assumptions", "step"),
     "simulate": ("simulate", "RUN"),
     "check": ("check", "renard2022:thm-2.1", "RUN"),
     "check a rate": ("check", "liu2022:thm-1.rate", "RUN"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fedtheory.engine.run import Run
 from fedtheory.federation.participation import Full, Multinomial, Uniform
+from fedtheory.language.assumptions import clocks, weights
 from fedtheory.language.assumptions.assumption import Assumption, expect
-from fedtheory.language.assumptions.clocks import synchronous
-from fedtheory.language.assumptions.weights import importance_weights
 
 
 def _full_participation(run: Run) -> None:
@@ -17,7 +16,7 @@ def _full_participation(run: Run) -> None:
 
 
 def _full_rounds(run: Run) -> None:
-    synchronous.require(run)
+    clocks.synchronous.require(run)
     expect(not run.algorithm.clock.is_random, "the clients' update times are random")
     _full_participation(run)
 
@@ -26,15 +25,17 @@ def _uniform_sampling(run: Run) -> None:
     run.algorithm.require_synchronous("participants are sampled for rounds that wait for them")
     law = run.algorithm.aggregation.participation
     expect(isinstance(law, Uniform | Full), "the participants are not sampled uniformly without replacement")
-    importance_weights.require(run)
+    weights.importance_weights.require(run)
 
 
 def _averaged_participants(run: Run) -> None:
     run.algorithm.require_synchronous("participants are drawn for rounds that wait for them")
-    importance_weights.require(run)
-    law, weights = run.algorithm.aggregation.participation, run.problem.weights
-    expect(law.averages(weights), "the weights of a round do not always add up to one")
-    expect((law.moments(weights).mean == weights).all(), "the expected weights of a round are not the importances")
+    weights.importance_weights.require(run)
+    law, importances = run.algorithm.aggregation.participation, run.problem.weights
+    expect(law.averages(importances), "the weights of a round do not always add up to one")
+    expect(
+        (law.moments(importances).mean == importances).all(), "the expected weights of a round are not the importances"
+    )
 
 
 def _multinomial_sampling(run: Run) -> None:

@@ -1,0 +1,61 @@
+"""`fedtheory assumptions`: what a claim can assume of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fedtheory.cli.output import Json, print_json, print_lines, print_table
+
+if TYPE_CHECKING:
+    from fedtheory.language.vocabulary import Assumed
+
+NAME = "assumptions"
+
+Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Part of a name, a statement or a chapter.")]
+
+
+def run(word: Word = "", as_json: Json = False) -> None:
+    """List what a claim can assume of a run: name in Python, and what it says."""
+    from fedtheory.cli.words import matching
+    from fedtheory.language.vocabulary import assumed
+
+    expected = "no assumption has {} in its name, statement or chapter"
+    entries = matching(word, assumed(), _texts, expected, NAME)
+    if as_json:
+        print_json([_document(entry) for entry in entries])
+    else:
+        _for_people(entries)
+
+
+def _chapter(entry: Assumed) -> str:
+    return entry.module.__name__.rpartition(".")[2]
+
+
+def _texts(entry: Assumed) -> tuple[str, ...]:
+    return entry.name, entry.assumption.name, entry.assumption.statement, _chapter(entry)
+
+
+def _document(entry: Assumed) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "called": entry.assumption.name,
+        "statement": entry.assumption.statement,
+        "chapter": _chapter(entry),
+        "defined_in": entry.module.__name__,
+    }
+
+
+def _for_people(entries: list[Assumed]) -> None:
+    from rich.markup import escape
+
+    from fedtheory.cli.unicode_math import unicode_prose
+
+    rows = [[entry.name, escape(unicode_prose(entry.assumption.statement))] for entry in entries]
+    print_table("assumptions", ["name", "what it says of a run"], rows, whole=("name",))
+    print_lines(
+        "",
+        "a constant of an assumption, such as quantities.noise_deviation, brings its assumption with it",
+        f"{len(entries)} found; in Python: from fedtheory import assumptions as a, then a.NAME",
+    )

@@ -1,0 +1,29 @@
+"""Entries of a list by a word in what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Entry = TypeVar("Entry")
+
+
+def matching(
+    word: str, entries: Sequence[Entry], texts: Callable[[Entry], Sequence[str]], expected: str, command: str
+) -> list[Entry]:
+    """The entries with a text that holds the word; the first text of each is its name.
+
+    Raises:
+        InputError: With the names that are nearest, if there is none.
+
+    """
+    from difflib import get_close_matches
+
+    from fedtheory.errors import InputError
+
+    found = [entry for entry in entries if any(word.casefold() in text.casefold() for text in texts(entry))]
+    if not found:
+        near = get_close_matches(word, [texts(entry)[0] for entry in entries], n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else f"; `fedtheory {command}` lists all"
+        raise InputError("word", f"{expected.format(repr(word))}{hint}")
+    return found
