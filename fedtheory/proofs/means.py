@@ -107,7 +107,8 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
     step = yield from statement_at_steps(claim, certificate.step, prove)
     theory = over_steps(step)
     if a.full_participation in claim.assumptions:
-        yield from ends_with(certificate.potential, sp.S.Zero, theory, claim.conditions)
+        if certificate.potential is not None:
+            yield from ends_with(certificate.potential, sp.S.Zero, theory, claim.conditions)
         means = _TABLES[certificate.span](letters_of(claim))
     else:
         means = yield from _sampled_means(claim, certificate, theory)
@@ -157,14 +158,11 @@ def sampled(claim: Claim) -> Expr:
     return sp.S.Zero if a.full_participation in claim.assumptions else letters_of(claim)(q.sampling_variance)
 
 
-def ends_with(potential: Expr | None, least: Expr, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+def ends_with(potential: Expr, least: Expr, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
     """That a potential is a number at every step, and after the last one what the draw of participants costs at least.
 
     At the first step of a round nobody is apart.
     """
-    if potential is None:
-        yield Step(f"{least} is zero", least == 0)
-        return
     step, steps = theory.step_number, theory.local_steps
     assert step is not None
     assert steps is not None

@@ -228,7 +228,7 @@ ONE_STEP = Claim(
 """Gradient descent with noise: true of federated averaging with one local step."""
 
 
-def _descent() -> Lyapunov:
+def descent() -> Lyapunov:
     x = state(fedavgm.x)
     points, slope = [(x, OPTIMUM), (OPTIMUM, x)], kernel.Gradient(OBJECTIVE, x)
     return Lyapunov(
@@ -249,9 +249,9 @@ def _descent() -> Lyapunov:
 
 def test_what_compression_leaves_out_is_not_forgotten() -> None:
     """With one local step federated averaging is gradient descent; compressed, in the mean only."""
-    assert examine(ONE_STEP, _descent()).verdict == "proved"
+    assert examine(ONE_STEP, descent()).verdict == "proved"
     compressed = replace(ONE_STEP, assumptions=(a.compressed, *_PLAIN))
-    assert is_broken(compressed, _descent())
+    assert is_broken(compressed, descent())
     clients = {"hessians": [[["1", "0"], ["0", "1"]]] * 2, "linear": [["1", "1"], ["-1", "-1"]], "start": ["1", "1"]}
     keys = {"name": "compressed", "coordinates": 1, "local_step_size": "1/2", "rounds": 12}
     run = parse_run({"problem": {"kind": "quadratic"} | clients, "algorithm": keys}, RATIONAL)

@@ -24,18 +24,25 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import MeanCertificate, Recursion, certificates, examine
 from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.discounted import Discounted
 from verify.check import check
 
 ALIKE: dict[str, Any] = {"hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["2"], "noise": "1"}
 APART: dict[str, Any] = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["2"]}
 SHORT: dict[str, Any] = {"local_step_size": "1/100", "rounds": 2, "local_steps": 2}
-SETUPS = ((ALIKE, SHORT), (APART, SHORT), (ALIKE, {**SHORT, "local_steps": 1}), (ALIKE, {**SHORT, "rounds": 3}))
+SETUPS = (
+    *((ALIKE, SHORT), (APART, SHORT), (ALIKE, {**SHORT, "local_steps": 1}), (ALIKE, {**SHORT, "rounds": 3})),
+    ({**APART, "noise": "1"}, {**SHORT, "participation": {"kind": "uniform", "clients": 1}}),
+)
 OF_STEPS = [
-    name for name, found in certificates().items() if isinstance(found, Contraction | MeanCertificate | Recursion)
+    name
+    for name, found in certificates().items()
+    if isinstance(found, Contraction | Discounted | MeanCertificate | Recursion)
 ]
 STEPS = [
     "comparator:one-step",
     "comparator:strongly-convex.one-step",
+    "comparator:sampled.strongly-convex.one-step",
     "comparator:drift.one-step",
     "liu2022:thm-1.mean",
 ]
@@ -86,7 +93,7 @@ def attempts(draw: st.DrawFn) -> tuple[Claim, Any]:
         return [*terms[:at], *draw(st.sampled_from(ways)), *terms[at + 1 :]]
 
     kinds: dict[str, Callable[[Any], Any]] = {
-        **dict.fromkeys(("factor", "weight", "potential", "offset", "bound", "total"), changed),
+        **dict.fromkeys(("factor", "weight", "gain", "potential", "offset", "bound", "total"), changed),
         **dict.fromkeys(("terms", "first"), lambda terms: other(terms) if terms else terms),
         "relaxed": lambda _own: draw(st.sampled_from([None, [], claim.conditions[1:], [draw(letter) <= 0]])),
         "step": lambda _own: draw(st.sampled_from(STEPS)),
@@ -118,5 +125,5 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 def test_claims_are_false_that_are_true_as_they_were() -> None:
     """Of all kinds some have smaller right sides that a run refutes, and the certificates prove them as they were."""
     kinds = {type(certificates()[name]) for name in OF_STEPS if false_claims(name)}
-    assert kinds == {Contraction, MeanCertificate, Recursion}
+    assert kinds == {Contraction, Discounted, MeanCertificate, Recursion}
     assert all(examine(find(name), certificates()[name]).verdict == "proved" for name in OF_STEPS)

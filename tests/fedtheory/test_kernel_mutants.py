@@ -21,7 +21,7 @@ PATTERNS = (
     "test_false*.py",
     "test_refusals*.py",
     "test_adversary*.py",
-    "test_source_comparator.py",
+    "test_source_comparator*.py",
     "test_documents.py",
     "test_closed.py",
     "test_updates.py",

@@ -60,11 +60,20 @@ client_local_steps = constant(
     "local steps of each client",
     lambda run: on_clients(run.arithmetic.array(list(run.algorithm.work.steps))),
 )
+
+
+def _client_step_size(run: Run) -> Any:
+    work = run.algorithm.work
+    if work.schedule is not None:
+        raise NotApplicable("the step sizes change from step to step")
+    return on_clients(work.step_sizes)
+
+
 client_step_size = constant(
     "client_step_size",
     r"\mu_k",
-    "local step size of each client",
-    lambda run: on_clients(run.algorithm.work.step_sizes),
+    "local step size of each client, the same at all of its steps",
+    _client_step_size,
 )
 
 
