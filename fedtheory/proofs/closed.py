@@ -32,6 +32,7 @@ from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.last_rounds import LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
@@ -43,7 +44,16 @@ from fedtheory.proofs.squares import Squared
 from fedtheory.proofs.windows import OverWindow, OverWindows
 
 AnyCertificate = (
-    Certificate | Combination | MeanCertificate | Contraction | Discounted | Recursion | AtRest | Lyapunov | Cases
+    Certificate
+    | Combination
+    | MeanCertificate
+    | Contraction
+    | Discounted
+    | LastRound
+    | Recursion
+    | AtRest
+    | Lyapunov
+    | Cases
 )
 DERIVED = (
     *(Derived, Telescoped, AtEnd, Summed, AtNextStart, AtFirstStart),

@@ -24,6 +24,7 @@ from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, examine_contraction
 from fedtheory.proofs.discounted import Discounted, examine_discounted
 from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.last_rounds import LastRound, examine_last_round
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
 from fedtheory.proofs.means import MeanCertificate, examine_mean
@@ -40,6 +41,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Recursion: examine_recursion,
     Contraction: examine_contraction,
     Discounted: examine_discounted,
+    LastRound: examine_last_round,
     AtRest: examine_rest,
     Lyapunov: examine_lyapunov,
 }

@@ -26,6 +26,7 @@ from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.last_rounds import LastRound
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, theory_at_start
 from fedtheory.proofs.means import MeanCertificate, sampled
@@ -208,7 +209,7 @@ _ABOUT_KINDS: dict[type, str] = {
 }
 
 
-def _mean(claim: Claim, certificate: MeanCertificate | Contraction | Discounted) -> Iterator[Group]:
+def _mean(claim: Claim, certificate: MeanCertificate | Contraction | Discounted | LastRound) -> Iterator[Group]:
     (at_step,) = in_plain_letters(find(certificate.step)).relations
     entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
     yield Group(claim.relations[0].latex, (entry,))
@@ -247,6 +248,17 @@ def _about_discounted(claim: Claim, certificate: Discounted) -> str:
         f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
         "times the error.  Each step is divided by a power of the factor, one more than the step before it; then the "
         "distances telescope." + _about_potential(claim, certificate.potential)
+    )
+
+
+def _about_last_round(claim: Claim, certificate: LastRound) -> str:
+    return (
+        f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
+        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
+        "times the error: so the mean error of ever more rounds is small.  Runs with the same draws come together "
+        "wherever they start; the last round of a run is compared with those of runs which start from its own later "
+        f"models, and ${latex(certificate.share)}$ of their error is added for the difference."
+        + _about_potential(claim, certificate.potential)
     )
 
 
@@ -351,6 +363,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     Recursion: (_about_recursion, _recursion),
     Contraction: (_about_contraction, _mean),
     Discounted: (_about_discounted, _mean),
+    LastRound: (_about_last_round, _mean),
     AtRest: (_about_rest, _rest),
     Lyapunov: (_about_lyapunov, _lyapunov),
     Cases: (_about_cases, _cases),

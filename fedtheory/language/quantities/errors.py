@@ -44,6 +44,19 @@ discounted_suboptimality = Quantity(
     "a mean that forgets the first errors",
     _discounted,
 )
+
+
+def _last_round(run: Run) -> Any:
+    return _mean(over_common_steps(run, run.trajectory.local_suboptimality)[-1, 1:])
+
+
+last_round_suboptimality = Quantity(
+    "last_round_suboptimality",
+    r"\mathbb E\left[\frac{1}{\tau}\sum_{k=1}^{\tau}F(\bar x^{(T-1,k)})-F(x^*)\right]",
+    "(1/tau) sum_{k=1..tau} E F(xbar^{T-1,k}) - F*, over the local steps of the last round",
+    _last_round,
+    limit=lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+)
 average_local_gradient_sq = Quantity(
     "average_local_gradient_sq",
     r"\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=0}^{\tau-1}\mathbb E\|\nabla F(\bar x^{(t,k)})\|^2",

@@ -3,6 +3,7 @@
 from fedtheory.sources.comparator.statements import (
     forgetting_means,
     full_rounds,
+    last_rounds,
     sampled_rounds,
     sampled_strong_convexity,
     strong_convexity,
@@ -14,4 +15,5 @@ CLAIMS = (
     *sampled_rounds.CLAIMS,
     *sampled_strong_convexity.CLAIMS,
     *forgetting_means.CLAIMS,
+    *last_rounds.CLAIMS,
 )

@@ -25,6 +25,7 @@ F, F_i = sp.symbols("F F_i", real=True)
 average_error, comparator_gap = q.average_suboptimality.symbol, q.comparator_suboptimality.symbol
 progress, final_distance = q.total_comparator_progress.symbol, q.final_comparator_distance_sq.symbol
 discounted_error = q.discounted_suboptimality.symbol
+last_error = q.last_round_suboptimality.symbol
 mean_drift, final_error = q.average_round_drift.symbol, q.final_distance_sq.symbol
 
 _SHARED: dict[sp.Symbol, Notion] = {
@@ -47,6 +48,7 @@ _SHARED: dict[sp.Symbol, Notion] = {
     F: q.objective,
     F_i: q.client_objective,
     discounted_error: q.discounted_suboptimality,
+    last_error: q.last_round_suboptimality,
     mu: q.strong_convexity,
 }
 ANY_POINT: dict[sp.Symbol, Notion] = {

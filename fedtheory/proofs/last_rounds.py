@@ -1,0 +1,191 @@
+"""From a step that contracts to the last round: runs that begin elsewhere come together, and their means are small.
+
+Let X be E|xbar - x*|^2 before a local step and V how far the clients are from
+their average, in the mean square.  A proved step says, with a gain g,
+
+    g (E F(xbar') - F*) + X' + c(k+1) V'  <=  q (X + c(k) V) + b(k),    B = b(0) + .. + b(tau-1),
+
+with V zero before the first step of a round, and c after the last one no less
+than what a draw of participants costs.  So over ever more rounds the mean error
+is at most B / (g tau), and E|x^t - x*|^2 at most B (1/(tau (1 - q)) + 1).
+
+Two runs with the same draws come together: by convexity and smooth noise each
+local step makes the mean over the clients of |u_i - v_i|^2 smaller by the factor
+p = 1 - eta mu, and an average of participants is in the mean no farther apart
+than the clients are.  One run starts from x^0, the other one from the model x^r
+that it would reach in r more rounds, and with which draws of the same law go on
+as with any model.  After T - 1 rounds and a step they are p^((T-1) tau + 1)
+|x^0 - x^r|^2 apart at most, and for every s > 0
+
+    F(u) - F*  <=  (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2.
+
+The mean over ever more r, and over the steps of the round, is what is claimed.
+All laws are those of every round: no number may depend on how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import sympy as sp
+
+from fedtheory.kernel import (
+    Rejected,
+    Step,
+    Term,
+    Theory,
+    assumption,
+    check,
+    cocoercivity,
+    convexity,
+    is_nonnegative,
+    is_positive,
+    scalar,
+    smoothness,
+    square,
+    strong_convexity,
+)
+from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, inner, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.contraction import Shrinking, is_the_step
+from fedtheory.proofs.means import ends_with, over_steps, sampled, statement_at_steps
+from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, letters_of, numbers_of
+from fedtheory.proofs.proof import Prover, assumed, named
+
+_NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
+_LASTING = {*ROUNDS, *SAMPLED_ROUNDS, *_NEEDED, a.uniform_shares}
+"""What may be assumed: of every round, and of all points."""
+_OF_EVERY_ROUND = (
+    *(q.clients, q.largest_importance, q.sampling_variance),
+    *(q.local_steps, q.local_step_size, q.local_step_index),
+    *(q.smoothness, q.strong_convexity, q.noise_smoothness, q.noise_at_optimum, q.dissimilarity_at_optimum),
+)
+"""Numbers that are the same however many rounds there are, and wherever a run starts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastRound:
+    """Why the error of the last round is small."""
+
+    claim: str
+    """Its id."""
+    step: str
+    """Id of the claim about each local step."""
+    gain: Expr
+    """g."""
+    factor: Expr
+    """q."""
+    potential: Expr
+    """c(k)."""
+    offset: Expr
+    """b(k), a polynomial."""
+    share: Expr
+    """s."""
+    relaxed: Sequence[sp.Rel] | None = None
+    """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
+
+
+def examine_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
+    """Check a bound on the mean error of the last round; `Rejected` where the claim is about something else."""
+    step = yield from statement_at_steps(claim, certificate.step, prove)
+    theory, letter = over_steps(step), letters_of(step)
+    _require_lasting(claim, certificate)
+    best = letter(q.optimum)
+    objective, after = letter(q.objective), letter(q.next_average_iterate)
+    gap = Value(objective, after) - Value(objective, best)
+    shrinking = Shrinking(best, sp.S.One, certificate.factor, certificate.potential, certificate.offset)
+    yield is_the_step(step, shrinking, theory, certificate.gain * gap)
+    yield from ends_with(certificate.potential, sampled(claim), theory, claim.conditions)
+    yield assumed(claim, _NEEDED, "runs with the same draws come together")
+    yield from named("two runs: ", _come_together(step, theory, claim.conditions))
+    yield from named("their errors: ", _errors(step, theory, certificate.share, claim.conditions))
+    yield from _conclusion(claim, certificate, theory)
+
+
+def _require_lasting(claim: Claim, certificate: LastRound) -> None:
+    """Raise `Rejected` where a number may be another one in a longer run, or an assumption may fail there."""
+    others = [one.name for one in claim.assumptions if one not in _LASTING]
+    if others:
+        raise Rejected(f"what is assumed may not hold of longer runs: {', '.join(others)}")
+    letter = letters_of(claim)
+    given = (certificate.gain, certificate.factor, certificate.potential, certificate.offset, certificate.share)
+    other = set().union(*(sp.sympify(one).free_symbols for one in (*given, *claim.conditions)))
+    other -= {letter(notion) for notion in _OF_EVERY_ROUND}
+    if other:
+        raise Rejected(f"{', '.join(sorted(map(str, other)))} may depend on how many rounds there are")
+
+
+def _come_together(step: Claim, theory: Theory, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """That the clients of two runs are nearer to each other after a local step with the same draws."""
+    letter = letters_of(step)
+    u, v, noise_at_u, noise_at_v = vectors = sp.symbols("u_i v_i n_i(u) n_i(v)", cls=sp.Dummy, real=True)
+    f, eta, mu = letter(q.client_objective), letter(q.local_step_size), letter(q.strong_convexity)
+    bend, rough = letter(q.smoothness), letter(q.noise_smoothness)
+
+    def smooth_noise(at: Expr, around: Expr) -> Expr:
+        gap = Value(f, at) - Value(f, around) - inner(Gradient(f, around), at - around)
+        return 2 * rough * gap - norm_sq(noise_at_u - noise_at_v)
+
+    of_both = replace(
+        theory,
+        client_vectors=theory.client_vectors | {*vectors},
+        noise=theory.noise | {noise_at_u, noise_at_v},
+        one_draw=theory.one_draw | {frozenset({noise_at_u, noise_at_v})},
+        assumed={"smooth noise": smooth_noise(v, u), "smooth noise, the other way": smooth_noise(u, v)},
+    )
+    moved = (u - v) - eta * (Gradient(f, u) - Gradient(f, v)) - eta * (noise_at_u - noise_at_v)
+    terms = [
+        term
+        for at, around, noise in ((u, v, "smooth noise, the other way"), (v, u, "smooth noise"))
+        for term in (
+            Term(eta, strong_convexity(f, at, around), averaged=True),
+            Term(eta**2 * bend, cocoercivity(f, at, around), averaged=True),
+            Term(eta**2 / 2, assumption(noise), averaged=True),
+            Term(eta * (1 - eta * (bend + rough)), convexity(f, at, around), averaged=True),
+        )
+    ]
+    later, now = Average(norm_sq(moved)), Average(norm_sq(u - v))
+    yield from check(later, (1 - eta * mu) * now, terms, of_both, conditions)
+
+
+def _errors(step: Claim, theory: Theory, share: Expr, conditions: Sequence[Expr]) -> Iterator[Step]:
+    """That F(u) - F* is at most (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2."""
+    letter = letters_of(step)
+    u, v = sp.symbols("u v", cls=sp.Dummy, real=True)
+    f, best, bend = letter(q.objective), letter(q.optimum), letter(q.smoothness)
+    yield Step(f"({share}) > 0", is_positive(theory.numbers.plain(share), theory.numbers, conditions))
+    larger = (1 + share) * (Value(f, v) - Value(f, best)) + (1 + 1 / share) * bend / 2 * norm_sq(u - v)
+    terms = [
+        Term(sp.S.One, smoothness(f, u, v)),
+        Term(share, cocoercivity(f, v, best)),
+        Term(bend / (2 * share), square(u - v - share / bend * Gradient(f, v))),
+    ]
+    of_both = replace(theory, vectors=theory.vectors | {u, v})
+    yield from check(Value(f, u) - Value(f, best), larger, terms, of_both, conditions)
+
+
+def _conclusion(claim: Claim, certificate: LastRound, theory: Theory) -> Iterator[Step]:
+    """That numbers are as they should be, and that the rest is at most what the claim says."""
+    letter, numbers, relation = letters_of(claim), numbers_of(claim), claim.relations[0]
+    index, steps, conditions = letter(q.local_step_index), letter(q.local_steps), tuple(claim.conditions)
+    gain, factor, share = (numbers.plain(n) for n in (certificate.gain, certificate.factor, certificate.share))
+    if relation.left != letter(q.last_round_suboptimality) or any(n.has(index) for n in (gain, factor, share)):
+        raise Rejected("what is shown is a bound on the mean error of the last round, by numbers that all steps share")
+    for number in (certificate.potential, certificate.offset):
+        holds = is_nonnegative(theory.numbers.plain(number), theory.numbers, (*conditions, index + 1 <= steps))
+        yield Step(f"({number}) >= 0 at every step", holds)
+    bending = letter(q.local_step_size) * letter(q.strong_convexity)
+    yield Step(f"({factor}) >= 0", is_nonnegative(factor, numbers, conditions))
+    yield Step(f"({1 - bending}) >= 0", is_nonnegative(1 - bending, numbers, conditions))
+    one_round = 1 - (steps - 1) * bending
+    for number in (1 - factor, gain, one_round):
+        yield Step(f"({number}) > 0", is_positive(sp.expand(number), numbers, conditions))
+    of_a_round = scalar(LocalSum(certificate.offset), theory).get(sp.S.One, sp.S.Zero)
+    floor, away = of_a_round / (gain * steps), of_a_round * (1 / (steps * (1 - factor)) + 1)
+    apart = (1 - bending) ** letter(q.iterations) / one_round * 2 * (letter(q.initial_distance) ** 2 + away)
+    start = (1 + 1 / share) * letter(q.smoothness) / 2 * apart
+    spare = sp.cancel(relation.right - (1 + share) * floor - start)
+    yield Step(f"({spare}) >= 0", is_nonnegative(numbers.plain(spare), numbers, conditions))

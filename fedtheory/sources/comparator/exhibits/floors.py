@@ -1,0 +1,144 @@
+"""Where runs of strongly convex clients settle, and the floor of the bound on their last round, on a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from fedtheory.arithmetic import FLOAT, plain_float, plain_floats
+from fedtheory.engine.run import Run
+from fedtheory.language import quantities as q
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.exhibits import BLUE, GREEN, ORANGE, PURPLE, SKY, Axis, Chart, Level, Line, Page, Table
+from fedtheory.language.numbers import decimal
+from fedtheory.runfile import parse_run
+from fedtheory.sources.comparator.exhibits.data_sets import promised
+from fedtheory.sources.comparator.statements.last_rounds import CLAIMS, floor
+
+LAST = next(claim for claim in CLAIMS if claim.id == "comparator:last-round.error")
+_FLOOR = compile_expression(25 * floor / 24, LAST.notation)
+
+_QUADRATIC: dict[str, Any] = {"kind": "quadratic", "noise": 1}
+_RIDGE: dict[str, Any] = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8}
+PROBLEMS: dict[str, dict[str, Any]] = {
+    "a steep and a flat direction": {
+        **_QUADRATIC,
+        "hessians": [[[50, 0], [0, 1]]] * 4,
+        "linear": [[1, 1], [-1, -1], [1, -1], [-1, 1]],
+        "start": [1, 1],
+    },
+    "clients with other flat directions": {
+        **_QUADRATIC,
+        "hessians": [[[20, 0], [0, 1]], [[1, 0], [0, 20]], [[5, 4], [4, 5]]],
+        "linear": [[1, 0], [0, 1], [-1, -1]],
+        "start": [1, 1],
+    },
+    "ten clients on a line": {
+        **_QUADRATIC,
+        "hessians": [[[1 + number / 3]] for number in range(10)],
+        "linear": [[(-1) ** number] for number in range(10)],
+        "start": [1],
+    },
+    "diabetes, ridge 1/10": {**_RIDGE, "ridge": 0.1},
+    "diabetes, ridge 20": {**_RIDGE, "ridge": 20},
+}
+
+
+@dataclass(frozen=True)
+class Settling:
+    """FedAvg for ever more rounds."""
+
+    problem: str
+    length: float
+    """eta L tau, of a round."""
+    local_steps: int
+    drawn: int | None = None
+    """How many clients take part in a round; None for all."""
+
+    @property
+    def run(self) -> Run:
+        """One round of it: limits do not depend on how many there are."""
+        algorithm: dict[str, Any] = {"local_step_size": 1e-3, "local_steps": self.local_steps, "rounds": 1}
+        if self.drawn is not None:
+            algorithm["participation"] = {"kind": "uniform", "clients": self.drawn}
+        short = parse_run({"problem": PROBLEMS[self.problem], "algorithm": algorithm}, FLOAT)
+        wanted = self.length / (plain_float(short.smoothness) * self.local_steps)
+        return short.with_step_factor(wanted / 1e-3)
+
+
+@cache
+def floor_over_error(settling: Settling) -> float | None:
+    """The bound on the last round of ever more rounds over the exact error there; None where a condition fails."""
+    run = settling.run
+    if promised(LAST, run) is None:
+        return None
+    return float(plain_floats(_FLOOR(whole_run(run))).ravel()[0] / plain_float(q.limiting_suboptimality.on(run)))
+
+
+_LENGTH = 0.01
+SETTLING = {
+    f"{name}, {words}": Settling(name, _LENGTH, steps, drawn)
+    for name in PROBLEMS
+    for words, steps, drawn in (("one local step", 1, None), ("five", 5, None), ("five, two clients drawn", 5, 2))
+}
+"""What is in the table, with short rounds."""
+_IN_TABLE = (0.001, _LENGTH, 0.03, 0.1)
+_DRAWN = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2)
+"""Lengths of a round, eta L tau."""
+
+_INTRODUCTION = (
+    r"With a constant step size a run does not end at the optimum: it settles at an error that noise, clients that "
+    r"differ and the draw of participants keep up. A bound on the distance $|x-x^*|^2$ sees noise as if all of it were "
+    r"in the flattest direction, over $\mu$; the error $F(x)-F(x^*)$ has as much of it in every direction. The bound "
+    r"on the last round has a linear rate, and its floor has no $\mu$ in it: here it is over the exact error at which "
+    r"runs settle, computed from the fixed point of the second moments. For one local step a factor of two is what "
+    r"the proof loses on quadratics, and the rest is Young's inequality. A dash is where a condition of the bound "
+    r"fails."
+)
+_PROGRAM = """from fedtheory.sources.comparator.exhibits.floors import SETTLING, floor_over_error
+
+for name, settling in SETTLING.items():
+    print(name, floor_over_error(settling))"""
+
+
+def floors_page() -> Page:
+    """Compute the ratios on all problems; `MissingExtra` without scikit-learn."""
+    return Page(
+        name="comparator-floors",
+        title="Where strongly convex runs settle",
+        occasion="Floors of the last round",
+        contents="floor of the bound over the exact error, over step sizes",
+        locator="last rounds",
+        introduction=_INTRODUCTION,
+        charts=[_over_lengths()],
+        table=Table(
+            [rf"$\eta L\tau={decimal(length, 3)}$" for length in _IN_TABLE],
+            [(name, [_shown(replace(one, length=length)) for length in _IN_TABLE]) for name, one in SETTLING.items()],
+        ),
+        program=_PROGRAM,
+    )
+
+
+def _over_lengths() -> Chart:
+    return Chart(
+        name="comparator-floors",
+        x=Axis(r"length of a round, $\eta L\tau$", "log"),
+        y=Axis("floor over exact error"),
+        parts=[*map(_curve, PROBLEMS, (BLUE, ORANGE, GREEN, PURPLE, SKY)), Level(4, "four")],
+        caption=(
+            "Five local steps, everybody takes part, as far as the conditions go: for long rounds the bounds on the "
+            "drift of the clients are loose."
+        ),
+    )
+
+
+def _curve(problem: str, colour: int) -> Line:
+    ratios = {length: floor_over_error(Settling(problem, length, 5)) for length in _DRAWN}
+    known = {length: ratio for length, ratio in ratios.items() if ratio is not None}
+    return Line(list(known), list(known.values()), problem, colour)
+
+
+def _shown(settling: Settling) -> str:
+    ratio = floor_over_error(settling)
+    return "-" if ratio is None else decimal(ratio, 3)

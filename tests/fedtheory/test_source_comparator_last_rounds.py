@@ -1,0 +1,182 @@
+"""The last round of strongly convex clients: that its bound holds and is sharp, and that no smaller one is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from fedtheory import FLOAT, RATIONAL, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expectation, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.registry import find
+from fedtheory.proofs import certificate_of, examine
+from fedtheory.sources.comparator.exhibits.floors import SETTLING, floor_over_error
+from fedtheory.sources.comparator.statements import last_rounds as last
+from fedtheory.sources.comparator.statements.notation import D, K, L, T, average_error, ell, eta, k, mu, rho, tau, xbar
+from fedtheory.sources.comparator.statements.notation import x_star as best
+from verify.check import check
+
+STEP, LAST = find("comparator:last-round.one-step"), find("comparator:last-round.error")
+
+
+def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
+    """Two clients on a line, pulled apart a little."""
+    problem: dict[str, Any] = {
+        "kind": "quadratic",
+        "hessians": [[["1"]], [["6/5"]]],
+        "linear": [["1/10"], ["-1/10"]],
+        "start": ["2"],
+        "noise": "1/2",
+    }
+    algorithm = {"local_step_size": "1/200", "local_steps": 2, "rounds": 2}
+    problem |= {key: changes.pop(key) for key in (*problem, "weights") if key in changes}
+    return parse_run({"problem": problem, "algorithm": algorithm | changes}, arithmetic)
+
+
+def test_the_last_round_is_what_one_more_round_adds() -> None:
+    """Its errors are those that the mean over all steps has more of."""
+    run = a_run(rounds=3)
+    errors = [q.average_suboptimality.on(run.with_rounds(count)) * count for count in (2, 3)]
+    assert q.last_round_suboptimality.on(run) == errors[1] - errors[0]
+
+
+def test_one_local_step_ends_with_the_last_model() -> None:
+    """Where everybody takes part, the average after it is the model."""
+    run = a_run(local_steps=1)
+    assert q.last_round_suboptimality.on(run) == q.final_suboptimality.on(run)
+
+
+DRAWN = {"kind": "uniform", "clients": 1}
+RUNS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "one step in all": {"local_steps": 1, "rounds": 1},
+    "one client": {"hessians": [[["2"]]], "linear": [["1"]]},
+    "unequal shares": {"weights": ["1/4", "3/4"]},
+    "one of two is drawn": {"participation": DRAWN},
+    "two draws": {"participation": {"kind": "multinomial", "clients": 2}, "weights": ["1/4", "3/4"]},
+    "from the optimum": {"linear": [["11/5"], ["11/5"]], "start": ["2"]},
+}
+
+
+@pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
+def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
+    """All of it is within the conditions, and holds."""
+    run = a_run(**changes)
+    for claim in (STEP, LAST):
+        assert check(claim, run).holds, claim.id
+
+
+def test_runs_with_the_same_draws_come_together() -> None:
+    """By one minus eta times the curvature for each step, drawn or not: two clients that are alike, by hand."""
+    alike: dict[str, Any] = {"hessians": [[["1"]]] * 2, "linear": [["1/10"], ["-1/10"]], "participation": DRAWN}
+    near, far = (a_run(**alike, start=[start]).trajectory.server_mean[-1][0] for start in ("0", "2"))
+    assert far - near == 2 * (1 - fmpq(1, 200)) ** 4
+
+
+def is_proved(claim: Claim) -> bool:
+    """Whether the certificate on record proves a claim, with its steps as they stand."""
+    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+
+
+def test_both_are_proved() -> None:
+    """As they stand, so that what follows is refused for what is changed."""
+    assert is_proved(STEP)
+    assert is_proved(LAST)
+
+
+STEP_CHANGES: dict[str, dict[str, Any]] = {
+    "a faster rate": {"rhs": STEP.rhs - eta * mu / 100 * Expectation(norm_sq(xbar - best))},
+    "nine tenths of the floor": {"rhs": STEP.rhs - last.gain * last.step_floor / 10},
+    "as if nobody were drawn": {"rhs": STEP.rhs.subs(rho, 0)},
+    "half of the gaps is not enough": {"conditions": [last.TOGETHER, last.SLOW]},
+    "long rounds": {"conditions": [last.TOGETHER, last.PAID]},
+    "long steps": {"conditions": [last.PAID, last.SLOW]},
+}
+
+
+@pytest.mark.parametrize("change", STEP_CHANGES.values(), ids=STEP_CHANGES)
+def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
+    """A faster rate, a lower floor, a condition left out."""
+    assert not is_proved(replace(STEP, **change))
+
+
+def without(assumption: a.Assumption) -> dict[str, Any]:
+    """The claim with an assumption less."""
+    return {"assumptions": [one for one in LAST.assumptions if one is not assumption]}
+
+
+SMALLER: dict[str, dict[str, Any]] = {
+    "the floor alone": {"rhs": 25 * last.floor / 24},
+    "nothing added to the floor": {"rhs": last.floor + last.start},
+    "half the start": {"rhs": LAST.rhs - last.start / 2},
+    "a faster rate": {"rhs": LAST.rhs.xreplace({(1 - eta * mu) ** K: (1 - 2 * eta * mu) ** K})},
+    "as if it began at the optimum": {"rhs": LAST.rhs.subs(D, 0)},
+    "as if nobody were drawn": {"rhs": LAST.rhs.subs(rho, 0)},
+    "as if noise were the same everywhere": {"conditions": [eta <= 1 / L, last.PAID.subs(ell, 0), last.SLOW]},
+    "the mean over all rounds": {"lhs": average_error, "where": {**LAST.where, average_error: q.average_suboptimality}},
+    "not strongly convex": without(a.strongly_convex_clients),
+    "rough noise": without(a.smooth_noise),
+    "other rounds": without(a.averaged_participants),
+    "long rounds": {"conditions": [last.TOGETHER, last.PAID]},
+    "runs that do not come together": {"conditions": [last.PAID, last.SLOW]},
+    "a condition on how long the run is": {"conditions": [*last.CONDITIONS, sp.Le(T, 5, evaluate=False)]},
+    "an assumption about where a run is": {"assumptions": [*LAST.assumptions, a.bounded_dissimilarity]},
+}
+
+
+@pytest.mark.parametrize("change", SMALLER.values(), ids=SMALLER)
+def test_no_smaller_bound_is_proved(change: dict[str, Any]) -> None:
+    """A term or a rate less, another mean, an assumption or a condition more or less."""
+    assert not is_proved(replace(LAST, **change))
+
+
+OTHER: dict[str, dict[str, Any]] = {
+    "another factor": {"factor": last.factor**2},
+    "a factor that is none": {"factor": sp.Integer(1)},
+    "more gain": {"gain": 3 * eta},
+    "no gain": {"gain": sp.Integer(0)},
+    "a smaller offset": {"offset": eta * last.step_floor},
+    "the offset of the last step": {"offset": last.gain * last.step_floor.subs(k, tau - 1)},
+    "another potential": {"potential": 2 * last.drift_potential},
+    "nothing for the draw": {"potential": last.drift_potential.subs(rho, 0)},
+    "a smaller share": {"share": sp.Rational(1, 25)},
+    "a larger share": {"share": sp.Rational(1, 23)},
+    "no share": {"share": sp.Integer(0)},
+    "less than nothing": {"share": sp.Integer(-1)},
+    "another step": {"step": "comparator:forgetting.at-optimum.one-step"},
+    "a step for any point": {"step": "comparator:forgetting.one-step"},
+    "no step": {"step": LAST.id},
+}
+
+
+@pytest.mark.parametrize("change", OTHER.values(), ids=OTHER)
+def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
+    """Other numbers than those of the step are refused."""
+    certificate: Any = certificate_of(LAST.id)
+    assert examine(LAST, replace(certificate, **change)).verdict == "broken"
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_the_floor_is_near_the_error_at_which_runs_settle(name: str) -> None:
+    """Within a factor of four on three quadratics and on ridge regression, in directions of any curvature."""
+    ratio = floor_over_error(SETTLING[name])
+    assert ratio is not None
+    assert 1 < ratio < 4
+
+
+def test_a_run_that_has_settled_needs_a_quarter_of_the_bound() -> None:
+    """The error of a long run is that of the limit, and the bound is its floor."""
+    run = a_run(FLOAT, rounds=3000, start=[0.0])
+    bound = float(np.ravel(compile_expression(LAST.rhs, LAST.notation)(whole_run(run)))[0])
+    error = q.last_round_suboptimality.on(run)
+    assert error == pytest.approx(q.limiting_suboptimality.on(run), rel=1e-6)
+    assert 1 < bound / error < 4
