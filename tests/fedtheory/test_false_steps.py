@@ -18,6 +18,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, MeanCertificate, Proof, Recursion, certificates, examine
 from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.discounted import Discounted
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.recursion import examine_recursion
 from verify.check import check
@@ -167,7 +168,34 @@ def test_a_potential_that_is_left_over() -> None:
     claim = stated(lhs=q.average_suboptimality, rhs=ZERO)
     certificate = MeanCertificate(claim=claim.id, step="t:step", span="run", potential=-100 * k)
     run = exact("1", "2", local_steps=1)
-    assert failing(claim, certificate, step) == ["-100*k is zero after the last step of a round"]
+    assert failing(claim, certificate, step) == ["-100*k is at least 0 after the last step of a round"]
+    assert check(step.claim, run).holds
+    assert check(claim, run).holds is False
+
+
+mu = sp.Symbol("mu", nonnegative=True)
+FORGETS = 1 - eta * mu / 2
+DISCOUNTED: dict[str, tuple[Any, Any, str]] = {
+    "the weights of another factor": (1 - eta * mu, 2 * eta, "the weights of the mean are the powers of the factor"),
+    "a gain that is a loss": (FORGETS, -2 * eta, "(-2*eta) > 0"),
+}
+"""The factor and the gain of a step, and what is wrong with a certificate that relies on it."""
+
+
+@pytest.mark.parametrize("name", DISCOUNTED)
+def test_what_a_step_does_not_say_of_means_that_forget(name: str) -> None:
+    factor, gain, because = DISCOUNTED[name]
+    shared: dict[str, Any] = {
+        "where": {**WHERE, mu: q.strong_convexity},
+        "assumptions": (*ASSUMED, a.convex_and_smooth, a.strongly_convex_clients),
+    }
+    error = Value(F, xbar_next) - Value(F, x_star)
+    step = known(lhs=Expectation(gain * error) + Expectation(NEXT), rhs=Expectation(factor * NEAR), **shared)
+    bound = D**2 * (1 - factor) * factor**K / (gain * (1 - factor**K))
+    claim = stated(lhs=q.discounted_suboptimality, rhs=bound, conditions=[eta * mu <= HALF], **shared)
+    certificate = Discounted(claim=claim.id, step="t:step", gain=gain, factor=factor, potential=ZERO, offset=ZERO)
+    run = exact("1", local_steps=1, rounds=10)
+    assert failing(claim, certificate, step) == [because]
     assert check(step.claim, run).holds
     assert check(claim, run).holds is False
 
