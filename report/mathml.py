@@ -20,6 +20,8 @@ _ELSEWHERE = {
 }
 """Letters that Unicode has outside the block of their style."""
 _WORDS = re.compile(r"\\text\{([^{}]*)\}")
+_NARROW = 60
+"""Characters of LaTeX that fit on a phone."""
 _SENTENCE = 60
 """Characters of words from which on a statement is set as a sentence with formulas in it."""
 
@@ -64,11 +66,15 @@ def _line(sides: Sequence[Sequence[str]]) -> Markup:
     return Markup("<wbr/>").join(set_sides)
 
 
+def _parts(pieces: Sequence[str]) -> list[str]:
+    """Formulas between which a line may end; an operator that begins one has something before it, for its spaces."""
+    parts = [part for piece in pieces for part in opened(piece)]
+    return [part if n == 0 else "{}" + part for n, part in enumerate(parts)]
+
+
 def _wrapping(pieces: Sequence[str]) -> Markup:
     """Formulas between which a line may end; displayed ones, but for standing alone."""
-    # An operator that begins a piece has something before it, so that it keeps its spaces.
-    parts = [part for piece in pieces for part in opened(piece)]
-    shown = (formula(part if n == 0 else "{}" + part, "block") for n, part in enumerate(parts))
+    shown = (formula(part, "block") for part in _parts(pieces))
     return Markup("<wbr/>").join(Markup(str(one).replace('display="block"', 'displaystyle="true"', 1)) for one in shown)
 
 
@@ -88,6 +94,11 @@ def prose(text: str) -> Markup:
 
 
 def _in_words(latex: str) -> Markup:
-    """A formula in a sentence; a long one may break where a displayed one may."""
+    """A formula in a sentence; a long one may break where a displayed one may, and long parts scroll."""
     pieces = [piece for line in broken(latex) for side in line for piece in side]
-    return Markup("<wbr/>").join(formula(piece if n == 0 else "{}" + piece) for n, piece in enumerate(pieces))
+    return Markup("<wbr/>").join(map(_scrolling, _parts(pieces)))
+
+
+def _scrolling(part: str) -> Markup:
+    """A formula in a box that scrolls where the page is narrower; a short one as it is, on the line of the words."""
+    return formula(part) if len(part) <= _NARROW else Markup('<span class="long">{}</span>').format(formula(part))

@@ -173,4 +173,4 @@ def _toml(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     # Strings, numbers and booleans are written alike in JSON and TOML.
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)

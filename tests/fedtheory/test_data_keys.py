@@ -210,6 +210,34 @@ def test_what_stands_in_a_numbers_place(cell: str, message: str, homes: Path) ->
         _read(homes, "homes.csv", **NAMED)
 
 
+@pytest.mark.parametrize(("sign", "decimal"), [(",", "."), (";", "."), (";", ","), ("\t", ".")])
+def test_what_stands_between_cells(sign: str, decimal: str, homes: Path) -> None:
+    """Commas, semicolons and tabs, as the first line has them; with semicolons, commas may be decimal."""
+    text = HOMES.replace(".", "point").replace(",", sign).replace("point", decimal)
+    (homes / "other.csv").write_text(text)
+    data = [_read(homes, file, RATIONAL, **NAMED).problem.data for file in ("homes.csv", "other.csv")]
+    plain, other = (table for table in data if table is not None)
+    for column, expected in zip((*other.inputs, *other.outputs), (*plain.inputs, *plain.outputs), strict=True):
+        assert (column == expected).all()
+
+
+def test_one_decimal_sign_for_a_file(homes: Path) -> None:
+    """1.234 is a thousand to some of those who write 1,5; in a file with tabs nobody knows what a comma is."""
+    (homes / "mixed.csv").write_text("a;y;client\n1,5;2;u\n1.234;3;v\n")
+    with pytest.raises(InputError, match=r"row 3, column 'a': expected decimal commas, as in other rows, got '1\.234'"):
+        _read(homes, "mixed.csv")
+    (homes / "tabs.csv").write_text("a\ty\tclient\n1,5\t2\tu\n1,234\t3\tv\n")
+    with pytest.raises(InputError, match=r"row 2, column 'a': expected a number, got '1,5'"):
+        _read(homes, "tabs.csv")
+
+
+def test_another_encoding(homes: Path) -> None:
+    """It says which one is expected, not which byte was wrong."""
+    (homes / "latin.csv").write_bytes("größe,y,client\n1,2,3\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"expected UTF-8; save it in this encoding"):
+        _read(homes, "latin.csv")
+
+
 def test_missing_cells_of_parquet(homes: Path) -> None:
     """Nulls are missing values; rows count from one."""
     parquet.write_table(pa.table({"a": [1.0, None], "y": [1, 2], "client": ["u", None]}), homes / "null.parquet")

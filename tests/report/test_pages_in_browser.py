@@ -27,7 +27,6 @@ TARGETS = (
     "lecture27:thm-2",
 )
 ALL_PAGES = {pages.page_name(claim) for claim in all_claims().values()}
-LONGEST = 12
 PROBLEM = """
 [problem]
 kind = "quadratic"
@@ -71,15 +70,15 @@ LINKS = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages of claims, of a run, of an experiment, of plans and of a sweep; front page and errata of all claims."""
+    """Pages of all claims, of a run, of plans, of algorithms and of a sweep; front page and errata."""
     folder = Path(tmp_path_factory.mktemp("site"))
     (folder / "mine.toml").write_text(RUN)
     write_site(folder, TARGETS, runs=[str(folder / "mine.toml")], jobs=2)
     environment = environment_for(tuple((claim.id, pages.page_name(claim)) for claim in all_claims().values()))
-    for task in (PaperTask("renard2022"), PlanTask(), ErrataTask(list(all_claims()))):
+    for task in (PaperTask("renard2022"), PaperTask("landmarks"), PlanTask(), ErrataTask(list(all_claims()))):
         for name, text in task.draw(environment).files.items():
             (folder / name).write_text(text, encoding="utf-8")
-    _longest(folder)
+    _statements(folder)
     _lists(folder)
     _sweep(folder)
     planned = ["plan", str(folder / "mine.toml"), "--source", "renard2022", "-o", str(folder / "own-plan.html")]
@@ -87,13 +86,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _longest(folder: Path) -> None:
-    """Pages of the claims with the longest statements, without figures and worst cases."""
+def _statements(folder: Path) -> None:
+    """Pages of all other claims, without runs and worst cases."""
     environment = environment_for(())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pages, "worst_case_section", lambda _verdict: None)
-        for claim in sorted(all_claims().values(), key=lambda claim: -len(claim.statement))[:LONGEST]:
-            page = pages.claim_page(ClaimVerdict(claim.id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0), [])
+        for claim in (claim for claim in all_claims().values() if claim.id not in TARGETS):
+            verdict = ClaimVerdict(claim.id, claim.verdict or "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
+            page = pages.claim_page(verdict, [])
             text = environment.get_template("claim.html").render(page=page, before=None, after=None)
             (folder / page.file).write_text(text, encoding="utf-8")
             if page.certificate is not None:

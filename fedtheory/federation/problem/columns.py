@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
@@ -53,6 +55,8 @@ class NamedColumns:
     cells: Mapping[str, Sequence[object]]
     rows: Sequence[int]
     """The number of each row as an editor shows it."""
+    decimal: str = "."
+    """The sign between the whole part of a number and the rest: a comma in some files with semicolons."""
 
     def roles(self, choice: Choice) -> Roles:
         """What each column is for.
@@ -109,7 +113,7 @@ class NamedColumns:
 
     def numbers(self, name: str) -> Array:
         """A column as finite numbers, (n,); `InputError` with row, column and what to do where one is none."""
-        values = [_number(cell) for cell in self.cells[name]]
+        values = [self._number(cell) for cell in self.cells[name]]
         for n, value in enumerate(values):
             if value is None or not math.isfinite(value):
                 raise self._error(f"row {self.rows[n]}, column {name!r}: {self._trouble(name, n, value)}")
@@ -122,7 +126,9 @@ class NamedColumns:
             return f"missing value ({str(cell)!r}): fill it in, leave out the row, or leave out the column by features"
         if value is not None:
             return f"expected a finite number, got {_quoted(cell)}: correct it, or leave out the row"
-        if all(_number(other) is None for other in self.cells[name]):
+        if self.decimal == "," and _number(cell) is not None:
+            return f"expected decimal commas, as in other rows, got {_quoted(cell)}: use one decimal sign in the file"
+        if all(self._number(other) is None for other in self.cells[name]):
             return (
                 f"expected a number, got {_quoted(cell)}, as in all rows: leave the column out by features, "
                 "name it as client, or write it as numbers"
@@ -136,10 +142,16 @@ class NamedColumns:
             if is_missing(cell):
                 missing = f"missing client ({str(cell)!r}): fill it in, or leave out the row"
                 raise self._error(f"row {self.rows[n]}, column {name!r}: {missing}")
-        numbers = [_number(cell) for cell in cells]
+        numbers = [self._number(cell) for cell in cells]
         if all(number is not None and math.isfinite(number) for number in numbers):
             return np.array(numbers, dtype=float)
         return np.array([str(cell).strip() for cell in cells])
+
+    def _number(self, cell: object) -> float | None:
+        """The number of a cell in the decimal sign of the file; None where it is no number."""
+        if self.decimal == ".":
+            return _number(cell)
+        return None if "." in str(cell) else _number(str(cell).replace(self.decimal, "."))
 
     def _error(self, message: str) -> InputError:
         return InputError(KEY, f"{self.file}: {message}")
@@ -154,11 +166,14 @@ def read_columns(path: Path) -> NamedColumns:
 
 
 def _read_csv(path: Path) -> NamedColumns:
-    """Comma-separated rows below a line of names."""
+    """Rows below a line of names, with commas, semicolons or tabs between the cells."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
+            delimiter = _delimiter(file)
+            reader = csv.reader(file, delimiter=delimiter)
             numbered = [(reader.line_num, row) for row in reader if row]
+    except UnicodeDecodeError:
+        raise InputError(KEY, f"{path} is not a readable csv file: expected UTF-8; save it in this encoding") from None
     except (OSError, ValueError, csv.Error) as error:
         raise InputError(KEY, f"{path} is not a readable csv file ({error})") from None
     header, *rows = [row for _, row in numbered] or [[]]
@@ -170,7 +185,21 @@ def _read_csv(path: Path) -> NamedColumns:
         if len(row) != len(names):
             raise InputError(KEY, f"{path}: row {line}: expected {len(names)} cells, as in the header, got {len(row)}")
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return NamedColumns(str(path), dict(zip(names, columns, strict=True)), [line for line, _ in numbered[1:]])
+    lines = [line for line, _ in numbered[1:]]
+    decimal = "," if delimiter == ";" and any(_WITH_COMMA.match(cell) for row in rows for cell in row) else "."
+    return NamedColumns(str(path), dict(zip(names, columns, strict=True)), lines, decimal)
+
+
+_DELIMITERS = ",;\t"
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$")
+"""A number with a decimal comma; where commas separate cells there is none."""
+
+
+def _delimiter(file: TextIO) -> str:
+    """What separates the names in the first line: the sign that makes the most cells, a comma if several do."""
+    line = next((line for line in file if line.strip()), "")
+    file.seek(0)
+    return max(_DELIMITERS, key=lambda sign: len(next(csv.reader([line], delimiter=sign), [])))
 
 
 def _read_parquet(path: Path) -> NamedColumns:
