@@ -10,7 +10,7 @@ from markupsafe import Markup
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.language.claim import Claim, Verdict
 from fedtheory.language.numbers import decimal
-from fedtheory.language.registry import paper_with, repairs_of, sharper_claims
+from fedtheory.language.registry import paper_with, repairs_of, sharper_claims, why_not_proved
 from fedtheory.language.targets import shown_as
 from fedtheory.language.typesetting import latex
 from report.certificates import CertificateSection, certificate_section
@@ -41,6 +41,8 @@ class ClaimPage:
     file: str
     verdict: str
     summary: Markup
+    why_not_proved: str
+    """Why a claim that is only supported has no certificate; empty for others."""
     printed: Sequence[Markup]
     encoded: Sequence[Markup]
     assumptions: Sequence[Markup]
@@ -105,6 +107,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], runs: Sequence[
         file=page_name(claim),
         verdict=verdict.verdict,
         summary=prose(_summary(verdict)),
+        why_not_proved=why_not_proved(claim) or "",
         printed=[displayed(claim.printed)] if claim.printed else [],
         encoded=[displayed(link) for link in claim.links],
         assumptions=[prose(f"{a.name}: {a.statement}") for a in claim.assumptions],

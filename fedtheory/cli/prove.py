@@ -110,6 +110,7 @@ def verdict(proof: Proof, printed: list[PrintedStep]) -> str:
 
 def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
     """The JSON document of a proof; `steps` are those of the certificate, or else of the printed proof."""
+    from fedtheory.language.registry import why_not_proved
     from fedtheory.language.typesetting import latex
     from verify.printed import first_failure
 
@@ -127,6 +128,7 @@ def document(proof: Proof, printed: list[PrintedStep]) -> dict[str, Any]:
         "steps": certified or as_printed,
         "printed_proof": as_printed,
         "first_failing": None if failing is None else failing.claim.id,
+        "why_not_proved": why_not_proved(proof.claim),
     }
 
 
@@ -134,6 +136,9 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     """Print a proof for a terminal."""
     from rich.markup import escape
 
+    from fedtheory.language.registry import why_not_proved
+
+    reason = why_not_proved(proof.claim) if proof.verdict == "no certificate" else None
     print_lines(
         f"[bold]{proof.claim.id}[/bold]  {_text(proof.claim.title)}: {styled(verdict(proof, printed))}{_named(proof)}",
         *(f"  {_mark(step.holds)}  {_text(step.text)}" for step in proof.steps),
@@ -141,9 +146,11 @@ def for_people(proof: Proof, printed: list[PrintedStep]) -> None:
     if proof.relaxed is not None:
         weaker = ", ".join(proof.claim.in_words(condition) for condition in proof.relaxed)
         print_lines(f"  a weaker condition suffices: {escape(weaker or 'none')}")
+    if reason is not None:
+        print_lines(f"  why it is not proved: {escape(reason)}")
     if printed:
         _print_printed(printed)
-    elif proof.verdict == "no certificate":
+    elif reason is None and proof.verdict == "no certificate":
         print_lines(*_WHERE_TO_BEGIN)
 
 

@@ -26,6 +26,7 @@ def run(target: Target, as_json: Json = False) -> None:
 
 def details(claim: Claim) -> dict[str, Any]:
     """Everything a claim holds."""
+    from fedtheory.language.registry import why_not_proved
     from fedtheory.language.typesetting import latex
 
     return summary(claim) | {
@@ -38,6 +39,7 @@ def details(claim: Claim) -> dict[str, Any]:
         ],
         "note": claim.note,
         "implemented_by": claim.implemented_by,
+        "why_not_proved": why_not_proved(claim),
         "certificate": _certificate(claim),
     }
 
@@ -55,6 +57,7 @@ def for_people(claim: Claim) -> None:
     from rich.markup import escape
 
     from fedtheory.cli.unicode_math import unicode_math, unicode_prose
+    from fedtheory.language.registry import why_not_proved
 
     about = filter(None, (claim.source, claim.locator, claim.kind, styled(claim.verdict)))
     lines = [f"[bold]{claim.id}[/bold]  {escape(unicode_prose(claim.title))}", " · ".join(about)]
@@ -73,6 +76,8 @@ def for_people(claim: Claim) -> None:
     )
     lines += _section("note", [unicode_prose(claim.note)] if claim.note else [])
     lines += _section("corrects", [claim.corrects] if claim.corrects else [])
+    reason = why_not_proved(claim)
+    lines += _section("why it is not proved", [reason] if reason else [])
     lines += _section("implemented by", [claim.implemented_by] if claim.implemented_by else [])
     print_lines(*lines)
 

@@ -136,6 +136,14 @@ def find(claim_id: str) -> Claim:
     raise InputError("id", f"no claim is called {claim_id!r}{hint}")
 
 
+def why_not_proved(claim: Claim) -> str | None:
+    """Why a claim that is recorded as supported has no certificate; None for others, and where no paper says it."""
+    paper = paper_with(claim.source) if claim.verdict == "supported" else None
+    name = claim.id.partition(":")[2]
+    reasons = {} if paper is None else paper.source.unproved
+    return next((reason for reason, names in reasons.items() if name in names.split()), None)
+
+
 def repairs_of(claim: Claim) -> tuple[Claim, ...]:
     """The claims that correct a claim, in the order of its source."""
     return tuple(other for other in _claims_beside(claim) if other.corrects == claim.id)

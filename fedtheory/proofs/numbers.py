@@ -97,6 +97,7 @@ _MAY_VANISH = (
     q.largest_aggregation_weight,
     q.largest_expected_weight,
     q.surrogate_optimum_distance,
+    q.average_local_gradient_sq,
 )
 NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
@@ -298,6 +299,7 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
 _DIVIDED_BY = (
     *GAPS,
     q.initial_gap,
+    q.average_local_gradient_sq,
     q.weight_sum,
     smallest_weight_sum,
     q.mean_weight_sum,

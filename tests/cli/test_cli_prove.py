@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-KEYS = {"id", "verdict", "relaxed_conditions", "digest", "steps", "printed_proof", "first_failing"}
+KEYS = {"id", "verdict", "relaxed_conditions", "digest", "steps", "printed_proof", "first_failing", "why_not_proved"}
 
 
 def test_a_certificate_is_checked_step_by_step(command: Command) -> None:
@@ -38,6 +38,14 @@ def test_a_claim_without_any_proof(command: Command) -> None:
     outcome = command("prove", "fraboni2022:example-1.fixed", "--json")
     code, found = outcome.code, outcome.document
     assert (code, found["verdict"], found["steps"], found["first_failing"]) == (0, "no certificate", [], None)
+    assert found["why_not_proved"].startswith("the kernel has no recursion")
+
+
+@pytest.mark.parametrize(("name", "has_reason"), [("fraboni2022:example-1.fixed", True), ("liu2022:thm-1", False)])
+def test_why_there_is_no_certificate(command: Command, name: str, has_reason: bool) -> None:
+    """The reason is shown with the claim and with its proof, where there is one."""
+    assert ("why it is not proved" in command("prove", name).out) is has_reason
+    assert ("why it is not proved" in command("show", name).out) is has_reason
 
 
 def test_a_true_theorem_with_a_broken_proof(command: Command) -> None:

@@ -207,3 +207,16 @@ def test_what_need_not_be_whole_is_not_whole(notion: Any) -> None:
     stated = claim(1, "<=", (1 + curvature) ** exponent, where={exponent: notion, curvature: q.smoothness})
     whole = failing(stated, Certificate(claim=stated.id, links=[[Term((1 + curvature) ** exponent - 1, one())]]))
     assert "whole" in whole
+
+
+def test_a_measured_error_divides_only_where_the_claim_does() -> None:
+    """The error of Corollary 2 may be zero: what divides by it says nothing of a claim that does not."""
+    stated = find("liu2022:cor-2.speedup.fixed")
+    (relation,) = stated.relations
+    error = q.average_local_gradient_sq.symbol
+    for bound, way in ((relation.right, ONE), (relation.right * error**2, error**2)):
+        left = relation.left * way
+        claim = replace(stated, lhs=left, rhs=bound, chain=(), id="t:error")
+        found = examine(claim, Combination(claim=claim.id, links=[[Part(way, Derived(stated.id))]]))
+        assert found.verdict == ("proved" if way == ONE else "broken")
+    assert any("may be zero" in step.text for step in found.steps if not step.holds)

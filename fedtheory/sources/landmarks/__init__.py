@@ -7,6 +7,16 @@ paper's text.
 from fedtheory.language.source import Source
 from fedtheory.sources.landmarks.statements import CLAIMS
 
+UNPROVED = {
+    "the limit of a run is in none of the theories": """
+        fedavg.settles.one-step scaffold.settles scaffnew.settles fedavgm.settles fedavgm.stationary
+    """,
+    "a recursion with a step size of each round has no certificate": "fedavg.decreasing-steps",
+    "that all clients have one Hessian is more than bounded differences of gradients say": "dsgd.one-hessian",
+    "the variance of what compression leaves out is in none of the theories": "compressed.price",
+}
+"""Why claims that are supported are not proved."""
+
 _TITLE = "Landmarks: one statement for each algorithm"
 _AUTHORS = "stated here, after the papers that are named"
-SOURCE = Source("landmarks", _TITLE, _AUTHORS, 2026, CLAIMS, main="scaffnew.contraction", reading=7)
+SOURCE = Source("landmarks", _TITLE, _AUTHORS, 2026, CLAIMS, unproved=UNPROVED, main="scaffnew.contraction", reading=7)

@@ -15,5 +15,16 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
+UNPROVED = {
+    "the kernel knows exponentials and roots of sums only as letters": "thm-1.remark-zero thm-2.explicit",
+    "strict inequalities between vectors: a certificate shows that a side is not larger": """
+        lemma-3.proof lemma-4.consequence
+    """,
+    "that a problem has a property which other claims assume follows from no certificate": "inherit",
+}
+"""Why claims that are supported are not proved."""
+
 _TITLE = "Lecture 27: Introduction to Federated Learning (after S. Wang et al. 2019)"
-SOURCE = Source("lecture27", _TITLE, "course 6960/5960", 2019, CLAIMS, PRINTED_PROOFS, main="thm-2", reading=3)
+SOURCE = Source(
+    "lecture27", _TITLE, "course 6960/5960", 2019, CLAIMS, PRINTED_PROOFS, UNPROVED, main="thm-2", reading=3
+)

@@ -17,5 +17,6 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
+
 _TITLE = "Lecture Note 3-1: Federated Learning"
 SOURCE = Source("liu2022", _TITLE, "J. Liu", 2022, CLAIMS, PRINTED_PROOFS, main="thm-3", reading=2)

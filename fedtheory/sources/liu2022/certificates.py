@@ -15,7 +15,7 @@ from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.recursion import Recursion, k
-from fedtheory.sources.liu2022.statements.corollary_2 import FEW_LOCAL_STEPS
+from fedtheory.sources.liu2022.statements.corollary_2 import FEW_LOCAL_STEPS, constant
 from fedtheory.sources.liu2022.statements.notation import (
     T_0,
     G,
@@ -25,6 +25,7 @@ from fedtheory.sources.liu2022.statements.notation import (
     N,
     T,
     client_gradients,
+    error,
     f,
     f_i,
     g_i,
@@ -127,6 +128,7 @@ _STEP = [
 _MEAN = [Part(_ONE, "liu2022:thm-1.mean"), Part(2 / (s * T), facts.DESCENT)]
 
 # s - sqrt(N)/(L sqrt(T)) = 0, in each of the three terms of the theorem's bound.
+_ROOT = sp.sqrt(N * T)
 _TUNED = sp.sqrt(N) / sp.sqrt(T)
 _FROM_STEP = 2 * gap * L / (T * s * _TUNED) - 4 * K**2 * G**2 * L**2 * (s + _TUNED / L) - L * sigma**2 / N
 # 1 - y = (1 - y^2)/(1 + y) for y = N^(3/2) K^2/sqrt(T), and 1 - x = (1 - x^4)/((1 + x)(1 + x^2)) for x = 6 L s K.
@@ -262,6 +264,11 @@ CERTIFICATES = [
     Combination(
         claim="liu2022:cor-2.K",
         links=[[Part(_ONE, "liu2022:cor-2.step"), *_FEW], _FEW],
+    ),
+    Combination(
+        claim="liu2022:cor-2.speedup.fixed",
+        # C^2 - (e sqrt(N T))^2 is the product of the sum and the difference.
+        links=[[Part(_ROOT * (constant + error * _ROOT) / (N * error**2), "liu2022:cor-2.K")]],
     ),
     Combination(
         claim="liu2022:cor-4.K1.implied",

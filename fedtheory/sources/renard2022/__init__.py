@@ -22,5 +22,8 @@ PRINTED_PROOFS = {
 }
 """For each statement whose proof is printed, the statements that are its steps, in order."""
 
+UNPROVED = {"that a problem has a property which other claims assume follows from no certificate": "toy-problem.class"}
+"""Why a claim that is supported is not proved."""
+
 _TITLE = "Notes on Federated Optimization"
-SOURCE = Source("renard2022", _TITLE, "T. Renard", 2022, CLAIMS, PRINTED_PROOFS, main="thm-2.1", reading=1)
+SOURCE = Source("renard2022", _TITLE, "T. Renard", 2022, CLAIMS, PRINTED_PROOFS, UNPROVED, main="thm-2.1", reading=1)

@@ -7,8 +7,20 @@ import sympy as sp
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import ONE as ONE_FACT
+from fedtheory.proofs.roots import Root
 from fedtheory.sources.fraboni2022.statements import asynchronous, fedfix, sampling, theorem_3
-from fedtheory.sources.fraboni2022.statements.notation import K, N, eta_l, rho, theta0_distance, tilde_eta
+from fedtheory.sources.fraboni2022.statements.asynchronous import ratio
+from fedtheory.sources.fraboni2022.statements.notation import (
+    R_L,
+    K,
+    N,
+    Sigma_star,
+    eta_l,
+    rho,
+    tau,
+    theta0_distance,
+    tilde_eta,
+)
 from fedtheory.sources.fraboni2022.statements.relaxed import B_g
 
 BY_THEIR_SIGNS = (
@@ -44,4 +56,21 @@ def _not_vanishing() -> Combination:
     return Combination(claim=claim.id, links=[parts])
 
 
-CERTIFICATES = [*(_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS), _not_vanishing()]
+def _literature() -> Combination:
+    """sqrt(tau/N) is at least 1/sqrt(tau N), and tau/sqrt(N) at least 1/N: there are delays and updates."""
+    t, r = sp.symbols(r"\sqrt{\tau} \sqrt{N}", positive=True)
+    noise, start = Sigma_star + R_L, theta0_distance**2 + 1
+    delayed = [
+        Part(noise * (1 + ratio) * (tau / N + t / r + (tau - 1) / (t * r)), ONE_FACT),
+        Part(start * (2 * (1 + ratio) * tau / N + (1 + 2 * ratio) * t / r), ONE_FACT),
+    ]
+    slow = [
+        Part(theta0_distance**2 * tau / r, ONE_FACT),
+        Part(Sigma_star * (tau**2 - 1) / (r * tau), ONE_FACT),
+        Part(Sigma_star * (tau**2 * N - 1) / (N * (tau * r + 1)), ONE_FACT),
+    ]
+    roots = [Root(letter, number, [Part(number - 1, ONE_FACT)], sp.S.One) for letter, number in ((t, tau), (r, N))]
+    return Combination(claim="fraboni2022:claim.literature.fixed", links=[delayed, [], slow], roots=roots)
+
+
+CERTIFICATES = [*(_by_signs(_CLAIMS[name]) for name in BY_THEIR_SIGNS), _not_vanishing(), _literature()]
