@@ -23,6 +23,7 @@ from report.pages import claim_page
 from report.paper_pages import paper_pages
 from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
 from report.slack import SLACK_PAGE, slack_tables
+from report.slack_overview import overview
 from verify.content import STATEMENTS, judged_with, of_claim, of_paper, of_target
 from verify.processes import as_finished
 from verify.verdict import ClaimVerdict
@@ -123,7 +124,8 @@ class SlackTask:
     def draw(self, environment: Environment) -> Drawn:
         """One page."""
         found = slack_tables([resolve(target) for target in self.targets])
-        return Drawn({SLACK_PAGE: environment.get_template("slack.html").render(tables=found)} if found else {})
+        page = environment.get_template("slack.html")
+        return Drawn({SLACK_PAGE: page.render(tables=found, overview=overview)} if found else {})
 
 
 @dataclass(frozen=True)

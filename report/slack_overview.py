@@ -1,0 +1,89 @@
+"""One table of all proved bounds: each term as it is printed, as it is proved, and the number below which it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+from markupsafe import Markup
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.language.typesetting import latex
+from report.mathml import formula
+from report.slack import PartRow, SlackEntry
+from verify.slack import WHOLE, parts_of
+from verify.slack.parts import has_parts
+
+_SCALES = {
+    *(q.clients, q.rounds, q.iterations, q.local_steps, q.local_step_index),
+    *(q.local_step_size, q.server_step_size),
+}
+"""What terms may have more or less of and be the same: numbers of clients, rounds and steps, and step sizes."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One term of a bound that is proved."""
+
+    printed: Markup
+    """The terms of the printed statement with the same letters, added up; empty where there are none."""
+    proved: Markup
+    constant: str
+    """The number in front of it."""
+    lowest: str
+    """The number below which a run refutes it, or "attained"; empty where no run is known."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A bound and what it is a sharper or a repaired form of."""
+
+    claim: Claim
+    printed: Claim | None
+    """The claim of the paper; None for a result of our own."""
+    whole: PartRow
+    lines: Sequence[Line]
+
+
+def overview(entry: SlackEntry) -> Overview:
+    """The terms of a bound, beside those of the printed statement; the whole right side where it has one term only."""
+    printed, whole = printed_form(entry.claim), entry.rows[0]
+    return Overview(entry.claim, printed, whole, list(_lines(entry, printed)))
+
+
+def printed_form(claim: Claim) -> Claim | None:
+    """The statement of the paper that a claim is, sharpens or corrects; None where there is none."""
+    while (other := claim.sharpens or claim.corrects) is not None:
+        claim = find(other)
+    return None if claim.printed is None else claim
+
+
+def _lines(entry: SlackEntry, printed: Claim | None) -> Iterator[Line]:
+    for part, row in zip(parts_of(entry.claim), entry.rows, strict=True):
+        if part.name != WHOLE or len(entry.rows) == 1:
+            proved = formula(latex(part.expression))
+            lowest = "attained" if row.is_attained else row.lowest or (row.share and f"{row.share} of it")
+            yield Line(_as_printed(part.expression, entry.claim, printed), proved, str(part.constant), lowest)
+
+
+def _as_printed(term: Expr, claim: Claim, printed: Claim | None) -> Markup:
+    if printed is None or not has_parts(printed):
+        return Markup()
+    parts = parts_of(printed)
+    terms = [one.expression for one in parts if one.name != WHOLE or len(parts) == 1]
+    alike = [one for one in terms if _letters(one, printed) == _letters(term, claim)]
+    return formula(latex(sp.Add(*alike, evaluate=False))) if alike else Markup()
+
+
+def _letters(term: Expr, claim: Claim) -> frozenset[tuple[object, Expr]]:
+    """What a term is a multiple of, with powers: letters by what they stand for, but for scales."""
+    factors = {claim.notation.get(base, base): power for base, power in term.as_powers_dict().items()}
+    return frozenset(
+        (base, power)
+        for base, power in factors.items()
+        if base not in _SCALES and not isinstance(base, sp.Add | sp.Number)
+    )

@@ -1,0 +1,62 @@
+"""The table of all bounds: what is printed, what is proved, and what a run refutes."""
+
+from __future__ import annotations
+
+import pytest
+
+from fedtheory.language.registry import find
+from report.drawing import SlackTask, environment_for
+from report.slack import SLACK_PAGE, SlackEntry, slack_tables
+from report.slack_overview import Overview, overview, printed_form
+from verify.slack import shares
+
+
+def of(name: str) -> Overview:
+    """What the table says of a bound."""
+    (table,) = slack_tables([find(name)])
+    (entry,) = table.entries
+    assert isinstance(entry, SlackEntry)
+    return overview(entry)
+
+
+def test_a_sharper_bound_stands_beside_the_printed_one() -> None:
+    """Term by term, by the letters that both have: 18 and 5/6, 4 and 5/6, the start and the noise as they are."""
+    found = of("renard2022:thm-2.1.sharp")
+    assert found.printed is find("renard2022:thm-2.1")
+    printed = {"18" in line.printed: line for line in found.lines}
+    assert printed[True].constant == "1"
+    assert "\u03b6" in printed[True].proved
+    assert all(line.printed for line in found.lines)
+
+
+def test_the_number_below_which_a_run_refutes_it() -> None:
+    """The stored share of a term times the number in front of it."""
+    found = of("renard2022:lemma-2.3")
+    shared = {share.part.expression.as_coeff_Mul()[0]: share.constant for share in shares(find("renard2022:lemma-2.3"))}
+    for line in found.lines:
+        assert float(line.lowest) == pytest.approx(shared[int(line.constant)], rel=0.01)
+
+
+def test_a_bound_of_one_term_and_one_that_is_attained() -> None:
+    """The share of the whole, or the word."""
+    (line,) = of("renard2022:lemma-2.3.quiet").lines
+    assert line.lowest == "attained"
+    (line,) = of("liu2022:lemma-1.sharp").lines
+    assert line.lowest == "0.25 of it"
+
+
+def test_where_a_bound_comes_from() -> None:
+    """A repair corrects what is printed; a result of our own has no printed form."""
+    assert printed_form(find("fraboni2022:eq-94.random-weights")) is find("fraboni2022:eq-94")
+    assert printed_form(find("liu2022:thm-3")) is find("liu2022:thm-3")
+    assert printed_form(find("comparator:average-error")) is None
+    assert not any(line.printed for line in of("comparator:average-error").lines)
+
+
+def test_the_page_has_the_table() -> None:
+    """With the verdict of what is printed, and terms of which no run is known to need any."""
+    text = SlackTask(("fraboni2022:eq-94.random-weights",)).draw(environment_for(())).files[SLACK_PAGE]
+    table = text[text.index('<table class="theorems">') : text.index("</table>")]
+    assert "fraboni2022:eq-94" in table
+    assert "refuted" in table
+    assert "none known" in table
