@@ -15,7 +15,7 @@ from verify.check.rates import require_ladder
 from verify.check.settle import check_settled
 from verify.content import tried_with
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
-from verify.processes import in_order
+from verify.processes import in_order, rarely_collected
 
 _CHUNK = 12
 """Instances per task: enough to hide the cost of a task, few enough for even work and smooth progress."""
@@ -123,7 +123,8 @@ def _key(target: str, family: str) -> tuple[str, ...]:
 
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
-    return [outcome for instance in instances for outcome in _check_instance(targets, instance)]
+    with rarely_collected():
+        return [outcome for instance in instances for outcome in _check_instance(targets, instance)]
 
 
 def _check_instance(targets: Sequence[Target], instance: Instance) -> Iterator[Outcome]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from fedtheory.engine.run import Run
-from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.language.assumptions import Assumption, OfAlgorithm, update_rule
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import paper_with
 
 
-def premises(claim: Claim) -> list[Assumption]:
+def premises(claim: Claim) -> tuple[Assumption, ...]:
     """The assumptions of a claim; one of a paper that names no algorithm is about the update rule."""
     names_one = any(isinstance(assumption, OfAlgorithm) for assumption in claim.assumptions)
     is_users = paper_with(claim.source) is None
-    return [*claim.assumptions] if names_one or is_users else [update_rule, *claim.assumptions]
+    return tuple(claim.assumptions) if names_one or is_users else (update_rule, *claim.assumptions)
 
 
 def failed_premises(claim: Claim, run: Run) -> list[str]:
@@ -23,11 +22,8 @@ def failed_premises(claim: Claim, run: Run) -> list[str]:
     """
     failures = []
     for assumption in premises(claim):
-        try:
-            assumption.require(run)
-        except Unresolved:
-            raise
-        except NotApplicable as reason:
+        reason = assumption.settled_failure(run)
+        if reason is not None:
             failures.append(f"{assumption.name}: {reason}")
             if isinstance(assumption, OfAlgorithm):
                 break

@@ -13,8 +13,8 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import Site, whole_run
 from fedtheory.language.premises import failed_premises
 from fedtheory.language.typesetting import latex
-from verify.check.comparison import Comparison, compare
-from verify.check.links import condition_links
+from verify.check.comparison import compare
+from verify.check.links import Link, condition_links
 
 
 @dataclass(frozen=True)
@@ -60,20 +60,31 @@ def applicability(claim: Claim, run: Run, nearby: Sequence[Run]) -> Applicabilit
 
 def conditions_hold(claim: Claim, run: Run) -> bool:
     """Whether all conditions hold; the edge belongs to them where floats cannot tell."""
-    return all(found.holds is not False for found in _compared(claim, run))
+    return all(found.holds is not False for found in _asked(claim, run))
 
 
 def _conditions(claim: Claim, run: Run, nearby: Sequence[Run]) -> tuple[ConditionCheck, ...]:
-    compared = zip(claim.conditions, _compared(claim, run, nearby), strict=True)
-    return tuple(
-        ConditionCheck(condition, at.holds, at.link.slack(at.lhs, at.rhs))
-        for condition, at in compared
-        if not _is_of_rungs(claim, condition)
-    )
+    return tuple(found for found in _asked(claim, run, nearby) if not _is_of_rungs(claim, found.expression))
 
 
-def _compared(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[Comparison]:
-    return compare(condition_links(claim), _as_a_whole, run, nearby)
+def _asked(claim: Claim, run: Run, nearby: Sequence[Run] = ()) -> list[ConditionCheck]:
+    links = zip(claim.conditions, condition_links(claim), strict=True)
+    return [_condition(condition, link, run, nearby) for condition, link in links]
+
+
+def _condition(condition: Expr, link: Link, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
+    """A condition on a run; claims that share it share what is found, unless nearby runs have a say."""
+    if nearby:
+        return _compared(condition, link, run, nearby)
+    if link not in run.known:
+        run.known[link] = _compared(condition, link, run, ())
+    found: ConditionCheck = run.known[link]
+    return found
+
+
+def _compared(condition: Expr, link: Link, run: Run, nearby: Sequence[Run]) -> ConditionCheck:
+    (at,) = compare([link], _as_a_whole, run, nearby)
+    return ConditionCheck(condition, at.holds, link.slack(at.lhs, at.rhs))
 
 
 def _as_a_whole(run: Run) -> list[Site]:

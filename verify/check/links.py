@@ -59,8 +59,17 @@ def links_of(claim: Claim) -> list[Link]:
 
 @cache
 def condition_links(claim: Claim) -> list[Link]:
-    """The conditions of a claim, ready for runs."""
-    return [_link(claim, _as_relation(claim, condition), "run") for condition in claim.conditions]
+    """The conditions of a claim, ready for runs; claims that share a condition share its link."""
+    return [_shared(claim, condition) for condition in claim.conditions]
+
+
+def _shared(claim: Claim, condition: Expr) -> Link:
+    link = _link(claim, _as_relation(claim, condition), "run")
+    meaning = tuple(claim.notation[symbol] for symbol in sorted(condition.free_symbols, key=str))
+    return _LINKS.setdefault((condition, meaning), link)
+
+
+_LINKS: dict[tuple[Expr, tuple[Notion, ...]], Link] = {}
 
 
 def _as_relation(claim: Claim, condition: Expr) -> Relation:

@@ -10,8 +10,9 @@ where A is the mean round map, G(S) the covariance that random weights and
 mini-batch noise add in proportion to S, and c(m) the rest.  The mean is a
 linear solve; the second moment is a generalised discrete Lyapunov equation
 ``S - L(S) = c(m)`` with ``L(S) = A S A' + G(S)``.  Rationals solve it exactly,
-as a matrix on symmetric matrices; floats by Krylov iterations preconditioned
-with SciPy's solver for ``S - A S A' = c``.
+as a matrix on symmetric matrices, and so do floats in few dimensions, to
+rounding; in many by Krylov iterations preconditioned with SciPy's solver for
+``S - A S A' = c``.
 
 L maps positive semidefinite matrices to such, so the moments contract exactly
 if ``X - L(X) = I`` has a positive semidefinite solution X (X is at least I then,
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from flint import fmpq_mat
@@ -37,6 +38,8 @@ from fedtheory.errors import NotApplicable, Unresolved
 
 LARGEST_EXACT = 16
 """Largest dimension in rationals: the exact solve costs its sixth power."""
+_LARGEST_DIRECT = 6
+"""Largest dimension in which floats form the matrix on symmetric matrices, of the fourth power of it in entries."""
 _RESTARTS, _KRYLOV = 4, 60
 _KRYLOV_ACCURACY = 1e-6
 """Relative residual of one Krylov solve; each restart refines the last solution."""
@@ -45,11 +48,12 @@ _RESIDUAL = 1e-12
 _SLOWEST = 1e-11
 """Contraction per round, and curvature relative to the largest, that rounding may hide: floats refuse to decide."""
 _NO_LIMIT = "the second moments do not contract: the run has no unique limit"
+_TOO_SLOWLY = "the second moments contract too slowly for floats: no limit is computed"
 
 
 def stationary_mean(recursion: Recursion) -> Array:
     """Limit of ``E x^n - x*`` from every start, (d,); `NotApplicable` unless the means contract."""
-    return _Limit(recursion).mean
+    return _limit_of(recursion).mean
 
 
 def stationary_moment(recursion: Recursion) -> Array:
@@ -58,7 +62,7 @@ def stationary_moment(recursion: Recursion) -> Array:
     Exact in rationals, meant for small d; in floats for any d.  Raises
     `NotApplicable` unless the moments contract.
     """
-    return _Limit(recursion).moment
+    return _limit_of(recursion).moment
 
 
 def stationary_distance_sq(recursion: Recursion) -> Number:
@@ -164,25 +168,38 @@ class _Limit:
         size = len(self.identity)
         if size > LARGEST_EXACT:
             raise NotApplicable(f"exact limits are computed for up to {LARGEST_EXACT} dimensions, not {size}")
-        gap = symmetric_operator(lambda second: second - self._linear(second), self.identity)
         try:
-            solved = fmpq_mat(gap.tolist()).solve(fmpq_mat(np.stack([pack(r) for r in rights], axis=1).tolist()))
+            solved = fmpq_mat(self._gap.tolist()).solve(fmpq_mat(np.stack([pack(r) for r in rights], axis=1).tolist()))
         except ZeroDivisionError:
             raise NotApplicable(_NO_LIMIT) from None
         return [unpack(RATIONAL.array(list(column)), size) for column in zip(*solved.tolist(), strict=True)]
 
+    @property
+    def _gap(self) -> Array:
+        """``S -> S - L(S)`` as a matrix on packed symmetric matrices."""
+        return symmetric_operator(lambda second: second - self._linear(second), self.identity)
+
     def _solve_in_floats(self, *rights: Array) -> list[Array]:
         """Symmetric S with ``S - L(S) = right`` for each right (d, d), to rounding."""
-        return [self._refined(right) for right in rights]
+        solve = self._krylov if len(self.identity) > _LARGEST_DIRECT else self._direct()
+        return [self._refined(solve, right) for right in rights]
 
-    def _refined(self, right: Array) -> Array:
-        """Krylov solutions of what is left, added up."""
+    def _direct(self) -> Callable[[Array], Array]:
+        """A solver (d, d) to (d, d) that has the inverse of the matrix on symmetric matrices."""
+        try:
+            inverse = np.linalg.inv(self._gap)
+        except np.linalg.LinAlgError:
+            raise Unresolved(_TOO_SLOWLY) from None
+        return lambda right: unpack(inverse @ pack(right), len(right))
+
+    def _refined(self, solve: Callable[[Array], Array], right: Array) -> Array:
+        """Solutions of what is left, added up."""
         second = right - right
         for _ in range(_RESTARTS):
-            second = second + self._krylov(right - second + self._linear(second))
+            second = second + solve(right - second + self._linear(second))
         left = np.abs(right - second + self._linear(second)).max()
         if not left <= _RESIDUAL * np.abs(second).max():
-            raise Unresolved("the second moments contract too slowly for floats: no limit is computed")
+            raise Unresolved(_TOO_SLOWLY)
         return second
 
     def _krylov(self, right: Array) -> Array:
@@ -205,6 +222,12 @@ class _Limit:
         from scipy.linalg import solve_discrete_lyapunov
 
         return np.asarray(solve_discrete_lyapunov(self.linear_map, right, method="bilinear"))
+
+
+@lru_cache(maxsize=16)
+def _limit_of(recursion: Recursion) -> _Limit:
+    """The limit of a recursion, kept: several statements ask for its parts."""
+    return _Limit(recursion)
 
 
 def _symmetric(matrix: Array) -> Array:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import NotApplicable, Unresolved
 
 if TYPE_CHECKING:
     from fedtheory.engine.run import Bound, Run
@@ -28,6 +29,27 @@ class Assumption:
         except NotApplicable as reason:
             return str(reason)
         return None
+
+    def settled_failure(self, run: Run) -> str | None:
+        """The same, asked of a run once however many claims ask; raises `Unresolved` where floats cannot tell."""
+        if self._key not in run.known:
+            run.known[self._key] = self._settled_failure(run)
+        found: str | None = run.known[self._key]
+        return found
+
+    def _settled_failure(self, run: Run) -> str | None:
+        try:
+            self.require(run)
+        except Unresolved:
+            raise
+        except NotApplicable as reason:
+            return str(reason)
+        return None
+
+    @cached_property
+    def _key(self) -> object:
+        """Quicker to look up than the assumption itself."""
+        return object()
 
 
 @dataclass(frozen=True)
