@@ -16,6 +16,7 @@ from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.contraction import Contraction
 from fedtheory.proofs.document import certificate_in, document_of
+from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
@@ -27,6 +28,7 @@ from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.mean import theorem_of_mean
 from verify.rocq.numbers import Signs
 from verify.rocq.of_run import theorem_of_step_in_run
+from verify.rocq.paths import theorem_of_induction
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN, RunVocabulary
@@ -74,12 +76,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
     used: list[Exported] = []
     match certificate:
-        case Certificate() if certificate.lemmas and claim.place == "step":
-            general, used = theorem_of_step_in_run(claim, certificate, of_id)
-        case Certificate() if isinstance(certificate.links[0], PastTotal):
-            general = theorem_of_total(claim)
         case Certificate():
-            general = theorem_at_step(claim, certificate)
+            general, used = _of_links(claim, certificate)
         case Recursion():
             general = theorem_of_recursion(claim, certificate)
         case MeanCertificate():
@@ -95,6 +93,17 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     theorem = general if certificate.relaxed is None else _as_stated(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
     return Exported(claim, theorem, general, conditions, tuple(used))
+
+
+def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
+    if certificate.lemmas and claim.place == "step":
+        return theorem_of_step_in_run(claim, certificate, of_id)
+    match certificate.links[0]:
+        case Induction() if not certificate.lemmas:
+            return theorem_of_induction(claim, certificate), []
+        case PastTotal():
+            return theorem_of_total(claim), []
+    return theorem_at_step(claim, certificate), []
 
 
 def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:
@@ -115,4 +124,5 @@ def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theore
         arguments[f"condition{place}"] = f"needed{place}"
     lines.append(f"exact ({lemma.applied(**arguments)}).")
     told = [binder for binder in general.binders if not binder.name.startswith("condition")]
-    return Theorem(general.name, [*told, *own.hypotheses()], general.statement, "\n".join(lines), (lemma,))
+    proof = "\n".join(lines)
+    return Theorem(general.name, [*told, *own.hypotheses()], general.statement, proof, (lemma,), general.needs)

@@ -70,7 +70,7 @@ def _binders(vocabulary: Vocabulary, letters: set[sp.Symbol], own: bool) -> Iter
         yield Binder("unbiased_S", "unbiased S past")
     yield from _there(vocabulary, letters)
     for assumption in claim.assumptions:
-        yield from _assumed(assumption, vocabulary)
+        yield from vocabulary.told.get(assumption) or _assumed(assumption, vocabulary)
     yield from _of_algorithms(vocabulary, letters)
     yield from _numbers(vocabulary, letters)
     yield from _vectors(vocabulary, letters)

@@ -16,7 +16,7 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import CONSTANTS, OF_ROUNDS, QUANTITIES
 from verify.rocq.vocabulary import NUMBERS, VECTORS
 
-LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Run", "Instance", "TwoClients")
+LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Run", "Interval", "Instance", "TwoClients")
 """The files of the library, each after those that it needs."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
@@ -77,7 +77,7 @@ def library_files() -> dict[str, str]:
 
 def text_of(known: Exported) -> str:
     """The file of a claim."""
-    needed = [*LIBRARY[: LIBRARY.index("Run") + 1], *(used.theorem.name for used in known.uses)]
+    needed = [*LIBRARY[: LIBRARY.index("Run") + 1], *known.theorem.needs, *(used.theorem.name for used in known.uses)]
     return f"{_heading(known.claim)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
 
 

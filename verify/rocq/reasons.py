@@ -13,6 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs import comparators
 from fedtheory.proofs import distances as pair
+from fedtheory.proofs.theory import NEAREST_START
 from verify.rocq.own import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
@@ -255,7 +256,26 @@ _OF_CLIENTS: dict[str, Callable[[Reader, _Client], Shown]] = {
     "bounded dissimilarity": _dissimilarity,
     "bounded second moment": _second_moment,
 }
+
+
+def _divergence(reader: Reader) -> Shown:
+    letter = reader.vocabulary.letters
+    model = letter(q.centralised_model)
+    apart = Gradient(letter(q.client_objective), model) - Gradient(letter(q.objective), model)
+    place = text(reader.vector(model), CLIENTS)
+    slack = letter(q.client_dissimilarity) ** 2 - Inner(apart, apart)
+    return Shown(slack, _by("divergence", f"S delta i ({place}) own_dissimilarity_S Hi"))
+
+
+def _nearest_start(reader: Reader) -> Shown:
+    letter = reader.vocabulary.letters
+    apart = letter(q.server_model) - letter(q.optimum)
+    return Shown(1 / letter(q.nearest_start) - Inner(apart, apart), "lra")
+
+
 _THERE: dict[str, Callable[[Reader], Shown]] = {
+    "divergence at the centralised model": _divergence,
+    NEAREST_START: _nearest_start,
     comparators.SMOOTH_NOISE: _smooth_noise,
     comparators.NOISE_AT_Y: _noise_there,
     comparators.DISSIMILARITY_AT_Y: _dissimilarity_there,

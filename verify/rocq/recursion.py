@@ -130,7 +130,7 @@ class _Writer:
         statement = f"{links.text(after)} <= {links.text(before)}"
         body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
         theorem = Theorem(f"{self.name}_{'first' if together else 'step'}", told, statement, body)
-        return _at_start(theorem) if together else theorem
+        return at_first_step(theorem) if together else theorem
 
     def _counts(self, together: bool) -> list[Binder]:
         tau = [Binder("tau", "R"), Binder("tau_large", "1 <= tau")]
@@ -258,7 +258,7 @@ class _Writer:
         return whole + "\n".join([*each, *end])
 
 
-def _at_start(theorem: Theorem) -> Theorem:
+def at_first_step(theorem: Theorem) -> Theorem:
     """A theorem about any step, for the first one of round n of a run A."""
 
     def said(text: str) -> str:

@@ -26,6 +26,8 @@ class Theorem:
     statement: str
     proof: str
     lemmas: Sequence[Theorem] = field(default=())
+    needs: Sequence[str] = ()
+    """Files of the library that it needs besides those of all."""
 
     def applied(self, **arguments: str) -> str:
         """The theorem with every variable and hypothesis given by its name, or by what is said here."""

@@ -5,13 +5,14 @@ Each entry repeats a definition of `library/Step.v`; Rocq checks that the two ag
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import sympy as sp
 
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion, PointNotion
 from fedtheory.proofs.comparators import noise_at_y
@@ -50,6 +51,8 @@ class Vocabulary:
     """Vectors that a theorem speaks of for all values, in the order of the claim's letters."""
     more: list[Binder] = field(default_factory=list)
     """Variables and hypotheses besides those of every claim."""
+    told: dict[Assumption, Sequence[Binder]] = field(default_factory=dict)
+    """What assumptions say, where it is not what they say elsewhere."""
     constants: dict[str, Constant] = field(default_factory=dict)
     """Constants of the clients' objectives, where they are not those of all, by what they are."""
     stationary: str = ""

@@ -1,0 +1,306 @@
+"""Bounds at every local step of a round without noise, by induction over the steps, as theorems about runs.
+
+Clients are compared with gradient descent on F from the same start: `library/Interval.v`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.induction import POWER, Induction, moved_on
+from verify.rocq.hypotheses import binders
+from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.numbers import Signs, number
+from verify.rocq.reading import Reader
+from verify.rocq.recursion import at_first_step
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.step import SIGN
+from verify.rocq.terms import Atom, Multiple, Number, Sum, Term, text
+from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
+
+NEEDS = ("Interval",)
+"""The file of the library that these theorems need besides those of all."""
+
+
+_AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (size_of A); by_field"
+"""A tactic for numbers at the first step of a round."""
+
+
+class PathVocabulary(Vocabulary):
+    """The letters of a claim about a local step beside a step of gradient descent on F."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        letter = self.letters
+        own = {letter(q.client_dissimilarity): "delta i", letter(q.nearest_start): "omega", POWER: "power"}
+        self.numbers |= own
+        used = set(self.claim.notation.values())
+        if used & {q.client_dissimilarity, q.mean_divergence}:
+            self.told[a.bounded_dissimilarity] = OWN_DISSIMILARITY
+        if q.nearest_start in used:
+            near = "‖server_model S - x_star‖² <= 1 / omega"
+            self.more = [*_OMEGA, Binder("nearest_start_S", near)]
+
+    def gather(self) -> None:
+        """All are at the server's model."""
+        super().gather()
+        model, letter = Atom("server_model S"), self.letters
+        self.vectors[letter(q.centralised_model)] = model
+        downhill = Multiple("step_size S", gradient(MEAN, model))
+        self.vectors[letter(q.next_centralised_model)] = Sum(model, downhill, "-")
+
+
+_OMEGA = (Binder("omega", "R"), Binder("omega_positive", "0 < omega"))
+OWN_DISSIMILARITY = (
+    Binder("delta", "nat -> R"),
+    Binder("delta_nonnegative", "forall i, 0 <= delta i"),
+    Binder("own_dissimilarity_S", "own_dissimilarity S delta"),
+)
+
+
+def in_run(said: str) -> str:
+    """What is said of a step, said of step k of round n of a run."""
+    said = re.sub(r"\(v\)|\bv\b", "(centralised A n k)", said)
+    return re.sub(r"\bS\b", "(step_at A n k)", said)
+
+
+class PathInRun:
+    """The hypotheses of a theorem about each local step of a run, and what they are for a theorem about a step."""
+
+    def __init__(self, claim: Claim, conditions: tuple[Expr, ...]) -> None:
+        self.run = RunVocabulary(replace(claim, place="run"))
+        letter = self.run.letters
+        self.run.names |= {letter(q.client_dissimilarity): "delta i", letter(q.nearest_start): "omega"}
+        self.conditions = conditions
+        self.vocabulary = PathVocabulary(claim, quiet=True)
+
+    def binders(self, used: set[sp.Symbol], *, own: bool) -> list[Binder]:
+        """The variables and hypotheses."""
+        told = [binder for binder in self.run.binders(used) if not self._is_replaced(binder)]
+        if self.run.letters(q.optimum) in used and all(binder.name != "x_star" for binder in told):
+            minimiser = Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
+            told += [Binder("x_star", "space_of A"), minimiser]
+        if self.vocabulary.told:
+            *numbers, bound = OWN_DISSIMILARITY
+            told += [*numbers, Binder("own_dissimilarity_A", f"always A (fun S => {bound.type})")]
+        if self.vocabulary.more:
+            near = "forall n, (n < rounds_of A)%nat -> ‖server A n - x_star‖² <= 1 / omega"
+            told += [*_OMEGA, Binder("nearest_start_A", near)]
+        told += [Binder("n", "nat"), Binder("k", "nat")]
+        told += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
+        return told + ([Binder("i", "nat"), Binder("Hi", "(i < number (clients_of A))%nat")] if own else [])
+
+    def _is_replaced(self, binder: Binder) -> bool:
+        return bool(self.vocabulary.told) and binder.name in ("zeta", "zeta_nonnegative", "bounded_dissimilarity_A")
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        """What stands for the variables and hypotheses of a theorem about a step."""
+        own = {
+            "v": "centralised A n k",
+            "own_dissimilarity_S": "own_dissimilarity_A n k",
+            "nearest_start_S": "nearest_start_A n Hn",
+        }
+        return self.run.at_step | own
+
+
+def theorem_of_induction(claim: Claim, certificate: Certificate) -> Theorem:
+    """Bounds at every local step as a theorem; `NotExported` where not every link is an induction."""
+    first, *others = certificate.links
+    if (
+        not isinstance(first, Induction)
+        or any(other != first for other in others)
+        or a.full_gradients not in (claim.assumptions)
+    ):
+        raise NotExported("only inductions without noise, one for a claim, are exported")
+    return _Writer(claim, certificate, first).theorem()
+
+
+class _Writer:
+    def __init__(self, claim: Claim, certificate: Certificate, induction: Induction) -> None:
+        self.claim, self.induction, self.name = claim, induction, name_of(claim.id)
+        self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        self.path = PathInRun(claim, self.conditions)
+        self.first = 0 if induction.first is None else 1
+        self.index = self.path.run.letters(q.local_step_index)
+        self.used: set[sp.Symbol] = set()
+        self.own = False
+
+    def theorem(self) -> Theorem:
+        """The whole."""
+        induction, before = self.induction, self.induction.measured
+        step = self._step(before)
+        at_zero = self.written(induction.bound).subs({self.index: 0, POWER: 1})
+        lemmas = [step, self._start("start", before, at_zero, induction.start)]
+        if induction.first is not None:
+            once = induction.bound.subs(self.index, 1)
+            lemmas.append(self._start("first", moved_on(self.claim, before), once, induction.first))
+        said, proofs = zip(*(self._link(n) for n in range(len(self.claim.relations))), strict=True)
+        signs = self.path.run.signs(self.conditions)
+        proof = "\n".join([KNOWN, *signs.prepared(), self._bounds(lemmas), conjunction(proofs)])
+        told = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
+        return Theorem(self.name, told, " /\\\n  ".join(said), proof, tuple(lemmas), NEEDS)
+
+    def written(self, expression: Expr) -> Expr:
+        """An expression with base^(k + m) as base^m times a letter."""
+        base, index = self.induction.base, self.index
+
+        def is_power(part: Expr) -> bool:
+            return bool(part.is_Pow and part.exp.has(index) and sp.expand(part.base - base) == 0)
+
+        return expression.replace(is_power, lambda part: POWER * base ** (part.exp - index))
+
+    # One step.
+
+    def _step(self, before: Expr) -> Theorem:
+        vocabulary, induction = PathVocabulary(self.claim, quiet=True), self.induction
+        factor, offset = (self.written(part) for part in (induction.factor, induction.offset))
+        signs = Signs(vocabulary.numbers, self.conditions, [*self._least(), *vocabulary.least])
+        links = Links(Reader(vocabulary), signs)
+        after = links.side(moved_on(self.claim, before))
+        kept = Multiple(links.reader.number(factor), links.side(before))
+        bound: Term = Sum(kept, Number(links.reader.number(offset)))
+        links.used |= factor.free_symbols | offset.free_symbols
+        terms = [replace(term, coefficient=self.written(sp.sympify(term.coefficient))) for term in induction.terms]
+        proof = links.inequality(after, bound, terms)
+        self.used |= links.used
+        self.own = self.own or links.own
+        told = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, *signs.hypotheses()]
+        if induction.base is not None:
+            told += [Binder("power", "R"), Binder("power_large", f"{self._least_power(vocabulary.numbers)} <= power")]
+        body = "\n".join([NUMBERS_KNOWN, *self._grown(vocabulary.numbers), *signs.prepared(), proof])
+        return Theorem(f"{self.name}_step", told, f"{links.text(after)} <= {links.text(bound)}", body)
+
+    def _start(self, name: str, left: Expr, right: Expr, terms: object) -> Theorem:
+        """What holds where the round starts."""
+        vocabulary = PathVocabulary(self.claim, quiet=True)
+        vocabulary.gather()
+        signs = Signs(vocabulary.numbers, self.conditions, vocabulary.least)
+        links = Links(Reader(vocabulary), signs)
+        smaller = links.side(left)
+        larger = Number(links.reader.number(right))
+        links.used |= sp.sympify(right).free_symbols
+        proof = links.inequality(smaller, larger, terms)  # type: ignore[arg-type]
+        told = [*binders(vocabulary, links.used | self.used, own=self.own), *vocabulary.more, *signs.hypotheses()]
+        body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
+        statement = f"{links.text(smaller)} <= {links.text(larger)}"
+        return at_first_step(Theorem(f"{self.name}_{name}", told, statement, body))
+
+    def _least(self) -> list[tuple[sp.Symbol, Expr]]:
+        return [] if self.induction.base is None else [(POWER, self.induction.base**self.first)]
+
+    def _least_power(self, names: Mapping[sp.Symbol, str]) -> str:
+        return number(sp.sympify(self.induction.base) ** self.first, names)
+
+    def _grown(self, names: Mapping[sp.Symbol, str]) -> list[str]:
+        """That the base is larger than one, and its power not smaller, or larger from the first step on."""
+        base = self.induction.base
+        if base is None:
+            return []
+        sign = "<" if self.first else "<="
+        return [
+            f"assert (grows : 0 < {number(base - 1, names)}) by positive.",
+            f"assert (above : 0 {sign} power - 1) by lra.",
+            f"assert (above_more : 0 {sign} ({number(base, names)}) * (power - 1)) by "
+            f"({'apply Rmult_lt_0_compat' if self.first else 'apply Rmult_le_pos'}; lra).",
+        ]
+
+    # All steps.
+
+    def _bounds(self, lemmas: list[Theorem]) -> str:
+        induction, run = self.induction, self.path.run
+        names = {**run.names, self.index: "INR k", POWER: "power"}
+        measured, moved = (
+            self._measured(one) for one in (induction.measured, moved_on(self.claim, induction.measured))
+        )
+        bound, factor, offset = (
+            number(sp.sympify(part), {**names, self.index: "INR k", POWER: self._power})
+            for part in (induction.bound, self.written(induction.factor), self.written(induction.offset))
+        )
+        signs = Signs(names, self.conditions, [*self._least(), (self.index, sp.Integer(self.first)), *run.least])
+        grown = self.written(induction.bound.subs(self.index, self.index + 1)) - self.written(
+            induction.factor * induction.bound + induction.offset
+        )
+        given = {**self.path.arguments, "power": self._power, "power_large": "power_large"}
+        at_start = {name: re.sub(r"\bn k\b", "n O", said) for name, said in given.items()} | {"n": "n"}
+        large = f"power_at_least ({self._base}) {self.first} k (Rlt_le _ _ base_large) (proj1 Hk)"
+        known = f"pose proof ({large}) as power_large; cbn [pow] in power_large; try rewrite Rmult_1_r in power_large"
+        known = "idtac" if induction.base is None else known
+        opened = [] if induction.base is None else [f"set (power := {self._power}) in *.", *self._grown(names)]
+        all_of = "i Hi " if self.own else ""
+        each = "forall i, (i < number (clients_of A))%nat -> " if self.own else ""
+        first = [
+            f"apply Rle_trans with (1 := {lemmas[-1].applied(**at_start)}).",
+            f"right; {_AT_START}.",
+        ]
+        lines = [
+            f"assert (bounds : forall n, (n < rounds_of A)%nat -> {each}"
+            f"forall k, ({self.first} <= k <= steps_of A)%nat ->",
+            f"  {measured} <= {bound}).",
+            f"{{ clear n Hn k Hk{' i Hi' if self.own else ''}. intros n Hn {all_of}.",
+            f"  apply (recursion (fun k => {measured}) (fun k => {bound})",
+            f"    (fun k => {factor}) (fun k => {offset}) {self.first} (steps_of A)).",
+            f"  - {' '.join(first)}",
+            f"  - intros k Hk. {known}. {' '.join(opened)} {signs.nonnegative(self.written(induction.factor))}.",
+            f"  - intros k Hk. {known}. exact ({lemmas[0].applied(**given)}).",
+            f"  - intros k Hk. {known}. apply le_by_slack. rewrite ?S_INR. cbn [pow]. {' '.join(opened)}",
+            f"    {signs.nonnegative(grown)}. }}",
+        ]
+        if induction.base is not None:
+            base = number(induction.base - 1, run.names)
+            large = f"assert (base_large : 1 < {self._base}) by (assert (0 < {base}) by positive; lra)."
+            lines.insert(0, large)
+        now = "bounds n Hn " + ("i Hi " if self.own else "")
+        if self.first:
+            begun = lemmas[1].applied(**at_start)
+            lines += [
+                f"assert (now : {measured} <= {bound}).",
+                f"{{ destruct k as [| k']; [apply Rle_trans with (1 := {begun}); right; {_AT_START} |].",
+                f"  apply ({now}(S k')); lia. }}",
+            ]
+        else:
+            lines.append(f"assert (now := {now}k ltac:(lia)). cbv beta in now.")
+        lines.append(f"assert (later := {now}(S k) ltac:(lia)). cbv beta in later.")
+        lines.append(f"change (({moved}) <= {self._after(bound)}) in later.")
+        return "\n".join(lines)
+
+    @property
+    def _base(self) -> str:
+        return "1" if self.induction.base is None else number(sp.sympify(self.induction.base), self.path.run.names)
+
+    @property
+    def _power(self) -> str:
+        return "1" if self.induction.base is None else f"({self._base}) ^ k"
+
+    def _after(self, bound: str) -> str:
+        return re.sub(r"\bk\b", "(S k)", bound)
+
+    def _measured(self, expression: Expr) -> str:
+        links = Links(Reader(self.path.vocabulary), Signs({}))
+        return in_run(text(links.side(expression), CLIENTS))
+
+    def _link(self, place: int) -> tuple[str, str]:
+        """What a relation says, and its proof from the bounds on the measure now and after this step."""
+        relation, run = self.claim.relations[place], self.path.run
+        vocabulary = PathVocabulary(self.claim, quiet=True)
+        is_now = sp.expand(relation.left - self.induction.measured) == 0
+        names = {**run.names, self.index: "INR k"}
+        left = in_run(text(Links(Reader(vocabulary), Signs({})).side(relation.left), CLIENTS))
+        right = number(relation.right, names)
+        self.used |= relation.left.free_symbols | relation.right.free_symbols
+        if relation.operator != "<=":
+            raise NotExported("an induction shows an upper bound")
+        known = "now" if is_now else "later"
+        tactic = f"apply Rle_trans with (1 := {known}). right. rewrite ?S_INR, ?Nat.add_1_r. cbn [pow]. by_field."
+        return f"{left} {SIGN['<=']} {right}", tactic
