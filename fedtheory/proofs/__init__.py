@@ -25,7 +25,7 @@ examination    the way from a claim and its certificate to the kernel's word
 What the kernel may use, from a claim's assumptions: theory, rounds for statements about one round, and small_steps
 for the point to which runs tend.  What people are shown: outline, and printed for the proofs of the sources.
 
-Uses `language`, `federation`, `kernel`.
+Uses `language`, `runfile`, `federation`, `kernel`.
 """
 
 from fedtheory.proofs.certificate import Certificate

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 import sympy as sp
 
-from fedtheory.federation.algorithms import definition
 from fedtheory.federation.definition import (
     Compressed,
     FederatedAlgorithm,
@@ -40,9 +40,10 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.numbers import Letters, letters_of
+from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, Letters, letters_of
 from fedtheory.proofs.proof import follows
 from fedtheory.proofs.theory import theory_of
+from fedtheory.runfile.definitions import definition_named, is_own
 
 Vectors = Mapping[Expr, Expr]
 """What the vectors of a definition are, in the kernel's letters."""
@@ -66,6 +67,20 @@ MIXING, ALIKE = "mixing", "bounded dissimilarity where the gradient is asked for
 def state(of: sp.Symbol) -> sp.Dummy:
     """The letter of a vector of a definition, when a round starts."""
     return sp.Dummy(of.name, real=True)
+
+
+def definition(name: str) -> FederatedAlgorithm:
+    """The definition that run files call so: ``file.py:NAME`` is looked for from the present folder."""
+    found = definition_named(name, "algorithm", Path.cwd())
+    if type(found) is not FederatedAlgorithm:
+        raise Rejected(f"expected a FederatedAlgorithm, got a {type(found).__name__}")
+    return found
+
+
+def own_digest(claim: Claim) -> str | None:
+    """What the definition in a file that a claim is about says; None where it is about none of these."""
+    named = names_of(claim)
+    return definition_of(claim).digest if len(named) == 1 and any(map(is_own, named)) else None
 
 
 def letters(claim: Claim) -> dict[str, sp.Symbol]:
@@ -283,9 +298,7 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
 
     kinds = [one for one in claim.assumptions if isinstance(one, OfAlgorithm)]
     given = {key: sp.Integer(number) for one in kinds for key, number in one.numbers}
-    shared = {
-        one.letter: given.get(one.key, named(one.letter, PARAMETERS.get(one.key))) for one in algorithm.parameters
-    }
+    shared = {one.letter: given.get(one.key, named(one.letter, _notion(one))) for one in algorithm.parameters}
     is_one = a.server_step_of_one in claim.assumptions
     shared |= {
         eta_g: sp.S.One if is_one else named(eta_g, q.server_step_size),
@@ -301,9 +314,22 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
 def known_of_parameters(claim: Claim) -> tuple[Expr, ...]:
     """What a definition allows its parameters to be at most."""
     letter, algorithm = letters_of(claim), definition_of(claim)
-    named = ((PARAMETERS.get(one.key), one) for one in algorithm.parameters)
-    return tuple(letter(notion) <= _largest(one) for notion, one in named if notion is not None and letter.has(notion))
+    named = ((_notion(one), one) for one in algorithm.parameters)
+    return tuple(
+        letter(notion) <= _values(one).sup for notion, one in named if notion is not None and letter.has(notion)
+    )
 
 
-def _largest(parameter: Parameter) -> Expr:
-    return parameter.allowed.sup
+def _notion(parameter: Parameter) -> Notion | None:
+    """What a parameter is called in claims; `Rejected` where it can have a sign that what is called so has not."""
+    notion = PARAMETERS.get(parameter.key)
+    known = {POSITIVE: sp.Interval.open(0, sp.oo), NONNEGATIVE: sp.Interval(0, sp.oo)}
+    for notions, allowed in known.items():
+        if notion in notions and _values(parameter).is_subset(allowed) is not True:
+            raise Rejected(f"{parameter.key} can be any of {_values(parameter)}: expected numbers of {allowed}")
+    return notion
+
+
+def _values(parameter: Parameter) -> sp.Set:
+    """The numbers that runs can give a parameter."""
+    return sp.FiniteSet(0, 1) if parameter.is_flag else parameter.allowed

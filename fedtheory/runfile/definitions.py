@@ -34,10 +34,15 @@ def read_defined(table: Table, name: str, has_schedule: bool, problem: Problem, 
     return _with_numbers(table, found, problem)
 
 
+def is_own(name: str) -> bool:
+    """Whether an algorithm is called by a file of the user's and its name there."""
+    return name.rpartition(":")[0].endswith(".py")
+
+
 def definition_named(name: str, key: str, folder: Path = Path()) -> FederatedAlgorithm:
     """The definition of that name, or of ``file.py:NAME`` from a folder; `InputError` names the key."""
     file, _, attribute = name.rpartition(":")
-    if file.endswith(".py"):
+    if is_own(name):
         return _from_file(folder / file, attribute)
     if name not in names():
         known = ", ".join(sorted({*SETTINGS, *names()}))

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
+from fedtheory.language.targets import resolve
+
 KEYS = {"id", "verdict", "relaxed_conditions", "digest", "steps", "printed_proof", "first_failing", "why_not_proved"}
 
 
@@ -117,6 +119,46 @@ def test_a_certificate_for_a_claim_of_ones_own(command: Command, tmp_path: Path)
     file.write_text(json.dumps(document), encoding="utf-8")
     complaint = command("prove", f"{tmp_path}/mine.py:mine", "--certificate", file).complaint()
     assert f"{file}: certificate.links[0][0].reason.of: 'second_pint' is no letter" in complaint
+
+
+OWN_ALGORITHM = """
+import sympy as sp
+from fedtheory import Claim, assumptions as a, quantities as q
+from fedtheory.federation.definition import *
+
+x, y = sp.symbols("x y_i", real=True)
+own = FederatedAlgorithm(
+    name="own", server={x: start}, local=Local(y, start=x, step=y - eta * Gradient(y)),
+    server_update={x: x + Average(y - x)}, model=x, steps_are_rounds=True, at_optimum={x: optimum},
+)
+assumed = [a.of_algorithm("mine.py:own"), a.same_step_size]
+rest = Claim(id="mine:rest", lhs=q.optimum_displacement_sq, relation="==", rhs=0, where={}, assumptions=assumed)
+"""
+
+
+def test_a_certificate_for_an_algorithm_of_ones_own(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names the definition that it is about: the complaint about one that names none says which that is."""
+    monkeypatch.chdir(tmp_path)
+    resolve.cache_clear()
+    Path("mine.py").write_text(OWN_ALGORITHM)
+    sent = {
+        "format": "fedtheory certificate",
+        "version": 1,
+        "letters": {},
+        "certificate": {"kind": "at rest", "claim": "mine:rest", "local_step": "single"},
+    }
+    given = ("prove", "mine.py:rest", "--certificate", "rest.json")
+    Path("rest.json").write_text(json.dumps(sent))
+    complaint = command(*given).complaint()
+    assert "rest.json: definition: expected " in complaint
+    expected = complaint.partition("expected ")[2].partition(",")[0]
+    Path("rest.json").write_text(json.dumps(sent | {"definition": expected}))
+    outcome = command(*given, "--json")
+    assert (outcome.code, outcome.document["verdict"]) == (0, "proved")
+    Path("mine.py").write_text(OWN_ALGORITHM.replace("Average(y - x)", "2 * Average(y - x)"))
+    assert "for mine.py:own as it is now" in command(*given).complaint()
 
 
 BAD = {

@@ -14,17 +14,12 @@ from fedtheory.engine.run import Run
 from fedtheory.federation.definition import FederatedAlgorithm, Mixed, Parameter
 from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.claim import Claim
-from fedtheory.runfile.definitions import definition_named
+from fedtheory.runfile.definitions import definition_named, is_own
 from verify.instances.algorithms import SIZE, mixing, small_problem, small_run
 from verify.instances.family import FAMILIES, Family
 
 _TRIED = ("0", "1/10", "1/5", "1/2", "9/10", "1", "2", "3", "10")
 """Numbers that a parameter is given, where they are allowed."""
-
-
-def is_own(name: str) -> bool:
-    """Whether an algorithm is called by a file and its name there."""
-    return name.rpartition(":")[0].endswith(".py")
 
 
 def own_families(claim: Claim) -> list[str]:

@@ -21,6 +21,7 @@ from typing import Any
 import sympy as sp
 
 from fedtheory.errors import InputError
+from fedtheory.federation.definition.content import digest_of
 from fedtheory.federation.definition.language import (
     LETTERS,
     OF_CLIENTS,
@@ -101,6 +102,11 @@ class FederatedAlgorithm:
     def letters(self) -> frozenset[Expr]:
         """Letters of numbers."""
         return LETTERS | self.coins.keys() | {parameter.letter for parameter in self.parameters}
+
+    @cached_property
+    def digest(self) -> str:
+        """A name for what the definition says, without the words in it."""
+        return digest_of(self)
 
     @property
     def local_vectors(self) -> list[Expr]:

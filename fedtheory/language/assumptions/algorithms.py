@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 from fedtheory.arithmetic import Number
 from fedtheory.engine.run import Run
 from fedtheory.language.assumptions.assumption import Assumption, expect
+from fedtheory.runfile.definitions import definition_named, is_own
 
 _ROUNDING = 1e-9
 """How far floats may be from the step sizes that are stated, relative to them."""
@@ -29,8 +31,18 @@ def of_algorithm(*names: str) -> OfAlgorithm:
 
     def require(run: Run) -> None:
         expect(run.algorithm.name in names, f"the algorithm is {run.algorithm.name}, not {words}")
+        _require_of_this_folder(run)
 
     return OfAlgorithm(words, f"the algorithm is {words}", require, names)
+
+
+def _require_of_this_folder(run: Run) -> None:
+    """Raise `NotApplicable` where the file of a run has another definition than that of the same name here."""
+    name, defined = run.algorithm.name, run.algorithm.defined
+    if defined is not None and is_own(name) and Path(name.rpartition(":")[0]).is_file():
+        own = definition_named(name, "algorithm.name")
+        is_same = own is defined.algorithm or own.digest == defined.algorithm.digest
+        expect(is_same, f"the run has another definition than {name} in the present folder")
 
 
 scaffold, scaffnew, dsgd = of_algorithm("scaffold"), of_algorithm("scaffnew"), of_algorithm("dsgd")

@@ -21,6 +21,8 @@ from fedtheory.proofs.proof import Document
 from fedtheory.proofs.recursion import k
 
 FORMAT, VERSION = "fedtheory certificate", 1
+DEFINITION = "definition"
+"""The entry that says what the user's definition says that the certificate is about."""
 
 
 def _letters_in(group: str, module: Any) -> dict[str, sp.Symbol]:
@@ -40,6 +42,7 @@ _OF_TECHNIQUES = {
 def certificate_in(claim: Claim, document: object) -> Any:
     """The certificate of a document, for a claim; `InputError` names the place and what was expected."""
     entries, letters = _require_format(document), letters_of(claim)
+    _require_definition(claim, entries)
     own = {name: _read_letter(name, declared, letters) for name, declared in entries["letters"].items()}
     found = CERTIFICATE.read(entries["certificate"], Scope(own | letters, frozenset(own)), "certificate")
     if found.claim != claim.id:
@@ -70,7 +73,7 @@ def claim_named(document: object) -> str:
 
 def _require_format(document: object) -> Document:
     expected = {"format", "version", "letters", "certificate"}
-    if not isinstance(document, dict) or document.keys() != expected:
+    if not isinstance(document, dict) or document.keys() - {DEFINITION} != expected:
         raise InputError("", f"expected a table with {', '.join(sorted(expected))}")
     if (document["format"], document["version"]) != (FORMAT, VERSION):
         found = f"{document['format']!r:.40} version {document['version']!r:.10}"
@@ -78,6 +81,14 @@ def _require_format(document: object) -> Document:
     if not isinstance(document["letters"], dict):
         raise InputError("letters", f"expected a table, got {document['letters']!r:.80}")
     return document
+
+
+def _require_definition(claim: Claim, entries: Document) -> None:
+    """Raise `InputError` where a certificate was made for another definition than the claim's file has now."""
+    expected, given = definitions.own_digest(claim), entries.get(DEFINITION)
+    if given != expected or (DEFINITION in entries and expected is None):
+        (name, *_) = definitions.names_of(claim) or {"no algorithm"}
+        raise InputError(DEFINITION, f"expected {expected or 'none'}, for {name} as it is now, got {given!r:.80}")
 
 
 def letters_of(claim: Claim) -> dict[str, sp.Symbol]:

@@ -16,8 +16,9 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.reasons import Because, subjects
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.closed import SIGNS, own_letters
+from fedtheory.proofs.definitions import own_digest
 from fedtheory.proofs.document.notation import HEADS, ORDERINGS, Scope
-from fedtheory.proofs.document.reading import FORMAT, VERSION, free, letters_of, plain
+from fedtheory.proofs.document.reading import DEFINITION, FORMAT, VERSION, free, letters_of, plain
 from fedtheory.proofs.document.records import (
     ALONE,
     CERTIFICATE,
@@ -54,12 +55,13 @@ def document_of(claim: Claim, certificate: Any) -> Document:
     letters = letters_of(claim)
     own = _declared(own_letters(certificate), letters)
     scope = Scope(own | letters, frozenset(own))
+    said = own_digest(claim)
     return {
         "format": FORMAT,
         "version": VERSION,
         "letters": {name: {"latex": letter.name, "is": _sign(letter)} for name, letter in own.items()},
         "certificate": write(CERTIFICATE, certificate, scope),
-    }
+    } | ({} if said is None else {DEFINITION: said})
 
 
 def text_of(document: Document) -> str:

@@ -1,0 +1,37 @@
+"""What a definition says, as a name: the same wherever it is written, and another for every other definition."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import sympy as sp
+
+_WORDS = ("name", "description", "meaning")
+"""What is there for people."""
+
+
+def digest_of(definition: object) -> str:
+    """SHA-256 of all that runs and proofs take from a definition, in hexadecimal digits."""
+    text = json.dumps(_said(definition), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _said(part: Any) -> Any:
+    if isinstance(part, Mapping):
+        return sorted([_said(key), _said(value)] for key, value in part.items())
+    if isinstance(part, list | tuple):
+        return [_said(one) for one in part]
+    if isinstance(part, sp.Basic):
+        return sp.srepr(part.xreplace({letter: _lasting(letter) for letter in part.atoms(sp.Dummy)}))
+    if is_dataclass(part):
+        return {one.name: _said(getattr(part, one.name)) for one in fields(part) if one.name not in _WORDS}
+    return str(part)
+
+
+def _lasting(letter: sp.Dummy) -> sp.Symbol:
+    """A letter of the same name and kind, which does not depend on when it was made."""
+    return sp.Symbol(f"Dummy {letter.name}", **letter.assumptions0)
