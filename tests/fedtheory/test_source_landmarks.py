@@ -66,10 +66,7 @@ def test_too_large_steps_have_no_limit() -> None:
         limiting_mean(_joint({"name": "scaffnew", "probability": 1, "local_step_size": 2}, RATIONAL, 1))
 
 
-FORGETFUL = [name for name in SETTLING if not definition(name).client]
-
-
-@pytest.mark.parametrize("name", FORGETFUL)
+@pytest.mark.parametrize("name", SETTLING)
 def test_the_second_moments_settle_where_long_runs_are(name: str) -> None:
     keys = SETTLING[name] | {"name": name}
     long = _joint(keys, FLOAT, 400)
@@ -78,11 +75,61 @@ def test_the_second_moments_settle_where_long_runs_are(name: str) -> None:
     assert np.allclose(limiting_moment(long), long.moments[-1], rtol=1e-9)
 
 
-def test_second_moments_settle_for_forgetful_clients_and_small_steps() -> None:
-    with pytest.raises(NotApplicable, match="the clients of scaffold keep vectors of their own"):
-        limiting_moment(_joint({"name": "scaffold"}, RATIONAL, 1))
+def test_sampled_clients_with_control_variates_settle_where_long_runs_are() -> None:
+    keys = {"name": "scaffold", "local_steps": 2, "participation": {"kind": "uniform", "clients": 1}}
+    long = _joint(keys, FLOAT, 1000)
+    exactly = [plain_float(x) for x in limiting_moment(_joint(keys, RATIONAL, 1)).ravel()]
+    assert np.allclose(exactly, long.moments[-1].ravel(), rtol=1e-9)
+    assert np.allclose(limiting_moment(long), long.moments[-1], rtol=1e-9)
+
+
+AVERAGED: dict[str, dict[str, Any]] = {
+    "scaffold": {},
+    "scaffnew": {"probability": 1},
+    "fedavgm": {"momentum": 0},
+}
+
+
+@pytest.mark.parametrize("name", AVERAGED)
+def test_with_single_steps_they_settle_where_averaging_does(name: str) -> None:
+    """Control variates have mean zero, and everybody is heard in every round."""
+    keys = {"local_step_size": "1/8", "rounds": 1}
+    runs = [
+        parse_run({"problem": PROBLEM, "algorithm": keys | own}, RATIONAL)
+        for own in ({"name": "fedavg"}, {"name": name} | AVERAGED[name])
+    ]
+    plain, other = (q.limiting_distance_sq.on(run) for run in runs)
+    assert plain == other > 0
+
+
+def test_a_graph_of_all_settles_where_averaging_does() -> None:
+    keys = {"local_step_size": "1/8", "rounds": 1}
+    problem = PROBLEM | {"weights": ["1/2", "1/2"]}
+    own = {"name": "dsgd", "mixing": [["1/2", "1/2"], ["1/2", "1/2"]]}
+    runs = [parse_run({"problem": problem, "algorithm": keys | one}, RATIONAL) for one in ({"name": "fedavg"}, own)]
+    plain, other = (q.limiting_distance_sq.on(run) for run in runs)
+    assert plain == other > 0
+
+
+def test_what_grows_does_not_settle() -> None:
+    with pytest.raises(NotApplicable, match="the step size is too large"):
+        limiting_moment(_joint({"name": "scaffold", "local_step_size": 2}, RATIONAL, 1))
     with pytest.raises(NotApplicable, match="the step size is too large"):
         limiting_moment(_joint({"name": "fedavgm", "momentum": 0, "local_step_size": 2}, RATIONAL, 1))
+
+
+def test_mini_batches_may_keep_the_moments_of_a_graph_from_settling() -> None:
+    """One client, as below, which hears only itself: the mean settles at both step sizes, the square at one."""
+    rows = {"inputs": [[[1], [3]]], "outputs": [[1, 1]], "start": [1], "batch": 1}
+    for size, settles in (("1/10", True), ("1/8", False)):
+        keys = {"name": "dsgd", "mixing": [[1]], "local_step_size": size, "rounds": 1}
+        run = parse_run({"problem": {"kind": "least-squares"} | rows, "algorithm": keys}, RATIONAL)
+        assert isinstance(run.trajectory, JointTrajectory)
+        if settles:
+            assert limiting_moment(run.trajectory)[1, 1] > 0
+        else:
+            with pytest.raises(NotApplicable, match="the second moments do not settle"):
+                limiting_moment(run.trajectory)
 
 
 def test_mini_batches_may_keep_second_moments_from_settling() -> None:

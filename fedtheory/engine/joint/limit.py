@@ -11,7 +11,9 @@ from fedtheory.engine.moments.stationary import pack, symmetric_operator, unpack
 from fedtheory.errors import NotApplicable
 
 _MOST_ENTRIES = 40
-"""Entries of the server's vectors whose second moments are solved for: the solution costs their sixth power."""
+"""Entries of the vectors whose second moments are solved for: the solution costs their sixth power."""
+_MOST_EXACTLY = 10
+"""The same in rationals, where vectors of clients are among them."""
 _AT_ONE = 1e-6
 """How near to 1 the modulus of an eigenvalue counts as one."""
 
@@ -36,19 +38,21 @@ def limiting_mean(trajectory: JointTrajectory) -> Array:
 
 
 def limiting_moment(trajectory: JointTrajectory) -> Array:
-    """lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), for algorithms whose clients keep nothing between rounds.
+    """lim E (1, x^n - x*)(1, x^n - x*)', (d+1, d+1), from the run's own start; `NotApplicable` where there is none.
 
-    The second moment S of the server's vectors goes to ``L(S) + c`` in a round.
-    Since L keeps matrices positive semidefinite, moments settle where
-    ``X - L(X) = I`` has a solution that is.  `NotApplicable` where they do not.
+    Where clients keep nothing between rounds, the second moment S of the
+    server's vectors goes to ``L(S) + c`` in a round.  Since L keeps matrices
+    positive semidefinite, moments settle where ``X - L(X) = I`` has a solution
+    that is.  Else the moments of all vectors together settle (`settled`).
     """
     step, _, model = trajectory.mean_round()
-    if trajectory.layout.own:
-        raise NotApplicable(f"the clients of {trajectory.definition.name} keep vectors of their own between rounds")
-    if len(step) - 1 > _MOST_ENTRIES:
-        expected = f"expected vectors of the server with at most {_MOST_ENTRIES} entries"
+    most = _MOST_EXACTLY if trajectory.layout.own and step.dtype == object else _MOST_ENTRIES
+    if len(step) - 1 > most:
+        expected = f"expected vectors of the server and of each kind of clients with at most {most} entries"
         raise NotApplicable(f"where second moments settle: {expected}, got {len(step) - 1}")
     _require_settling(step)
+    if trajectory.layout.own:
+        return trajectory.settled_moment()
     try:
         settled = _settled(trajectory, step)
     except (ZeroDivisionError, np.linalg.LinAlgError):

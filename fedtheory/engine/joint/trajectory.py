@@ -18,6 +18,7 @@ from fedtheory.engine.joint.letters import Letters
 from fedtheory.engine.joint.local import LocalStage
 from fedtheory.engine.joint.moments import Joint, Split
 from fedtheory.engine.joint.round import RoundCompiler
+from fedtheory.engine.joint.settled import settled
 from fedtheory.engine.joint.transition import Group, Transition
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import Divergence
@@ -168,6 +169,10 @@ class JointTrajectory(Trajectory):
         for part in parts[1:]:
             total = total.plus(part)
         return total.symmetric()
+
+    def settled_moment(self) -> Array:
+        """E (1, x^n - x*)(1, x^n - x*)' for ever more rounds like the first, (d+1, d+1)."""
+        return self._model(settled(self._start(), lambda joint: self._after(0, joint)))
 
     def after_round(self, shared: Array) -> Array:
         """E (1, s)(1, s)' after the first round, (a, a), where clients keep no vectors."""

@@ -117,7 +117,7 @@ class _Limit:
         # Beyond one floats may be about to overflow.
         if self.is_exact or radius <= 1 + NEAR_TIE:
             linear = self._project(self.recursion.round_map[1:, 1:])
-            if _powers_vanish(linear) if self.is_exact else _spectral_radius(linear) < 1 - _SLOWEST / 10:
+            if powers_vanish(linear) if self.is_exact else spectral_radius(linear) < 1 - _SLOWEST / 10:
                 return linear
         reason = f"the mean round map has spectral radius {radius:.6g}: the run has no unique limit"
         raise unanswered(self._arithmetic, reason)
@@ -235,12 +235,12 @@ def _symmetric(matrix: Array) -> Array:
     return symmetric
 
 
-def _spectral_radius(matrix: Array) -> float:
+def spectral_radius(matrix: Array) -> float:
     """Largest modulus of an eigenvalue of a float matrix."""
     return float(np.abs(np.linalg.eigvals(matrix)).max(initial=0.0))
 
 
-def _powers_vanish(matrix: Array) -> bool:
+def powers_vanish(matrix: Array) -> bool:
     """Whether all eigenvalues of a rational matrix are inside the unit circle: the Schur-Cohn recursion."""
     coefficients = fmpq_mat(matrix.tolist()).charpoly().coeffs()
     while len(coefficients) > 1:

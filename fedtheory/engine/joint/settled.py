@@ -1,0 +1,133 @@
+"""Where the moments of all vectors together settle, for algorithms whose clients keep some of their own.
+
+A round is linear in the numbers that the moments are made of, one of which is
+always 1: v goes to P v.  What vectors keep for ever, as control variates keep
+their sum, makes 1 an eigenvalue of P.  Let the columns of V and of U span the
+vectors with ``P V = V`` and ``U' P = U'``; where all other eigenvalues are
+inside the unit circle, P^n tends to
+
+    Q = V (U'V)^-1 U',
+
+and the run to Q v^0, wherever it starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from flint import fmpq_mat
+
+from fedtheory.arithmetic import RATIONAL, Array, arithmetic_of, unanswered
+from fedtheory.engine.joint.moments import Joint
+from fedtheory.engine.moments.stationary import powers_vanish, spectral_radius
+from fedtheory.errors import NotApplicable, Unresolved
+
+_SLOWEST = 1e-10
+"""Contraction per round that rounding may hide."""
+_ZERO, _CLEAR = 1e-13, 1e-9
+"""Singular values, relative to the largest: zero but for rounding, and clearly not zero."""
+
+
+def settled(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
+    """The limit of moments, round after round, from the run's own start; `NotApplicable` where there is none."""
+    arithmetic = arithmetic_of(start.shared)
+    sizes = _Numbers(start)
+    first = sizes.of(start)
+    step = np.stack(list(_columns(sizes, after)), axis=1)
+    keeps = _kept_for_ever(step)
+    left = step - keeps
+    if not (powers_vanish(left) if arithmetic is RATIONAL else spectral_radius(left) < 1 - _SLOWEST):
+        raise unanswered(arithmetic, "the second moments do not settle: the step size is too large")
+    return sizes.joint(keeps @ first)
+
+
+def _columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array]:
+    """P, column by column: constants, as noise is, come from the number that is always 1."""
+    identity = arithmetic_of(sizes.like.shared).identity(sizes.count)
+    fresh = sizes.of(after(sizes.joint(identity[0] - identity[0])))
+    for number, one in enumerate(identity):
+        image = sizes.of(after(sizes.joint(one)))
+        yield image if number == 0 else image - fresh
+
+
+def _kept_for_ever(step: Array) -> Array:
+    """Q, (n, n); `NotApplicable` where something grows for ever."""
+    moved = step - arithmetic_of(step).identity(len(step))
+    right, left = (_null_exactly(moved), _null_exactly(moved.T)) if step.dtype == object else _null_in_floats(moved)
+    if right.shape != left.shape:
+        raise NotApplicable("the second moments grow for ever")
+    meeting = left.T @ right
+    try:
+        solved = [arithmetic_of(step).solve_regular(meeting, column) for column in left]
+    except (ZeroDivisionError, np.linalg.LinAlgError):
+        raise NotApplicable("the second moments grow for ever") from None
+    found: Array = right @ np.stack(solved, axis=1)
+    return found
+
+
+def _null_exactly(matrix: Array) -> Array:
+    """The vectors that a matrix takes to zero, as columns, (n, m)."""
+    reduced, rank = fmpq_mat(matrix.tolist()).rref()
+    rows, size = reduced.tolist()[:rank], len(matrix)
+    pivots = [next(column for column, entry in enumerate(row) if entry != 0) for row in rows]
+    free = [column for column in range(size) if column not in pivots]
+    found = RATIONAL.identity(size)[:, free]
+    for pivot, row in zip(pivots, rows, strict=True):
+        found[pivot] = [-row[column] for column in free]
+    return found
+
+
+def _null_in_floats(matrix: Array) -> tuple[Array, Array]:
+    """The same, and those of the transpose."""
+    rows, values, columns = np.linalg.svd(matrix)
+    relative = values / max(values[0], 1e-300)
+    if ((relative > _ZERO) & (relative < _CLEAR)).any():
+        raise Unresolved("floats do not tell what moments keep for ever from what they lose slowly")
+    kept = relative <= _ZERO
+    return columns[kept].T, rows[:, kept]
+
+
+class _Numbers:
+    """Moments as vectors of the numbers that they are made of."""
+
+    def __init__(self, like: Joint) -> None:
+        self.like = like
+        self._all = np.triu_indices(len(like.shared))
+        kinds, size = like.cross.shape[:2]
+        self._pairs = np.triu_indices(kinds * size)
+        self._own = np.triu_indices(size)
+
+    @property
+    def count(self) -> int:
+        """n."""
+        return len(self.of(self.like))
+
+    def of(self, joint: Joint) -> Array:
+        """The numbers, (n,); the first is E 1."""
+        kinds, size = joint.cross.shape[:2]
+        pair = joint.pair.reshape(kinds * size, kinds * size)
+        own = joint.excess[:, self._own[0], self._own[1]]
+        parts = (joint.shared[self._all], joint.cross.ravel(), pair[self._pairs], own.ravel())
+        found: Array = np.concatenate(parts)
+        return found
+
+    def joint(self, numbers: Array) -> Joint:
+        """The moments of numbers, (n,)."""
+        like = self.like
+        kinds, size = like.cross.shape[:2]
+        lengths = [len(self._all[0]), like.cross.size, len(self._pairs[0]), kinds * len(self._own[0])]
+        shared, cross, pair, own = np.split(numbers, np.cumsum(lengths)[:-1])
+        return Joint(
+            _symmetric(shared, self._all, len(like.shared)),
+            cross.reshape(like.cross.shape),
+            _symmetric(pair, self._pairs, kinds * size).reshape(like.pair.shape),
+            np.stack([_symmetric(part, self._own, size) for part in own.reshape(kinds, -1)]),
+        )
+
+
+def _symmetric(packed: Array, places: tuple[Array, Array], size: int) -> Array:
+    rows, columns = places
+    found: Array = np.empty((size, size), dtype=packed.dtype)
+    found[rows, columns] = found[columns, rows] = packed
+    return found
