@@ -75,6 +75,9 @@ def _expanded(target: str) -> Iterator[str]:
         folder = path.resolve()
         claims = open_paper(folder).source.claims
         yield from (f"{folder}:{claim.id.partition(':')[2]}" for claim in claims)
+    elif target.rpartition(":")[0].endswith(".py"):
+        # No paper has it: all of them would be opened to see that.
+        yield target
     else:
         yield from [claim.id for claim in claims_like(target)] or [target]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import sympy as sp
+from sympy.polys.polyroots import roots_linear, roots_quadratic
 
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
@@ -84,7 +85,9 @@ def _candidates(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
     polynomial = sp.Poly(numerator, symbol) if numerator.is_polynomial(symbol) else None
     if polynomial is None or not 1 <= polynomial.degree() <= 2:
         return []
-    return [sp.factor_terms(root) for root in sp.roots(polynomial)]
+    # What `roots` does at last, without all that it tries before.
+    roots = roots_linear if polynomial.degree() == 1 else roots_quadratic
+    return [sp.factor_terms(root) for root in roots(polynomial)]
 
 
 def _searched(bound: Bound, condition: Expr, name: str) -> float:

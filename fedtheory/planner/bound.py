@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,10 @@ _TIME = (STEP, STEPS, ROUNDS)
 """What the comparator of a run follows from: how long it runs."""
 _PRODUCTS = {"iterations": (ROUNDS, STEPS), "effective_step_size": (STEP, STEPS)}
 """Quantities that follow from others."""
+
+
+Function = Callable[[list[float]], float]
+"""An expression as a function of numbers."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +147,22 @@ class Bound:
         values = self._completed(changes) if changes else self.values
         return [values.get(name, math.nan) for name in self.names.values()]
 
-    def _compiled(self, expression: Expr) -> Callable[[list[float]], float]:
-        return compiled(expression, tuple(self.names))
+    @cached_property
+    def _compiled(self) -> Callable[[Expr], Function]:
+        """Expressions as functions of the numbers of the bound."""
+        return functions_of(tuple(self.names))
 
 
 @cache
-def compiled(expression: Expr, symbols: tuple[sp.Symbol, ...]) -> Callable[[list[float]], float]:
+def functions_of(symbols: tuple[sp.Symbol, ...]) -> Callable[[Expr], Function]:
+    """What makes an expression a function of the numbers of these symbols, each once.
+
+    Looking an expression up among those of its symbols is quicker than together with them: a search asks often.
+    """
+    return cache(partial(compiled, symbols))
+
+
+def compiled(symbols: tuple[sp.Symbol, ...], expression: Expr) -> Function:
     """An expression as a function of the numbers of its symbols; NaN where it has no real value."""
     # `lambdify` takes ten times as long for the same code.
     letters = {symbol: sp.Symbol(f"x{n}") for n, symbol in enumerate(symbols)}

@@ -17,7 +17,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.planner.admissible import Edge, largest
-from fedtheory.planner.bound import STEP, Bound, compiled
+from fedtheory.planner.bound import STEP, Bound, functions_of
 
 _WIDTH = 60.0
 """The numeric search goes down to exp(-60) of the largest step size."""
@@ -160,7 +160,7 @@ class StepSizes:
         self._coefficients = (
             {}
             if self.powers is None
-            else {p: compiled(c, tuple(bound.names)) for p, c in self.powers.coefficients.items()}
+            else {p: functions_of(tuple(bound.names))(c) for p, c in self.powers.coefficients.items()}
         )
 
     @property

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.quantities.notion import Notion
-from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, compiled, slack_between
+from fedtheory.planner.bound import CLIENTS, COUNTS, ROUNDS, SERVER_STEP, STEP, STEPS, functions_of, slack_between
 
 NOTCHES = 20
 """Notches of a slider in one decade."""
@@ -98,7 +98,7 @@ def _around(symbol: sp.Symbol, notch: int, whole: bool) -> Range:
 
 def holds(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:
     """Whether a condition holds at some numbers."""
-    left, right = (compiled(side, tuple(symbols))(list(numbers)) for side in (condition.lhs, condition.rhs))
+    left, right = (functions_of(tuple(symbols))(side)(list(numbers)) for side in (condition.lhs, condition.rhs))
     return slack_between(condition, left, right).holds
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fedtheory.arithmetic import FLOAT, plain_float
 from fedtheory.engine.run import Run
+from fedtheory.engine.together import find_together
 from fedtheory.language.claim import Claim
 from report.curves import BoundCurve
 from report.figures.formulas import in_legend
@@ -72,6 +73,7 @@ _NOTHING = 1e-12
 
 FRACTIONS = tuple(Fraction(1, 2**power) for power in range(6, -1, -1))
 LOCAL_STEPS = (1, 2, 4, 8, 16, 32)
+_ROUNDS = (1, 4, 16, 64)
 
 
 def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
@@ -79,7 +81,9 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
 
     Step sizes are fractions of the claim's own limit, ``limit / L``.
     """
-    largest = np.array([[_largest_ratio(claim, runs, f * limit, steps) for f in FRACTIONS] for steps in LOCAL_STEPS])
+    settings = [[_settings(runs, f * limit, steps) for f in FRACTIONS] for steps in LOCAL_STEPS]
+    find_together(run for row in settings for cell in row for run in cell)
+    largest = np.array([[_largest_ratio(claim, cell) for cell in row] for row in settings])
     with drawing() as (canvas, axes):
         heat_map(canvas, axes, largest, label="largest exact / bound", size=8)
         axes.set_xticks(range(len(FRACTIONS)), [_fraction_label(f) for f in FRACTIONS])
@@ -93,15 +97,15 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
         return finish(canvas, f"{claim.slug}-map", caption)
 
 
-def _largest_ratio(claim: Claim, runs: Sequence[Run], size: Fraction, steps: int) -> float:
-    ratios = [
-        plain_float(found.worst.ratio)
-        for run in runs
-        for rounds in (1, 4, 16, 64)
-        for found in [check(claim, _setting(run, size, steps, rounds))]
-        if found.worst is not None and found.worst.ratio is not None
-    ]
+def _largest_ratio(claim: Claim, runs: Sequence[Run]) -> float:
+    found = [check(claim, run).worst for run in runs]
+    ratios = [plain_float(worst.ratio) for worst in found if worst is not None and worst.ratio is not None]
     return max(ratios, default=float("nan"))
+
+
+def _settings(runs: Sequence[Run], size: Fraction, steps: int) -> list[Run]:
+    """Each run with step size ``size / L``, another number of local steps, and several numbers of rounds."""
+    return [_setting(run, size, steps, rounds) for run in runs for rounds in _ROUNDS]
 
 
 def _setting(run: Run, size: Fraction, steps: int, rounds: int) -> Run:
