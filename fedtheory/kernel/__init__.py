@@ -26,7 +26,7 @@ Uses no other chapter.
 
 from fedtheory.kernel.check import Step, Term, check, remainder
 from fedtheory.kernel.conditions import is_ordering, slack
-from fedtheory.kernel.forms import Form, added, composed, scalar, scaled, vector
+from fedtheory.kernel.forms import Form, added, composed, difference, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected
 from fedtheory.kernel.reasons import (
@@ -69,6 +69,7 @@ __all__ = [
     "cocoercivity",
     "composed",
     "convexity",
+    "difference",
     "is_nonnegative",
     "is_ordering",
     "is_positive",

@@ -9,9 +9,9 @@ import sympy as sp
 
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
-from fedtheory.kernel.forms import Form, added, composed, scalar, scaled
+from fedtheory.kernel.forms import Form, composed, difference, scalar
 from fedtheory.kernel.numbers import Numbers
-from fedtheory.kernel.quotients import is_zero
+from fedtheory.kernel.quotients import vanishes
 from fedtheory.kernel.reasons import Because, Reason
 from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.kernel.theory import Theory
@@ -45,7 +45,7 @@ class Step:
 
 def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, conditions: Sequence[Expr]) -> list[Step]:
     """Check that ``lhs <= rhs`` follows: every sign, then the identity."""
-    residual, steps = added([scalar(rhs, theory), scaled(scalar(lhs, theory), sp.S.NegativeOne)]), []
+    residual, steps = difference(scalar(rhs, theory), scalar(lhs, theory)), []
     for term in terms:
         coefficient = theory.numbers.known(term.coefficient)
         reason = term.reason.in_theory(theory)
@@ -53,7 +53,7 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         require_admitted(whole)
         theory.numbers.require_whole_exponents(whole)
         require_finite((coefficient, whole, reason.requires), theory.numbers, conditions)
-        residual = added([residual, scaled(scalar(whole, theory), sp.S.NegativeOne)])
+        residual = difference(residual, scalar(whole, theory))
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
         steps.append(Step(f"({coefficient}) >= 0, for: {reason.name}", is_positive))
         if reason.requires != 0:
@@ -70,4 +70,4 @@ def _shown(left: Form, theory: Theory) -> str:
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:
     """What does not cancel in a normal form, not even because of what letters are the square roots of."""
-    return {monomial: c for monomial, c in form.items() if not is_zero(c, numbers.roots)}
+    return {monomial: c for monomial, c in form.items() if not vanishes(c, numbers.roots)}

@@ -26,11 +26,12 @@ from fedtheory.kernel.expressions import (
     is_length,
 )
 from fedtheory.kernel.noise import inner_of_random, is_noise
-from fedtheory.kernel.quotients import Rejected, quotient
+from fedtheory.kernel.quotients import ONE, Quotient, Rejected, quotient
 from fedtheory.kernel.theory import Theory
 
-Form = dict[Expr, Expr]
+Form = dict[Expr, Quotient]
 """Coefficients of basis vectors, or of monomials: inner products of basis vectors, function values, and one."""
+_MINUS_ONE = quotient(sp.S.NegativeOne)
 
 
 def added(forms: Iterable[Form]) -> Form:
@@ -38,18 +39,23 @@ def added(forms: Iterable[Form]) -> Form:
     total: Form = {}
     for form in forms:
         for monomial, coefficient in form.items():
-            total[monomial] = total.get(monomial, sp.S.Zero) + coefficient
-    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient != 0}
+            total[monomial] = total[monomial] + coefficient if monomial in total else coefficient
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
 
 
-def scaled(form: Form, factor: Expr) -> Form:
+def scaled(form: Form, factor: Quotient) -> Form:
     """A multiple of a normal form."""
     return {monomial: factor * coefficient for monomial, coefficient in form.items()}
 
 
+def difference(one: Form, other: Form) -> Form:
+    """What one normal form has more than another."""
+    return added([one, scaled(other, _MINUS_ONE)])
+
+
 def composed(form: Form) -> Expr:
     """A vector's normal form as an expression: points of gradients and values are compared as such."""
-    return sp.Add(*(quotient(coefficient).expression * basis for basis, coefficient in form.items()))
+    return sp.Add(*(coefficient.expression * basis for basis, coefficient in form.items()))
 
 
 def vector(expression: Expr, theory: Theory) -> Form:
@@ -77,7 +83,7 @@ def _letter(symbol: sp.Symbol, theory: Theory) -> Form:
         return vector(theory.definitions[symbol], theory)
     if symbol not in theory.vectors | theory.client_vectors:
         raise Rejected(f"{symbol} is not a vector of the theory")
-    return {symbol: sp.S.One}
+    return {symbol: ONE}
 
 
 def scalar(expression: Expr, theory: Theory) -> Form:
@@ -96,7 +102,7 @@ def scalar(expression: Expr, theory: Theory) -> Form:
     if is_length(expression):
         return _length(vector(expression.base.args[0], theory), theory)
     if not _is_random(expression, theory):
-        return {sp.S.One: theory.numbers.known(expression)} if expression != 0 else {}
+        return {sp.S.One: quotient(theory.numbers.known(expression))} if expression != 0 else {}
     if not isinstance(expression, sp.Mul):
         raise Rejected(f"{expression} is not linear in inner products and function values")
     return _multiple(expression, theory, scalar, _is_random)
@@ -108,7 +114,7 @@ def _multiple(expression: Expr, theory: Theory, form: Callable[..., Form], belon
     if len(inside) != 1:
         raise Rejected(f"expected one vector or random factor in {expression}, got {len(inside)}")
     factor = sp.Mul(*(f for f in expression.args if f is not inside[0]))
-    return scaled(form(inside[0], theory), theory.numbers.known(factor))
+    return scaled(form(inside[0], theory), quotient(theory.numbers.known(factor)))
 
 
 def _is_vector(expression: Expr, theory: Theory) -> bool:
@@ -138,7 +144,7 @@ def _over(mean: type, form: Form, theory: Theory) -> Form:
             elif inside:
                 found.append({mean(own * basis): shared})
             elif mean is Average:
-                found.append({basis: shared * Average(own)})
+                found.append({basis: shared * quotient(Average(own))})
             else:
                 raise Rejected(f"the mean of {own} over those that are drawn is a random number")
     return {b: c for b, c in added(found).items() if not indices.is_mean_gradient_at_minimiser(b, theory)}
@@ -146,7 +152,7 @@ def _over(mean: type, form: Form, theory: Theory) -> Form:
 
 def _over_steps(form: Form, theory: Theory) -> Form:
     """The sum of a vector over a client's local steps."""
-    steps = _number_of_steps(theory)
+    steps = quotient(_number_of_steps(theory))
     _require_no_step_number(form, theory)
     sums = [{_sum(b, theory): c} if indices.changes(b, theory) else {b: steps * c} for b, c in form.items()]
     return added(sums)
@@ -161,7 +167,7 @@ def _sum(content: Expr, theory: Theory) -> Expr:
 
 
 def _require_no_step_number(form: Form, theory: Theory) -> None:
-    if any(theory.step_number in c.free_symbols for c in form.values()):
+    if any(theory.step_number in c.expression.free_symbols for c in form.values()):
         raise Rejected(f"{theory.step_number} changes from local step to local step, and stands under a sum over them")
 
 
@@ -178,7 +184,7 @@ def _expected(form: Form, theory: Theory) -> Form:
         if is_noise(basis, theory):
             continue
         if isinstance(basis, Selected):
-            everybody = _expected(_over(Average, {basis.args[0]: sp.S.One}, theory), theory)
+            everybody = _expected(_over(Average, {basis.args[0]: ONE}, theory), theory)
             found.append(scaled(everybody, coefficient))
         elif basis.free_symbols & (theory.noise | theory.random) or basis.atoms(Selected):
             raise Rejected(f"the mean of {basis} is not known")
@@ -194,29 +200,29 @@ def _mean_of_scalars(form: Form, theory: Theory) -> Form:
 
 def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
     if not indices.differs(monomial, theory):
-        return {monomial: sp.S.One if own == 1 else Average(own)}
+        return {monomial: ONE if own == 1 else quotient(Average(own))}
     if isinstance(monomial, Inner):
         apart = [side for side in monomial.args if not indices.differs(side, theory)]
         if apart:
             (inside,) = (side for side in monomial.args if indices.differs(side, theory))
-            mean = _over(Average, {inside: own}, theory)
+            mean = _over(Average, {inside: quotient(own)}, theory)
             return added(scaled(_inner(b, apart[0], theory), c) for b, c in mean.items())
     if isinstance(monomial, LocalSum) and not theory.numbers.differs(_number_of_steps(theory)):
         return _sum_of_scalars(_mean_of_scalar(own, monomial.args[0], theory), theory)
-    return {Average(own * monomial): sp.S.One}
+    return {Average(own * monomial): ONE}
 
 
 def _sum_of_scalars(form: Form, theory: Theory) -> Form:
     return added(_sum_of_multiple(monomial, c, theory) for monomial, c in form.items())
 
 
-def _sum_of_multiple(monomial: Expr, coefficient: Expr, theory: Theory) -> Form:
+def _sum_of_multiple(monomial: Expr, coefficient: Quotient, theory: Theory) -> Form:
     """The sum of a monomial with a coefficient that may have the number of the step, where nothing else changes."""
-    if theory.step_number not in coefficient.free_symbols:
+    if theory.step_number not in coefficient.expression.free_symbols:
         return scaled(_sum_of_scalar(monomial, theory), coefficient)
     if indices.changes(monomial, theory):
         _require_no_step_number({monomial: coefficient}, theory)
-    return {monomial: _sum_of_number(coefficient, theory)}
+    return {monomial: quotient(_sum_of_number(coefficient.expression, theory))}
 
 
 def _sum_of_number(number: Expr, theory: Theory) -> Expr:
@@ -231,13 +237,13 @@ def _sum_of_number(number: Expr, theory: Theory) -> Expr:
 
 def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:
     if not indices.changes(monomial, theory):
-        return {monomial: _number_of_steps(theory)}
+        return {monomial: quotient(_number_of_steps(theory))}
     if isinstance(monomial, Inner):
         fixed = [side for side in monomial.args if not indices.changes(side, theory)]
         if fixed:
             (inside,) = (side for side in monomial.args if indices.changes(side, theory))
             return _inner(_sum(inside, theory), fixed[0], theory)
-    return {_sum(monomial, theory): sp.S.One}
+    return {_sum(monomial, theory): ONE}
 
 
 # Inner products, lengths, gradients, values.
@@ -254,10 +260,10 @@ def _length(form: Form, theory: Theory) -> Form:
         raise Rejected("lengths are known where nothing is random")
     if not form:
         return {}
-    first = quotient(form[min(form, key=sp.default_sort_key)]).expression
+    first = form[min(form, key=sp.default_sort_key)].expression
     is_signed = first.is_extended_nonzero and not first.free_symbols & theory.numbers.may_vanish
     factor = first if is_signed and (first.is_positive or first.is_negative) else sp.S.One
-    return {length(composed(scaled(form, 1 / factor))): sp.Abs(factor)}
+    return {length(composed(scaled(form, quotient(1 / factor)))): quotient(sp.Abs(factor))}
 
 
 def _is_given(form: Form, theory: Theory) -> bool:
@@ -278,7 +284,7 @@ def _inner(left: Expr, right: Expr, theory: Theory) -> Form:
     if theory.participants is not None and any(drawn):
         return _inner_of_drawn(left, right, theory)
     found = inner_of_random(left, right, theory)
-    return {indices.sorted_inner(left, right): sp.S.One} if found is None else found
+    return {indices.sorted_inner(left, right): ONE} if found is None else found
 
 
 def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
@@ -293,14 +299,15 @@ def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
         return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
     if clients is None or drawn is None or theory.numbers.at_least.get(clients, 1) < 2:
         # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
-        return {indices.sorted_inner(left, right): sp.S.One}
+        return {indices.sorted_inner(left, right): ONE}
     each = [vector(side.args[0], theory) for side in (left, right)]
     alone = scalar(Average(Inner(left.args[0], right.args[0])), theory)
     means = [_over(Average, form, theory) for form in each]
     pairs = product(means[0].items(), means[1].items())
     together = added(scaled(_inner(a, b, theory), c * d) for (a, c), (b, d) in pairs)
-    own_share = (clients - drawn) / (drawn * (clients - 1))
-    return added([scaled(alone, own_share), scaled(together, clients * (drawn - 1) / (drawn * (clients - 1)))])
+    own_share = quotient((clients - drawn) / (drawn * (clients - 1)))
+    shared = quotient(clients * (drawn - 1) / (drawn * (clients - 1)))
+    return added([scaled(alone, own_share), scaled(together, shared)])
 
 
 def _gradient(expression: Expr, theory: Theory) -> Form:
@@ -311,7 +318,7 @@ def _gradient(expression: Expr, theory: Theory) -> Form:
         return {}
     if objective in theory.means and not indices.differs(at, theory):
         return vector(Average(Gradient(theory.means[objective], at)), theory)
-    return {Gradient(objective, at): sp.S.One}
+    return {Gradient(objective, at): ONE}
 
 
 def _value(expression: Expr, theory: Theory) -> Form:
@@ -319,5 +326,5 @@ def _value(expression: Expr, theory: Theory) -> Form:
     theory.require_objective(objective)
     at = composed(vector(point, theory))
     if objective in theory.means and not indices.differs(at, theory):
-        return {Average(Value(theory.means[objective], at)): sp.S.One}
-    return {Value(objective, at): sp.S.One}
+        return {Average(Value(theory.means[objective], at)): ONE}
+    return {Value(objective, at): ONE}

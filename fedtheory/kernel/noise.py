@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.indices import sorted_inner, taken_apart
-from fedtheory.kernel.quotients import Rejected
+from fedtheory.kernel.quotients import Quotient, Rejected, quotient
 from fedtheory.kernel.theory import Theory
 
 
@@ -13,7 +13,7 @@ def is_noise(basis: Expr, theory: Theory) -> bool:
     return _letter(taken_apart(basis, theory)[1]) in theory.noise
 
 
-def inner_of_random(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr] | None:
+def inner_of_random(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Quotient] | None:
     """The expected inner product of two basis vectors where noise decides it, in normal form; None elsewhere."""
     noises = [is_noise(side, theory) for side in (left, right)]
     if all(noises):
@@ -37,7 +37,7 @@ def _is_past(other: Expr, noise: Expr, theory: Theory) -> bool:
     return of_one_step or not letters & theory.random
 
 
-def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr]:
+def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Quotient]:
     """Noises of other letters, clients or steps are independent: each counts with the square of its share."""
     sides = [taken_apart(side, theory) for side in (left, right)]
     letters = frozenset(_letter(inside) for _, inside in sides)
@@ -48,9 +48,9 @@ def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Expr]:
         square = LocalSum(square)
     averaged, own = [isinstance(side, Average) for side in (left, right)], sides[0][0] * sides[1][0]
     if not any(averaged):
-        return {square: own}
+        return {square: quotient(own)}
     if theory.share is None:
         raise Rejected("noise is averaged over clients, but the theory does not say with what shares")
     if not all(averaged):
-        return {square: own * theory.share}
-    return {Average(part * square): shared for shared, part in theory.numbers.parts(own * theory.share)}
+        return {square: quotient(own * theory.share)}
+    return {Average(part * square): shared for shared, part in theory.numbers.parts(quotient(own * theory.share))}

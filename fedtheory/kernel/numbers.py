@@ -18,7 +18,7 @@ from fedtheory.kernel.expressions import (
     Selected,
     Value,
 )
-from fedtheory.kernel.quotients import Rejected, quotient
+from fedtheory.kernel.quotients import Quotient, Rejected, quotient
 
 _OF_VECTORS = (ClientSum, Expectation, Inner, LocalSum, PastSum, Selected, Value)
 
@@ -89,7 +89,8 @@ class Numbers:
         if mean.free_symbols - self.letters - self.of_clients:
             # What else there is may differ from client to client.
             return mean
-        return sp.Add(*(shared * (Average(own) if own != 1 else own) for shared, own in self.parts(mean.args[0])))
+        parts = self.parts(quotient(mean.args[0]))
+        return sp.Add(*(shared.expression * (Average(own) if own != 1 else own) for shared, own in parts))
 
     def written_out(self, expression: Expr) -> Expr:
         """An expression with numbers that stand for others replaced by these."""
@@ -99,16 +100,15 @@ class Numbers:
         """Whether a number differs from client to client."""
         return bool(_outside_means(number) & self.of_clients)
 
-    def parts(self, number: Expr) -> Iterator[tuple[Expr, Expr]]:
+    def parts(self, whole: Quotient) -> Iterator[tuple[Quotient, Expr]]:
         """The additive parts of a number, each as a shared factor and one of the client's own."""
-        if not self.differs(number):
-            yield number, sp.S.One
+        if not self.differs(whole.expression):
+            yield whole, sp.S.One
             return
-        whole = quotient(number)
         shared_below, own_below = self._split(sp.Mul(*whole.factored_below()))
         for powers, factor in whole.above.terms():
             shared, own = self._split(whole.monomial(powers, factor))
-            yield shared / shared_below, own / own_below
+            yield quotient(shared / shared_below), own / own_below
 
     def summed(self, number: Expr) -> Expr:
         """The sum over clients of what each has one of, as a sum of multiples of sums; what is not known may differ."""

@@ -10,9 +10,9 @@ name only: a mean or sum over clients, an inner product, a length, a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import comb
 from typing import Any
 
@@ -40,7 +40,16 @@ class Quotient:
     above: Polynomial
     below: Polynomial
 
-    @property
+    def __bool__(self) -> bool:
+        return bool(self.above)
+
+    def __add__(self, other: Quotient) -> Quotient:
+        return _combined(_sum, self, other)
+
+    def __mul__(self, other: Quotient) -> Quotient:
+        return _combined(_product, self, other)
+
+    @cached_property
     def expression(self) -> Expr:
         """The number in SymPy's notation: the same for equal numbers."""
         return self.written(self.above) / self.written(self.below)
@@ -64,37 +73,47 @@ class Quotient:
 @lru_cache(maxsize=2**14)
 def quotient(expression: Expr) -> Quotient:
     """A number as a quotient of polynomials; `Rejected` where it is none, or divides by zero."""
-    return quotients(expression)[0]
-
-
-def quotients(*expressions: Expr) -> list[Quotient]:
-    """Numbers as quotients of polynomials in the same letters."""
-    parts = {part for one in expressions for part in _parts(sp.sympify(one)) if not part.is_Rational}
-    # A symbol whose root occurs is the square of that.
-    letters = tuple(sorted(parts - {part.base for part in parts if _is_root(part)}, key=sp.default_sort_key))
-    ring = fmpq_mpoly_ctx.get([f"x{place}" for place in range(len(letters))], Ordering.lex)
-    compiler = _Compiler(ring, dict(zip(letters, ring.gens(), strict=True)))
-    return [Quotient(letters, *_monic(*compiler.compiled(sp.sympify(one)))) for one in expressions]
+    number = sp.sympify(expression)
+    compiler = _Compiler.of(part for part in _parts(number) if not part.is_Rational)
+    return Quotient(compiler.letters, *_monic(*compiler.compiled(number)))
 
 
 def _is_root(part: Expr) -> bool:
     return bool(part.is_Pow and part.exp == _HALF)
 
 
+def _combined(operation: Callable[[Fraction, Fraction], Fraction], *numbers: Quotient) -> Quotient:
+    """The sum or the product of two numbers."""
+    one, other = _together(*numbers)
+    return Quotient(one.letters, *_monic(*operation((one.above, one.below), (other.above, other.below))))
+
+
+def _together(*numbers: Quotient) -> Sequence[Quotient]:
+    """Numbers as quotients of polynomials in the same letters."""
+    if all(number.letters == numbers[0].letters for number in numbers):
+        return numbers
+    compiler = _Compiler.of(letter for number in numbers for letter in number.letters)
+    return [compiler.moved(number) for number in numbers]
+
+
 def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
-    """Whether a number is zero, where some of its letters are the square roots of others.
+    """Whether a number is zero, where some of its letters are the square roots of others."""
+    return vanishes(quotient(expression), roots)
+
+
+def vanishes(number: Quotient, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
+    """The same of a number that is a quotient.
 
     Even powers of a root are powers of what it is the root of, above and below;
     where the denominator vanishes as well, there is no number.
     """
-    number = quotient(expression)
-    if not number.above:
+    if not number:
         return True
     used = {letter: of for letter, of in (roots or {}).items() if letter in number.letters}
     used |= {letter: letter.base for letter in number.letters if _is_root(letter) and letter.base.is_Rational}
     if not used:
         return False
-    number, *squares = quotients(expression, *used.values())
+    number, *squares = _together(number, *map(quotient, used.values()))
     above, below = number.above, number.below
     for letter, square in zip(used, squares, strict=True):
         place = number.letters.index(letter)
@@ -156,6 +175,25 @@ class _Compiler:
 
     ring: Any
     generators: Mapping[Expr, Polynomial]
+
+    @classmethod
+    def of(cls, parts: Iterable[Expr]) -> _Compiler:
+        """To polynomials in letters; a symbol whose root is among them is the square of that."""
+        found = set(parts)
+        letters = sorted(found - {part.base for part in found if _is_root(part)}, key=sp.default_sort_key)
+        ring = fmpq_mpoly_ctx.get([f"x{place}" for place in range(len(letters))], Ordering.lex)
+        return cls(ring, dict(zip(letters, ring.gens(), strict=True)))
+
+    @property
+    def letters(self) -> tuple[Expr, ...]:
+        """What the generators stand for, in order."""
+        return tuple(self.generators)
+
+    def moved(self, number: Quotient) -> Quotient:
+        """A number in other letters, as one in these."""
+        images = [self.compiled(letter)[0] for letter in number.letters]
+        above, below = (part.compose(*images, ctx=self.ring) for part in (number.above, number.below))
+        return Quotient(self.letters, *_monic(above, below))
 
     def compiled(self, number: Expr) -> tuple[Polynomial, Polynomial]:
         """Numerator and denominator in lowest terms."""
@@ -223,3 +261,6 @@ def _monic(above: Polynomial, below: Polynomial) -> Fraction:
     """The same quotient with one as the leading coefficient of its denominator."""
     leading = below.leading_coefficient()
     return above / leading, below / leading
+
+
+ZERO, ONE = quotient(sp.S.Zero), quotient(sp.S.One)

@@ -23,13 +23,12 @@ from fedtheory.kernel import (
     Rejected,
     Step,
     Theory,
-    added,
     composed,
+    difference,
     is_nonnegative,
     is_positive,
     remainder,
     scalar,
-    scaled,
 )
 from fedtheory.kernel.expressions import Expr, norm_sq
 from fedtheory.language import quantities as q
@@ -88,8 +87,7 @@ def is_the_step(step: Claim, shrinking: Shrinking, theory: Theory, besides: Expr
     before, after = (norm_sq(letter(model) - shrinking.point) for model in (q.average_iterate, q.next_average_iterate))
     now, later = traded(shrinking.potential, letter)
     claimed = factor * weight * before + factor * now + shrinking.offset - weight * after - later - besides
-    parts = [scalar(step.relations[0].slack, theory), scaled(scalar(sp.expand(claimed), theory), sp.S.NegativeOne)]
-    left = remainder(added(parts))
+    left = remainder(difference(scalar(step.relations[0].slack, theory), scalar(sp.expand(claimed), theory)))
     return Step("the step contracts" + (f"; what is left over is {composed(left)}" if left else ""), not left)
 
 

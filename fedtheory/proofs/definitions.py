@@ -156,7 +156,7 @@ class Round:
             return Average(inside) if form else sp.S.Zero
         if isinstance(part, Mixed):
             is_shared = not any(
-                differs(basis, self.theory) or self.theory.numbers.differs(c) for basis, c in form.items()
+                differs(basis, self.theory) or self.theory.numbers.differs(c.expression) for basis, c in form.items()
             )
             return inside if is_shared else self._heard(inside)
         for needed in (a.full_participation, a.importance_weights):

@@ -38,6 +38,7 @@ from fedtheory.kernel import (
     assumption,
     check,
     cocoercivity,
+    composed,
     convexity,
     is_nonnegative,
     is_positive,
@@ -183,7 +184,7 @@ def _conclusion(claim: Claim, certificate: LastRound, theory: Theory) -> Iterato
     one_round = 1 - (steps - 1) * bending
     for number in (1 - factor, gain, one_round):
         yield Step(f"({number}) > 0", is_positive(sp.expand(number), numbers, conditions))
-    of_a_round = scalar(LocalSum(certificate.offset), theory).get(sp.S.One, sp.S.Zero)
+    of_a_round = composed(scalar(LocalSum(certificate.offset), theory))
     floor, away = of_a_round / (gain * steps), of_a_round * (1 / (steps * (1 - factor)) + 1)
     apart = (1 - bending) ** letter(q.iterations) / one_round * 2 * (letter(q.initial_distance) ** 2 + away)
     start = (1 + 1 / share) * letter(q.smoothness) / 2 * apart

@@ -13,9 +13,21 @@ from typing import Literal
 
 import sympy as sp
 
-from fedtheory.kernel import Form, Rejected, Step, Theory, added, composed, is_nonnegative, remainder, scalar, scaled
+from fedtheory.kernel import (
+    Form,
+    Rejected,
+    Step,
+    Theory,
+    composed,
+    difference,
+    is_nonnegative,
+    remainder,
+    scalar,
+    scaled,
+)
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, norm_sq
+from fedtheory.kernel.quotients import ZERO, quotient
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -186,12 +198,13 @@ def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: 
     for entry in means:
         factor = theory.numbers.plain(_factor(rest, entry))
         rest = sp.expand(rest - factor * entry.mean)
-        form = added([form, scaled(scalar(entry.step, theory), -factor)])
+        form = difference(form, scaled(scalar(entry.step, theory), quotient(factor)))
     if certificate.potential is not None:
         now, later = traded(certificate.potential, letter)
-        form = added([form, scaled(scalar(now - later, theory), sp.S.NegativeOne)])
-    constant = scalar(LocalSum(form.pop(sp.S.One, sp.S.Zero)), theory).get(sp.S.One, sp.S.Zero) / theory.local_steps
-    return remainder({**form, sp.S.One: rest - constant})
+        form = difference(form, scalar(now - later, theory))
+    constant = form.pop(sp.S.One, ZERO).expression
+    mean = composed(scalar(LocalSum(constant), theory)) / theory.local_steps
+    return remainder({**form, sp.S.One: quotient(rest - mean)})
 
 
 def traded(potential: Expr, letter: Letters) -> tuple[Expr, Expr]:

@@ -12,13 +12,12 @@ from fedtheory.kernel import (
     Step,
     Term,
     Theory,
-    added,
     check,
+    difference,
     is_nonnegative,
     is_positive,
     remainder,
     scalar,
-    scaled,
 )
 from fedtheory.kernel.expressions import Expr, Inner
 from fedtheory.kernel.quotients import is_zero, quotient
@@ -136,7 +135,7 @@ def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions
 
 
 def _same(one: Expr, other: Expr, theory: Theory) -> bool:
-    return not remainder(added([scalar(one, theory), scaled(scalar(other, theory), sp.S.NegativeOne)]))
+    return not remainder(difference(scalar(one, theory), scalar(other, theory)))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedtheory.kernel import Numbers, is_nonnegative, is_positive
 from fedtheory.kernel.expressions import Average, Gradient, Inner
-from fedtheory.kernel.quotients import Quotient, Rejected, is_zero, quotient, quotients
+from fedtheory.kernel.quotients import Rejected, is_zero, quotient, vanishes
 
 a, b, c = sp.symbols("a b c", positive=True)
 d = sp.Symbol("d", real=True)
@@ -152,8 +152,19 @@ def test_numbers_that_are_too_large(name: str) -> None:
         quotient(LARGE[name])
 
 
-def test_numbers_in_the_same_letters() -> None:
-    """Their polynomials can be added, though one of them has fewer letters."""
-    one, other = quotients(sp.sqrt(a), a + b)
-    assert one.letters == other.letters == (sp.sqrt(a), b)
-    assert Quotient(one.letters, one.above**2 - other.above, one.below).expression == -b
+@settings(deadline=None)
+@given(numbers(), numbers())
+def test_numbers_are_added_and_multiplied(one: Any, other: Any) -> None:
+    """Whatever letters they have."""
+    assert (quotient(one) + quotient(other)).expression == quotient(one + other).expression
+    assert (quotient(one) * quotient(other)).expression == quotient(one * other).expression
+    assert not quotient(one) + quotient(-one)
+
+
+def test_a_letter_and_its_root_are_of_one_number() -> None:
+    """Added or multiplied, a letter is the square of its root where that occurs."""
+    root, letter, two = quotient(sp.sqrt(a)), quotient(a + b), quotient(sp.sqrt(2))
+    assert (letter + quotient(-1) * root * root).expression == b
+    assert (letter * root).expression == quotient(sp.sqrt(a) ** 3 + b * sp.sqrt(a)).expression
+    assert vanishes(two * two + quotient(-2))
+    assert not vanishes(two + root)
