@@ -13,7 +13,7 @@ from fedtheory.arithmetic.enclosures import ENCLOSURE_BITS, precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import Diverging, InputError, Misplaced, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import sites
+from fedtheory.language.evaluation import stacked_sites
 from fedtheory.language.quantities import Quantity
 from verify.check.applicability import applicability
 from verify.check.comparison import compare
@@ -88,7 +88,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
         return replace(found, rate=_rate(claim, run, nearby))
     if not claim.relations:
         return replace(found, reason="there is no relation to check: the claim says what something is")
-    return replace(found, comparisons=tuple(compare(links, partial(sites, claim), run, nearby)))
+    return replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
 
 
 def _regions(claim: Claim, run: Run) -> dict[str, str]:

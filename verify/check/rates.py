@@ -22,7 +22,7 @@ from fedtheory.engine.run import Bound, Run
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Rate
-from fedtheory.language.evaluation import Compiled, sites, whole_run
+from fedtheory.language.evaluation import Compiled, stacked_sites, whole_run
 from fedtheory.language.quantities.notion import Notion, Quantity
 from verify.check.applicability import conditions_hold
 from verify.check.ladders import Ladder, ladder_of
@@ -163,7 +163,7 @@ def _rung(claim: Claim, run: Run, step: int) -> Rung:
     compiled = _compiled(claim)
     at = _run_at(claim, run, step)
     # Of a quantity with several places the largest value counts.
-    measured = max((compiled.measured(site).ravel() for site in sites(claim, at)), key=_largest)
+    measured = max((compiled.measured(site).ravel() for site in stacked_sites(claim, at)), key=_largest)
     whole = whole_run(at)
     return Rung(compiled.variable(whole).item(), max(measured, key=abs), compiled.order(whole).item())
 

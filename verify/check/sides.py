@@ -65,12 +65,13 @@ class Sides:
         number = bisect_right(ends, entry)
         site, part = self._site(number), self._parts[number]
         if part.values[0].size == math.prod(part.shape) == 1:
-            return Place(site, {})
+            return Place(site.member(0), {})
         # Seen from the end of its part an entry has a negative number.
         existing = np.arange(len(part.values[0])) if part.existing is None else part.existing
         position = np.unravel_index(existing[entry - ends[number]], part.shape)
-        full = zip(site.axes, position, part.shape, strict=True)
-        return Place(site, {axis: int(at) for axis, at, length in full if length > 1})
+        single = site.member(int(position[0]))
+        along = list(zip(site.axes, position, part.shape, strict=True))[single is not site :]
+        return Place(single, {axis: int(at) for axis, at, length in along if length > 1})
 
 
 def _joined(parts: Sequence[Array]) -> Array:

@@ -14,6 +14,7 @@ from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_fra
 from fedtheory.engine.frames.outcomes import RoundFrame, of_a_round, round_frames
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.engine.frames.probes import probes
+from fedtheory.engine.frames.stacked import StackedFrame, stacks_of
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 
@@ -25,6 +26,7 @@ __all__ = [
     "PathFrame",
     "PathVector",
     "RoundFrame",
+    "StackedFrame",
     "Vector",
     "common_steps",
     "frames_at",
@@ -34,6 +36,7 @@ __all__ = [
     "point_frames",
     "probes",
     "round_frames",
+    "stacks_at",
     "step_frames",
 ]
 
@@ -49,13 +52,32 @@ _KEPT_NUMBERS = 100_000
 
 def frames_at(place: str, run: Run) -> Iterable[Frame]:
     """The frames of a run for statements about local steps, sampled paths, outcomes of a round, or free points."""
+    _require_steps(place, run)
+    return _kept_frames(place, run) if _are_few(run) else _BUILDERS[place](run)
+
+
+def stacks_at(place: str, run: Run) -> Iterable[Frame]:
+    """The same places in the same order, taken together as far as frames are kept."""
+    _require_steps(place, run)
+    return _kept_stacks(place, run) if _are_few(run) else _BUILDERS[place](run)
+
+
+def _require_steps(place: str, run: Run) -> None:
     if place != "points":
         run.algorithm.require_update_rule("vectors have values at the local steps of the update rule")
+
+
+def _are_few(run: Run) -> bool:
     steps = run.algorithm.rounds * max(run.algorithm.work.steps)
-    numbers = steps * (run.problem.clients * run.problem.dimension) ** 2
-    return _kept_frames(place, run) if numbers <= _KEPT_NUMBERS else _BUILDERS[place](run)
+    return steps * (run.problem.clients * run.problem.dimension) ** 2 <= _KEPT_NUMBERS
 
 
 @lru_cache(maxsize=8)
 def _kept_frames(place: str, run: Run) -> tuple[Frame, ...]:
     return tuple(_BUILDERS[place](run))
+
+
+@lru_cache(maxsize=8)
+def _kept_stacks(place: str, run: Run) -> tuple[Frame, ...]:
+    frames = _kept_frames(place, run)
+    return frames if place == "points" else stacks_of(frames)

@@ -7,6 +7,7 @@ evaluator serves frames of every kind.  Coordinates are centred at x*.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +32,22 @@ class Frame(VectorSpace):
         self.index = index
         self.known: dict[object, Any] = {}
         """Scalars and vectors that claims about the same place share."""
+
+    @property
+    def alike(self) -> int | None:
+        """What frames of a kind share that can be taken together; None for a frame that stands alone."""
+        return None
+
+    def built(self, build: Callable[[Frame], Vector]) -> Vector:
+        """A vector of this place."""
+        return build(self)
+
+    def cut(self, value: Array) -> Array:
+        """Numbers of a run, (rounds, steps, clients) with axes of full length or one, at this place."""
+        for axis, name in enumerate(("round", "step")):
+            if name in self.index and value.shape[axis] > 1:
+                value = value.take([int(self.index[name])], axis=axis)
+        return value
 
     def require_shared(self, steps: int) -> None:
         """Refuse a mean over clients of what has a value at each of `steps` local steps, where some have fewer."""

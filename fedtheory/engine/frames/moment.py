@@ -24,7 +24,8 @@ class MomentVector(Vector):
     There are two noises for each client: what its iterate carries, and its
     fresh gradient's.  `base` is (1 or M, d, V(d+1)), V the number of live
     models.  Vectors with the random weights of a round have a further axis in
-    front of `base` and `shared`, over the outcomes of these weights.
+    front of `base` and `shared`, over the outcomes of these weights; those of
+    several places have one over the places.
     """
 
     base: Array
@@ -38,8 +39,8 @@ class MomentVector(Vector):
         return MomentVector(self.base + other.base, _total(self.own, other.own), _total(self.shared, other.shared))
 
     def scaled(self, factor: Array) -> MomentVector:
-        each = factor.reshape(-1, 1, 1)
-        own, shared = each[:, None], each[:, None, None]
+        each = factor.reshape(*factor.shape[:-2], -1, 1, 1)
+        own, shared = each[..., None], each[..., None, None]
         return self._with(each * self.base, lambda noise: own * noise, lambda noise: shared * noise)
 
     def mapped(self, matrices: Array) -> MomentVector:
@@ -55,7 +56,7 @@ class MomentVector(Vector):
 
     def averaged(self, weights: Array) -> MomentVector:
         shared = None if self.shared is None else _mixed(weights, self.shared, -5)
-        own = None if self.own is None else (weights[:, None, None, None] * self.own).swapaxes(0, 1)[None]
+        own = None if self.own is None else _by_kind(weights[..., None, None, None] * self.own)
         return MomentVector(_mixed(weights, self.base, -3), shared=_total(shared, own))
 
     def noise_with(self, other: MomentVector, covariances: Array) -> Array | None:
@@ -64,7 +65,7 @@ class MomentVector(Vector):
         for own, shared in ((self.own, other.shared), (other.own, self.shared)):
             if own is not None and shared is not None:
                 found = _total(found, _own_products(own, covariances, _seen_by_each(shared)))
-        return _total(found, _shared_products(self.shared, covariances.swapaxes(0, 1), other.shared))
+        return _total(found, _shared_products(self.shared, _by_kind(covariances), other.shared))
 
 
 def _total(left: Array | None, right: Array | None) -> Array | None:
@@ -73,6 +74,11 @@ def _total(left: Array | None, right: Array | None) -> Array | None:
         return right if left is None else left
     both: Array = left + right
     return both
+
+
+def _by_kind(own: Array) -> Array:
+    """What belongs to the noises of each client, (..., M, 2, d, d), as what all share, (..., 1, 2, M, d, d)."""
+    return own.swapaxes(-4, -3)[..., None, :, :, :, :]
 
 
 def _own_products(own: Array | None, covariances: Array, other: Array | None) -> Array | None:
@@ -96,31 +102,50 @@ def _seen_by_each(shared: Array) -> Array:
 
 def _mixed(weights: Array, values: Array, axis: int) -> Array:
     """Weighted sum over the client axis of values, which keeps length one."""
-    mixed: Array = (weights.reshape(-1, *[1] * (-axis - 1)) * values).sum(axis=axis, keepdims=True)
+    mixed: Array = (weights.reshape(*weights.shape, *[1] * (-axis - 1)) * values).sum(axis=axis, keepdims=True)
     return mixed
 
 
-class MomentFrame(Frame):
-    """Step (t, k), averaged over the past; `bases` says which live model each client works on."""
+class MomentSpace(Frame):
+    """A frame whose vectors are affine maps of the live models and the noises."""
 
-    def __init__(self, run: Run, index: Index, state: _State, step: LocalStep) -> None:
-        super().__init__(run, index)
-        self._state, self._step = state, step
-        self._covariances = np.stack([step.covariances, step.fresh], axis=1)
+    joint: Array
+    """Joint second moment of the live models, (V(d+1), V(d+1)); of several places (places, 1, ...)."""
+    covariances: Array
+    """Of each client's two noises, (M, 2, d, d); of several places (places, ...)."""
 
     def constant(self, vectors: Array) -> MomentVector:
-        base = self.run.arithmetic.zeros(*vectors.shape, len(self._state.joint))
+        base = self.run.arithmetic.zeros(*vectors.shape, self.joint.shape[-1])
         base[..., 0] = vectors
         return MomentVector(base)
 
     def inner(self, left: Vector, right: Vector) -> Array:
         assert isinstance(left, MomentVector)
         assert isinstance(right, MomentVector)
-        carried = ((left.base @ self._state.joint) * right.base).sum(axis=(-2, -1))
-        noise = left.noise_with(right, self._covariances)
+        carried = ((left.base @ self.joint) * right.base).sum(axis=(-2, -1))
+        noise = left.noise_with(right, self.covariances)
         expected: Array = carried if noise is None else carried + noise
-        # Outcomes of the weights lead, then local steps, then clients.
+        # Outcomes of the weights, or places, lead, then local steps, then clients.
         return expected[:, None, :] if expected.ndim == 2 else expected
+
+
+class MomentFrame(MomentSpace):
+    """Step (t, k), averaged over the past; `bases` says which live model each client works on."""
+
+    def __init__(self, run: Run, index: Index, state: _State, step: LocalStep) -> None:
+        super().__init__(run, index)
+        self._state, self._step = state, step
+        self.joint = state.joint
+        self.covariances = np.stack([step.covariances, step.fresh], axis=1)
+
+    @property
+    def weights(self) -> Array:
+        """w_i(n), (outcomes, M)."""
+        return self._state.weights
+
+    @property
+    def alike(self) -> int | None:
+        return len(self.joint) if len(self.weights) == 1 else None
 
     def expected(self, values: Array) -> Array:
         """Mean over the outcomes of the round's weights, where there are several."""
@@ -143,12 +168,12 @@ class MomentFrame(Frame):
     @cached_property
     def noise(self) -> MomentVector:
         nothing = self.run.arithmetic.zeros(self.run.problem.clients, self.run.problem.dimension, 1)
-        return MomentVector(nothing + self._state.joint[:1] * 0, own=self._own_noise(1))
+        return MomentVector(nothing + self.joint[:1] * 0, own=self._own_noise(1))
 
     @cached_property
     def average(self) -> MomentVector:
         mean = self.local.averaged(self.run.problem.weights)
-        if len(self._state.joint) > self.run.problem.dimension + 1:
+        if len(self.joint) > self.run.problem.dimension + 1:
             return mean
         # The engine's averaged maps are used, not the clients' one by one.
         maps = self.run.trajectory.recursion.average_maps[self._step.k]
@@ -156,7 +181,7 @@ class MomentFrame(Frame):
 
     @cached_property
     def server(self) -> MomentVector:
-        base = self.run.arithmetic.zeros(1, self.run.problem.dimension, len(self._state.joint))
+        base = self.run.arithmetic.zeros(1, self.run.problem.dimension, len(self.joint))
         base[0, :, self._state.newest] = self._identity
         return MomentVector(base)
 
@@ -172,9 +197,9 @@ class MomentFrame(Frame):
 
     def _placed(self, maps: Array) -> Array:
         """Maps of each client's own live model, (M, d, d+1), as maps of all of them."""
-        if len(self._state.joint) == maps.shape[-1]:
+        if len(self.joint) == maps.shape[-1]:
             return maps
-        placed = self.run.arithmetic.zeros(*maps.shape[:2], len(self._state.joint))
+        placed = self.run.arithmetic.zeros(*maps.shape[:2], len(self.joint))
         for client, place in enumerate(self._state.bases):
             placed[client, :, place] = maps[client]
         return placed

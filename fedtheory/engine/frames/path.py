@@ -80,6 +80,15 @@ class PathFrame(PlainFrame):
         self._path = path
 
     @property
+    def alike(self) -> int:
+        return 1
+
+    @property
+    def weights(self) -> Array:
+        """w_i(n), (M,)."""
+        return self._path.weights
+
+    @property
     def local(self) -> PathVector:
         return PathVector(self._path.local)
 

@@ -219,9 +219,9 @@ class Compiler:
         notion = self.notation.get(symbol)
         if isinstance(notion, VectorNotion):
             build = notion.build
-            return lambda site: build(site.step)
+            return lambda site: site.step.built(build)
         if isinstance(notion, PointNotion):
-            return lambda site: site.step.constant(site.points[symbol][None, :])
+            return lambda site: site.step.constant(site.points[symbol][..., None, :])
         raise ValueError(f"{symbol} is not a vector")
 
     def _gradient(self, node: Expr) -> Vectorial:

@@ -1,0 +1,114 @@
+"""Several local steps of a run as one frame: an axis over them leads every vector and every scalar."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, cast
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames.base import Frame
+from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
+from fedtheory.engine.frames.path import PathFrame, PathVector, PlainFrame
+from fedtheory.engine.vectors import Vector
+
+_LOCAL, _NOISE, _AVERAGE, _SERVER = map(attrgetter, ("local", "noise", "average", "server"))
+
+
+class StackedFrame(Frame):
+    """Local steps (t, k), the `members`; vectors that depend on the place are built at each of them."""
+
+    axes = ("place", "step", "client")
+
+    def __init__(self, members: Sequence[Frame]) -> None:
+        Frame.__init__(self, members[0].run, {})
+        self.members = members
+        self._rounds = np.array([member.index["round"] for member in members])
+        self._steps = np.array([member.index["step"] for member in members])
+
+    def built(self, build: Callable[[Frame], Vector]) -> Vector:
+        if build not in self.known:
+            self.known[build] = self._stacked([build(member) for member in self.members])
+        return cast(Vector, self.known[build])
+
+    def cut(self, value: Array) -> Array:
+        rounds, steps, _ = value.shape
+        if rounds == steps == 1:
+            return value
+        cut: Array = value[self._rounds if rounds > 1 else 0, self._steps if steps > 1 else 0]
+        return cut[:, None]
+
+    @abstractmethod
+    def _stacked(self, vectors: Sequence[Any]) -> Vector:
+        """The vectors of the members as one."""
+
+    @property
+    def local(self) -> Vector:
+        return self.built(_LOCAL)
+
+    @property
+    def noise(self) -> Vector:
+        return self.built(_NOISE)
+
+    @property
+    def average(self) -> Vector:
+        return self.built(_AVERAGE)
+
+    @property
+    def server(self) -> Vector:
+        return self.built(_SERVER)
+
+
+class StackedPaths(StackedFrame, PlainFrame):
+    """Steps of a sampled path: vectors (places, 1, 1 or M, d)."""
+
+    def __init__(self, members: Sequence[PathFrame]) -> None:
+        super().__init__(members)
+        self._weights = np.stack([member.weights for member in members])[:, None, :, None]
+
+    def _stacked(self, vectors: Sequence[PathVector]) -> PathVector:
+        return PathVector(np.stack([vector.values for vector in vectors])[:, None])
+
+    def selected(self, vector: Vector) -> PathVector:
+        assert isinstance(vector, PathVector)
+        return PathVector((self._weights * vector.values).sum(axis=-2, keepdims=True))
+
+
+class StackedMoments(StackedFrame, MomentSpace):
+    """Local steps in expectation, with equally many live models."""
+
+    def __init__(self, members: Sequence[MomentFrame]) -> None:
+        super().__init__(members)
+        self.joint = np.stack([member.joint for member in members])[:, None]
+        self.covariances = np.stack([member.covariances for member in members])
+        self._weights = np.stack([member.weights[0] for member in members])
+
+    def _stacked(self, vectors: Sequence[MomentVector]) -> MomentVector:
+        base, own, shared = zip(*((v.base, v.own, v.shared) for v in vectors), strict=True)
+        return MomentVector(np.stack(base), _noise_as_one(own), _noise_as_one(shared))
+
+    def selected(self, vector: Vector) -> MomentVector:
+        assert isinstance(vector, MomentVector)
+        return vector.averaged(self._weights)
+
+
+def _noise_as_one(noises: Sequence[Array | None]) -> Array | None:
+    found = [noise for noise in noises if noise is not None]
+    assert len(found) in (0, len(noises)), "a vector has the same noises at all places"
+    return np.stack(found) if found else None
+
+
+def stacks_of(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    """The same places in fewer frames, in the same order; rounds of random weights stay as they are."""
+    stacks: list[Frame] = []
+    for (kind, alike), grouped in groupby(frames, lambda frame: (type(frame), frame.alike)):
+        members = tuple(grouped)
+        stacks += members if alike is None or len(members) == 1 else [_KINDS[kind](members)]
+    return tuple(stacks)
+
+
+_KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {PathFrame: StackedPaths, MomentFrame: StackedMoments}
