@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sympy as sp
-from letters import WHERE, D, L, M, T, eta, sigma, tau
+from letters import WHERE, D, L, M, T, eta, sigma, tau, zeta
 
 from fedtheory import Claim, assumptions
 from fedtheory import quantities as q
@@ -55,6 +55,12 @@ TRUE = [
     ),
 ]
 FALSE = [
+    _claim(
+        "noise-of-a-whole-round",
+        q.average_suboptimality,
+        D**2 / (2 * eta * tau * T) + eta * sigma**2 / (M * tau) + 4 * L * eta**2 * tau * (sigma**2 + tau * zeta**2),
+        eta <= 1 / (4 * L),
+    ),
     _claim(
         "minibatch-squared-speedup",
         q.average_suboptimality,

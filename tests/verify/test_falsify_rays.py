@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,16 @@ from letters import WHERE, D, L, M, T, eta, sigma, tau, zeta
 from fedtheory import Claim
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.language import quantities as q
+from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import glance
 from verify.falsify.exponents import Reader, Reading, Room, best_step
-from verify.falsify.hunt import Hunt
+from verify.falsify.hunt import FAR, Hunt
 from verify.falsify.knobs import knobs_of
 from verify.falsify.mixed import mixed
 from verify.falsify.rays import along_rays
-from verify.falsify.search import short_search
+from verify.falsify.search import search, short_search
 from verify.falsify.starts import setting
 from verify.falsify.tables import Table, clients
 
@@ -88,7 +90,7 @@ def test_nothing_large_is_left_behind() -> None:
     claim = bound(eta * sigma**2)
     hunt = Hunt(claim, 60, lambda _done, _all: None)
     hunt.setting, before = setting(claim), hunt.reach
-    along_rays(hunt, [TWO], 3)
+    along_rays(hunt, [TWO], FAR, 3)
     assert hunt.reached
     assert max(clients(place.table) for place in hunt.reached) <= 8
     assert hunt.reach is before
@@ -150,3 +152,19 @@ def test_conditions_that_tie_counts_are_kept() -> None:
     violation = short_search(tied, 100).violation
     assert violation is not None
     assert check(tied, parse_run(violation.table, RATIONAL)).holds is False
+
+
+def test_rays_of_a_claim_about_every_step() -> None:
+    """With M^2 for M in the noise of a step the bound fails for three clients that are alike."""
+    true = find("comparator:one-step")
+    (relation,) = true.relations
+    clients_letter = next(symbol for symbol, notion in true.notation.items() if notion is q.clients)
+    noise = next(
+        term
+        for term in sp.Add.make_args(relation.right)
+        if term.has(1 / clients_letter) and not term.has(1 - 1 / clients_letter)
+    )
+    false = replace(true, rhs=relation.right - noise + noise / clients_letter, verdict=None)
+    violation = search(false, 60, seed=0).violation
+    assert violation is not None
+    assert check(false, parse_run(violation.table, RATIONAL)).holds is False

@@ -33,7 +33,7 @@ from verify.falsify.tables import (
     written,
 )
 
-_CONFIRMED = 4_000_000
+_CONFIRMED = 8_000_000
 """Multiplications of short numbers up to which a violation that floats see is repeated exactly."""
 MOST_ITERATES = 2**18
 """Local steps of all clients in all rounds: a claim may ask for something at each of them."""
@@ -64,8 +64,10 @@ class Reach:
 
 NEAR = Reach(RATIONAL, 128, 1_500)
 """Rationals get longer with every step, and are as quick as floats while they are short."""
-FAR = Reach(FLOAT, 2_048, 400_000)
+FAR = Reach(FLOAT, 4_096, 400_000)
 """For horizons on which terms grow that are small at first; with rounds that wait, more clients take no more time."""
+AROUND = Reach(FLOAT, 128, 100_000)
+"""For claims about every step, or about models of several ages: many clients and any sizes, but no long horizons."""
 _CLEAR = 1e-6
 """Scores of floats above this are worth a confirmation."""
 

@@ -35,10 +35,9 @@ _SHAPES = (
     _Shape([[64]]),
     _Shape([[64, 1]], start=[0, 2]),
     _Shape([[64]], [1, -1, -1, -1], clients=4, start=[0]),
+    _Shape([[64]], [1], clients=1),
 )
-"""Different curvatures, alike, of two scales with a start where it is flat, and one client against the others."""
-_ALONE = _Shape([[64]], [1], clients=1)
-"""For claims about one client only."""
+"""Different curvatures, alike, of two scales with a start where it is flat, one client against the others, and one."""
 _COUNTS = ((2, 2), (1, 2), (2, 64), (1, 64))
 """Local steps and rounds: the first that the conditions allow."""
 _NOISE = fmpq(1)
@@ -48,14 +47,10 @@ _MOST = 12
 
 def mixed(claim: Claim, setting: set[str]) -> list[Table]:
     """Runs of the shapes of algorithms of which the claim speaks, on problems in which everything plays a part."""
-    return _runs(claim, setting, _SHAPES) or _runs(claim, setting, [_ALONE])
-
-
-def _runs(claim: Claim, setting: set[str], shapes: Sequence[_Shape]) -> list[Table]:
     runs = (
         _allowed(claim, [_with_problem(_even(table), shape, noise) for noise in (_NOISE, None)], setting)
         for table in algorithms(claim)
-        for shape in shapes
+        for shape in _SHAPES
     )
     return list(islice((run for run in runs if run is not None), _MOST))
 
@@ -81,7 +76,7 @@ def _allowed(claim: Claim, tables: Sequence[Table], setting: set[str]) -> Table 
 
 def _with_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
     dimension = len(shape.curvatures[0])
-    count = 1 if shape is _ALONE else max(clients(table), shape.clients)
+    count = shape.clients if shape.clients == 1 else max(clients(table), shape.clients)
     curvatures, pulls = islice(cycle(shape.curvatures), count), islice(cycle(shape.pulls), count)
     problem = {
         "kind": "quadratic",

@@ -19,7 +19,7 @@ from flint import fmpq
 
 from fedtheory.arithmetic import Array
 from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_step
-from verify.falsify.hunt import FAR, MOST_ITERATES, NEAR, Hunt, Place
+from verify.falsify.hunt import MOST_ITERATES, NEAR, Hunt, Place, Reach
 from verify.falsify.knobs import knob_named, knobs_of
 from verify.falsify.local import turned, without
 from verify.falsify.score import NOTHING
@@ -93,9 +93,9 @@ def _counted(table: Table, key: str, power: int) -> Table | None:
     return changed(table, {key: max(int(count * 2.0**power), 1)})
 
 
-def along_rays(hunt: Hunt, starts: Sequence[Table], until: float) -> None:
+def along_rays(hunt: Hunt, starts: Sequence[Table], reach: Reach, until: float) -> None:
     """Follow rays from runs until so many seconds; small runs that they lead to are kept for local searches."""
-    hunt.reach, reader, each = FAR, Reader(hunt.claim), _SHARE * (until - hunt.seconds)
+    hunt.reach, reader, each = reach, Reader(hunt.claim), _SHARE * (until - hunt.seconds)
     for ray in _rays(reader, starts):
         if hunt.seconds < until:
             end = ray.followed(hunt, min(until, hunt.seconds + each))
@@ -159,7 +159,7 @@ class Ray:
         exponents = self._exponents(hunt)
         for names in (list(exponents), [name for name in exponents if name not in _COUNTED]):
             best, lead = None, self._reading.lead(self._burdens) + _GAIN
-            for point in self._ahead({name: exponents[name] for name in names}):
+            for point in self._ahead({name: exponents[name] for name in names}, hunt.reach.steps):
                 reading = self._allowed(hunt, point)
                 if reading is not None and reading[1].lead(self._burdens) > lead:
                     best, lead = reading, reading[1].lead(self._burdens)
@@ -199,11 +199,11 @@ class Ray:
                 found[name] = self._reading.exponents(reading, powers)
         return found
 
-    def _ahead(self, exponents: Mapping[str, Reading]) -> Iterator[Point]:
-        """Points in the best direction, first far away."""
+    def _ahead(self, exponents: Mapping[str, Reading], longest: int) -> Iterator[Point]:
+        """Points in the best direction, first far away, with at most so many local steps."""
         names, tried = list(exponents), set[tuple[int, ...]]()
         for box in _BOXES if names else ():
-            room = _room(self._at, self._run, names, box)
+            room = _room(self._at, self._run, names, box, longest)
             step = best_step(self._reading, self._burdens, [*exponents.values()], self._reader.is_equation, room)
             if step is not None and step.any() and tuple(step) not in tried:
                 tried.add(tuple(step))
@@ -225,7 +225,7 @@ def _aspects(table: Table) -> list[str]:
     return [*(knob.name for knob in knobs_of(table) if knob.name in _SCALED), *_COUNTED]
 
 
-def _room(at: Point, table: Table, names: Sequence[str], box: int) -> Room:
+def _room(at: Point, table: Table, names: Sequence[str], box: int, longest: int) -> Room:
     """What a step may change: counts stay at least one, and runs within reach."""
     low, high = np.full(len(names), -box), np.full(len(names), box)
     for place, name in enumerate(names):
@@ -236,7 +236,7 @@ def _room(at: Point, table: Table, names: Sequence[str], box: int) -> Room:
             low[place] = max(-box, -_doublings(_count(table, name), 1))
     all_counts = all_steps(table) * clients(table)
     sums = np.array([[float(name in together) for name in names] for together in ((_STEPS, _ROUNDS), _COUNTED)])
-    most = [_doublings(FAR.steps, all_steps(table)), _doublings(MOST_ITERATES, all_counts)]
+    most = [_doublings(longest, all_steps(table)), _doublings(MOST_ITERATES, all_counts)]
     return Room(low, high, sums, np.array(most))
 
 

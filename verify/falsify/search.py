@@ -16,7 +16,7 @@ from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
 from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
-from verify.falsify.hunt import FAR, NEAR, Hunt, Over, Place
+from verify.falsify.hunt import AROUND, FAR, NEAR, Hunt, Over, Place
 from verify.falsify.local import Climb, without
 from verify.falsify.made import KINDS, bases_of, made
 from verify.falsify.mixed import mixed
@@ -117,9 +117,9 @@ def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Gener
     """A few instances, and rays from runs in which everything plays a part; where those are no use, local searches."""
     _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
     places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
-    runs = [*mixed(hunt.claim, hunt.setting), *places] if _may_go_far(hunt) else []
+    runs = [] if hunt.claim.rate is not None else [*mixed(hunt.claim, hunt.setting), *places]
     if runs:
-        along_rays(hunt, runs, hunt.seconds + _ALONG * hunt.budget)
+        along_rays(hunt, runs, FAR if _may_go_far(hunt) else AROUND, hunt.seconds + _ALONG * hunt.budget)
         return
     for _ in hunt.fresh[:_FOLLOWED]:
         _climb(hunt, generator, _SHORT)
