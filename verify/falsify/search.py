@@ -30,8 +30,8 @@ from verify.instances import FAMILIES, Complexity, Instance, complexity
 
 _FIRST, _FOLLOWED = 12, 2
 """Instances at the beginning, and local searches where there are no rays."""
-_ALONG = 0.4
-"""Part of the budget for rays."""
+_ALONG = {FAR: 0.4, AROUND: 0.15}
+"""Part of the budget for rays, by how far they go."""
 _BATCH = 32
 """Instances between two local searches."""
 _ASPECTS = (
@@ -119,7 +119,8 @@ def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Gener
     places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
     runs = [] if hunt.claim.rate is not None else [*mixed(hunt.claim, hunt.setting), *places]
     if runs:
-        along_rays(hunt, runs, FAR if _may_go_far(hunt) else AROUND, hunt.seconds + _ALONG * hunt.budget)
+        reach = FAR if _may_go_far(hunt) else AROUND
+        along_rays(hunt, runs, reach, hunt.seconds + _ALONG[reach] * hunt.budget)
         return
     for _ in hunt.fresh[:_FOLLOWED]:
         _climb(hunt, generator, _SHORT)
