@@ -53,6 +53,15 @@ def test_a_chapter_uses_what_it_says(chapter: str) -> None:
     assert _used(chapter) <= set(chapters()[chapters().index(chapter) + 1 :])
 
 
+NOTATION = {"admitted", "conditions", "expressions", "forms", "indices", "numbers", "quotients", "reasons", "signs"}
+"""Modules of the kernel that read SymPy's trees, or write them; the others know letters, numbers and forms alone."""
+
+
+def test_where_the_kernel_reads_notation() -> None:
+    kernel = {name.split(".")[-1]: path for name, path in modules().items() if name.startswith("fedtheory.kernel.")}
+    assert {name for name, path in kernel.items() if "import sympy" in path.read_text(encoding="utf-8")} == NOTATION
+
+
 def test_no_circle() -> None:
     """No module is imported, directly or not, by one that it imports."""
     TopologicalSorter({name: imports(name) & modules().keys() for name in modules()}).prepare()

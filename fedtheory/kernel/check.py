@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import sympy as sp
-
 from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, composed, difference, scalar
@@ -30,7 +28,7 @@ class Term:
 
     def whole(self, reason: Reason) -> Expr:
         """The term as an expression."""
-        product = sp.sympify(self.coefficient) * reason.expression
+        product = self.coefficient * reason.expression
         product = LocalSum(product) if self.summed else product
         return Average(product) if self.averaged else product
 

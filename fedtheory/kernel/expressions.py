@@ -14,6 +14,8 @@ import sympy as sp
 
 Expr = Any
 """A SymPy expression (SymPy ships no complete types)."""
+Letter = sp.Symbol
+"""What numbers, vectors and objectives are called."""
 
 
 class Inner(sp.Function):  # type: ignore[misc]

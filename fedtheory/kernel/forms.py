@@ -23,6 +23,7 @@ from fedtheory.kernel.expressions import (
     LocalSum,
     Selected,
     Value,
+    inner,
     is_length,
 )
 from fedtheory.kernel.noise import inner_of_random, is_noise
@@ -284,7 +285,7 @@ def _inner(left: Expr, right: Expr, theory: Theory) -> Form:
     if theory.participants is not None and any(drawn):
         return _inner_of_drawn(left, right, theory)
     found = inner_of_random(left, right, theory)
-    return {indices.sorted_inner(left, right): ONE} if found is None else found
+    return {inner(left, right): ONE} if found is None else found
 
 
 def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
@@ -299,7 +300,7 @@ def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
         return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
     if clients is None or drawn is None or theory.numbers.at_least.get(clients, 1) < 2:
         # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
-        return {indices.sorted_inner(left, right): ONE}
+        return {inner(left, right): ONE}
     each = [vector(side.args[0], theory) for side in (left, right)]
     alone = scalar(Average(Inner(left.args[0], right.args[0])), theory)
     means = [_over(Average, form, theory) for form in each]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected
+from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Selected
 from fedtheory.kernel.theory import Theory
 
 
@@ -30,11 +30,6 @@ def is_mean_gradient_at_minimiser(basis: Expr, theory: Theory) -> bool:
     known = [(theory.means[f], at) for f, at in theory.minimisers.items() if f in theory.means]
     vanishing = theory.weighted_minimisers | {Gradient(client, at) for client, at in known}
     return isinstance(basis, Average) and basis.args[0] in vanishing
-
-
-def sorted_inner(left: Expr, right: Expr) -> Expr:
-    """An inner product, whose sides may be interchanged."""
-    return Inner(*sorted((left, right), key=sp.default_sort_key))
 
 
 def taken_apart(basis: Expr, theory: Theory) -> tuple[Expr, Expr]:

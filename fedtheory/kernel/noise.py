@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fedtheory.kernel.expressions import Average, Expr, LocalSum
-from fedtheory.kernel.indices import sorted_inner, taken_apart
+from fedtheory.kernel.expressions import Average, Expr, LocalSum, inner
+from fedtheory.kernel.indices import taken_apart
 from fedtheory.kernel.quotients import Quotient, Rejected, quotient
 from fedtheory.kernel.theory import Theory
 
@@ -43,7 +43,7 @@ def _product(left: Expr, right: Expr, theory: Theory) -> dict[Expr, Quotient]:
     letters = frozenset(_letter(inside) for _, inside in sides)
     if len(letters) == 2 and letters not in theory.one_draw:
         return {}
-    square = sorted_inner(*(_letter(inside) for _, inside in sides))
+    square = inner(*(_letter(inside) for _, inside in sides))
     if all(isinstance(inside, LocalSum) for _, inside in sides):
         square = LocalSum(square)
     averaged, own = [isinstance(side, Average) for side in (left, right)], sides[0][0] * sides[1][0]

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
-import sympy as sp
-
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Expr, Letter
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected
 
@@ -18,54 +16,54 @@ class Theory:
     """What the letters of a proof are, and what is known of them."""
 
     numbers: Numbers = field(default_factory=Numbers)
-    vectors: frozenset[sp.Symbol] = frozenset()
+    vectors: frozenset[Letter] = frozenset()
     """Vectors that all clients share."""
-    client_vectors: frozenset[sp.Symbol] = frozenset()
+    client_vectors: frozenset[Letter] = frozenset()
     """Vectors that each client has one of."""
-    step_vectors: frozenset[sp.Symbol] = frozenset()
+    step_vectors: frozenset[Letter] = frozenset()
     """Of all these, those that differ from local step to local step."""
-    noise: frozenset[sp.Symbol] = frozenset()
+    noise: frozenset[Letter] = frozenset()
     """Which of the vectors are fresh zero-mean noise, independent of everything that came before."""
-    one_draw: frozenset[frozenset[sp.Symbol]] = frozenset()
+    one_draw: frozenset[frozenset[Letter]] = frozenset()
     """Noises of the same draw: they are not independent of each other."""
-    random: frozenset[sp.Symbol] = frozenset()
+    random: frozenset[Letter] = frozenset()
     """Vectors that depend on the noise of earlier steps of the round."""
-    stirred: frozenset[sp.Symbol] = frozenset()
+    stirred: frozenset[Letter] = frozenset()
     """Vectors that depend on the noise of the present step: nothing is known of them beside it."""
-    clients: sp.Symbol | None = None
+    clients: Letter | None = None
     """M, needed where participants are drawn, or means with unequal shares compared."""
     share: Expr | None = None
     """The weight of a client in means over clients, needed where noises are averaged: 1/M, or a number of each."""
     of_a_round: bool = False
     """Whether statements are about a round given its start: vectors have means, and the weights of those that are
     drawn sum to one."""
-    participants: sp.Symbol | None = None
+    participants: Letter | None = None
     """How many clients are drawn for the round, uniformly and without replacement."""
-    step_number: sp.Symbol | None = None
+    step_number: Letter | None = None
     """The number of the present local step."""
     local_steps: Expr | None = None
     """How many terms a sum over the local steps of a client has."""
-    objectives: frozenset[sp.Symbol] = frozenset()
+    objectives: frozenset[Letter] = frozenset()
     """Objectives that all clients share."""
-    client_objectives: frozenset[sp.Symbol] = frozenset()
+    client_objectives: frozenset[Letter] = frozenset()
     """Objectives that each client has one of."""
-    means: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+    means: Mapping[Letter, Letter] = field(default_factory=dict)
     """Objectives that are means over clients: F is the mean of F_i."""
-    convex: frozenset[sp.Symbol] = frozenset()
+    convex: frozenset[Letter] = frozenset()
     """Objectives that are convex."""
-    strongly_convex: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    strongly_convex: Mapping[Letter, Expr] = field(default_factory=dict)
     """Objectives that are strongly convex, and the constants."""
-    smooth: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    smooth: Mapping[Letter, Expr] = field(default_factory=dict)
     """Objectives with Lipschitz gradients, and the constants."""
-    lipschitz: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    lipschitz: Mapping[Letter, Expr] = field(default_factory=dict)
     """Objectives that are Lipschitz themselves, and the constants, which hold where a run can be."""
-    visited: frozenset[sp.Symbol] = frozenset()
+    visited: frozenset[Letter] = frozenset()
     """Vectors that lie where a run can be."""
-    minimisers: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+    minimisers: Mapping[Letter, Letter] = field(default_factory=dict)
     """Objectives with a minimiser, where the gradient vanishes."""
     weighted_minimisers: frozenset[Expr] = frozenset()
     """Numbers times clients' gradients at a point, the means of which vanish: it minimises a weighted mean."""
-    definitions: Mapping[sp.Symbol, Expr] = field(default_factory=dict)
+    definitions: Mapping[Letter, Expr] = field(default_factory=dict)
     """Vectors that stand for an expression in others."""
     assumed: Mapping[str, Expr] = field(default_factory=dict)
     """Scalars that an assumption says are not negative, by its name."""

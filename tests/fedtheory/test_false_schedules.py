@@ -13,7 +13,7 @@ from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
-from fedtheory.proofs import Combination, Part, certificates, definition_facts, examine, schedule_facts
+from fedtheory.proofs import Combination, Part, certificates, definition_facts, examine, facts, schedule_facts
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import Letters
 
@@ -100,6 +100,13 @@ ATTEMPTS: dict[str, Attempt] = {
         "the sum",
         ASYNC,
         assumptions=CYCLES,
+    ),
+    "times that need not be whole": claimed(
+        (sp.Integer(1), "<=", fast),
+        [Part(fast - 1, facts.ONE)],
+        "(fast - 1) may multiply",
+        {**ASYNC, "clock": {"policy": "async", "times": ["1/2", "2"], "ties": "one-by-one"}},
+        assumptions=CYCLES[:2],
     ),
     "an optimum that moves": claimed(
         (dist, "==", 0),
