@@ -18,16 +18,20 @@ _FRACTIONS: Choices = (fmpq(1), fmpq(1, 2), fmpq(1, 4), fmpq(1, 16))
 """Step sizes as fractions of 1/L, for one local step."""
 _PROBABILITIES = ("1", "1/2", "1/5", "1/10")
 _MOMENTA = ("0", "1/2", "9/10")
+_CAUTIOUS: Choices = (fmpq(1, 4), fmpq(1, 4), fmpq(1, 8), fmpq(1, 16))
+"""Step sizes of all local steps together, in units of 1/L."""
 SIZE = 240
 
 Keys = dict[str, Any]
 
 
-def small_problem(generator: np.random.Generator, number: int, shared: bool = False) -> Problem:
+def small_problem(
+    generator: np.random.Generator, number: int, shared: bool = False, noises: Choices = NOISES
+) -> Problem:
     """One or two dimensions, two or three clients."""
     dimension, clients = 1 + number % 2, 2 + number // 2 % 2
     spectra = [[pick(generator, CURVATURES) for _ in range(dimension)] for _ in range(clients)]
-    spread, noise = pick(generator, SPREADS), pick(generator, NOISES)
+    spread, noise = pick(generator, SPREADS), pick(generator, noises)
     return random_quadratics(generator, spectra, shared=shared, heterogeneity=spread, noise=noise)
 
 
@@ -57,6 +61,16 @@ def scaffold(number: int) -> Run:
     return small_run(
         problem, generator, 3, {"name": "scaffold", "local_steps": _local_steps(generator, problem.clients)}
     )
+
+
+@family("SCAFFOLD with full gradients", SIZE, meant_for=a.scaffold)
+def scaffold_without_noise(number: int) -> Run:
+    """SCAFFOLD with one to four local steps, the same for all clients, at step sizes up to 1/(4 tau L)."""
+    generator = np.random.default_rng([43, number])
+    problem = small_problem(generator, number, noises=(fmpq(0),))
+    steps, rounds = 1 + number // 4 % 4, 1 + int(generator.integers(6))
+    size = pick(generator, _CAUTIOUS) / (smoothness_of(problem) * steps)
+    return run_with(problem, {"name": "scaffold", "local_steps": steps, "local_step_size": str(size), "rounds": rounds})
 
 
 @family("Scaffnew", SIZE, meant_for=a.scaffnew)

@@ -10,7 +10,9 @@ from fedtheory.sources.landmarks.statements import CLAIMS
 UNPROVED = {
     "the limit of a run is in none of the theories": """
         fedavg.settles.one-step scaffold.settles scaffnew.settles fedavgm.settles fedavgm.stationary
+        scaffnew.stationary
     """,
+    "Lyapunov functions are known for rounds of a single local step": "scaffold.contraction",
     "a recursion with a step size of each round has no certificate": "fedavg.decreasing-steps",
     "that all clients have one Hessian is more than bounded differences of gradients say": "dsgd.one-hessian",
     "the variance of what compression leaves out is in none of the theories": "compressed.price",

@@ -118,6 +118,31 @@ CLAIMS = (
             "steps and step sizes, whoever is drawn."
         ),
     ),
+    claim.supported.bound(
+        "scaffold.contraction",
+        "SCAFFOLD contracts as tau gradient steps do, however much the clients differ",
+        "after Karimireddy et al., ICML 2020, Theorem III",
+    )(
+        lhs=q.final_distance_sq,
+        rhs=(1 - eta * tau * mu / 2) ** T * (D**2 + sp.Rational(2, 3) * eta**2 * tau**2 * G_star**2),
+        conditions=[eta * tau <= 1 / (4 * L)],
+        assumptions=(
+            a.scaffold,
+            a.convex_and_smooth,
+            a.strongly_convex_clients,
+            a.full_gradients,
+            a.same_local_work,
+            a.full_participation,
+            a.importance_weights,
+            a.server_step_of_one,
+        ),
+        note=(
+            "The Lyapunov function is |x - x*|^2 + (2/3)(eta tau)^2 sum_i p_i |c_i - grad F_i(x*)|^2.  Local steps "
+            "leave x by at most k eta |grad F_i(x) - c_i + c|, c_i becomes the mean of the gradients of the round, and "
+            "<grad F_i(y), x - x*> is at least F_i(x) - F_i(x*) + (mu/4) |x - x*|^2 - L |x - y|^2.  For any convex "
+            "clients, not only quadratics."
+        ),
+    ),
     claim.proved.identity(
         "scaffnew.at-rest", "The optimum is a fixed point of Scaffnew", "after Mishchenko et al., ICML 2022"
     )(
@@ -154,6 +179,17 @@ CLAIMS = (
             "The Lyapunov function is sum_i p_i |x_i - x*|^2 + (eta/p)^2 sum_i p_i |h_i - grad F_i(x*)|^2; an "
             "iteration multiplies it by max(1 - eta mu, 1 - p^2) and adds at most eta^2 sigma^2."
         ),
+    ),
+    claim.supported.bound(
+        "scaffnew.stationary",
+        "Scaffnew settles at a noise floor, and clients that differ add nothing to it",
+        "after Mishchenko et al., ICML 2022",
+    )(
+        lhs=q.limiting_distance_sq,
+        rhs=eta**2 * sigma**2 / (1 - skipped),
+        conditions=[eta <= 1 / L],
+        assumptions=(a.scaffnew, a.convex_and_smooth, *STEADY),
+        note="The limit of the bound on its contraction for ever more rounds.",
     ),
     claim.asymptotic.rate(
         "fednova.settles",
