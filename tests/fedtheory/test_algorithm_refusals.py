@@ -79,6 +79,10 @@ BAD = {
         {"parameters": (Parameter(eta, "own", "a number", sp.Interval(0, 1)),)},
         "stands for two things",
     ),
+    "a key twice": (
+        {"parameters": tuple(Parameter(one, "momentum", "", sp.Interval(0, 1), 0) for one in (c, z))},
+        "mine: expected a key of its own for each parameter, got momentum twice",
+    ),
     "a vector as chance": ({"coins": {z: c}}, "the probability has the letter c_i, which is no parameter"),
     "a vector as count": (
         {"server_update": {x: x + Weighted(Compressed(y - x, y))}},

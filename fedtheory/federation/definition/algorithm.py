@@ -162,6 +162,9 @@ class FederatedAlgorithm:
         letters = Counter([*vectors, *LETTERS, *own])
         for letter in (letter for letter, count in letters.items() if count > 1):
             raise InputError(self._key(letter), "stands for two things: expected a letter of its own")
+        keys = Counter(parameter.key for parameter in self.parameters)
+        for key in (key for key, count in keys.items() if count > 1):
+            raise InputError(self.name, f"expected a key of its own for each parameter, got {key} twice")
         known = {parameter.letter for parameter in self.parameters}
         counts = {
             node.args[1] for _, expression in self.expressions() for node in sp.sympify(expression).atoms(Compressed)
