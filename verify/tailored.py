@@ -122,10 +122,20 @@ def missing(found: Sequence[Kind]) -> list[tuple[Kind, int]]:
 
 
 def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases) -> list[Outcome]:
-    """What claims say of so many instances of a kind that are made for the first, or of as many as can be made."""
+    """What claims say of so many instances of a kind that are made for the first, or of as many as can be made.
+
+    Instances that satisfy its premises by chance, a draw of one client of one, may be the wrong ones to begin with.
+    """
+    found = _made_of(bases, targets, kind, count)
+    if len(found) < count and bases.others:
+        found += _made_of(bases.wider, targets, kind, count - len(found))
+    return [outcome for outcomes in found for outcome in outcomes]
+
+
+def _made_of(bases: Bases, targets: Sequence[Target], kind: Kind, count: int) -> list[list[Outcome]]:
+    """The outcomes on each instance."""
     first, generator = resolve(targets[0]), np.random.default_rng([7, KINDS.index(kind)])
-    outcomes: list[Outcome] = []
-    found = 0
+    found: list[list[Outcome]] = []
     for number in range(_TRIES * count):
         begin = perf_counter()
         # Where nothing is found, the conditions may ask for more clients or rounds.
@@ -135,11 +145,10 @@ def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases) -> l
             run, of_first = fitting
             instance = Tailored("made for the claim", number, run_table(run), kind)
             checks = [of_first, *(examined(resolve(target), run) for target in targets[1:])]
-            outcomes += _outcomes(targets, checks, instance, run, perf_counter() - begin)
-            found += 1
-        if found == count or (not found and number == _IN_VAIN):
+            found.append(list(_outcomes(targets, checks, instance, run, perf_counter() - begin)))
+        if len(found) == count or (not found and number == _IN_VAIN):
             break
-    return outcomes
+    return found
 
 
 def _outcomes(

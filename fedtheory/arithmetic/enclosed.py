@@ -17,12 +17,25 @@ class EnclosureArithmetic(RationalArithmetic):
     numbers = "enclosures"
 
     def sqrt(self, value: Number) -> Number:
+        return self._enclosed("sqrt", value)
+
+    def root(self, value: Number, degree: int) -> Number:
+        return self._enclosed("root", value, degree)
+
+    def exp(self, value: Number) -> Number:
+        return self._enclosed("exp", value)
+
+    def log(self, value: Number) -> Number:
+        return self._enclosed("log", value)
+
+    def _enclosed(self, function: str, value: Number, *further: int) -> Number:
+        """A function of a rational, an enclosure, or each entry of an array."""
         if isinstance(value, np.ndarray):
-            return np.vectorize(self.sqrt, otypes=[object])(value)
+            return np.vectorize(lambda entry: self._enclosed(function, entry, *further), otypes=[object])(value)
         if isinstance(value, Enclosure):
-            return value.sqrt()
-        root = super().sqrt(value)
-        return enclosure(root) if isinstance(root, arb) else root
+            return getattr(value, function)(*further)
+        found = getattr(super(), function)(value, *further)
+        return enclosure(found) if isinstance(found, arb) else found
 
 
 ENCLOSED = EnclosureArithmetic()

@@ -15,7 +15,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
-from fedtheory.errors import Unresolved
+from fedtheory.errors import NotApplicable, Unresolved
 
 Array = NDArray[Any]
 
@@ -111,9 +111,20 @@ class Enclosure:
         _ = self >= 0
         return Enclosure(self.interval.sqrt())
 
+    def root(self, degree: int) -> Enclosure:
+        """The root of a number that is certain not to be negative."""
+        _ = self >= 0
+        return Enclosure(self.interval.root(degree))
+
     def exp(self) -> Enclosure:
         """The exponential; NumPy finds this and the next by their names."""
         return Enclosure(self.interval.exp())
+
+    def log(self) -> Enclosure:
+        """The logarithm of a number that is certain to be positive."""
+        if not self > 0:
+            raise NotApplicable("the claim takes the logarithm of a number that is not positive on this run")
+        return Enclosure(self.interval.log())
 
     def expm1(self) -> Enclosure:
         """``exp(x) - 1``."""

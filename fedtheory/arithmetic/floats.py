@@ -91,6 +91,20 @@ class FloatArithmetic(Arithmetic):
         with np.errstate(invalid="ignore"):
             return np.sqrt(value)
 
+    def root(self, value: Number, degree: int) -> Number:
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(value) if degree == 2 else np.power(value, 1 / degree)
+
+    def exp(self, value: Number) -> Number:
+        # One that is too large is infinite, with which a check says that it is outside the range of floats.
+        with np.errstate(over="ignore"):
+            return np.exp(value)
+
+    def log(self, value: Number) -> Number:
+        # What is not positive has no logarithm, NaN or an infinity, with which no comparison is decided.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.log(value)
+
     def upper_sqrt(self, value: Number) -> Number:
         return math.sqrt(value)
 

@@ -59,6 +59,18 @@ class Arithmetic(ABC):
         """The non-negative root; in rationals an `arb` enclosure where it is irrational."""
 
     @abstractmethod
+    def root(self, value: Number, degree: int) -> Number:
+        """The non-negative root of a degree; in rationals an `arb` enclosure where it is irrational."""
+
+    @abstractmethod
+    def exp(self, value: Number) -> Number:
+        """The exponential; in rationals an `arb` enclosure where it is irrational."""
+
+    @abstractmethod
+    def log(self, value: Number) -> Number:
+        """The natural logarithm of a positive number; in rationals an `arb` enclosure where it is irrational."""
+
+    @abstractmethod
     def upper_sqrt(self, value: Number) -> Number:
         """A number of this arithmetic that is at least the root, and equal to it where possible."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq, fmpq_mat
+from flint import arb, fmpq, fmpq_mat, fmpz
 
 from fedtheory.arithmetic.enclosures import Enclosure, bare, precise_enclosures
 from fedtheory.arithmetic.near import round_up
@@ -76,19 +77,52 @@ class RationalArithmetic(Arithmetic):
     def sqrt(self, value: Number) -> Number:
         if isinstance(value, np.ndarray):
             return np.vectorize(self.sqrt, otypes=[object])(value)
+        return self.root(value, 2)
+
+    def root(self, value: Number, degree: int) -> Number:
+        if isinstance(value, np.ndarray):
+            return np.vectorize(partial(self.root, degree=degree), otypes=[object])(value)
         if not isinstance(value, arb) and value < 0:
             raise NotApplicable("the claim takes the root of a number that is negative on this run")
-        exact = None if isinstance(value, arb) else _exact_root(value)
+        exact = None if isinstance(value, arb) else _exact_root(value, degree)
         if exact is not None:
             return exact
         with precise_enclosures():
-            return arb(value).sqrt()
+            return arb(value).sqrt() if degree == 2 else arb(value).root(degree)
+
+    def exp(self, value: Number) -> Number:
+        if isinstance(value, np.ndarray):
+            return np.vectorize(self.exp, otypes=[object])(value)
+        if not isinstance(value, arb) and value == 0:
+            return fmpq(1)
+        _require_moderate(value)
+        with precise_enclosures():
+            return arb(value).exp()
+
+    def log(self, value: Number) -> Number:
+        if isinstance(value, np.ndarray):
+            return np.vectorize(self.log, otypes=[object])(value)
+        if not isinstance(value, arb) and value <= 0:
+            raise NotApplicable("the claim takes the logarithm of a number that is not positive on this run")
+        if not isinstance(value, arb) and value == 1:
+            return fmpq(0)
+        with precise_enclosures():
+            return arb(value).log()
 
     def upper_sqrt(self, value: Number) -> fmpq:
-        exact = _exact_root(value)
+        exact = _exact_root(value, 2)
         if exact is not None:
             return exact
         return round_up(arb(value).sqrt().upper().fmpq())
+
+
+_LARGEST_EXPONENT = 10**6
+"""Of the exponential in rationals: beyond, enclosures are wider than any bound."""
+
+
+def _require_moderate(value: Number) -> None:
+    if not abs(arb(value)) <= _LARGEST_EXPONENT:
+        raise NotApplicable(f"the claim takes the exponential of a number beyond {_LARGEST_EXPONENT} on this run")
 
 
 def _is_psd(matrix: fmpq_mat) -> bool:
@@ -98,9 +132,9 @@ def _is_psd(matrix: fmpq_mat) -> bool:
     return all((c if (size - power) % 2 == 0 else -c) >= 0 for power, c in enumerate(coefficients))
 
 
-def _exact_root(value: fmpq) -> fmpq | None:
-    numerator, denominator = math.isqrt(int(value.p)), math.isqrt(int(value.q))
-    exact = numerator * numerator == value.p and denominator * denominator == value.q
+def _exact_root(value: fmpq, degree: int) -> fmpq | None:
+    numerator, denominator = fmpz(value.p).root(degree), fmpz(value.q).root(degree)
+    exact = numerator**degree == value.p and denominator**degree == value.q
     return fmpq(numerator, denominator) if exact else None
 
 

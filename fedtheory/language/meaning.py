@@ -49,4 +49,5 @@ def _degree(node: Expr) -> float:
         inside = _degree(node.base)
         whole = node.exp.is_Integer and node.exp >= 0
         return inside * int(node.exp) if whole else (float("inf") if inside else 0)
-    return max((_degree(argument) for argument in node.args), default=0)
+    inside = max((_degree(argument) for argument in node.args), default=0)
+    return float("inf") if inside and isinstance(node, sp.Max | sp.Min | sp.exp | sp.log) else inside

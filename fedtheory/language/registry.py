@@ -30,6 +30,11 @@ def papers() -> dict[str, Paper]:
     return {**_lasting_papers(), **_OPENED}
 
 
+def is_of_the_package(key: str) -> bool:
+    """Whether a source is one of those that the package brings along."""
+    return key in _folders_of_the_package()
+
+
 def paper_with(key: str) -> Paper | None:
     """The paper of that key, None where there is none; one of the package is imported without the others."""
     if key in _OPENED:

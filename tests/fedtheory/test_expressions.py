@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 import sympy as sp
-from flint import fmpq
+from flint import arb, fmpq
 
 from fedtheory import Claim, Value, inner, norm_sq
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic.enclosures import bare, precise_enclosures
+from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import Average, Expectation, Gradient
 from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, sites
+from fedtheory.language.meaning import require_meaning
 from fedtheory.language.typesetting import latex, plain
 from verify.instances import Instance
 
@@ -69,12 +73,59 @@ def test_values_are_quadratic_in_the_point() -> None:
         assert evaluate(site).ravel().tolist() == expected
 
 
+FUNCTIONS = [
+    sp.exp(-eta),
+    sp.exp(1) * eta,
+    sp.log(1 + eta),
+    eta ** sp.Rational(1, 3),
+    eta ** sp.Rational(-2, 3),
+    eta ** sp.Rational(3, 4),
+    sp.exp(eta) * sp.log(2 + eta) ** 2 - sp.sqrt(1 + eta),
+]
+
+
+@pytest.mark.parametrize("expression", FUNCTIONS, ids=str)
+@pytest.mark.parametrize("family", ["small quadratics", "smooth losses"])
+def test_functions_of_numbers(expression: sp.Expr, family: str) -> None:
+    """In floats what SymPy says, in rationals and for losses without rational values an enclosure of it."""
+    claim = Claim(id="t:functions", lhs=expression, rhs=0, where=WHERE)
+    evaluate = compile_expression(expression, claim.notation)
+    run = Instance(family, 5).run()
+    size = sp.Rational(str(run.algorithm.work.step_sizes[0]))
+    expected = expression.subs(eta, size).evalf(80)
+    (site,) = sites(claim, run)
+    with precise_enclosures():
+        (found,) = evaluate(site).ravel()
+    middle = arb(bare(found)).mid().fmpq()
+    assert abs(sp.Rational(int(middle.p), int(middle.q)) - expected) < sp.Rational(1, 10**50)
+    (in_floats,) = sites(claim, run.as_floats())
+    assert float(evaluate(in_floats).item()) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_functions_of_rationals_that_are_rational() -> None:
+    """exp 0, log 1 and roots of powers are no enclosures, and numbers without a value are named."""
+    assert RATIONAL.exp(fmpq(0)) == 1
+    assert RATIONAL.log(fmpq(1)) == 0
+    assert RATIONAL.root(fmpq(8, 27), 3) == fmpq(2, 3)
+    assert isinstance(RATIONAL.root(fmpq(8, 26), 3), arb)
+    for function, *arguments in (RATIONAL.log, fmpq(0)), (RATIONAL.root, fmpq(-1), 3), (RATIONAL.exp, fmpq(10**9)):
+        with pytest.raises(NotApplicable):
+            function(*arguments)
+
+
+def test_functions_of_what_is_random_have_no_expectation() -> None:
+    """Second moments say nothing of the mean of an exponential or of a maximum."""
+    for function in (sp.exp, lambda node: sp.Max(node, 0)):
+        with pytest.raises(ValueError, match="only expectations linear in inner products"):
+            require_meaning(Expectation(function(inner(x, y))), "step")
+
+
 @pytest.mark.parametrize(
     ("expression", "complaint"),
     [
         (x, "not a number"),
         (sp.sin(eta), "cannot evaluate"),
-        (eta ** sp.Rational(1, 3), "whole, half or quarter power"),
+        (eta**sp.pi, "a power with a rational exponent"),
         (norm_sq(eta * x * y), "one vector"),
         (Value(x, y), "not an objective"),
         (inner(eta, x), "not a vector"),

@@ -13,7 +13,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.errors import InputError
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
-from fedtheory.sources.renard2022.statements.notation import M, eta, sigma, tau, zeta
+from fedtheory.sources.renard2022.statements.notation import L, M, eta, sigma, tau, zeta
 from verify.check import check
 from verify.grade import grade_bound
 from verify.grade.bound import battery
@@ -101,6 +101,21 @@ def test_units() -> None:
     assert has_units_of(PRINTED / M, PRINTED, DRIFT) is True
     assert has_units_of(PRINTED + eta * zeta, PRINTED, DRIFT) is False
     assert has_units_of(sp.Symbol("n", positive=True) * PRINTED, PRINTED, DRIFT) is None
+
+
+def test_units_where_a_base_is_negative() -> None:
+    """1 - eta L has no units; that it is negative at some points, where a broken power is none, does not matter."""
+    contracting = (1 - eta * L) ** (2 * tau) * PRINTED
+    assert has_units_of(contracting, PRINTED, DRIFT) is True
+    assert has_units_of(contracting * eta, PRINTED, DRIFT) is False
+
+
+def test_answers_with_exponentials() -> None:
+    """They are tried as others are: enclosures decide in exact arithmetic."""
+    assert grade_bound(DRIFT, sp.exp(eta * L) * PRINTED).standing == "not refuted"
+    refuted = grade_bound(DRIFT, sp.exp(-50 * tau) * PRINTED)
+    assert refuted.standing == "refuted"
+    assert refuted.right_units
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import sympy as sp
 from letters import WHERE, D, L, M, T, eta, sigma, tau
 
 from fedtheory import Claim, InputError
+from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from verify.check import check
 from verify.falsify.made import ASPECTS, KINDS, Kind, bases_of, kind_of
@@ -69,6 +70,14 @@ def test_made_instances_are_of_their_kind(kind) -> None:
     assert all(outcome.applicable and outcome.exact and outcome.holds for outcome in made)
     assert [kind_of(outcome.instance.run()) for outcome in made] == [kind] * len(made)
     assert [outcome.ratio for outcome in made] == [outcome.ratio for outcome in again]
+
+
+def test_an_assumption_with_a_family_of_its_own_does_not_hide_the_others() -> None:
+    """Strong convexity stands with sampled clients in a source; a claim of one's own may have all of them."""
+    everybody = [a.strongly_convex_clients, a.full_participation, a.unit_server_step]
+    claim = replace(ONE_STEP, id="mine:everybody", assumptions=everybody)
+    kind = Kind("curvatures that differ", noisy=True, many_steps=False, at_optimum=False)
+    assert len(tailor([claim], kind, 10, bases_of(claim))) == 10
 
 
 def test_claims_share_what_is_made_for_the_first_of_them() -> None:

@@ -103,6 +103,13 @@ class Bases:
     """Small members of families, which are changed."""
 
     tables: Sequence[Table]
+    others: Sequence[Table] = ()
+    """Members on which the claim says nothing, which may be instances once they are changed."""
+
+    @property
+    def wider(self) -> Bases:
+        """All of them, and no others."""
+        return Bases([*self.tables, *self.others])
 
     @cached_property
     def features(self) -> set[str]:
@@ -138,8 +145,9 @@ def bases_among(claim: Claim, applies: Callable[[Instance], bool]) -> Bases:
     instances = [i for name in families_for(claim) for i in FAMILIES[name].instances if not FAMILIES[name].in_floats]
     chosen = [instances[place] for place in np.random.default_rng(7).permutation(len(instances))[: 2 * _BASES]]
     small = {i: table for i in chosen if _is_small(table := working_table(i.run()))}
-    applicable = [table for i, table in small.items() if applies(i)]
-    return Bases((applicable if len(applicable) >= _BASES // 4 else [*applicable, *small.values()])[:_BASES])
+    applicable = {i: table for i, table in small.items() if applies(i)}
+    bases, others = list(applicable.values()), [table for i, table in small.items() if i not in applicable]
+    return Bases(bases[:_BASES], others) if len(bases) >= _BASES // 4 else Bases([*bases, *others][:_BASES])
 
 
 def made(claim: Claim, bases: Bases, kind: Kind, size: int, generator: np.random.Generator) -> tuple[Run, Check] | None:

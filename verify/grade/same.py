@@ -41,6 +41,9 @@ _UNITS: Mapping[str, tuple[int, int]] = {
 }
 
 
+_COUNTS = (q.clients, q.rounds, q.iterations, q.local_steps)
+
+
 def are_equal(left: Expr, right: Expr) -> bool:
     """Whether two expressions agree: at many points, and symbolically where they are small."""
     symbols = sorted(left.free_symbols | right.free_symbols, key=str)
@@ -76,18 +79,25 @@ def has_units_of(answer: Expr, reference: Expr, claim: Claim) -> bool | None:
     symbols = sorted(answer.free_symbols | reference.free_symbols, key=str)
     if not all(s in claim.where and claim.where[s].name in _UNITS for s in symbols):
         return None
-    point = next(_points(symbols))
+    # A power with a count in its exponent may have no other real values.
+    point = {
+        s: sp.Integer(value.p) if claim.where[s] in _COUNTS else value for s, value in next(_points(symbols)).items()
+    }
     scalings = ((sp.Rational(3), sp.Rational(1)), (sp.Rational(1), sp.Rational(5)))
-    return all(_scale_alike(answer, reference, claim, point, scales) for scales in scalings)
+    alike = [_scale_alike(answer, reference, claim, point, scales) for scales in scalings]
+    return None if None in alike else all(alike)
 
 
 def _scale_alike(
     answer: Expr, reference: Expr, claim: Claim, point: Mapping[sp.Symbol, Expr], scales: tuple[Expr, Expr]
-) -> bool:
+) -> bool | None:
+    """None where one of the two has no value; zero has no units."""
     scaled = {symbol: value * _unit(claim, symbol, scales) for symbol, value in point.items()}
     before, after = number_at(answer, point), number_at(answer, scaled)
     known, known_after = number_at(reference, point), number_at(reference, scaled)
-    if before is None or after is None or known is None or known_after is None or before.is_zero:
+    if before is None or after is None or known is None or known_after is None:
+        return None
+    if before.is_zero:
         return False
     return bool(abs(after * known - before * known_after) <= abs(before * known_after) / 10**20)
 

@@ -14,6 +14,7 @@ from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.federation.losses.problem import LossProblem
 from fedtheory.language.claim import Claim
+from fedtheory.language.registry import is_of_the_package
 from fedtheory.runfile import run_table, run_toml
 from verify.instances import (
     algorithms,
@@ -57,16 +58,20 @@ Complexity = tuple[bool, bool, int, int, int]
 
 @cache
 def families_for(claim: Claim) -> tuple[str, ...]:
-    """Names of the families on which a claim is tried; none for a bare definition."""
+    """Names of the families on which a claim is tried; none for a bare definition.
+
+    Those that are meant for one of its assumptions; a claim of one's own is tried on the general ones as well, as
+    other assumptions may go with that one than in the sources.
+    """
     if not claim.is_testable:
         return ()
     suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
     special = [family.name for family in suiting if family.meant_for in claim.assumptions]
     special += own_families(claim) if claim.rate is None else []
-    if special:
+    if special and is_of_the_package(claim.source):
         return tuple(special)
     general = [family for family in suiting if family.meant_for is None]
-    return tuple(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats)
+    return (*special, *(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats))
 
 
 def complexity(instance: Instance, run: Run) -> Complexity:

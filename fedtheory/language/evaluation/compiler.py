@@ -19,7 +19,7 @@ from fedtheory.arithmetic.enclosures import maximum, minimum
 from fedtheory.engine.frames import PathVector, RoundFrame, Vector, of_a_round
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.evaluation.powers import measured_power, nested_root, square_root, whole_power
+from fedtheory.language.evaluation.powers import measured_power, root_of, square_root, whole_power
 from fedtheory.language.evaluation.site import Site
 from fedtheory.language.quantities.notion import (
     Notion,
@@ -51,6 +51,9 @@ class Compiler:
             return self._symbol(node, 1)
         builders: tuple[tuple[type, Callable[[Expr], Scalar]], ...] = (
             (sp.Rational, self._constant),
+            (sp.exp, self._exponential),
+            (sp.core.numbers.Exp1, self._exponential),
+            (sp.log, self._logarithm),
             (sp.Float, self._constant),
             (sp.Pow, self._power),
             (sp.Add, self._combination),
@@ -102,12 +105,20 @@ class Compiler:
         inside = self.scalar(base)
         if exponent.is_Integer:
             return lambda site: whole_power(inside(site), int(exponent))
-        if exponent.is_Rational and exponent.q in (2, 4):
-            return lambda site: whole_power(nested_root(site, inside(site), exponent.q), int(exponent.p))
+        if exponent.is_Rational:
+            return lambda site: whole_power(root_of(site, inside(site), int(exponent.q)), int(exponent.p))
         if exponent.is_number:
-            raise ValueError(f"expected a whole, half or quarter power, got {node}")
+            raise ValueError(f"expected a power with a rational exponent, got {node}")
         power = self.scalar(exponent)
         return lambda site: measured_power(inside(site), power(site), node)
+
+    def _exponential(self, node: Expr) -> Scalar:
+        inside = self.scalar(node.args[0] if node.args else sp.S.One)
+        return lambda site: np.asarray(site.run.arithmetic.exp(inside(site)))
+
+    def _logarithm(self, node: Expr) -> Scalar:
+        inside = self.scalar(node.args[0])
+        return lambda site: np.asarray(site.run.arithmetic.log(inside(site)))
 
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         notion = self.notation.get(symbol)

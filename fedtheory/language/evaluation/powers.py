@@ -21,10 +21,9 @@ def square_root(site: Site, value: Array) -> Array:
     return np.asarray(site.run.arithmetic.sqrt(value))
 
 
-def nested_root(site: Site, value: Array, degree: int) -> Array:
-    """Square root, or the square root of that."""
-    root = square_root(site, value)
-    return root if degree == 2 else square_root(site, root)
+def root_of(site: Site, value: Array, degree: int) -> Array:
+    """The root of a degree, in the arithmetic of the site's run."""
+    return np.asarray(site.run.arithmetic.root(value, degree))
 
 
 def whole_power(value: Any, exponent: int) -> Any:

@@ -32,6 +32,22 @@ class ScaleCompiler(Compiler):
         value = super().scalar(node)
         return lambda site: abs(value(site))
 
+    def _exponential(self, node: Expr) -> Scalar:
+        """An error in the exponent is one relative to the exponential."""
+        exponent = node.args[0] if node.args else sp.S.One
+        value, size = Compiler(self.notation).scalar(node), self.scalar(exponent)
+        return lambda site: value(site) * (1 + size(site))
+
+    def _logarithm(self, node: Expr) -> Scalar:
+        """A relative error in the argument is one of the logarithm."""
+        inside, size = Compiler(self.notation).scalar(node.args[0]), self.scalar(node.args[0])
+        value = Compiler(self.notation).scalar(node)
+
+        def scale(site: Site) -> Array:
+            return np.abs(value(site)) + size(site) / np.abs(inside(site))
+
+        return scale
+
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self._length(side) for side in node.args)
         return self._kept(node, lambda site: left(site) * right(site))
