@@ -68,7 +68,7 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
     special = [family.name for family in suiting if family.meant_for in claim.assumptions]
     special += own_families(claim) if claim.rate is None else []
-    if special and is_of_the_package(claim.source):
+    if special and (is_of_the_package(claim.source) or own_families(claim)):
         return tuple(special)
     general = [family for family in suiting if family.meant_for is None]
     return (*special, *(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats))
