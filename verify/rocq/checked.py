@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from verify.rocq.export import Exported, of_id
-from verify.rocq.project import LAST, file_of, library_files, proved_ids, text_of, with_uses
+from verify.rocq.project import LAST, file_of, library_files, library_of, proved_ids, text_of, with_uses
 from verify.rocq.refusals import NotExported
 
 _NAME = "checked.json"
@@ -30,7 +30,7 @@ class Checked:
     statement: str
     """What the theorem says, as Rocq reads it."""
     digest: str
-    """SHA-256 of the library and of all files that the theorem needs."""
+    """SHA-256 of its part of the library and of all files that the theorem needs."""
 
 
 @cache
@@ -41,8 +41,8 @@ def checked() -> dict[str, Checked]:
 
 
 def digest_of(known: Exported) -> str:
-    """SHA-256 of the library and of all files that a theorem needs."""
-    texts = [*library_files().values(), *(text_of(one) for one in with_uses(known).values())]
+    """SHA-256 of its part of the library and of all files that a theorem needs."""
+    texts = [*library_of(known).values(), *(text_of(one) for one in with_uses(known).values())]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 

@@ -8,33 +8,22 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from fedtheory.kernel import slack
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import ClientSum, Expr
+from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.proofs import facts
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
+from verify.rocq.of_numbers import NumbersVocabulary, is_of_numbers
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import KNOWN, STEP_SIZES, RunVocabulary
+from verify.rocq.run import STEP_SIZES, RunVocabulary
+from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
+from verify.rocq.spoken import Spoken
 from verify.rocq.step import SIGN
 from verify.rocq.theorem import Theorem, conjunction, name_of
 
 if TYPE_CHECKING:
     from verify.rocq.export import Exported
-
-_FACTS = {
-    facts.ONE.name: "lra",
-    facts.FINAL_DISTANCE.name: "apply final_distance_nonneg",
-    facts.TELESCOPED_PROGRESS.name: "rewrite progress_telescopes; ring",
-    facts.TELESCOPED_FROM_COMPARATOR.name: "rewrite progress_telescopes; ring",
-    facts.FINAL_COMPARATOR_DISTANCE.name: "apply final_distance_nonneg",
-    facts.DESCENT.name: "pose proof (descent_at_most_gap A x_star (proj2 minimiser_x_star)) as fact; lra",
-    facts.MEAN_DRIFT.name: "pose proof (mean_drift_at_most_largest A) as fact; lra",
-    facts.ROUND_DRIFT.name: "pose proof (round_drift_at_most_largest A n Hn) as fact; lra",
-    facts.QUIET.name: "reflexivity",
-    facts.ITERATIONS.name: "ring",
-}
-"""A tactic for each fact: that its slack is not negative, or zero."""
 
 
 def theorem_of_combination(
@@ -51,7 +40,7 @@ def theorem_of_combination(
 class _Writer:
     def __init__(self, claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]) -> None:
         self.claim, self.certificate, self.of_id = claim, certificate, of_id
-        self.run = RunVocabulary(claim)
+        self.run = _vocabulary(claim, certificate)
         conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
         self.signs = self.run.signs(conditions)
         self.used: set[sp.Symbol] = set()
@@ -67,8 +56,9 @@ class _Writer:
         )
         told = [*self.run.binders(self.used), *self.signs.hypotheses()]
         sides = [side for one in claim.relations for side in (one.left, one.right)]
-        proof = "\n".join([KNOWN, *self._roots(sides), *self.signs.prepared(), conjunction(proofs)])
-        return Theorem(name_of(claim.id), told, said, proof), list(self.uses.values())
+        proof = "\n".join([self.run.known, *self._roots(sides), *self.signs.prepared(), conjunction(proofs)])
+        theorem = Theorem(name_of(claim.id), told, said, proof, library=self.run.library, called=self.run.called)
+        return theorem, list(self.uses.values())
 
     def _roots(self, sides: Sequence[Expr]) -> list[str]:
         """Tactics for the square roots of numbers: they are positive, and their squares are the numbers."""
@@ -90,9 +80,11 @@ class _Writer:
         if relation.operator not in SIGN:
             raise NotExported("no tactic is generated for strict inequalities")
         lines, total = [], []
+        sums = {self._number(one): one for one in _sums(relation.left, relation.right)}
         for place, part in enumerate(parts, start=1):
-            found, tactic, is_zero = self._premise(part, place)
-            coefficient, premise = self._number(part.coefficient), self._number(found)
+            found, premise, tactic, is_zero = self._summed(part, place)
+            sums |= {premise: found} if isinstance(found, ClientSum) else {self._number(s): s for s in _sums(found)}
+            coefficient = self._number(part.coefficient)
             sign = "=" if is_zero else ">="
             lines.append(f"assert (premise{place} : {premise} {sign} 0).")
             lines.append(f"{{ {'' if is_zero else 'apply Rle_ge; '}{tactic}. }}")
@@ -106,7 +98,8 @@ class _Writer:
         smaller, larger = relation.ordered
         whole = " + ".join(total) or "0"
         difference = f"{self._number(larger)} - ({self._number(smaller)})"
-        lines.append(f"assert (identity : {difference} = {whole}) by by_field.")
+        spread = "; ".join([*self.run.spread_out(sums), "by_field"]) if sums else "by_field"
+        lines.append(f"assert (identity : {difference} = {whole}) by {f'({spread})' if sums else spread}.")
         if relation.operator == "==":
             zeros = "".join(f"try rewrite premise{place} in identity; " for place, _ in enumerate(parts, start=1))
             lines.append(f"{zeros}lra.")
@@ -115,6 +108,20 @@ class _Writer:
             lines.append(f"{flip}apply (nonneg_by_identity _ _ _ identity); lra.")
         return "\n".join(lines)
 
+    def _summed(self, part: Part, place: int) -> tuple[Expr, str, str, bool]:
+        """A premise, or the sum of its multiples over the clients: what it is, as text, a tactic, if it is zero."""
+        found, tactic, is_zero = self._premise(part, place)
+        text = self._number(found)
+        if part.over is None:
+            return found, text, tactic, is_zero
+        over = self._number(part.over)
+        if is_zero:
+            shown = f"apply sum_zero; {self.run.each}; replace ({text}) with 0; [ring | symmetry; {tactic}]"
+        else:
+            sign = self.signs.nonnegative(part.over)
+            shown = f"apply sum_nonneg; {self.run.each}; apply Rmult_le_pos; [{sign} | {tactic}]"
+        return ClientSum(part.over * found), self.run.sum_of(f"({over}) * ({text})"), shown, is_zero
+
     def _premise(self, part: Part, place: int) -> tuple[Expr, str, bool]:
         premise = part.premise
         if isinstance(premise, Fact):
@@ -122,16 +129,17 @@ class _Writer:
                 found = premise.slack(self.run.letters)
                 self.used |= sp.sympify(found).free_symbols
                 return found, "pose proof step_size_A as fact; lra", True
-            if premise.name not in _FACTS:
-                raise NotExported(f"the fact {premise.name!r} is not in the library")
+            tactic = self.run.fact(premise.name)
             found = premise.slack(self.run.letters)
             self.used |= sp.sympify(found).free_symbols
-            return found, _FACTS[premise.name], premise.is_zero
+            return found, tactic, premise.is_zero
         if isinstance(premise, Derived) and type(premise) is not Derived:
             raise NotExported(f"what is {premise.words} is not in the library")
         if isinstance(premise, str | Derived):
             return self._claim(premise if isinstance(premise, Derived) else Derived(premise), place)
-        return slack(premise), self.signs.nonnegative(slack(premise)), False
+        if isinstance(premise, sp.Eq):
+            return slack(premise), self.run.equation(premise), True
+        return slack(premise), self.run.ordering(premise, self.signs), False
 
     def _claim(self, derived: Derived, place: int) -> tuple[Expr, str, bool]:
         known = self.of_id(derived.claim)
@@ -140,8 +148,7 @@ class _Writer:
             raise NotExported(f"{derived.claim} is not about runs")
         relation = known.claim.relations[derived.link]
         found = self.run.in_letters(relation.slack, known.claim)
-        theirs = RunVocabulary(known.claim)
-        arguments = self.run.of_quiet() if self.run.quiet and not theirs.quiet else {}
+        arguments = self.run.instead(known.claim)
         lines = []
         conditions = [binder for binder in known.general.binders if binder.name.startswith("condition")]
         for binder, condition in zip(conditions, known.conditions, strict=True):
@@ -160,6 +167,19 @@ class _Writer:
             "; ".join(lines[:-1] + lines[-1:]) if len(lines) == 1 else ". ".join(lines),
             relation.operator == "==",
         )
+
+
+def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
+    """What a claim speaks of: a run of the library, a schedule, or numbers alone."""
+    if any(clock in claim.assumptions for clock in CLOCKS) and not is_of_numbers(claim, certificate):
+        return ScheduleVocabulary(claim)
+    if a.same_local_work not in claim.assumptions and is_of_numbers(claim, certificate):
+        return NumbersVocabulary(claim)
+    return RunVocabulary(claim)
+
+
+def _sums(*sides: Expr) -> list[Expr]:
+    return sorted(sp.Tuple(*sides).atoms(ClientSum), key=str)
 
 
 def _projected(proof: str, link: int, count: int) -> str:

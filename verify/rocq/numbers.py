@@ -46,6 +46,7 @@ def _power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
 
 
 _NATURAL = {
+    "M_of A": "number (clients_of A)",
     "tau A": "steps_of A",
     "T A": "rounds_of A",
     "tau A * T A": "(steps_of A * rounds_of A)",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
 from fedtheory.language.registry import all_claims
 from fedtheory.language.targets import resolve
 from verify.rocq.export import Exported, exported, of_id
@@ -17,7 +18,9 @@ from verify.rocq.run import CONSTANTS, OF_ROUNDS, QUANTITIES
 from verify.rocq.vocabulary import NUMBERS, VECTORS
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Run", "Interval", "Instance", "TwoClients")
-"""The files of the library, each after those that it needs."""
+"""The files of the library on FedAvg, each after those that it needs."""
+ASYNCHRONOUS = ("Schedule",)
+"""Those on servers that do not wait for everybody."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
 _BUILT = ("quadratic_convex", "quadratic_smooth", "two_clients_unbiased", "two_clients")
@@ -69,16 +72,22 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
     return entries
 
 
-def library_files() -> dict[str, str]:
+def library_files(names: Iterable[str] = (*LIBRARY, *ASYNCHRONOUS)) -> dict[str, str]:
     """The texts of the library by their paths in a project."""
     home = files("verify.rocq") / "library"
-    return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in LIBRARY}
+    return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in names}
+
+
+def library_of(known: Exported) -> dict[str, str]:
+    """The part of the library on which a theorem rests, with what shows that there are such runs."""
+    return library_files((*LIBRARY, *(name for name in known.theorem.library if name not in LIBRARY)))
 
 
 def text_of(known: Exported) -> str:
     """The file of a claim."""
-    needed = [*LIBRARY[: LIBRARY.index("Run") + 1], *known.theorem.needs, *(used.theorem.name for used in known.uses)]
-    return f"{_heading(known.claim)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
+    library = known.theorem.library or LIBRARY[: LIBRARY.index("Run") + 1]
+    needed = [*library, *known.theorem.needs, *(used.theorem.name for used in known.uses)]
+    return f"{_heading(known)}\n{_OPENING.format(needed=' '.join(needed))}\n{known.theorem}"
 
 
 def _exported(claim: Claim) -> Exported:
@@ -117,20 +126,21 @@ def _assumptions(found: Iterable[Exported]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _heading(claim: Claim) -> str:
+def _heading(known: Exported) -> str:
+    claim = known.claim
     lines = [f"{claim.id}" + (f": {claim.title}" if claim.title else ""), "", "The statement, in the paper's letters:"]
     lines += [f"    {line}" for line in claim.links]
-    legend = list(_legend(claim))
+    legend = list(_legend(claim, known.theorem.called))
     if legend:
         lines += ["", "where", *legend]
     body = "\n    ".join(line.rstrip() for line in lines)
     return f"(** {_safe(body)} *)"
 
 
-def _legend(claim: Claim) -> Iterator[str]:
+def _legend(claim: Claim, called: Mapping[Notion, str]) -> Iterator[str]:
     known = {**NUMBERS, **VECTORS} if claim.place != "run" else {**CONSTANTS, **QUANTITIES, **OF_ROUNDS}
     for symbol, notion in claim.notation.items():
-        name = known.get(notion)
+        name = (called or known).get(notion)
         if name is not None and str(symbol) != name:
             yield f"    {symbol}  is  {name}"
 

@@ -15,8 +15,8 @@ from fedtheory.language.quantities import Notion
 from fedtheory.proofs import facts
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import letters_of
-from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
+from verify.rocq.spoken import Spoken
 from verify.rocq.theorem import Binder
 from verify.rocq.vocabulary import drawn_at
 
@@ -82,12 +82,26 @@ KNOWN = (
 )
 """What every proof about a run starts with."""
 
+_FACTS = {
+    facts.ONE.name: "lra",
+    facts.FINAL_DISTANCE.name: "apply final_distance_nonneg",
+    facts.TELESCOPED_PROGRESS.name: "rewrite progress_telescopes; ring",
+    facts.TELESCOPED_FROM_COMPARATOR.name: "rewrite progress_telescopes; ring",
+    facts.FINAL_COMPARATOR_DISTANCE.name: "apply final_distance_nonneg",
+    facts.DESCENT.name: "pose proof (descent_at_most_gap A x_star (proj2 minimiser_x_star)) as fact; lra",
+    facts.MEAN_DRIFT.name: "pose proof (mean_drift_at_most_largest A) as fact; lra",
+    facts.ROUND_DRIFT.name: "pose proof (round_drift_at_most_largest A n Hn) as fact; lra",
+    facts.QUIET.name: "reflexivity",
+    facts.ITERATIONS.name: "ring",
+}
+"""A tactic for each fact: that its slack is not negative, or zero."""
 
-class RunVocabulary:
+
+class RunVocabulary(Spoken):
     """The numbers of a claim about a run, as Rocq calls them."""
 
     def __init__(self, claim: Claim) -> None:
-        self.claim, self.letters = claim, letters_of(claim)
+        super().__init__(claim)
         # What is said of numbers alone holds whatever the server does and whoever takes part.
         needed = NEEDED if self._is_of_runs else NEEDED[:1]
         if claim.place != "run" or any(assumption not in claim.assumptions for assumption in needed):
@@ -95,9 +109,12 @@ class RunVocabulary:
         self.quiet = a.full_gradients in claim.assumptions
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
         known = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS} | ({q.noise_deviation: "0"} if self.quiet else {})
-        self.names: dict[sp.Symbol, str] = {self.letters(n): text for n, text in known.items()} | each
-        letter = self.letters
-        self.least: Sequence[tuple[sp.Symbol, Expr]] = [(letter(n), sp.S.One) for n in (q.clients, q.local_steps)]
+        self.names = {self.letters(n): text for n, text in known.items()} | each
+
+    @property
+    def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
+        """What letters of counts are at least."""
+        return [(self.letters(notion), sp.S.One) for notion in (q.clients, q.local_steps)]
 
     @property
     def _is_of_runs(self) -> bool:
@@ -105,13 +122,14 @@ class RunVocabulary:
         sides = [sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)]
         return bool(sp.Tuple(*sides).free_symbols & {self.letters(notion) for notion in (*QUANTITIES, *OF_ROUNDS)})
 
-    def number(self, expression: Expr) -> str:
-        """A number as text."""
-        return number(expression, self.names)
+    @property
+    def known(self) -> str:
+        """What every proof about a run starts with."""
+        return KNOWN
 
-    def signs(self, conditions: Sequence[Expr]) -> Signs:
-        """What proofs of signs may use."""
-        return Signs(self.names, tuple(conditions), self.least)
+    def fact(self, name: str) -> str:
+        """A tactic for a fact: that its slack is not negative, or zero."""
+        return _FACTS[name] if name in _FACTS else super().fact(name)
 
     def in_letters(self, expression: Expr, other: Claim) -> Expr:
         """An expression of another claim in this one's letters."""
@@ -225,6 +243,10 @@ class RunVocabulary:
         ]
         found |= {f"{name}_S": f"{name}_A n k" for name in (*named, "second_moment_in_run")}
         return found | (self.of_quiet("n", "k") if self.quiet else {})
+
+    def instead(self, other: Claim) -> dict[str, str]:
+        """What stands for the hypotheses of another claim, where this one has others."""
+        return self.of_quiet() if self.quiet and not RunVocabulary(other).quiet else {}
 
     def of_quiet(self, *at: str) -> dict[str, str]:
         """What a theorem with noise needs of a run without."""

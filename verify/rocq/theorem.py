@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from fedtheory.language.quantities import Notion
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,10 @@ class Theorem:
     lemmas: Sequence[Theorem] = field(default=())
     needs: Sequence[str] = ()
     """Files of the library that it needs besides those of all."""
+    library: Sequence[str] = field(default=())
+    """The files of the library that it needs; none for those of runs of FedAvg."""
+    called: Mapping[Notion, str] = field(default_factory=dict)
+    """What people are told of its letters; empty for runs of FedAvg."""
 
     def applied(self, **arguments: str) -> str:
         """The theorem with every variable and hypothesis given by its name, or by what is said here."""

@@ -1,0 +1,78 @@
+"""Claims about numbers alone: theorems for all numbers of their signs, whatever run they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.combination import Combination, without_minima
+from fedtheory.proofs.facts import ONE
+from fedtheory.proofs.numbers import NUMBERS, letters_of, numbers_of
+from verify.rocq.numbers import Signs
+from verify.rocq.spoken import Spoken
+from verify.rocq.theorem import Binder
+
+
+def is_of_numbers(claim: Claim, certificate: Combination) -> bool:
+    """Whether a claim follows from the signs of its numbers and its conditions, each the same in all of a run."""
+    letters = letters_of(claim)
+    premises = [part.premise for link in certificate.links for part in link]
+    from_signs = all(premise is ONE or isinstance(premise, sp.Rel) for premise in premises)
+    used = symbols_of(claim) - {*claim.for_all}
+    return from_signs and claim.place == "run" and all(letters.notion(symbol) in NUMBERS for symbol in used)
+
+
+def symbols_of(claim: Claim) -> set[sp.Symbol]:
+    """All letters of a claim's relations and conditions."""
+    sides = [sp.sympify(side) for one in claim.relations for side in (one.left, one.right)]
+    return set(sp.Tuple(*sides, *map(sp.sympify, claim.conditions)).free_symbols)
+
+
+class NumbersVocabulary(Spoken):
+    """The numbers of a claim, which are variables of its theorem."""
+
+    library = ("Space", "Clients", "Objectives", "Normal")
+
+    def __init__(self, claim: Claim) -> None:
+        super().__init__(claim)
+        self.symbols = sorted(symbols_of(claim), key=str)
+        self.kept = numbers_of(claim)
+        each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
+        notions = {symbol: self.letters.notion(symbol) for symbol in self.symbols}
+        self.names = {s: notion.name for s, notion in notions.items() if notion} | each
+        self.called = {notion: notion.name for notion in notions.values() if notion}
+
+    @property
+    def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
+        """Counts are at least one."""
+        return [(s, sp.Integer(self.kept.at_least[s])) for s in self.symbols if s in self.kept.at_least]
+
+    def signs(self, conditions: Sequence[Expr]) -> Signs:
+        """What proofs of signs may use; a bound by the least of several numbers is one by each of them."""
+        plain = [one for one in without_minima(conditions, self.kept) if not one.has(sp.Min)]
+        return Signs(self.names, tuple(plain), self.least)
+
+    def fact(self, name: str) -> str:
+        """A tactic for a fact."""
+        return "lra" if name == ONE.name else super().fact(name)
+
+    def ordering(self, premise: Expr, signs: Signs) -> str:
+        """A tactic for an inequality, which is one of the claim's conditions or follows from signs."""
+        return "lra" if premise in signs.conditions else super().ordering(premise, signs)
+
+    def binders(self, _used: set[sp.Symbol]) -> list[Binder]:
+        """Every number and its sign."""
+        return list(self._binders())
+
+    def _binders(self) -> Iterator[Binder]:
+        for symbol in self.symbols:
+            name = self.names[symbol]
+            yield Binder(name, "R")
+            if symbol in self.kept.at_least:
+                yield Binder(f"{name}_least", f"{self.kept.at_least[symbol]} <= {name}")
+            else:
+                may_vanish = symbol in self.kept.may_vanish and symbol not in self.kept.divisors
+                yield Binder(f"{name}_sign", f"0 {'<=' if may_vanish else '<'} {name}")

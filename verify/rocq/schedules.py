@@ -1,0 +1,243 @@
+"""Claims about schedules: what their letters are called in `library/Schedule.v`, and what is known of them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, ClientSum, Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs import facts
+from fedtheory.proofs import schedule_facts as known
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.numbers import Signs, number
+from verify.rocq.of_numbers import symbols_of
+from verify.rocq.refusals import NotExported
+from verify.rocq.spoken import Spoken
+from verify.rocq.theorem import Binder
+
+OF_SCHEDULES: Mapping[Notion, str] = {
+    q.clients: "M_of A",
+    q.rounds: "N_of A",
+    q.clock_time: "clock_time A",
+    q.update_time: "time_of A i",
+    q.slowest_time: "slowest_time A",
+    q.fastest_time: "fastest_time A",
+    q.update_rate: "update_rate A",
+    q.interval: "interval",
+    q.round_duration: "duration A n",
+    q.least_remaining_time: "least_remaining A n",
+    q.report_count: "report_count A i",
+    q.aggregation_weight: "weight_of A i",
+    q.largest_aggregation_weight: "largest_weight A",
+    q.mean_weight: "mean_weight A i",
+    q.importance: "share (clients_of A) i",
+    q.largest_staleness: "largest_staleness A",
+    q.weight_pairing: "weight_pairing A",
+    q.weight_excess: "weight_excess A",
+    q.reporting_excess: "reporting_excess A",
+    q.report_interval: "report_interval A interval i",
+    q.longest_report_interval: "longest_report_interval A interval",
+    q.common_report_interval: "common_report_interval A interval",
+    q.window: "INR W",
+    q.common_period: "nu",
+    q.reports_in_a_period: "reports_in_a_period A nu",
+}
+_SUM = "sum (number (clients_of A))"
+CLOCKS = (a.asynchronous, a.fixed_intervals)
+_ASSUMED: Mapping[Assumption, tuple[str, str]] = {
+    a.asynchronous: ("asynchronous_A", "asynchronous A"),
+    a.one_at_a_time: ("one_at_a_time_A", "one_at_a_time A"),
+    a.positive_weights: ("positive_weights_A", "positive_weights A"),
+    a.several_clients: ("several_clients_A", "several_clients A"),
+    a.uniform_shares: ("uniform_shares_A", "uniform (clients_of A)"),
+}
+_WHATEVER = (a.aggregation_scheme,)
+"""What is said of schedules holds whatever becomes of the models."""
+_FIXED = "A interval fixed_intervals_A"
+_CYCLES = f"{_FIXED} whole_cycles_A"
+_FACTS = {
+    facts.ONE.name: "Rle_0_1",
+    known.NOT_FASTER.name: "faster A i Hi",
+    known.NOT_SLOWER.name: "slower A i Hi",
+    known.SPEEDS.name: "fastest_below_slowest A",
+    known.RATE.name: "eq_refl (update_rate A)",
+    known.IN_A_PERIOD.name: "in_a_period A nu",
+    known.ASYNC_CYCLES.name: "reports_per_time A whole_cycles_A i Hi",
+    known.ONE_EACH.name: "one_report_each A one_at_a_time_A",
+    known.ASYNC_DURATION.name: "duration_is_least A asynchronous_A n",
+    known.ALONE_PAIRING.name: "pairing_alone A one_at_a_time_A",
+    known.ALONE_EXCESS.name: "excess_alone A one_at_a_time_A",
+    known.SLOWEST_WEIGHT.name: "slowest_weight A uniform_shares_A equation1",
+    known.ASYNC_WEIGHTS.name: "mean_weight_by_count A i",
+    known.FEDFIX_CYCLES.name: f"reports_in_cycles {_CYCLES} i Hi",
+    known.FEDFIX_DURATION.name: f"duration_is_interval {_FIXED} n",
+    known.FEDFIX_TIME.name: f"intervals_passed {_FIXED}",
+    known.STALE.name: "stale_nonneg A",
+    known.FEDFIX_STALE.name: f"stale_at_most {_FIXED}",
+    known.FEDFIX_STALE_ATTAINED.name: f"stale_exactly {_CYCLES}",
+    known.WINDOW.name: "window_at_least_one A W smallest_window_W",
+    known.FEDFIX_WINDOW.name: f"window_of_cycles {_CYCLES} W positive_weights_A smallest_window_W",
+    known.LONGEST_DIVIDES.name: f"longest_divides {_CYCLES}",
+    known.INTERVALS_AT_MOST.name: f"intervals_at_most {_FIXED}",
+    known.FEDFIX_PAIRING.name: f"pairing_of_cycles {_CYCLES} several_clients_A",
+    known.FEDFIX_EXCESS.name: f"excess_of_cycles {_CYCLES} several_clients_A",
+}
+"""Lemmas of the library, from which the facts follow by linear arithmetic."""
+
+
+class ScheduleVocabulary(Spoken):
+    """The numbers of a claim about a schedule, as Rocq calls them."""
+
+    library = ("Space", "Clients", "Objectives", "Normal", "Schedule")
+    called = OF_SCHEDULES
+
+    def __init__(self, claim: Claim) -> None:
+        super().__init__(claim)
+        self.names = {self.letters(notion): text for notion, text in OF_SCHEDULES.items()}
+        self.symbols = symbols_of(claim)
+        self.of_clients = self._outside(" i")
+        self.of_updates = self._outside(" n")
+
+    def _outside(self, index: str) -> bool:
+        """Whether the claim is said of each client, or update."""
+        sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
+        sums = {one: sp.Dummy() for one in sides.atoms(ClientSum, Average)}
+        return any(self.names.get(symbol, "").endswith(index) for symbol in sides.xreplace(sums).free_symbols)
+
+    @property
+    def known(self) -> str:
+        """What every proof starts with."""
+        told = ["(M_at_least_one A)", "(N_at_least_one A)", "(rate_positive A)", "(slowest_positive A)"]
+        told += ["(fastest_positive A)"]
+        assumptions = self.claim.assumptions
+        if a.asynchronous in assumptions and a.one_at_a_time in assumptions and a.whole_cycles in assumptions:
+            told.append("(time_has_passed A one_at_a_time_A whole_cycles_A)")
+        if self._uses(q.common_period, q.reports_in_a_period):
+            told += [
+                "(proj1 (proj1 least_period_nu))",
+                "(period_reports_positive A nu (proj1 (proj1 least_period_nu)))",
+            ]
+        if a.fixed_intervals in assumptions:
+            told.append("(interval_positive A interval fixed_intervals_A)")
+        lines = [f"pose proof {one}." for one in told]
+        return " ".join([*lines, *([f"{self._own}."] if self.of_clients else [])])
+
+    @property
+    def _own(self) -> str:
+        """What is known of client i."""
+        if a.fixed_intervals in self.claim.assumptions:
+            return "pose proof (report_interval_at_least_one A interval fixed_intervals_A i Hi)"
+        return "pose proof (times_positive A i Hi)"
+
+    @property
+    def each(self) -> str:
+        """A tactic that goes on to client i."""
+        return f"{'clear dependent i; ' if self.of_clients else ''}intros i Hi; {self._own}"
+
+    def sum_of(self, member: str) -> str:
+        """A sum over the clients as text."""
+        return f"{_SUM} (fun i => {member})"
+
+    def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
+        """Tactics that write sums over the clients as sums of multiples of the same few."""
+        own = [symbol for symbol, name in self.names.items() if name.endswith(" i")]
+        for text, one in sums.items():
+            products = [part.as_independent(*own, as_Add=False) for part in sp.Add.make_args(sp.expand(one.args[0]))]
+            spread = " + ".join(f"({self.number(c)}) * {self.sum_of(number(m, self.names))}" for c, m in products)
+            yield f"replace ({text}) with ({spread}) by (by_each_client; {self.each}; field; nonzero)"
+        yield f"rewrite ?(sum_of_ones A : {_SUM} (fun i => 1) = M_of A)"
+
+    @property
+    def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
+        """What letters of counts are at least."""
+        return [(self.letters(notion), sp.S.One) for notion in (q.clients, q.rounds)]
+
+    def number(self, expression: Expr) -> str:
+        """A number as text, in which there may be sums over the clients."""
+        expression = sp.sympify(expression)
+        names, sums = dict(self.names), {}
+        for one in expression.atoms(ClientSum, Average):
+            sums[one] = sp.Dummy()
+            kind = _SUM if isinstance(one, ClientSum) else "mean (clients_of A)"
+            names[sums[one]] = f"({kind} (fun i => {number(one.args[0], self.names)}))"
+        return number(expression.xreplace(sums), names)
+
+    def signs(self, conditions: Sequence[Expr]) -> Signs:
+        """What proofs of signs may use."""
+        orderings = [one for one in conditions if not isinstance(one, sp.Eq)]
+        if orderings:
+            raise NotExported("orderings of numbers of schedules are not exported")
+        return Signs(self.names, (), self.least)
+
+    def in_letters(self, expression: Expr, other: Claim) -> Expr:
+        """An expression of another claim in this one's letters."""
+        theirs = letters_of(other)
+        return sp.sympify(expression).xreplace({theirs(notion): self.letters(notion) for notion in OF_SCHEDULES})
+
+    def fact(self, name: str) -> str:
+        """A tactic for a fact: that its slack is not negative, or zero."""
+        if name not in _FACTS:
+            raise NotExported(f"the fact {name!r} of schedules is not in the library")
+        return f"pose proof ({_FACTS[name]}) as fact; unfold update_rate in *; lra"
+
+    def instead(self, other: Claim) -> dict[str, str]:
+        """What stands for the hypotheses of another claim; `NotExported` where these are not assumed."""
+        if any(one not in self.claim.assumptions for one in other.assumptions if one not in _WHATEVER):
+            raise NotExported(f"{other.id} is about other schedules")
+        return {}
+
+    def equation(self, premise: Expr) -> str:
+        """A tactic for what a claim assumes of each client's numbers."""
+        place = [one for one in self.claim.conditions if isinstance(one, sp.Eq)].index(premise) + 1
+        return f"pose proof (equation{place} i Hi); lra"
+
+    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
+        """The variables and hypotheses of a theorem in which some letters occur."""
+        return list(self._binders(used))
+
+    def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        yield Binder("A", "schedule")
+        if a.fixed_intervals in self.claim.assumptions:
+            yield Binder("interval", "R")
+            yield Binder("fixed_intervals_A", "fixed_intervals A interval")
+        for assumption in dict.fromkeys(self.claim.assumptions):
+            yield from self._assumed(assumption)
+        if self._uses(q.window):
+            yield Binder("W", "nat")
+            yield Binder("smallest_window_W", "smallest_window A W")
+        if self._uses(q.common_period, q.reports_in_a_period):
+            yield Binder("nu", "R")
+            yield Binder("least_period_nu", "least_period A nu")
+        yield from self._equations()
+        if self.of_updates:
+            yield Binder("n", "nat")
+        if self.of_clients:
+            yield Binder("i", "nat")
+            yield Binder("Hi", "(i < number (clients_of A))%nat")
+        unknown = [symbol for symbol in used if symbol not in self.names]
+        if unknown:
+            raise NotExported(f"{unknown[0]} is no number that the export knows")
+
+    def _uses(self, *notions: Notion) -> bool:
+        return any(self.letters(notion) in self.symbols for notion in notions)
+
+    def _assumed(self, assumption: Assumption) -> Iterator[Binder]:
+        if assumption in [*_ASSUMED]:
+            yield Binder(*_ASSUMED[assumption])
+        elif assumption == a.whole_cycles:
+            is_fixed = a.fixed_intervals in self.claim.assumptions
+            yield Binder("whole_cycles_A", f"whole_cycles A ({'heard_after A interval' if is_fixed else 'time_of A'})")
+        elif assumption not in (a.fixed_intervals, *_WHATEVER):
+            raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of schedules")
+
+    def _equations(self) -> Iterator[Binder]:
+        """What a claim assumes of each client's numbers."""
+        for place, one in enumerate((one for one in self.claim.conditions if isinstance(one, sp.Eq)), start=1):
+            said = f"{self.number(one.lhs)} = {self.number(one.rhs)}"
+            yield Binder(f"equation{place}", f"forall i, (i < number (clients_of A))%nat -> {said}")

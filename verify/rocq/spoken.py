@@ -1,0 +1,85 @@
+"""What the letters of claims about numbers have in common, whatever the numbers are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+import sympy as sp
+
+from fedtheory.kernel import slack
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.numbers import Signs, number
+from verify.rocq.refusals import NotExported
+from verify.rocq.theorem import Binder
+
+
+class Spoken:
+    """The numbers of a claim, as Rocq calls them."""
+
+    library: Sequence[str] = ()
+    """The files of the library that its theorem needs; none for those of runs of FedAvg."""
+    called: Mapping[Notion, str] = MappingProxyType({})
+    """What people are told of its letters; empty for those of runs of FedAvg."""
+    names: Mapping[sp.Symbol, str]
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.letters = claim, letters_of(claim)
+
+    @property
+    def known(self) -> str:
+        """What every proof starts with."""
+        return ""
+
+    @property
+    def each(self) -> str:
+        """A tactic that goes on to client i, in a sum over the clients."""
+        raise NotExported("sums over clients are not exported")
+
+    @property
+    def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
+        """What letters of counts are at least."""
+        return []
+
+    def number(self, expression: Expr) -> str:
+        """A number as text."""
+        return number(expression, self.names)
+
+    def signs(self, conditions: Sequence[Expr]) -> Signs:
+        """What proofs of signs may use."""
+        return Signs(self.names, tuple(conditions), self.least)
+
+    def fact(self, name: str) -> str:
+        """A tactic for a fact: that its slack is not negative, or zero; `NotExported` for one that is not known."""
+        raise NotExported(f"the fact {name!r} is not in the library")
+
+    def ordering(self, premise: Expr, signs: Signs) -> str:
+        """A tactic for an inequality between numbers that the claim assumes."""
+        return signs.nonnegative(slack(premise))
+
+    def equation(self, premise: Expr) -> str:
+        """A tactic for an equation that the claim assumes."""
+        raise NotExported(f"the condition {premise} is not exported")
+
+    def in_letters(self, _expression: Expr, other: Claim) -> Expr:
+        """An expression of another claim in this one's letters."""
+        raise NotExported(f"{other.id} is no premise about the same numbers")
+
+    def instead(self, _other: Claim) -> dict[str, str]:
+        """What stands for the hypotheses of another claim, where this one has others."""
+        return {}
+
+    def sum_of(self, _member: str) -> str:
+        """A sum over the clients as text."""
+        raise NotExported("sums over clients are not exported")
+
+    def spread_out(self, _sums: Mapping[str, Expr]) -> Iterator[str]:
+        """Tactics that write sums over the clients as sums of multiples of the same few."""
+        raise NotExported("sums over clients are not exported")
+
+    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
+        """The variables and hypotheses of a theorem in which some letters occur."""
+        raise NotImplementedError
