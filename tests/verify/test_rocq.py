@@ -16,10 +16,12 @@ import sympy as sp
 
 from fedtheory.cli import run
 from fedtheory.kernel import Term, assumption, square
-from fedtheory.language.assumptions import Assumption, several_clients
+from fedtheory.language.assumptions import Assumption, several_clients, whole_cycles
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate
+from fedtheory.proofs.closed import AnyCertificate
+from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.checked import checked
 from verify.rocq.export import exported, of_id
@@ -30,6 +32,7 @@ from verify.rocq.run import NEEDED
 STEP = "renard2022:lemma-2.2.proof.last.fixed"
 ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks:fedprox.local-step")
 """Another point, constants of the clients' own, another algorithm."""
+COUNTED = "fraboni2022:fedfix.schedule.fixed"
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
 
 
@@ -51,7 +54,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def judged(folder: Path, claim: Claim, certificate: Certificate) -> bool:
+def judged(folder: Path, claim: Claim, certificate: AnyCertificate) -> bool:
     """Whether Rocq accepts a claim with a certificate."""
     known = exported(claim, certificate)
     (folder / "Judged.v").write_text(text_of(known), encoding="utf-8")
@@ -70,6 +73,21 @@ def test_one_step_is_accepted_and_what_is_false_is_not(library: Path) -> None:
     smaller = replace(claim, rhs=sp.sympify(claim.rhs).subs(sigma, sigma / sp.sqrt(2)))
     assert not judged(library, smaller, replace(certificate, links=[halved]))
     assert not judged(library, replace(claim, conditions=()), replace(certificate, relaxed=None))
+
+
+@needs_rocq
+def test_schedules_are_counted(library: Path) -> None:
+    """How often clients of FedFix report, and how old their models get; one update more or less is not shown."""
+    assert accepts(library, "library/Schedule.v")
+    claim, certificate = find(COUNTED), certificate_of(COUNTED)
+    assert isinstance(certificate, Combination)
+    assert judged(library, claim, certificate)
+    counts, window, stale = claim.relations
+    older, oftener = (replace(one, right=one.right + 1) for one in (stale, counts))
+    for relations in ((counts, window, older), (oftener, window, stale)):
+        assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=relations), certificate)
+    unfinished = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != whole_cycles))
+    assert not judged(library, unfinished, certificate)
 
 
 @needs_rocq

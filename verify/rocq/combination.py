@@ -174,7 +174,7 @@ def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
     if any(clock in claim.assumptions for clock in CLOCKS) and not is_of_numbers(claim, certificate):
         return ScheduleVocabulary(claim)
     if a.same_local_work not in claim.assumptions and is_of_numbers(claim, certificate):
-        return NumbersVocabulary(claim)
+        return NumbersVocabulary(claim, certificate)
     return RunVocabulary(claim)
 
 

@@ -12,6 +12,7 @@ from fedtheory.proofs.combination import Combination, without_minima
 from fedtheory.proofs.facts import ONE
 from fedtheory.proofs.numbers import NUMBERS, letters_of, numbers_of
 from verify.rocq.numbers import Signs
+from verify.rocq.refusals import NotExported
 from verify.rocq.spoken import Spoken
 from verify.rocq.theorem import Binder
 
@@ -31,13 +32,21 @@ def symbols_of(claim: Claim) -> set[sp.Symbol]:
     return set(sp.Tuple(*sides, *map(sp.sympify, claim.conditions)).free_symbols)
 
 
+_MOST_TERMS = 40
+"""Of all numbers whose signs are shown by those of their terms: with more, Rocq needs longer than people wait."""
+
+
 class NumbersVocabulary(Spoken):
     """The numbers of a claim, which are variables of its theorem."""
 
     library = ("Space", "Clients", "Objectives", "Normal")
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Claim, certificate: Combination) -> None:
+        """Read the claim's letters; `NotExported` where its numbers are too long."""
         super().__init__(claim)
+        coefficients = [sp.expand(part.coefficient) for link in certificate.links for part in link]
+        if sum(len(sp.Add.make_args(one)) for one in coefficients) > _MOST_TERMS:
+            raise NotExported(f"the numbers in its certificate have more than {_MOST_TERMS} terms")
         self.symbols = sorted(symbols_of(claim), key=str)
         self.kept = numbers_of(claim)
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
