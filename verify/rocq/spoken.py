@@ -24,7 +24,7 @@ class Spoken:
     """The files of the library that its theorem needs; none for those of runs of FedAvg."""
     called: Mapping[Notion, str] = MappingProxyType({})
     """What people are told of its letters; empty for those of runs of FedAvg."""
-    names: Mapping[sp.Symbol, str]
+    names: dict[sp.Symbol, str]
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.letters = claim, letters_of(claim)
