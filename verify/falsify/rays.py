@@ -10,7 +10,7 @@ is chosen in which the smaller side gains most on all terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -43,6 +43,8 @@ _BOXES = (8, 4, 2, 1)
 """The most powers of two by which an aspect changes in a step: each is tried, and the best step is taken."""
 _LONGEST, _GAIN = 12, 0.01
 """Steps of a ray at most, and the least rise of the score that is worth one: limits are approached for ever."""
+_CLOSE = 2.0
+"""Powers of two by which the smaller side is smaller than the other, at most, where a way is felt."""
 _SOURCES = ("noise", "start", "spread", "residuals")
 """Aspects that make up the smaller side."""
 _VANISHED = 40
@@ -96,11 +98,16 @@ def _counted(table: Table, key: str, power: int) -> Table | None:
 def along_rays(hunt: Hunt, starts: Sequence[Table], reach: Reach, until: float) -> None:
     """Follow rays from runs until so many seconds; small runs that they lead to are kept for local searches."""
     hunt.reach, reader, each = reach, Reader(hunt.claim), _SHARE * (until - hunt.seconds)
+    followed, half = [], (hunt.seconds + until) / 2
     for ray in _rays(reader, starts):
-        if hunt.seconds < until:
+        if hunt.seconds < half:
             end = ray.followed(hunt, min(until, hunt.seconds + each))
+            followed.append(ray)
             if end is not None and clients(end.table) <= _FEW_CLIENTS:
                 hunt.keep(end)
+    for ray in sorted(followed, key=lambda ray: -ray.lead):
+        if hunt.seconds < until and ray.lead > -_CLOSE:
+            ray.felt(hunt, min(until, hunt.seconds + each))
     hunt.reach = NEAR
 
 
@@ -150,6 +157,17 @@ class Ray:
         reached = hunt.look(self._run)
         return None if reached == NOTHING else Place(self._run, reached)
 
+    @property
+    def lead(self) -> float:
+        """Powers of two by which the smaller side is larger than the other, where it ended."""
+        return self._reading.lead(0 * self._burdens)
+
+    def felt(self, hunt: Hunt, until: float) -> None:
+        """Feel the way from where it ended: where sides bend, exponents lead past the best place, which is close."""
+        self._burdens = 0 * self._burdens
+        while hunt.seconds < until and self._moves(hunt, self._beside()):
+            pass
+
     def _goes_on(self, hunt: Hunt) -> bool:
         """Whether a step leads further; the best one is taken.
 
@@ -157,16 +175,19 @@ class Ray:
         of, so counts stay as they are where no step that changes them leads further.
         """
         exponents = self._exponents(hunt)
-        for names in (list(exponents), [name for name in exponents if name not in _COUNTED]):
-            best, lead = None, self._reading.lead(self._burdens) + _GAIN
-            for point in self._ahead({name: exponents[name] for name in names}, hunt.reach.steps):
-                reading = self._allowed(hunt, point)
-                if reading is not None and reading[1].lead(self._burdens) > lead:
-                    best, lead = reading, reading[1].lead(self._burdens)
-            if best is not None:
-                self._at, self._reading = best
-                return True
-        return False
+        sizes = {name: found for name, found in exponents.items() if name not in _COUNTED}
+        return any(self._moves(hunt, self._ahead(some, hunt.reach.steps)) for some in (exponents, sizes))
+
+    def _moves(self, hunt: Hunt, points: Iterable[Point]) -> bool:
+        """Whether one of the points leads further; the best one is taken."""
+        best, lead = None, self._reading.lead(self._burdens) + _GAIN
+        for point in points:
+            reading = self._allowed(hunt, point)
+            if reading is not None and reading[1].lead(self._burdens) > lead:
+                best, lead = reading, reading[1].lead(self._burdens)
+        if best is not None:
+            self._at, self._reading = best
+        return best is not None
 
     def _allowed(self, hunt: Hunt, point: Point) -> tuple[Point, Reading] | None:
         """The point, with smaller steps where the conditions ask for them, and what the run there says."""
@@ -208,6 +229,14 @@ class Ray:
             if step is not None and step.any() and tuple(step) not in tried:
                 tried.add(tuple(step))
                 yield self._at.moved({name: int(power) for name, power in zip(names, step, strict=True) if power})
+
+    def _beside(self) -> Iterator[Point]:
+        """The points next to where it ended: one or two aspects doubled or halved."""
+        names = _aspects(self._run)
+        steps = [{name: power} for name in names for power in (1, -1)]
+        yield from (self._at.moved(step) for step in steps)
+        pairs = ((one, other) for one, other in combinations(steps, 2) if one.keys() != other.keys())
+        yield from (self._at.moved({**one, **other}) for one, other in pairs)
 
     @property
     def _run(self) -> Table:
