@@ -24,6 +24,7 @@ from report.paper_pages import paper_pages
 from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
 from report.slack import SLACK_PAGE, slack_tables
 from report.slack_overview import overview
+from report.theorems import accepted_of
 from verify.content import STATEMENTS, judged_with, of_claim, of_paper, of_target
 from verify.processes import as_finished
 from verify.verdict import ClaimVerdict
@@ -56,16 +57,17 @@ class ClaimTask:
             return None
         claim, around = self.verdict.claim, (self.before, self.after)
         beside = [of_claim(other) for other in (*repairs_of(claim), *sharper_claims(claim))]
-        stated = repr(asdict(replace(self.verdict, seconds=0)))
+        stated = repr((asdict(replace(self.verdict, seconds=0)), accepted_of(claim)))
         return stated, repr(around), *judged_with(self.verdict.target), of_paper(claim.source, STATEMENTS), *beside
 
     def draw(self, environment: Environment) -> Drawn:
-        """The page, and the certificate beside it."""
+        """The page, and the certificate and the theorem beside it."""
         page = claim_page(self.verdict, figures_for(self.verdict), self.runs)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
         certificate = {} if page.certificate is None else {page.certificate.file: page.certificate.content}
+        theorem = {} if page.theorem is None else {page.theorem.file: page.theorem.content}
         runs = [section.summary for section in page.runs]
-        return Drawn({page.file: text, **certificate}, page.explorer is not None, self.verdict.target, runs)
+        return Drawn({page.file: text, **certificate, **theorem}, page.explorer is not None, self.verdict.target, runs)
 
 
 @dataclass(frozen=True)

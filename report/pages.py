@@ -21,10 +21,10 @@ from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
 from report.own_runs import OwnRun, RunSection, run_section
 from report.slack import SlackSection, slack_section
+from report.theorems import TheoremSection, theorem_section
 from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
 from verify.printed import PrintedStep, printed_proof
-from verify.rocq.checked import Checked, checked
 from verify.verdict import ClaimVerdict
 
 
@@ -56,7 +56,7 @@ class ClaimPage:
     corrected_by: Sequence[str]
     sharpened_by: Sequence[Sharper]
     certificate: CertificateSection | None
-    checked: Checked | None
+    theorem: TheoremSection | None
     """The theorem that another judge has accepted."""
     printed_proof: Sequence[PrintedStep]
     """The steps of the proof as printed; empty where the source has none."""
@@ -120,7 +120,7 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], runs: Sequence[
         corrected_by=[repair.id for repair in repairs_of(claim)],
         sharpened_by=[_sharper(other) for other in sharper_claims(claim)],
         certificate=certificate_section(claim),
-        checked=checked().get(claim.id) if paper_with(claim.source) is not None else None,
+        theorem=theorem_section(claim),
         printed_proof=printed_proof(claim),
         slack=slack_section(claim),
         worst_case=worst_case_section(verdict),

@@ -98,6 +98,8 @@ def _statements(folder: Path) -> None:
             (folder / page.file).write_text(text, encoding="utf-8")
             if page.certificate is not None:
                 (folder / page.certificate.file).write_text(page.certificate.content, encoding="utf-8")
+            if page.theorem is not None:
+                (folder / page.theorem.file).write_text(page.theorem.content, encoding="utf-8")
 
 
 def _lists(folder: Path) -> None:

@@ -16,12 +16,15 @@ import sympy as sp
 
 from fedtheory.cli import run
 from fedtheory.kernel import Term, assumption, square
-from fedtheory.language.assumptions import Assumption, several_clients, whole_cycles
+from fedtheory.kernel.expressions import Average, norm_sq
+from fedtheory.language.assumptions import Assumption, several_clients, uniform_sampling, whole_cycles
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate
 from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.definitions import NOISE
+from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.checked import checked
 from verify.rocq.export import exported, of_id
@@ -142,6 +145,26 @@ def test_other_runs_are_refused(claim_id: str, dropped: Assumption) -> None:
     wider = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != dropped))
     with pytest.raises(NotExported, match="all take part and take the same steps"):
         exported(wider, certificate_of(claim_id))
+
+
+def false_functions() -> list[tuple[Claim, Lyapunov]]:
+    """V with the noise of its own round in it; and clients that keep vectors while others are drawn."""
+    momentum, consensus = "landmarks:fedavgm.contraction", "landmarks:dsgd.consensus"
+    noisy, kept = certificate_of(momentum), certificate_of(consensus)
+    assert isinstance(noisy, Lyapunov)
+    assert isinstance(kept, Lyapunov)
+    drawn = replace(find(consensus), assumptions=(*find(consensus).assumptions, uniform_sampling))
+    return [
+        (find(momentum), replace(noisy, function=noisy.function + norm_sq(Average(NOISE)))),
+        (drawn, kept),
+    ]
+
+
+@pytest.mark.parametrize("place", range(2))
+def test_no_theorem_is_written_of_what_changes_with_a_round(place: int) -> None:
+    """Both deceived the kernel once: no file is written for Rocq, be it the library or the kernel that refuses."""
+    with pytest.raises(NotExported):
+        exported(*false_functions()[place])
 
 
 def test_what_is_not_known_is_refused_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

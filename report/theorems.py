@@ -1,0 +1,35 @@
+"""The theorem of a claim that another judge has accepted, and its file, which the page offers for download."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import paper_with
+from verify.rocq.checked import Checked, checked
+from verify.rocq.export import of_id
+from verify.rocq.project import text_of
+
+
+@dataclass(frozen=True)
+class TheoremSection:
+    """What Rocq has accepted of a claim."""
+
+    accepted: Checked
+    file: str
+    """The theorem with its proof as a file of the site."""
+    content: str
+    """Of the file."""
+
+
+def theorem_section(claim: Claim) -> TheoremSection | None:
+    """The section of a paper's claim; None where the claim is not on the list of those that Rocq has accepted."""
+    accepted = accepted_of(claim)
+    if accepted is None:
+        return None
+    return TheoremSection(accepted, f"{accepted.theorem}.v", text_of(of_id(claim.id)))
+
+
+def accepted_of(claim: Claim) -> Checked | None:
+    """The entry of a paper's claim on the list."""
+    return checked().get(claim.id) if paper_with(claim.source) is not None else None

@@ -1,0 +1,32 @@
+"""Pages of claims that Rocq has accepted show the theorem, and offer its file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fedtheory.language.registry import find
+from report.drawing import ClaimTask, environment_for
+from report.theorems import theorem_section
+from verify.rocq.checked import checked
+from verify.verdict import ClaimVerdict
+
+STEP = "renard2022:lemma-2.2.proof.last.fixed"
+
+
+def test_the_page_offers_the_theorem_with_its_proof() -> None:
+    """The conclusion stands on the page; the file beside it has the theorem of the list, and its proof."""
+    accepted = checked()[STEP]
+    verdict = ClaimVerdict(STEP, "proved", 1, 1, 0, 0, 0.25, None, None, 0.0)
+    drawn = ClaimTask(verdict, None, None, ()).draw(environment_for(()))
+    (name,) = (name for name in drawn.files if name.endswith(".v"))
+    assert name == f"{accepted.theorem}.v"
+    assert f'href="{name}"' in drawn.files[f"{find(STEP).slug}.html"]
+    assert f"Theorem {accepted.theorem}\n" in drawn.files[name]
+    assert drawn.files[name].rstrip().endswith("Qed.")
+    assert accepted.statement in drawn.files[name]
+
+
+def test_other_claims_have_none() -> None:
+    """A claim that is not on the list, and one that is not a paper's although it has the name of one."""
+    assert theorem_section(find("fraboni2022:thm-1")) is None
+    assert theorem_section(replace(find(STEP), id="mine:of-a-file")) is None
