@@ -20,7 +20,7 @@ from verify.rocq.run import STEP_SIZES, RunVocabulary
 from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
 from verify.rocq.spoken import Spoken
 from verify.rocq.step import SIGN
-from verify.rocq.theorem import Theorem, conjunction, name_of
+from verify.rocq.theorem import Theorem, conjunction, name_of, projected
 
 if TYPE_CHECKING:
     from verify.rocq.export import Exported
@@ -160,7 +160,7 @@ class _Writer:
             )
             arguments[binder.name] = name
         count = len(known.claim.relations)
-        applied = _projected(known.general.applied(**arguments), derived.link, count)
+        applied = projected(known.general.applied(**arguments), derived.link, count)
         lines.append(f"pose proof ({applied}) as fact; lra")
         return (
             found,
@@ -180,9 +180,3 @@ def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
 
 def _sums(*sides: Expr) -> list[Expr]:
     return sorted(sp.Tuple(*sides).atoms(ClientSum), key=str)
-
-
-def _projected(proof: str, link: int, count: int) -> str:
-    for _ in range(link):
-        proof = f"proj2 ({proof})"
-    return proof if link == count - 1 else f"proj1 ({proof})"

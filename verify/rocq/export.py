@@ -28,6 +28,7 @@ from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.mean import theorem_of_mean
 from verify.rocq.numbers import Signs
 from verify.rocq.of_run import theorem_of_step_in_run
+from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NotExported
@@ -99,8 +100,10 @@ def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exp
     if certificate.lemmas and claim.place == "step":
         return theorem_of_step_in_run(claim, certificate, of_id)
     match certificate.links[0]:
-        case Induction() if not certificate.lemmas:
-            return theorem_of_induction(claim, certificate), []
+        case [*_] if certificate.lemmas and claim.place == "path":
+            return theorem_of_path_step(claim, certificate, of_id)
+        case Induction() if claim.place == "path":
+            return theorem_of_induction(claim, certificate, of_id)
         case PastTotal():
             return theorem_of_total(claim), []
     return theorem_at_step(claim, certificate), []

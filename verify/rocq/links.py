@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import sympy as sp
@@ -15,9 +16,11 @@ from verify.rocq.numbers import Signs
 from verify.rocq.reading import Reader
 from verify.rocq.reasons import Shown, shown
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Atoms, Mean, Multiple, Number, Sum, Term, is_own, reified, text
+from verify.rocq.terms import Atom, Atoms, Dot, Mean, Multiple, Number, Sum, Term, is_own, reified, text
 from verify.rocq.vocabulary import CLIENTS
 
+_ASIDE = "rename i into this_one, Hi into this_is_one"
+"""A tactic that makes room for every client, where a theorem is about client i."""
 NUMBERS_KNOWN = "pose proof (clients_at_least_one S) as M_large."
 
 
@@ -26,6 +29,7 @@ class Links:
 
     def __init__(self, reader: Reader, signs: Signs) -> None:
         self.reader, self.signs = reader, signs
+        reader.signs = signs
         self.used: set[sp.Symbol] = set()
         self.own = False
         """Whether what is shown is said of each client i."""
@@ -48,6 +52,7 @@ class Links:
             term, tactic = self._term(part)
             lines.append(f"assert (term{place} : 0 <= {self.text(term)}).\n{{ {tactic}. }}")
             total = term if total is None else Sum(total, term)
+        lines = [*self._same("\n".join(lines)), *lines]
         total = Number("0") if total is None else total
         slack = Sum(larger, smaller, "-")
         lines.append(f"assert (identity : {self.text(slack)} = {self.text(total)}).")
@@ -57,18 +62,43 @@ class Links:
         lines.append(split + ("assumption." if parts else "lra."))
         return "\n".join(lines)
 
+    def _same(self, written: str) -> Iterator[str]:
+        """That lengths are multiples of others, where that is used."""
+        for same in self.reader.lengths.same.values():
+            if not re.search(rf"\b{same.name}\b", written):
+                continue
+            own, factor = is_own(same.of), self.reader.number(same.factor)
+            one, other = (self.text(side) for side in (same.of, same.written))
+            each, opened = "", ""
+            if own:
+                each = f"forall i, (i < number {CLIENTS})%nat -> "
+                opened = f"try ({_ASIDE}). intros i Hi. "
+            sign = self.signs.nonnegative(same.factor)
+            square = Multiple(f"({factor}) ^ 2", Dot(same.written, same.written))
+            kept, self.own = self.own, own
+            shown = self.identity(Dot(same.of, same.of), square)
+            self.own = kept
+            yield (
+                f"assert ({same.name} : {each}length ({one})%vec = ({factor}) * length ({other})%vec).\n"
+                f"{{ {opened}assert (squares : ‖{one}‖² = {self.text(square)}).\n{{ {shown} }}\n"
+                f"apply length_of_multiple; [{sign} | exact squares]. }}"
+            )
+
     def _term(self, part: Part) -> tuple[Term, str]:
         if part.summed:
             raise NotExported("sums over local steps are not exported")
         found = shown(part.reason, self.reader)
-        self.used |= sp.sympify(found.slack).free_symbols | sp.sympify(part.coefficient).free_symbols
+        if not isinstance(found.slack, Term):
+            self.used |= sp.sympify(found.slack).free_symbols
+        self.used |= sp.sympify(part.coefficient).free_symbols
         term, tactic = self._multiple(part.coefficient, found)
         if not part.averaged:
             return term, tactic
-        return Mean(term), f"apply mean_nonneg; intros i Hi; {tactic}"
+        aside = f"{_ASIDE}; " if self.own else ""
+        return Mean(term), f"apply mean_nonneg; {aside}intros i Hi; {tactic}"
 
     def _multiple(self, coefficient: Expr, found: Shown) -> tuple[Term, str]:
-        slack = self.reader.scalar(found.slack)
+        slack = found.slack if isinstance(found.slack, Term) else self.reader.scalar(found.slack)
         share = self.reader.vocabulary.letters(q.importance)
         if coefficient == 1:
             return slack, found.tactic

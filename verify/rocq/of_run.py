@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.numbers import letters_of
-from verify.rocq.reading import Reader
+from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import CONSTANTS, KNOWN, RunVocabulary
 from verify.rocq.step import theorem_with
@@ -67,5 +67,7 @@ def _at_step(claim: Claim, certificate: Certificate, lemma: Claim, bound: Expr) 
     said = f"{text(reader.scalar(drift), CLIENTS)} <= {reader.number(bound)}"
     hypotheses = [Binder("known_S", f"forall i, (i < number {CLIENTS})%nat -> {said}")]
     plain = replace(certificate, lemmas=())
-    theorem = theorem_with(claim, plain, {lemma.id: bound - drift}, hypotheses)
+    theorem = theorem_with(
+        claim, plain, {lemma.id: Known(bound - drift, "pose proof (known_S i Hi) as known; lra")}, hypotheses
+    )
     return replace(theorem, name=f"{theorem.name}_at_step")

@@ -1,17 +1,16 @@
-"""Bounds at every local step of a round without noise, by induction over the steps, as theorems about runs.
-
-Clients are compared with gradient descent on F from the same start: `library/Interval.v`.
-"""
+"""Bounds at every local step of a round without noise, by induction over the steps, as theorems about runs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel import Term as Part
+from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -20,102 +19,25 @@ from fedtheory.proofs.induction import POWER, Induction, moved_on
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs, number
+from verify.rocq.path_run import NEEDS, KnownOnPath, PathInRun, PathVocabulary, in_run, of_means, written
 from verify.rocq.reading import Reader
 from verify.rocq.recursion import at_first_step
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import KNOWN, RunVocabulary
-from verify.rocq.step import SIGN
-from verify.rocq.terms import Atom, Multiple, Number, Sum, Term, text
+from verify.rocq.run import KNOWN
+from verify.rocq.terms import Multiple, Number, Sum, Term, text
 from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
-from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
+from verify.rocq.vocabulary import CLIENTS
 
-NEEDS = ("Interval",)
-"""The file of the library that these theorems need besides those of all."""
-
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
 
 _AT_START = "cbn [pow]; simpl INR; try change (step_size (step_at A n O)) with (size_of A); by_field"
 """A tactic for numbers at the first step of a round."""
 
 
-class PathVocabulary(Vocabulary):
-    """The letters of a claim about a local step beside a step of gradient descent on F."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        letter = self.letters
-        own = {letter(q.client_dissimilarity): "delta i", letter(q.nearest_start): "omega", POWER: "power"}
-        self.numbers |= own
-        used = set(self.claim.notation.values())
-        if used & {q.client_dissimilarity, q.mean_divergence}:
-            self.told[a.bounded_dissimilarity] = OWN_DISSIMILARITY
-        if q.nearest_start in used:
-            near = "‖server_model S - x_star‖² <= 1 / omega"
-            self.more = [*_OMEGA, Binder("nearest_start_S", near)]
-
-    def gather(self) -> None:
-        """All are at the server's model."""
-        super().gather()
-        model, letter = Atom("server_model S"), self.letters
-        self.vectors[letter(q.centralised_model)] = model
-        downhill = Multiple("step_size S", gradient(MEAN, model))
-        self.vectors[letter(q.next_centralised_model)] = Sum(model, downhill, "-")
-
-
-_OMEGA = (Binder("omega", "R"), Binder("omega_positive", "0 < omega"))
-OWN_DISSIMILARITY = (
-    Binder("delta", "nat -> R"),
-    Binder("delta_nonnegative", "forall i, 0 <= delta i"),
-    Binder("own_dissimilarity_S", "own_dissimilarity S delta"),
-)
-
-
-def in_run(said: str) -> str:
-    """What is said of a step, said of step k of round n of a run."""
-    said = re.sub(r"\(v\)|\bv\b", "(centralised A n k)", said)
-    return re.sub(r"\bS\b", "(step_at A n k)", said)
-
-
-class PathInRun:
-    """The hypotheses of a theorem about each local step of a run, and what they are for a theorem about a step."""
-
-    def __init__(self, claim: Claim, conditions: tuple[Expr, ...]) -> None:
-        self.run = RunVocabulary(replace(claim, place="run"))
-        letter = self.run.letters
-        self.run.names |= {letter(q.client_dissimilarity): "delta i", letter(q.nearest_start): "omega"}
-        self.conditions = conditions
-        self.vocabulary = PathVocabulary(claim, quiet=True)
-
-    def binders(self, used: set[sp.Symbol], *, own: bool) -> list[Binder]:
-        """The variables and hypotheses."""
-        told = [binder for binder in self.run.binders(used) if not self._is_replaced(binder)]
-        if self.run.letters(q.optimum) in used and all(binder.name != "x_star" for binder in told):
-            minimiser = Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
-            told += [Binder("x_star", "space_of A"), minimiser]
-        if self.vocabulary.told:
-            *numbers, bound = OWN_DISSIMILARITY
-            told += [*numbers, Binder("own_dissimilarity_A", f"always A (fun S => {bound.type})")]
-        if self.vocabulary.more:
-            near = "forall n, (n < rounds_of A)%nat -> ‖server A n - x_star‖² <= 1 / omega"
-            told += [*_OMEGA, Binder("nearest_start_A", near)]
-        told += [Binder("n", "nat"), Binder("k", "nat")]
-        told += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
-        return told + ([Binder("i", "nat"), Binder("Hi", "(i < number (clients_of A))%nat")] if own else [])
-
-    def _is_replaced(self, binder: Binder) -> bool:
-        return bool(self.vocabulary.told) and binder.name in ("zeta", "zeta_nonnegative", "bounded_dissimilarity_A")
-
-    @property
-    def arguments(self) -> Mapping[str, str]:
-        """What stands for the variables and hypotheses of a theorem about a step."""
-        own = {
-            "v": "centralised A n k",
-            "own_dissimilarity_S": "own_dissimilarity_A n k",
-            "nearest_start_S": "nearest_start_A n Hn",
-        }
-        return self.run.at_step | own
-
-
-def theorem_of_induction(claim: Claim, certificate: Certificate) -> Theorem:
+def theorem_of_induction(
+    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]]:
     """Bounds at every local step as a theorem; `NotExported` where not every link is an induction."""
     first, *others = certificate.links
     if (
@@ -124,11 +46,13 @@ def theorem_of_induction(claim: Claim, certificate: Certificate) -> Theorem:
         or a.full_gradients not in (claim.assumptions)
     ):
         raise NotExported("only inductions without noise, one for a claim, are exported")
-    return _Writer(claim, certificate, first).theorem()
+    writer = _Writer(claim, certificate, first, KnownOnPath(claim, certificate, of_id))
+    return writer.theorem(), writer.known.uses
 
 
 class _Writer:
-    def __init__(self, claim: Claim, certificate: Certificate, induction: Induction) -> None:
+    def __init__(self, claim: Claim, certificate: Certificate, induction: Induction, known: KnownOnPath) -> None:
+        self.known = known
         self.claim, self.induction, self.name = claim, induction, name_of(claim.id)
         self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
         self.path = PathInRun(claim, self.conditions)
@@ -148,18 +72,13 @@ class _Writer:
             lemmas.append(self._start("first", moved_on(self.claim, before), once, induction.first))
         said, proofs = zip(*(self._link(n) for n in range(len(self.claim.relations))), strict=True)
         signs = self.path.run.signs(self.conditions)
-        proof = "\n".join([KNOWN, *signs.prepared(), self._bounds(lemmas), conjunction(proofs)])
+        proof = "\n".join([KNOWN, *self.path.known, *signs.prepared(), self._bounds(lemmas), conjunction(proofs)])
         told = [*self.path.binders(self.used, own=self.own), *signs.hypotheses()]
         return Theorem(self.name, told, " /\\\n  ".join(said), proof, tuple(lemmas), NEEDS)
 
     def written(self, expression: Expr) -> Expr:
-        """An expression with base^(k + m) as base^m times a letter."""
-        base, index = self.induction.base, self.index
-
-        def is_power(part: Expr) -> bool:
-            return bool(part.is_Pow and part.exp.has(index) and sp.expand(part.base - base) == 0)
-
-        return expression.replace(is_power, lambda part: POWER * base ** (part.exp - index))
+        """An expression with base^(k + m) as base^m times a letter, and means of the delta_i as delta."""
+        return of_means(written(expression, self.induction.base, self.index), self.path.run.letters)
 
     # One step.
 
@@ -167,34 +86,38 @@ class _Writer:
         vocabulary, induction = PathVocabulary(self.claim, quiet=True), self.induction
         factor, offset = (self.written(part) for part in (induction.factor, induction.offset))
         signs = Signs(vocabulary.numbers, self.conditions, [*self._least(), *vocabulary.least])
-        links = Links(Reader(vocabulary), signs)
+        known, hypotheses, _ = self.known.told(vocabulary, induction.base)
+        links = Links(Reader(vocabulary, known), signs)
         after = links.side(moved_on(self.claim, before))
         kept = Multiple(links.reader.number(factor), links.side(before))
-        bound: Term = Sum(kept, Number(links.reader.number(offset)))
+        bound: Term = Sum(kept, links.reader.scalar(offset))
         links.used |= factor.free_symbols | offset.free_symbols
         terms = [replace(term, coefficient=self.written(sp.sympify(term.coefficient))) for term in induction.terms]
         proof = links.inequality(after, bound, terms)
         self.used |= links.used
         self.own = self.own or links.own
-        told = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, *signs.hypotheses()]
+        told = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more]
         if induction.base is not None:
             told += [Binder("power", "R"), Binder("power_large", f"{self._least_power(vocabulary.numbers)} <= power")]
+        told += [*hypotheses, *signs.hypotheses()]
         body = "\n".join([NUMBERS_KNOWN, *self._grown(vocabulary.numbers), *signs.prepared(), proof])
         return Theorem(f"{self.name}_step", told, f"{links.text(after)} <= {links.text(bound)}", body)
 
-    def _start(self, name: str, left: Expr, right: Expr, terms: object) -> Theorem:
+    def _start(self, name: str, left: Expr, right: Expr, terms: Sequence[Part]) -> Theorem:
         """What holds where the round starts."""
         vocabulary = PathVocabulary(self.claim, quiet=True)
         vocabulary.gather()
         signs = Signs(vocabulary.numbers, self.conditions, vocabulary.least)
         links = Links(Reader(vocabulary), signs)
-        smaller = links.side(left)
         larger = Number(links.reader.number(right))
+        smaller, said = links.side(left.base if is_length(left) else left), links.text(links.side(left))
+        bound = Number(f"({larger.text}) ^ 2") if is_length(left) else larger
         links.used |= sp.sympify(right).free_symbols
-        proof = links.inequality(smaller, larger, terms)  # type: ignore[arg-type]
+        proof = links.inequality(smaller, bound, terms)
+        proof = f"apply root_of; [lra |].\n{proof}" if is_length(left) else proof
         told = [*binders(vocabulary, links.used | self.used, own=self.own), *vocabulary.more, *signs.hypotheses()]
         body = "\n".join([NUMBERS_KNOWN, *signs.prepared(), proof])
-        statement = f"{links.text(smaller)} <= {links.text(larger)}"
+        statement = f"{said} <= {larger.text}"
         return at_first_step(Theorem(f"{self.name}_{name}", told, statement, body))
 
     def _least(self) -> list[tuple[sp.Symbol, Expr]]:
@@ -224,14 +147,17 @@ class _Writer:
         measured, moved = (
             self._measured(one) for one in (induction.measured, moved_on(self.claim, induction.measured))
         )
-        bound, factor, offset = (
-            number(sp.sympify(part), {**names, self.index: "INR k", POWER: self._power})
-            for part in (induction.bound, self.written(induction.factor), self.written(induction.offset))
+        bound, factor = (
+            number(sp.sympify(part), {**names, POWER: self._power})
+            for part in (induction.bound, self.written(induction.factor))
         )
+        offset = self._offset()
         signs = Signs(names, self.conditions, [*self._least(), (self.index, sp.Integer(self.first)), *run.least])
         grown = self.written(induction.bound.subs(self.index, self.index + 1)) - self.written(
             induction.factor * induction.bound + induction.offset
         )
+        _, _, told = self.known.told(self.path.vocabulary, induction.base)
+        shown = re.sub(r"\bHk\b", "(proj2 Hk)", "\n".join(told))
         given = {**self.path.arguments, "power": self._power, "power_large": "power_large"}
         at_start = {name: re.sub(r"\bn k\b", "n O", said) for name, said in given.items()} | {"n": "n"}
         large = f"power_at_least ({self._base}) {self.first} k (Rlt_le _ _ base_large) (proj1 Hk)"
@@ -253,7 +179,7 @@ class _Writer:
             f"    (fun k => {factor}) (fun k => {offset}) {self.first} (steps_of A)).",
             f"  - {' '.join(first)}",
             f"  - intros k Hk. {known}. {' '.join(opened)} {signs.nonnegative(self.written(induction.factor))}.",
-            f"  - intros k Hk. {known}. exact ({lemmas[0].applied(**given)}).",
+            f"  - intros k Hk. {known}. {shown} exact ({lemmas[0].applied(**given)}).",
             f"  - intros k Hk. {known}. apply le_by_slack. rewrite ?S_INR. cbn [pow]. {' '.join(opened)}",
             f"    {signs.nonnegative(grown)}. }}",
         ]
@@ -274,6 +200,13 @@ class _Writer:
         lines.append(f"assert (later := {now}(S k) ltac:(lia)). cbv beta in later.")
         lines.append(f"change (({moved}) <= {self._after(bound)}) in later.")
         return "\n".join(lines)
+
+    def _offset(self) -> str:
+        reader = Reader(PathVocabulary(self.claim, quiet=True))
+        said = in_run(text(reader.scalar(self.written(self.induction.offset)), CLIENTS))
+        for here, there in (("step_size", "size_of A"), ("step_clients", "clients_of A")):
+            said = said.replace(f"({here} (step_at A n k))", f"({there})").replace(f"{here} (step_at A n k)", there)
+        return re.sub(r"\bpower\b", f"({self._power})", said)
 
     @property
     def _base(self) -> str:
@@ -303,4 +236,4 @@ class _Writer:
             raise NotExported("an induction shows an upper bound")
         known = "now" if is_now else "later"
         tactic = f"apply Rle_trans with (1 := {known}). right. rewrite ?S_INR, ?Nat.add_1_r. cbn [pow]. by_field."
-        return f"{left} {SIGN['<=']} {right}", tactic
+        return f"{left} <= {right}", tactic

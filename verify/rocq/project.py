@@ -17,7 +17,19 @@ from verify.rocq.refusals import NotExported
 from verify.rocq.run import CONSTANTS, OF_ROUNDS, QUANTITIES
 from verify.rocq.vocabulary import NUMBERS, VECTORS
 
-LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Run", "Interval", "Instance", "TwoClients")
+LIBRARY = (
+    "Space",
+    "Clients",
+    "Objectives",
+    "Normal",
+    "Step",
+    "Own",
+    "Run",
+    "Lengths",
+    "Interval",
+    "Instance",
+    "TwoClients",
+)
 """The files of the library on FedAvg, each after those that it needs."""
 ASYNCHRONOUS = ("Schedule",)
 """Those on servers that do not wait for everybody."""

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, Value
-from verify.rocq.numbers import number
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, Value, is_length
+from verify.rocq.lengths import Lengths
+from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term
-from verify.rocq.vocabulary import OWN, Vocabulary, gradient, value
+from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term, is_own, text
+from verify.rocq.vocabulary import CLIENTS, OWN, Vocabulary, gradient, value
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a hypothesis says is not negative, and a tactic for that."""
+
+    slack: Expr
+    tactic: str
 
 
 class Reader:
     """Reads expressions of one claim."""
 
-    def __init__(self, vocabulary: Vocabulary, known: Mapping[str, Expr] | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, known: Mapping[str, Known] | None = None) -> None:
         self.vocabulary = vocabulary
         self.known = known or {}
-        """What hypotheses `known_S` of a theorem say of each client: slacks, by the names of claims."""
+        """What hypotheses of a theorem say: slacks with tactics for them, by the names of claims."""
+        self.lengths = Lengths(vocabulary.claim)
+        self.signs: Signs | None = None
+        """What proofs of signs may use, where there are any."""
 
     def number(self, expression: Expr) -> str:
         """A number as text."""
@@ -40,9 +52,23 @@ class Reader:
             case Value():
                 objective, point = expression.args
                 return value(self._objective(objective), self.vector(point), opaque=self.vocabulary.opaque)
-        if _is_number(expression):
-            return Number(self.number(expression))
-        return self._combined(expression, self.scalar)
+            case sp.Pow() if is_length(expression):
+                return self.length(expression.base.args[0])
+        return self._of_numbers(expression) or self._combined(expression, self.scalar)
+
+    def _of_numbers(self, expression: Expr) -> Term | None:
+        """A number, unless it is a sum or product in which a client's numbers occur."""
+        own = self.vocabulary.scalars
+        if expression in own:
+            return own[expression]
+        is_whole = expression.is_Pow or not expression.free_symbols & own.keys()
+        return Number(self.number(expression)) if _is_number(expression) and is_whole else None
+
+    def length(self, of: Expr, term: Term | None = None) -> Term:
+        """The length of a vector, in terms of those that have been read."""
+        factor, written = self.lengths.of(of, self.vector(of) if term is None else term)
+        found = Atom(f"length ({text(written, CLIENTS)})%vec", kind="S", own=is_own(written))
+        return found if factor == 1 else Multiple(self.number(factor), found)
 
     def vector(self, expression: Expr) -> Term:
         """A vector."""
@@ -67,12 +93,17 @@ class Reader:
         if expression.is_Mul:
             numbers = [factor for factor in expression.args if self._is_free_number(factor)]
             inside = [factor for factor in expression.args if factor not in numbers]
+            if len(inside) > 1:
+                # A number of the client that a theorem is about is one like any other.
+                numbers += [factor for factor in inside if factor in self.vocabulary.scalars]
+                inside = [factor for factor in inside if factor not in numbers]
             if len(inside) == 1:
                 return Multiple(self.number(sp.Mul(*numbers)), read(inside[0])) if numbers else read(inside[0])
         raise NotExported(f"{expression} is not linear in what the library knows")
 
     def _is_free_number(self, factor: Expr) -> bool:
-        return _is_number(factor) and factor.free_symbols <= self.vocabulary.numbers.keys()
+        known = self.vocabulary.numbers.keys() - self.vocabulary.scalars.keys()
+        return _is_number(factor) and factor.free_symbols <= known
 
     def _sum(self, parts: Iterable[Expr], read: Callable[[Expr], Term]) -> Term:
         ordered = sorted(parts, key=lambda part: (_is_negative(part), sp.default_sort_key(part)))

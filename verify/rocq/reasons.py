@@ -17,7 +17,7 @@ from fedtheory.proofs.theory import NEAREST_START
 from verify.rocq.own import OwnVocabulary, slack_of
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import text
+from verify.rocq.terms import Mean, Multiple, Sum, Term, text
 from verify.rocq.vocabulary import CLIENTS, MEAN, Constant
 
 
@@ -25,7 +25,7 @@ from verify.rocq.vocabulary import CLIENTS, MEAN, Constant
 class Shown:
     """A scalar that is not negative, with a tactic for that."""
 
-    slack: Expr
+    slack: Expr | Term
     tactic: str
 
 
@@ -142,7 +142,7 @@ def _assumption(reader: Reader, name: str) -> Shown:
     if isinstance(reader.vocabulary, OwnVocabulary):
         return Shown(*slack_of(reader.vocabulary, name))
     if name in reader.known:
-        return Shown(reader.known[name], "pose proof (known_S i Hi) as known; lra")
+        return Shown(reader.known[name].slack, reader.known[name].tactic)
     if name in _THERE:
         return _THERE[name](reader)
     if name.startswith("second moment of ") and name.endswith(" in the run"):
@@ -251,6 +251,75 @@ def _moment(bound: str, i: str) -> str:
     )
 
 
+def _triangle(reader: Reader, *vectors: Expr) -> Shown:
+    lemma = {2: "triangle", 3: "triangle_of_three"}.get(len(vectors))
+    if lemma is None:
+        raise NotExported("the library knows the triangle inequality for two or three vectors")
+    terms = [reader.vector(one) for one in vectors]
+    whole = terms[0]
+    for term in terms[1:]:
+        whole = Sum(whole, term)
+    lengths = [reader.length(one, term) for one, term in zip(vectors, terms, strict=True)]
+    total = lengths[0]
+    for one in lengths[1:]:
+        total = Sum(total, one)
+    slack = Sum(total, reader.length(sp.Add(*vectors), whole), "-")
+    points = " ".join(f"({text(term, CLIENTS)})%vec" for term in terms)
+    rewritten = "".join(reader.lengths.rewriting(term) for term in (whole, *terms))
+    return Shown(slack, f"pose proof ({lemma} {points}) as known; {rewritten}lra")
+
+
+def _length_of_mean(reader: Reader, of: Expr) -> Shown:
+    member = reader.vector(of)
+    slack = Sum(Mean(reader.length(of, member)), reader.length(Average(of), Mean(member)), "-")
+    point = f"(fun i => ({text(member, CLIENTS)})%vec)"
+    rewritten = reader.lengths.rewriting(Mean(member))
+    if text(member, CLIENTS) in reader.lengths.same:
+        raise NotExported("a mean of lengths of multiples is not exported")
+    return Shown(slack, f"pose proof (length_of_mean {CLIENTS} {point}) as known; {rewritten}lra")
+
+
+def _lipschitz_gradient_length(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+    _, points = _about(reader, objective, at, around)
+    bend = _constant(reader, objective, _SMOOTH)
+    between = Sum(reader.vector(at), reader.vector(around), "-")
+    slopes = [reader.vector(Gradient(objective, point)) for point in (at, around)]
+    changed = Sum(slopes[0], slopes[1], "-")
+    bound = Multiple(reader.number(bend.letter), reader.length(at - around, between))
+    slack = Sum(bound, reader.length(Gradient(objective, at) - Gradient(objective, around), changed), "-")
+    rewritten = reader.lengths.rewriting(between) + reader.lengths.rewriting(changed)
+    name = reader.vocabulary.objectives.get(objective, "?")
+    applied = f"lipschitz_length ({name}) {bend.name} {points} {bend.positive} {bend.proof}"
+    return Shown(slack, f"pose proof ({applied}) as known; {rewritten}lra")
+
+
+def _lipschitz(reader: Reader, objective: Expr, at: Expr, around: Expr) -> Shown:
+    if reader.vocabulary.objectives.get(objective) != MEAN:
+        raise NotExported("that one client's losses are Lipschitz is not exported")
+    between = Sum(reader.vector(at), reader.vector(around), "-")
+    rho = reader.number(reader.vocabulary.letters(q.lipschitz))
+    apart = reader.scalar(Value(objective, at) - Value(objective, around))
+    slack = Sum(Multiple(rho, reader.length(at - around, between)), apart, "-")
+    applied = f"lipschitz_mean S rho {_points(reader, at, around)} lipschitz_clients_S"
+    return Shown(slack, f"pose proof ({applied}) as known; {reader.lengths.rewriting(between)}lra")
+
+
+def _root(reader: Reader, name: str, bound: Expr, of: Expr) -> Shown:
+    fact, member = _assumption(reader, name), reader.vector(of)
+    number, vector_text = reader.number(bound), text(member, CLIENTS)
+    slack = Sum(reader.scalar(bound), reader.length(of, member), "-")
+    told = text(reader.scalar(fact.slack), CLIENTS) if isinstance(fact.slack, sp.Basic) else text(fact.slack, CLIENTS)
+    sign = reader.signs.nonnegative(bound) if reader.signs is not None else "nonnegative"
+    return Shown(
+        slack,
+        "try pose proof (delta_nonnegative i) as delta_known; "
+        f"assert (bound_known : 0 <= {number}) by (apply le_by_slack; {sign}); "
+        f"assert (fact : 0 <= {told}) by ({fact.tactic}); "
+        f"assert (square : ({number}) ^ 2 - ‖{vector_text}‖² = {told}) by (field; nonzero); "
+        f"pose proof (root_of_slack _ _ _ bound_known square fact) as known; {reader.lengths.rewriting(member)}lra",
+    )
+
+
 _OF_CLIENTS: dict[str, Callable[[Reader, _Client], Shown]] = {
     "bounded variance": _variance,
     "bounded dissimilarity": _dissimilarity,
@@ -290,4 +359,9 @@ _RULES: dict[str, Callable[..., Shown]] = {
     "lipschitz_gradient": _lipschitz_gradient,
     "optimality": _optimality,
     "assumption": _assumption,
+    "triangle": _triangle,
+    "length_of_mean": _length_of_mean,
+    "lipschitz_gradient_length": _lipschitz_gradient_length,
+    "lipschitz": _lipschitz,
+    "root": _root,
 }

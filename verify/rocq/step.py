@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
@@ -14,7 +13,7 @@ from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs
 from verify.rocq.own import OwnVocabulary
 from verify.rocq.products import said_of_products
-from verify.rocq.reading import Reader
+from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
 from verify.rocq.vocabulary import Vocabulary
@@ -38,7 +37,7 @@ def theorem_at_step(claim: Claim, certificate: Certificate) -> Theorem:
 
 
 def theorem_with(
-    claim: Claim, certificate: Certificate, known: Mapping[str, Expr], hypotheses: Sequence[Binder]
+    claim: Claim, certificate: Certificate, known: Mapping[str, Known], hypotheses: Sequence[Binder]
 ) -> Theorem:
     """The theorem at a step, with what else is known there of each client: slacks by their names, and hypotheses."""
     if certificate.roots:

@@ -56,6 +56,13 @@ def conjunction(proofs: Sequence[str]) -> str:
     return "\n".join(_nested(proofs))
 
 
+def projected(proof: str, link: int, count: int) -> str:
+    """One of several statements that a proof shows at once."""
+    for _ in range(link):
+        proof = f"proj2 ({proof})"
+    return proof if link == count - 1 else f"proj1 ({proof})"
+
+
 def _nested(proofs: Sequence[str]) -> Iterator[str]:
     *first, last = proofs
     for proof in first:

@@ -51,6 +51,8 @@ class Vocabulary:
     """Vectors that a theorem speaks of for all values, in the order of the claim's letters."""
     more: list[Binder] = field(default_factory=list)
     """Variables and hypotheses besides those of every claim."""
+    scalars: dict[sp.Symbol, Term] = field(default_factory=dict)
+    """Numbers that each client has one of, and their means, of which statements are linear."""
     told: dict[Assumption, Sequence[Binder]] = field(default_factory=dict)
     """What assumptions say, where it is not what they say elsewhere."""
     constants: dict[str, Constant] = field(default_factory=dict)

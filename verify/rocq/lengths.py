@@ -1,0 +1,68 @@
+"""Lengths of vectors in proofs: lengths of multiples of one vector are multiples of one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from fedtheory.kernel import Theory
+from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.forms import Form, vector
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.theory import theory_of
+from verify.rocq.terms import Term, is_own, text
+from verify.rocq.vocabulary import CLIENTS
+
+
+@dataclass(frozen=True)
+class Same:
+    """That the length of a vector is a positive number times that of another, which is written for both."""
+
+    name: str
+    of: Term
+    factor: Expr
+    written: Term
+
+    @property
+    def fact(self) -> str:
+        """The name of the fact, for client i where there is one for each."""
+        return f"({self.name} i Hi)" if is_own(self.of) else self.name
+
+
+@dataclass
+class Lengths:
+    """The lengths in a proof."""
+
+    claim: Claim
+    same: dict[str, Same] = field(default_factory=dict)
+    """What is needed of vectors that are not written, by their texts."""
+    _known: list[tuple[Form, Term]] = field(default_factory=list)
+
+    def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
+        """How often the length of a vector is that of another, and which one."""
+        form = vector(expression, self._theory)
+        factor, written = next(self._multiples(form), (sp.S.One, None))
+        if written is None:
+            self._known.append((form, term))
+            return sp.S.One, term
+        name = text(term, CLIENTS)
+        if name != text(written, CLIENTS) and name not in self.same:
+            self.same[name] = Same(f"same{len(self.same) + 1}", term, factor, written)
+        return factor, written
+
+    def rewriting(self, term: Term) -> str:
+        """A tactic that writes the length of a vector as it is written elsewhere, in the fact `known`."""
+        found = self.same.get(text(term, CLIENTS))
+        return "" if found is None else f"rewrite {found.fact} in known; "
+
+    @property
+    def _theory(self) -> Theory:
+        return theory_of(self.claim)
+
+    def _multiples(self, form: Form):  # type: ignore[no-untyped-def]
+        for other, term in self._known:
+            ratios = {sp.cancel(form[basis] / other[basis]) for basis in form} if form.keys() == other.keys() else set()
+            if len(ratios) == 1:
+                (ratio,) = ratios
+                yield (-ratio if ratio.could_extract_minus_sign() else ratio), term

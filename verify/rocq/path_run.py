@@ -1,0 +1,198 @@
+"""Local steps of a round beside gradient descent on F from the same start: letters, hypotheses, known bounds.
+
+The definitions are those of `library/Interval.v` and `library/Lengths.v`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.numbers import number
+from verify.rocq.reading import Known, Reader
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import RunVocabulary
+from verify.rocq.terms import Atom, Mean, Multiple, Named, Sum, is_own, text
+from verify.rocq.theorem import Binder, projected
+from verify.rocq.vocabulary import CLIENTS, MEAN, Vocabulary, gradient
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+NEEDS = ("Lengths", "Interval")
+"""The files of the library that these theorems need besides those of all."""
+SAME = (
+    "rewrite ?Nat.add_1_r, ?S_INR, ?plus_INR; cbn [pow INR]; try change (step_size (step_at A n k)) with (size_of A); "
+)
+SAME += "try change (step_clients (step_at A n k)) with (clients_of A); by_field"
+"""A tactic for one number in the words of a step and of a run."""
+
+
+class PathVocabulary(Vocabulary):
+    """The letters of a claim about a local step beside a step of gradient descent on F."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        letter = self.letters
+        own = {letter(q.client_dissimilarity): "delta i", letter(q.nearest_start): "omega", POWER: "power"}
+        self.numbers |= own
+        used = set(self.claim.notation.values())
+        if used & {q.client_dissimilarity, q.mean_divergence}:
+            self.told[a.bounded_dissimilarity] = OWN_DISSIMILARITY
+            each = Atom("delta i", kind="S", own=True)
+            whole = f"mean {CLIENTS} delta"
+            self.scalars = {letter(q.client_dissimilarity): each, letter(q.mean_divergence): Named(whole, Mean(each))}
+            self.numbers[letter(q.mean_divergence)] = whole
+        if q.nearest_start in used:
+            near = "‖server_model S - x_star‖² <= 1 / omega"
+            self.more = [*_OMEGA, Binder("nearest_start_S", near)]
+
+    def gather(self) -> None:
+        """All are at the server's model."""
+        super().gather()
+        model, letter = Atom("server_model S"), self.letters
+        self.vectors[letter(q.centralised_model)] = model
+        downhill = Multiple("step_size S", gradient(MEAN, model))
+        self.vectors[letter(q.next_centralised_model)] = Sum(model, downhill, "-")
+
+
+_OMEGA = (Binder("omega", "R"), Binder("omega_positive", "0 < omega"))
+OWN_DISSIMILARITY = (
+    Binder("delta", "nat -> R"),
+    Binder("delta_nonnegative", "forall i, 0 <= delta i"),
+    Binder("own_dissimilarity_S", "own_dissimilarity S delta"),
+)
+
+
+def in_run(said: str) -> str:
+    """What is said of a step, said of step k of round n of a run."""
+    said = re.sub(r"\(v\)|\bv\b", "(centralised A n k)", said)
+    return re.sub(r"\bS\b", "(step_at A n k)", said)
+
+
+class PathInRun:
+    """The hypotheses of a theorem about each local step of a run, and what they are for a theorem about a step."""
+
+    def __init__(self, claim: Claim, conditions: tuple[Expr, ...]) -> None:
+        self.run = RunVocabulary(replace(claim, place="run"))
+        letter = self.run.letters
+        self.run.names |= {letter(q.client_dissimilarity): "delta i", letter(q.nearest_start): "omega"}
+        self.run.names[letter(q.mean_divergence)] = "mean (clients_of A) delta"
+        self.conditions = conditions
+        self.vocabulary = PathVocabulary(claim, quiet=True)
+
+    def binders(self, used: set[sp.Symbol], *, own: bool) -> list[Binder]:
+        """The variables and hypotheses."""
+        told = [binder for binder in self.run.binders(used) if not self._is_replaced(binder)]
+        if self.run.letters(q.optimum) in used and all(binder.name != "x_star" for binder in told):
+            minimiser = Binder("minimiser_x_star", "minimiser (step_at A O O) x_star")
+            told += [Binder("x_star", "space_of A"), minimiser]
+        if self.vocabulary.told:
+            *numbers, bound = OWN_DISSIMILARITY
+            told += [*numbers, Binder("own_dissimilarity_A", f"always A (fun S => {bound.type})")]
+        if self.vocabulary.more:
+            near = "forall n, (n < rounds_of A)%nat -> ‖server A n - x_star‖² <= 1 / omega"
+            told += [*_OMEGA, Binder("nearest_start_A", near)]
+        told += [Binder("n", "nat"), Binder("k", "nat")]
+        told += [Binder("Hn", "(n < rounds_of A)%nat"), Binder("Hk", "(k < steps_of A)%nat")]
+        return told + ([Binder("i", "nat"), Binder("Hi", "(i < number (clients_of A))%nat")] if own else [])
+
+    def _is_replaced(self, binder: Binder) -> bool:
+        return bool(self.vocabulary.told) and binder.name in ("zeta", "zeta_nonnegative", "bounded_dissimilarity_A")
+
+    @property
+    def known(self) -> list[str]:
+        """Tactics that every proof starts with."""
+        return [
+            "pose proof (mean_nonneg (clients_of A) delta (fun i _ => delta_nonnegative i)) as delta_known."
+        ] * bool(self.vocabulary.told)
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        """What stands for the variables and hypotheses of a theorem about a step."""
+        own = {
+            "v": "centralised A n k",
+            "own_dissimilarity_S": "own_dissimilarity_A n k",
+            "nearest_start_S": "nearest_start_A n Hn",
+        }
+        return self.run.at_step | own
+
+
+def powers_in(expression: Expr, index: sp.Symbol) -> set[Expr]:
+    """The bases of powers whose exponent is the number of a step."""
+    return {one.base for one in sp.sympify(expression).atoms(sp.Pow) if one.exp.has(index)}
+
+
+def written(expression: Expr, base: Expr | None, index: sp.Symbol) -> Expr:
+    """An expression with base^(k + m) as base^m times a letter."""
+
+    def is_power(part: Expr) -> bool:
+        return bool(part.is_Pow and part.exp.has(index) and sp.expand(part.base - base) == 0)
+
+    return sp.sympify(expression).replace(is_power, lambda part: POWER * base ** (part.exp - index))
+
+
+def of_means(expression: Expr, letter: Callable[[q.Notion], sp.Symbol]) -> Expr:
+    """An expression with delta for the mean of the delta_i."""
+    own, whole = letter(q.client_dissimilarity), letter(q.mean_divergence)
+    return sp.sympify(expression).replace(
+        lambda part: isinstance(part, Average), lambda part: sp.expand(part.args[0]).subs(own, whole)
+    )
+
+
+class KnownOnPath:
+    """What other claims say of the same step, as hypotheses of a theorem about a step."""
+
+    def __init__(self, claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]) -> None:
+        self.claim, self.named = claim, str(certificate.links)
+        self.uses = [of_id(name) for name in certificate.lemmas]
+        if any(used.conditions for used in self.uses):
+            raise NotExported("its certificate uses other claims about runs, under conditions")
+
+    def _relations(self) -> Iterator[tuple[str, Exported, int, Relation]]:
+        for used in self.uses:
+            several = len(used.claim.relations) > 1
+            for place, relation in enumerate(used.claim.relations):
+                name = f"{used.claim.id}, relation {place + 1}" if several else used.claim.id
+                if f"'{name}'" in self.named:
+                    yield name, used, place, relation
+
+    def told(self, vocabulary: Vocabulary, base: Expr | None) -> tuple[dict[str, Known], list[Binder], list[str]]:
+        """Slacks by the names of claims, hypotheses, and tactics that show them at step k of round n of a run."""
+        known, told, lines = dict[str, Known](), list[Binder](), list[str]()
+        for place, (name, used, link, relation) in enumerate(self._relations(), start=1):
+            left, right = (
+                self._in_letters(side, used.claim, vocabulary, base) for side in (relation.left, relation.right)
+            )
+            reader = Reader(vocabulary)
+            smaller, larger = reader.scalar(left), reader.scalar(right)
+            own = is_own(smaller) or is_own(larger) or "delta i" in text(larger, CLIENTS)
+            each = f"forall i, (i < number {CLIENTS})%nat -> " if own else ""
+            hypothesis = f"known{place}_S"
+            power = "" if base is None else in_run(f"({number(base, vocabulary.numbers)}) ^ k")
+            told.append(Binder(hypothesis, f"{each}{text(smaller, CLIENTS)} <= {text(larger, CLIENTS)}"))
+            found = f"{hypothesis} i Hi" if own else hypothesis
+            known[name] = Known(right - left, f"pose proof ({found}) as hypothesis; lra")
+            applied = projected(used.general.applied(), link, len(used.claim.relations))
+            here = re.sub(r"\bpower\b", f"({power})", in_run(told[-1].type))
+            opened = "try rename i into this_one, Hi into this_is_one. intros i Hi. " if own else ""
+            lines.append(
+                f"assert ({hypothesis} : {here}).\n{{ {opened}apply Rle_trans with (1 := {applied}). right. {SAME}. }}"
+            )
+        return known, told, lines
+
+    def _in_letters(self, side: Expr, theirs: Claim, vocabulary: Vocabulary, base: Expr | None) -> Expr:
+        letter, other = vocabulary.letters, letters_of(theirs)
+        same = {symbol: letter(notion) for symbol in sp.sympify(side).free_symbols if (notion := other.notion(symbol))}
+        return written(sp.sympify(side).xreplace(same), base, letter(q.local_step_index))

@@ -1,0 +1,106 @@
+"""Statements about a local step beside gradient descent on F that use bounds known there, as theorems about runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.induction import POWER
+from verify.rocq.hypotheses import binders
+from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.numbers import Signs, number
+from verify.rocq.path_run import NEEDS, SAME, KnownOnPath, PathInRun, PathVocabulary, in_run, powers_in, written
+from verify.rocq.reading import Reader
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import KNOWN
+from verify.rocq.theorem import Binder, Theorem, conjunction, name_of, projected
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+
+def theorem_of_path_step(
+    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]]:
+    """Relations at a local step of a run, by terms; `NotExported` for other links, and for runs with noise."""
+    if a.full_gradients not in claim.assumptions or certificate.roots:
+        raise NotExported("its certificate uses other claims about runs with noise")
+    known = KnownOnPath(claim, certificate, of_id)
+    return _Writer(claim, certificate, known).theorem(), known.uses
+
+
+class _Writer:
+    def __init__(self, claim: Claim, certificate: Certificate, known: KnownOnPath) -> None:
+        self.claim, self.certificate, self.known = claim, certificate, known
+        self.vocabulary = vocabulary = PathVocabulary(claim, quiet=True)
+        self.index = vocabulary.letters(q.local_step_index)
+        conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        sides = [side for one in claim.relations for side in (one.left, one.right)]
+        (self.base,) = {base for side in sides for base in powers_in(side, self.index)} or {None}
+        names = vocabulary.numbers
+        names |= {self.index: "INR k"} | ({} if self.base is None else {POWER: f"({number(self.base, names)}) ^ k"})
+        self.path = PathInRun(claim, conditions)
+        self.signs = Signs(names, conditions, [(POWER, sp.S.One), (self.index, sp.S.Zero), *vocabulary.least])
+        found, self.hypotheses, self.shown = known.told(vocabulary, self.base)
+        self.links = Links(Reader(vocabulary, found), self.signs)
+
+    def theorem(self) -> Theorem:
+        """The whole."""
+        step, run = self._step(), self.path.run
+        said = [self._said(one) for one in self.claim.relations]
+        used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
+        told = [*self.path.binders(used, own=self.links.own), *self.signs.hypotheses()]
+        proofs = []
+        for place in range(len(said)):
+            part = projected("known", place, len(said))
+            proofs.append(f"first [exact ({part}) | apply Rle_trans with (1 := {part}); right; {SAME} | {SAME}].")
+        lines = [KNOWN, *self.path.known, *run.signs(self.signs.conditions).prepared(), *self.shown]
+        lines.append(f"pose proof ({step.applied(**{**self.path.arguments, 'k': 'k'})}) as known.")
+        proof = "\n".join([*lines, conjunction(proofs)])
+        return Theorem(name_of(self.claim.id), told, " /\\\n  ".join(said), proof, (step,), NEEDS)
+
+    def _said(self, relation: Relation) -> str:
+        sign = {"<=": "<=", "==": "="}[relation.operator]
+        return f"{self._side(relation.left)} {sign} {self._side(relation.right)}"
+
+    def _side(self, side: Expr) -> str:
+        try:
+            return number(side, {**self.path.run.names, self.index: "INR k"})
+        except NotExported:
+            return in_run(self.links.text(self.links.side(written(side, self.base, self.index))))
+
+    def _step(self) -> Theorem:
+        """All relations at a step."""
+        pairs = list(zip(self.claim.relations, self.certificate.links, strict=True))
+        for relation, _ in pairs:
+            self.links.side(written(relation.left, self.base, self.index))
+            self.links.side(written(relation.right, self.base, self.index))
+        said, proofs = zip(*(self._link(relation, why) for relation, why in pairs), strict=True)
+        vocabulary, links = self.vocabulary, self.links
+        told = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more, Binder("k", "nat")]
+        told += [*self.hypotheses, *self.signs.hypotheses()]
+        start = [NUMBERS_KNOWN, "pose proof (pos_INR k) as k_large."]
+        if self.base is not None:
+            base, power = number(self.base, vocabulary.numbers), vocabulary.numbers[POWER]
+            more = number(self.base - 1, vocabulary.numbers)
+            start.append(f"assert (grows : 0 < {more}) by positive.")
+            start.append(f"assert (power_large : 1 <= {power}) by (apply (pow_R1_Rle ({base})); lra).")
+            start.append(f"assert (above : 0 <= {power} - 1) by lra.")
+        proof = "\n".join([*start, *self.signs.prepared(), conjunction(proofs)])
+        return Theorem(f"{name_of(self.claim.id)}_at_step", told, " /\\\n  ".join(said), proof)
+
+    def _link(self, relation: Relation, why: object) -> tuple[str, str]:
+        links = self.links
+        left, right = (links.side(written(side, self.base, self.index)) for side in (relation.left, relation.right))
+        if not isinstance(why, Sequence) or relation.operator not in ("<=", "=="):
+            raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
+        if relation.operator == "==":
+            return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)
+        return f"{links.text(left)} <= {links.text(right)}", links.inequality(left, right, why)
