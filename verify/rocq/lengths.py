@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -42,8 +43,8 @@ class Lengths:
     def of(self, expression: Expr, term: Term) -> tuple[Expr, Term]:
         """How often the length of a vector is that of another, and which one."""
         form = vector(expression, self._theory)
-        factor, written = next(self._multiples(form), (sp.S.One, None))
-        if written is None:
+        factor, written = next(self._multiples(form), (None, None))
+        if factor is None or written is None:
             self._known.append((form, term))
             return sp.S.One, term
         name = text(term, CLIENTS)
@@ -60,9 +61,16 @@ class Lengths:
     def _theory(self) -> Theory:
         return theory_of(self.claim)
 
-    def _multiples(self, form: Form):  # type: ignore[no-untyped-def]
+    def _multiples(self, form: Form) -> Iterator[tuple[Expr, Term]]:
         for other, term in self._known:
-            ratios = {sp.cancel(form[basis] / other[basis]) for basis in form} if form.keys() == other.keys() else set()
+            ratios = _ratios(form, other)
             if len(ratios) == 1:
                 (ratio,) = ratios
                 yield (-ratio if ratio.could_extract_minus_sign() else ratio), term
+
+
+def _ratios(form: Form, other: Form) -> set[Expr]:
+    """What one vector's coefficients are times those of the other; nothing where they are not of the same vectors."""
+    if form.keys() != other.keys():
+        return set()
+    return {sp.cancel(form[basis].expression / other[basis].expression) for basis in form}
