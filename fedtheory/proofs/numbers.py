@@ -273,27 +273,25 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
             for symbol, notion in (named | own).items()
             if notion in curved or (symbol in named and _is_divided_by(claim, symbol, notion))
         ),
-        nonzero=factors_below([*_sides(claim), *_condition_sides(claim)]),
+        nonzero=factors_below(sides_of(claim)),
         definitions=_means_of_numbers(letters_of(claim)),
     )
 
 
-def _sides(claim: Claim) -> list[Expr]:
-    return [side for relation in claim.relations for side in (relation.left, relation.right)]
-
-
-def _condition_sides(claim: Claim) -> list[Expr]:
-    return [side for condition in claim.conditions for side in getattr(condition, "args", ())]
+def sides_of(claim: Claim) -> list[Expr]:
+    """Both sides of all statements of a claim, and of its conditions."""
+    conditions = [side for condition in claim.conditions for side in getattr(condition, "args", ())]
+    return [side for relation in claim.relations for side in (relation.left, relation.right)] + conditions
 
 
 def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
     """Whether a claim says nothing where a number is zero."""
-    sides = _sides(claim)
+    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
     if notion in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
         return True
     if notion is q.weight_sum and any(claim.where.get(s) in _PER_SHARE for side in sides for s in side.free_symbols):
         return True
-    return notion in _DIVIDED_BY and symbol in divisors([*sides, *_condition_sides(claim)])
+    return notion in _DIVIDED_BY and symbol in divisors(sides_of(claim))
 
 
 _DIVIDED_BY = (

@@ -14,7 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs import facts
 from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.numbers import divisors, letters_of, sides_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.spoken import Spoken
 from verify.rocq.theorem import Binder
@@ -82,6 +82,11 @@ KNOWN = (
 )
 """What every proof about a run starts with."""
 
+_GAP = (
+    "assert (gap_known : 0 <= initial_gap A x_star) by "
+    "(pose proof (proj2 minimiser_x_star (start A)) as least; unfold initial_gap; cbn in *; lra)."
+)
+"""No start is below the minimum."""
 _FACTS = {
     facts.ONE.name: "lra",
     facts.FINAL_DISTANCE.name: "apply final_distance_nonneg",
@@ -125,7 +130,8 @@ class RunVocabulary(Spoken):
     @property
     def known(self) -> str:
         """What every proof about a run starts with."""
-        return KNOWN
+        letters = set().union(*(sp.sympify(side).free_symbols for side in sides_of(self.claim)))
+        return f"{KNOWN}\n{_GAP}" if self.letters(q.initial_gap) in letters else KNOWN
 
     def fact(self, name: str) -> str:
         """A tactic for a fact: that its slack is not negative, or zero."""
@@ -157,6 +163,7 @@ class RunVocabulary(Spoken):
         yield from self._there(used, is_random=is_random)
         yield from self._constants(used)
         yield from self._step_sizes()
+        yield from self._divisors()
         if any(self.names.get(symbol, "").endswith(" n") for symbol in used):
             yield Binder("n", "nat")
             yield Binder("Hn", "(n < rounds_of A)%nat")
@@ -189,6 +196,13 @@ class RunVocabulary(Spoken):
             yield Binder("p_max", "R")
             yield Binder("p_max_nonnegative", "0 <= p_max")
             yield Binder("largest_share_A", "always A (fun S => largest_share S p_max)")
+
+    def _divisors(self) -> Iterator[Binder]:
+        """That quantities are not zero by which the claim divides: it says nothing else, where Rocq's 1/0 is 0."""
+        below = divisors(sides_of(self.claim))
+        for notion, written in QUANTITIES.items():
+            if self.letters(notion) in below:
+                yield Binder(f"{notion.name}_positive", f"0 < {written}")
 
     def _step_sizes(self) -> Iterator[Binder]:
         """The formula of the step size, where the claim assumes one."""
