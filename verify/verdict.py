@@ -154,6 +154,8 @@ def verify(
     `InputError` where one of them is no claim, or one that no run could be asked about.
     What was found before, by the same code for the same claims, is not looked for again.
     """
+    if not search >= 0:
+        raise InputError("search", f"expected a number of seconds that is not negative, got {search}")
     named = _named(targets)
     jobs = jobs if all(isinstance(target, str) for target in named) else 1
     verdicts = {target: _known(target, search) for target in named}

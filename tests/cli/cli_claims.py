@@ -55,7 +55,7 @@ root = Claim(id="mine:root", lhs=D**2, relation="==", rhs=13, where=where)
 unbound = Claim(id="mine:unbound", lhs=eta, rhs=rho + gap, where={eta: q.local_step_size})
 unbound_condition = Claim(id="mine:condition", lhs=eta, rhs=eta, where={eta: q.local_step_size}, conditions=[rho <= 1])
 outside = Claim(id="mine:outside", lhs=eta, rhs=sp.sin(eta), where=where)
-float_power = Claim(id="mine:power", lhs=eta, rhs=eta ** sp.Rational(1, 3), where=where)
+float_power = Claim(id="mine:power", lhs=eta, rhs=eta**sp.pi, where=where)
 decimal = Claim(id="mine:decimal", lhs=0, rhs=0.5 * eta, where=where)
 bare = Claim(id="mine:bare", kind="definition", title="Nothing to check")
 """

@@ -241,3 +241,8 @@ def test_few_instances_are_told(command, tmp_path: Path) -> None:
     assert "instances with" in told
     assert "fedtheory falsify" in told
     assert "supported" not in told
+
+
+def test_seconds_that_are_no_number(command, mine: Path) -> None:
+    """An option of its own sort: the smallest value alone does not refuse it."""
+    assert "search" in command("verify", f"{mine}:steps_are_huge", "--search", "nan").complaint()

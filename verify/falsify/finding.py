@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Literal
 
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from fedtheory.shown import Card, Shown, number
@@ -84,6 +85,8 @@ def falsify(
 
     A claim is refuted by the exact check of the run that is reported, never otherwise.
     """
+    if not budget >= 0:
+        raise InputError("budget", f"expected a number of seconds that is not negative, got {budget}")
     begin, seconds = perf_counter(), int(budget)
     on_tick = partial(_tell, on_progress, begin, seconds)
     hunt = search(claim, _SEARCHING * budget, seed, lambda _done, _whole: on_tick())

@@ -13,6 +13,7 @@ from functools import cache
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.federation.losses.problem import LossProblem
+from fedtheory.language.assumptions.algorithms import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import is_of_the_package
 from fedtheory.runfile import run_table, run_toml
@@ -68,10 +69,15 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
     special = [family.name for family in suiting if family.meant_for in claim.assumptions]
     special += own_families(claim) if claim.rate is None else []
-    if special and (is_of_the_package(claim.source) or own_families(claim)):
+    if special and (is_of_the_package(claim.source) or _names_another_algorithm(claim)):
         return tuple(special)
     general = [family for family in suiting if family.meant_for is None]
     return (*special, *(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats))
+
+
+def _names_another_algorithm(claim: Claim) -> bool:
+    """Whether it is about none of the runs of the general families."""
+    return any(isinstance(one, OfAlgorithm) and "fedavg" not in one.names for one in claim.assumptions)
 
 
 def complexity(instance: Instance, run: Run) -> Complexity:

@@ -73,7 +73,7 @@ def scaffold_without_noise(number: int) -> Run:
     return run_with(problem, {"name": "scaffold", "local_steps": steps, "local_step_size": str(size), "rounds": rounds})
 
 
-@family("Scaffnew", SIZE, meant_for=a.scaffnew)
+@family("Scaffnew", SIZE + SIZE // 4, meant_for=a.scaffnew)
 def scaffnew(number: int) -> Run:
     """Scaffnew that communicates always or rarely."""
     generator = np.random.default_rng([22, number])
