@@ -2,75 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from fedtheory.kernel.expressions import ClientSum, Expr
+from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
-from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.numbers import Letters
-from fedtheory.proofs.schedule_facts import constant, equal
-
-SCHEME = (a.aggregation_scheme,)
-
-
-def _zero(name: str, slack: Callable[[Letters], Expr], *needs: Assumption) -> Fact:
-    return Fact(name, slack, needs, is_zero=True)
-
+from fedtheory.proofs.facts import n, zero
 
 _STARTS = "the virtual iterate starts at the server's model, and ends where that goes"
-VIRTUAL_START = equal(_STARTS, q.virtual_start_distance_sq, q.server_distance_sq, *SCHEME)
-VIRTUAL_END = equal(_STARTS, q.virtual_end_distance_sq, q.server_distance_after_sq, *SCHEME)
+VIRTUAL_START = zero(_STARTS, n.virtual_start_distance_sq - n.server_distance_sq, a.aggregation_scheme)
+VIRTUAL_END = zero(_STARTS, n.virtual_end_distance_sq - n.server_distance_after_sq, a.aggregation_scheme)
 _FLAT = "a sum of objectives has no slope where it is least"
-ROUND_SLOPE = constant(_FLAT, q.round_optimum_slope_sq, 0, *SCHEME)
-SURROGATE_SLOPE = constant(_FLAT, q.surrogate_optimum_slope_sq, 0, *SCHEME)
+ROUND_SLOPE = zero(_FLAT, n.round_optimum_slope_sq, a.aggregation_scheme)
+SURROGATE_SLOPE = zero(_FLAT, n.surrogate_optimum_slope_sq, a.aggregation_scheme)
 _LINEAR = "sums of objectives have the sums of their values"
-MEAN_OBJECTIVE = _zero(
-    _LINEAR,
-    lambda letter: (
-        ClientSum(letter(q.mean_weight) * letter(q.client_value_at_start)) - letter(q.mean_round_objective_at_start)
-    ),
-    *SCHEME,
+_MEAN = ClientSum(n.mean_weight * n.client_value_at_start)
+MEAN_OBJECTIVE = zero(_LINEAR, _MEAN - n.mean_round_objective_at_start, a.aggregation_scheme)
+SURROGATE_OBJECTIVE = zero(_LINEAR, _MEAN - n.surrogate_at_start, a.aggregation_scheme)
+TYPES = zero(
+    _LINEAR, ClientSum(n.type_importance * n.client_value_at_start) - n.objective_at_start, a.aggregation_scheme
 )
-SURROGATE_OBJECTIVE = _zero(
-    _LINEAR,
-    lambda letter: ClientSum(letter(q.mean_weight) * letter(q.client_value_at_start)) - letter(q.surrogate_at_start),
-    *SCHEME,
+TYPES_OF_UPDATE = zero(
+    _LINEAR, ClientSum(n.type_weight * n.client_value_at_start) - n.round_objective_at_start, a.aggregation_scheme
 )
-TYPES = _zero(
-    _LINEAR,
-    lambda letter: (
-        ClientSum(letter(q.type_importance) * letter(q.client_value_at_start)) - letter(q.objective_at_start)
-    ),
-    *SCHEME,
-)
-TYPES_OF_UPDATE = _zero(
-    _LINEAR,
-    lambda letter: (
-        ClientSum(letter(q.type_weight) * letter(q.client_value_at_start)) - letter(q.round_objective_at_start)
-    ),
-    *SCHEME,
-)
-UPDATE_SHARE = _zero(
+UPDATE_SHARE = zero(
     "a share in an update is a weight over the sum of its weights",
-    lambda letter: letter(q.weight_share) * letter(q.weight_sum) - letter(q.expected_weight),
+    n.weight_share * n.weight_sum - n.expected_weight,
     a.somebody_reports,
 )
-EXPECTED_TIME = _zero(
+EXPECTED_TIME = zero(
     "N rounds take N times the mean time of one",
-    lambda letter: letter(q.rounds) * letter(q.expected_round_time) - letter(q.expected_clock_time),
+    n.rounds * n.expected_round_time - n.expected_clock_time,
     a.synchronous,
 )
-GROWTH = _zero(
+GROWTH = zero(
     "a mean of squares is the square of the mean and the variance, which is largest where it is",
-    lambda letter: letter(q.gradient_growth(1)) ** 2 - letter(q.mean_dissimilarity) ** 2,
+    n(q.gradient_growth(1)) ** 2 - n.mean_dissimilarity**2,
 )
-SERVER_MESSAGES = _zero(
+SERVER_MESSAGES = zero(
     "a server receives the model of each client, and sends one to each",
-    lambda letter: letter(q.parameter_server_load) - 2 * letter(q.clients) * letter(q.model_size),
+    n.parameter_server_load - 2 * n.clients * n.model_size,
 )
-RING_MESSAGES = _zero(
+RING_MESSAGES = zero(
     "a worker of a ring sends an N-th of a model N - 1 times to sum up, and N - 1 times to spread the sums",
-    lambda letter: letter(q.clients) * letter(q.ring_worker_load) - 2 * (letter(q.clients) - 1) * letter(q.model_size),
+    n.clients * n.ring_worker_load - 2 * (n.clients - 1) * n.model_size,
 )

@@ -1,11 +1,10 @@
 """Facts: what holds of every run because of what its quantities are, not because of a theorem.
 
-The few of them are written down here, and are as much trusted as the kernel is.
+The few of them are written down here and in the other modules of facts, and are as much trusted as the kernel is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import sympy as sp
@@ -17,84 +16,82 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, Letters
 
 
+class _Numbers:
+    """A letter for each notion, in which facts are written: that of a notion is an attribute of its name."""
+
+    def __init__(self) -> None:
+        self._letters = Letters({})
+        self._notions: dict[Expr, q.Notion] = {}
+
+    def __call__(self, notion: q.Notion) -> Expr:
+        letter = self._letters(notion)
+        self._notions[letter] = notion
+        return letter
+
+    def __getattr__(self, name: str) -> Expr:
+        return self(getattr(q, name))
+
+    def written_in(self, letter: Letters, number: Expr) -> Expr:
+        """A number in the letters of a claim."""
+        return sp.sympify(number).xreplace({one: letter(self._notions[one]) for one in number.free_symbols})
+
+
+n = _Numbers()
+
+
 @dataclass(frozen=True)
 class Fact:
     """A number of a run that is not negative, or zero, whatever the theory."""
 
     name: str
-    slack: Callable[[Letters], Expr]
+    number: Expr
     needs: tuple[Assumption, ...] = ()
     is_zero: bool = False
-    where_zero: Callable[[Letters], Expr] = lambda _letter: sp.S.Zero
+    where: Expr = sp.S.Zero
     """What has to be known to be zero besides."""
 
+    def slack(self, letter: Letters) -> Expr:
+        """The number in the letters of a claim."""
+        return n.written_in(letter, self.number)
 
-def _over_root(letter: Letters, above: q.Notion, below: q.Notion) -> Expr:
-    return sp.sqrt(letter(above)) / sp.sqrt(letter(below))
+    def where_zero(self, letter: Letters) -> Expr:
+        """What has to be zero, in the letters of a claim."""
+        return n.written_in(letter, self.where)
 
 
-ONE = Fact("1 >= 0", lambda _letter: sp.S.One)
-FINAL_DISTANCE = Fact("a squared distance is not negative", lambda letter: letter(q.final_distance_sq))
-TELESCOPED_PROGRESS = Fact(
+def zero(name: str, number: Expr, *needs: Assumption, where: Expr = sp.S.Zero) -> Fact:
+    """Of a number that is zero, as something else is."""
+    return Fact(name, number, needs, True, where)
+
+
+def least(name: str, number: Expr, *needs: Assumption) -> Fact:
+    """Of a number that is not negative."""
+    return Fact(name, number, needs)
+
+
+ONE = least("1 >= 0", sp.S.One)
+FINAL_DISTANCE = least("a squared distance is not negative", n.final_distance_sq)
+TELESCOPED_PROGRESS = zero(
     "the progress of the rounds telescopes",
-    lambda letter: letter(q.total_progress) - (letter(q.initial_distance) ** 2 - letter(q.final_distance_sq)),
-    ROUNDS,
-    is_zero=True,
+    n.total_progress - n.initial_distance**2 + n.final_distance_sq,
+    *ROUNDS,
 )
-TELESCOPED_FROM_COMPARATOR = Fact(
-    "the progress of the rounds towards the comparator telescopes",
-    lambda letter: (
-        letter(q.total_comparator_progress)
-        - (letter(q.comparator_distance) ** 2 - letter(q.final_comparator_distance_sq))
-    ),
-    ROUNDS,
-    is_zero=True,
+_TOWARDS = n.total_comparator_progress - n.comparator_distance**2 + n.final_comparator_distance_sq
+TELESCOPED_FROM_COMPARATOR = zero("the progress of the rounds towards the comparator telescopes", _TOWARDS, *ROUNDS)
+TELESCOPED_WITH_PARTICIPANTS = zero(
+    "the progress of the rounds of participants towards the comparator telescopes", _TOWARDS, *SAMPLED_ROUNDS
 )
-TELESCOPED_WITH_PARTICIPANTS = Fact(
-    "the progress of the rounds of participants towards the comparator telescopes",
-    TELESCOPED_FROM_COMPARATOR.slack,
-    SAMPLED_ROUNDS,
-    is_zero=True,
+FINAL_COMPARATOR_DISTANCE = least(
+    "a squared distance from the comparator is not negative", n.final_comparator_distance_sq
 )
-FINAL_COMPARATOR_DISTANCE = Fact(
-    "a squared distance from the comparator is not negative", lambda letter: letter(q.final_comparator_distance_sq)
+DESCENT = least("no model is below the minimum", n.initial_gap - n.total_descent)
+MEAN_DRIFT = least("a mean is at most the largest", n.max_drift - n.average_round_drift, *ROUNDS)
+ROUND_DRIFT = least("a mean over one round is at most the largest", n.max_drift - n.round_drift, *ROUNDS)
+QUIET = zero("without noise its variance is zero", n.noise_deviation, a.full_gradients)
+_PACE, _STEP_SIZE = sp.sqrt(n.clients) / sp.sqrt(n.iterations), "the step size of the corollary"
+SPEEDUP_STEP = zero(_STEP_SIZE, n.local_step_size - _PACE / n.smoothness, a.speedup_step)
+PLAIN_SPEEDUP_STEP = zero(_STEP_SIZE, n.local_step_size - _PACE, a.plain_speedup_step)
+ITERATIONS = zero(
+    "iterations are the local steps of all rounds", n.iterations - n.rounds * n.local_steps, a.same_local_work
 )
-DESCENT = Fact(
-    "no model is below the minimum",
-    lambda letter: letter(q.initial_gap) - letter(q.total_descent),
-)
-MEAN_DRIFT = Fact(
-    "a mean is at most the largest",
-    lambda letter: letter(q.max_drift) - letter(q.average_round_drift),
-    ROUNDS,
-)
-ROUND_DRIFT = Fact(
-    "a mean over one round is at most the largest",
-    lambda letter: letter(q.max_drift) - letter(q.round_drift),
-    ROUNDS,
-)
-QUIET = Fact("without noise its variance is zero", lambda letter: letter(q.noise_deviation), (a.full_gradients,), True)
-SPEEDUP_STEP = Fact(
-    "the step size of the corollary",
-    lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations) / letter(q.smoothness),
-    (a.speedup_step,),
-    is_zero=True,
-)
-PLAIN_SPEEDUP_STEP = Fact(
-    "the step size of the corollary",
-    lambda letter: letter(q.local_step_size) - _over_root(letter, q.clients, q.iterations),
-    (a.plain_speedup_step,),
-    is_zero=True,
-)
-
-ITERATIONS = Fact(
-    "iterations are the local steps of all rounds",
-    lambda letter: letter(q.iterations) - letter(q.rounds) * letter(q.local_steps),
-    (a.same_local_work,),
-    is_zero=True,
-)
-
-CURVATURE = Fact(
-    "no curvature is larger than the largest",
-    lambda letter: letter(q.objective_smoothness) - letter(q.smallest_curvature),
-)
+CURVATURE = least("no curvature is larger than the largest", n.objective_smoothness - n.smallest_curvature)

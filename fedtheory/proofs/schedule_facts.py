@@ -6,317 +6,194 @@ from it, which stands beside it.  They are as much trusted as the kernel is.
 
 from __future__ import annotations
 
-from fedtheory.kernel.expressions import Average, ClientSum, Expr
+from fedtheory.kernel.expressions import Average, ClientSum
 from fedtheory.language import assumptions as a
-from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Notion, client_gap_at_surrogate_optimum
-from fedtheory.proofs.facts import Fact
-from fedtheory.proofs.numbers import Letters
+from fedtheory.proofs.facts import least, n, zero
 
-FEDFIX, ASYNC, SYNC = (a.fixed_intervals,), (a.asynchronous,), (a.synchronous,)
+FEDFIX, ASYNC = (a.fixed_intervals,), (a.asynchronous,)
 CYCLES = (a.whole_cycles,)
 ALONE = (*ASYNC, a.one_at_a_time)
-FAIR = (a.fair_types,)
-
-
-def equal(name: str, left: Notion, right: Notion, *needs: Assumption) -> Fact:
-    """Two quantities are the same."""
-    return Fact(name, lambda letter: letter(left) - letter(right), needs, is_zero=True)
-
-
-def constant(name: str, notion: Notion, value: int, *needs: Assumption) -> Fact:
-    """A quantity is a number."""
-    return Fact(name, lambda letter: letter(notion) - value, needs, is_zero=True)
-
-
-def _at_most(name: str, smaller: Notion, larger: Notion, *needs: Assumption) -> Fact:
-    return Fact(name, lambda letter: letter(larger) - letter(smaller), needs)
-
 
 # Update times.
-NOT_FASTER = _at_most("no client is faster than the fastest", q.fastest_time, q.update_time)
-NOT_SLOWER = _at_most("no client is slower than the slowest", q.update_time, q.slowest_time)
-SPEEDS = _at_most("the fastest is not slower than the slowest", q.fastest_time, q.slowest_time)
-RATE = Fact(
-    "the rates of the clients add up",
-    lambda letter: ClientSum(1 / letter(q.update_time)) - letter(q.update_rate),
-    is_zero=True,
-)
-PERIOD = _at_most("a common multiple is not smaller than what it is a multiple of", q.update_time, q.common_period)
-PERIOD_OF_SLOWEST = _at_most("a common multiple is not smaller than the slowest", q.slowest_time, q.common_period)
-PERIOD_AT_MOST = Fact(
+NOT_FASTER = least("no client is faster than the fastest", n.update_time - n.fastest_time)
+NOT_SLOWER = least("no client is slower than the slowest", n.slowest_time - n.update_time)
+SPEEDS = least("the fastest is not slower than the slowest", n.slowest_time - n.fastest_time)
+RATE = zero("the rates of the clients add up", ClientSum(1 / n.update_time) - n.update_rate)
+_MULTIPLE = "a common multiple is not smaller than what it is a multiple of"
+PERIOD = least(_MULTIPLE, n.common_period - n.update_time)
+PERIOD_OF_SLOWEST = least("a common multiple is not smaller than the slowest", n.common_period - n.slowest_time)
+PERIOD_AT_MOST = least(
     "a least common multiple is at most the product: of this time, and of M - 1 that are at most the slowest",
-    lambda letter: letter(q.update_time) * letter(q.slowest_time) ** (letter(q.clients) - 1) - letter(q.common_period),
+    n.update_time * n.slowest_time ** (n.clients - 1) - n.common_period,
 )
-IN_A_PERIOD = Fact(
-    "a period has nu/tau_i reports of each client",
-    lambda letter: letter(q.reports_in_a_period) - letter(q.common_period) * letter(q.update_rate),
-    is_zero=True,
+IN_A_PERIOD = zero(
+    "a period has nu/tau_i reports of each client", n.reports_in_a_period - n.common_period * n.update_rate
 )
-ROUNDED_UP = Fact(
-    "a number rounded up is at most one more",
-    lambda letter: letter(q.slowest_time) / letter(q.fastest_time) + 1 - letter(q.speed_ratio_above),
-)
-OTHER_REPORTS = Fact(
+ROUNDED_UP = least("a number rounded up is at most one more", n.slowest_time / n.fastest_time + 1 - n.speed_ratio_above)
+OTHER_REPORTS = least(
     "none of M - 1 ratios of times, rounded up, is larger than that of the slowest and the fastest",
-    lambda letter: (letter(q.clients) - 1) * letter(q.speed_ratio_above) - letter(q.most_other_reports),
+    (n.clients - 1) * n.speed_ratio_above - n.most_other_reports,
 )
 
 # Reports.
-ASYNC_CYCLES = Fact(
-    "a whole cycle has T/tau_i reports of each client",
-    lambda letter: letter(q.update_time) * letter(q.report_count) - letter(q.clock_time),
-    (*ASYNC, *CYCLES),
-    is_zero=True,
+ASYNC_CYCLES = zero(
+    "a whole cycle has T/tau_i reports of each client", n.update_time * n.report_count - n.clock_time, *ASYNC, *CYCLES
 )
-FEDFIX_CYCLES = Fact(
+FEDFIX_CYCLES = zero(
     "in a whole cycle each client reports in every N_i-th update",
-    lambda letter: letter(q.report_interval) * letter(q.report_count) - letter(q.rounds),
-    (*FEDFIX, *CYCLES),
-    is_zero=True,
+    n.report_interval * n.report_count - n.rounds,
+    *FEDFIX,
+    *CYCLES,
 )
-ONE_EACH = Fact(
-    "every update has one report",
-    lambda letter: ClientSum(letter(q.report_count)) - letter(q.rounds),
-    ALONE,
-    is_zero=True,
+ONE_EACH = zero("every update has one report", ClientSum(n.report_count) - n.rounds, *ALONE)
+ASYNC_DURATION = zero(
+    "the server updates when the first client is done", n.round_duration - n.least_remaining_time, *ASYNC
 )
-ASYNC_DURATION = equal(
-    "the server updates when the first client is done", q.round_duration, q.least_remaining_time, *ASYNC
-)
-FEDFIX_DURATION = equal("the server updates at fixed intervals", q.round_duration, q.interval, *FEDFIX)
-FULL_DURATION = equal("the server waits for the last client", q.round_duration, q.largest_remaining_time, a.full_rounds)
-FEDFIX_TIME = Fact(
-    "N intervals have passed",
-    lambda letter: letter(q.interval) * letter(q.rounds) - letter(q.clock_time),
-    FEDFIX,
-    is_zero=True,
-)
-FULL_TIME = Fact(
-    "N times of the slowest client have passed",
-    lambda letter: letter(q.slowest_time) * letter(q.rounds) - letter(q.clock_time),
-    (a.full_rounds,),
-    is_zero=True,
-)
+FEDFIX_DURATION = zero("the server updates at fixed intervals", n.round_duration - n.interval, *FEDFIX)
+FULL_DURATION = zero("the server waits for the last client", n.round_duration - n.largest_remaining_time, a.full_rounds)
+FEDFIX_TIME = zero("N intervals have passed", n.interval * n.rounds - n.clock_time, *FEDFIX)
+FULL_TIME = zero("N times of the slowest client have passed", n.slowest_time * n.rounds - n.clock_time, a.full_rounds)
 
 # Staleness: what a client works on ages by one with each update, and is new after its report.
-STALE = Fact("a model is not newer than the newest", lambda letter: letter(q.largest_staleness))
-SYNC_STALE = constant("everybody starts from the newest model", q.largest_staleness, 0, *SYNC)
-FEDFIX_STALE = Fact(
-    "a client reports within N_i updates",
-    lambda letter: letter(q.longest_report_interval) - 1 - letter(q.largest_staleness),
-    FEDFIX,
+STALE = least("a model is not newer than the newest", n.largest_staleness)
+SYNC_STALE = zero("everybody starts from the newest model", n.largest_staleness, a.synchronous)
+FEDFIX_STALE = least(
+    "a client reports within N_i updates", n.longest_report_interval - 1 - n.largest_staleness, *FEDFIX
 )
-FEDFIX_STALE_ATTAINED = Fact(
+FEDFIX_STALE_ATTAINED = zero(
     "the slowest client has reported: with a model that N_i - 1 updates came after",
-    lambda letter: letter(q.largest_staleness) - letter(q.longest_report_interval) + 1,
-    (*FEDFIX, *CYCLES),
-    is_zero=True,
+    n.largest_staleness - n.longest_report_interval + 1,
+    *FEDFIX,
+    *CYCLES,
 )
-ASYNC_STALE = _at_most(
+ASYNC_STALE = least(
     "while client i works, client j reports at most ceil(tau_i/tau_j) times, as ties have an order",
-    q.largest_staleness,
-    q.most_other_reports,
+    n.most_other_reports - n.largest_staleness,
     *ASYNC,
 )
-ASYNC_STALE_AT_END = Fact(
+ASYNC_STALE_AT_END = least(
     "all report when a whole cycle ends, one by one: the last one after all the others",
-    lambda letter: letter(q.largest_staleness) - letter(q.clients) + 1,
-    (*ALONE, *CYCLES),
+    n.largest_staleness - n.clients + 1,
+    *ALONE,
+    *CYCLES,
 )
 
 # Windows: the weights of a client add up to the same in each, so that it reports equally often, where it counts.
-WINDOW = Fact("a window has an update", lambda letter: letter(q.window) - 1)
-SYNC_WINDOW = constant("all updates have the same expected weights", q.window, 1, *SYNC)
-FEDFIX_WINDOW = equal(
+WINDOW = least("a window has an update", n.window - 1)
+SYNC_WINDOW = zero("all updates have the same expected weights", n.window - 1, a.synchronous)
+FEDFIX_WINDOW = zero(
     "each N_i divides a window, and their least common multiple is one",
-    q.window,
-    q.common_report_interval,
+    n.window - n.common_report_interval,
     *FEDFIX,
     *CYCLES,
     a.positive_weights,
 )
-ASYNC_WINDOW = equal(
+ASYNC_WINDOW = zero(
     "a window takes a time that each tau_i divides, and the least such time is one",
-    q.window,
-    q.reports_in_a_period,
+    n.window - n.reports_in_a_period,
     *ALONE,
     *CYCLES,
     a.positive_weights,
 )
-LONGEST_DIVIDES = _at_most(
-    "a common multiple is not smaller than what it is a multiple of",
-    q.longest_report_interval,
-    q.common_report_interval,
-)
-INTERVALS_AT_MOST = Fact(
+LONGEST_DIVIDES = least(_MULTIPLE, n.common_report_interval - n.longest_report_interval)
+INTERVALS_AT_MOST = least(
     "a least common multiple is at most the product of M numbers, and each of them at most the longest",
-    lambda letter: letter(q.longest_report_interval) ** letter(q.clients) - letter(q.common_report_interval),
+    n.longest_report_interval**n.clients - n.common_report_interval,
 )
 
 # Weights and their moments.
-WEIGHT_SUM = Fact("the importances add up to one", lambda letter: ClientSum(letter(q.importance)) - 1, is_zero=True)
-FULL_WEIGHTS = equal("everybody counts with its importance", q.aggregation_weight, q.importance, a.full_rounds)
-
-
-def _mean_weight(letter: Letters) -> Expr:
-    return letter(q.mean_weight) * letter(q.rounds) - letter(q.aggregation_weight) * letter(q.report_count)
-
-
-_COUNTED = "a client counts with d_i whenever it reports"
-ASYNC_WEIGHTS = Fact(_COUNTED, _mean_weight, ASYNC, is_zero=True)
-FEDFIX_WEIGHTS = Fact(_COUNTED, _mean_weight, FEDFIX, is_zero=True)
-MEAN_SHARE = Fact(
-    "a share is a weight over the sum of all",
-    lambda letter: letter(q.mean_weight_share) * letter(q.mean_weight_sum) - letter(q.mean_weight),
-    is_zero=True,
+WEIGHT_SUM = zero("the importances add up to one", ClientSum(n.importance) - 1)
+FULL_WEIGHTS = zero("everybody counts with its importance", n.aggregation_weight - n.importance, a.full_rounds)
+_COUNTED, _UNCOUNTED = (
+    "a client counts with d_i whenever it reports",
+    n.mean_weight * n.rounds - n.aggregation_weight * n.report_count,
 )
-MEAN_SUM = Fact(
-    "the weights add up to their sum",
-    lambda letter: ClientSum(letter(q.mean_weight)) - letter(q.mean_weight_sum),
-    is_zero=True,
+ASYNC_WEIGHTS = zero(_COUNTED, _UNCOUNTED, *ASYNC)
+FEDFIX_WEIGHTS = zero(_COUNTED, _UNCOUNTED, *FEDFIX)
+MEAN_SHARE = zero("a share is a weight over the sum of all", n.mean_weight_share * n.mean_weight_sum - n.mean_weight)
+MEAN_SUM = zero("the weights add up to their sum", ClientSum(n.mean_weight) - n.mean_weight_sum)
+SHARES = zero("the shares of an update add up to one", ClientSum(n.weight_share) - 1, a.somebody_reports)
+FULL_PAIRING = zero("weights that are given are their means", n.weight_pairing - 1, a.full_rounds)
+FULL_EXCESS = zero("weights that are given are their means", n.weight_excess, a.full_rounds)
+FEDFIX_PAIRING = zero(
+    "all clients report when a whole cycle ends", n.weight_pairing - 1, *FEDFIX, *CYCLES, a.several_clients
 )
-SHARES = Fact(
-    "the shares of an update add up to one",
-    lambda letter: ClientSum(letter(q.weight_share)) - 1,
-    (a.somebody_reports,),
-    is_zero=True,
-)
-FULL_PAIRING = constant("weights that are given are their means", q.weight_pairing, 1, a.full_rounds)
-FULL_EXCESS = constant("weights that are given are their means", q.weight_excess, 0, a.full_rounds)
-FEDFIX_PAIRING = constant(
-    "all clients report when a whole cycle ends", q.weight_pairing, 1, *FEDFIX, *CYCLES, a.several_clients
-)
-FEDFIX_EXCESS = constant(
+FEDFIX_EXCESS = zero(
     "whoever reports has the weight d_i, and where two report alpha is one",
-    q.reporting_excess,
-    0,
+    n.reporting_excess,
     *FEDFIX,
     *CYCLES,
     a.several_clients,
 )
-ALONE_PAIRING = constant("no update has two reports", q.weight_pairing, 0, *ALONE)
-ALONE_EXCESS = equal(
+ALONE_PAIRING = zero("no update has two reports", n.weight_pairing, *ALONE)
+ALONE_EXCESS = zero(
     "no update has two reports, so that beta is the largest weight",
-    q.weight_excess,
-    q.largest_aggregation_weight,
+    n.weight_excess - n.largest_aggregation_weight,
     *ALONE,
 )
-SLOWEST_WEIGHT = Fact(
+SLOWEST_WEIGHT = zero(
     "of weights in proportion to the times the slowest client has the largest",
-    lambda letter: (
-        letter(q.clients) * letter(q.largest_aggregation_weight) - letter(q.update_rate) * letter(q.slowest_time)
-    ),
-    (*ASYNC, a.uniform_shares),
-    is_zero=True,
-    where_zero=lambda letter: (
-        letter(q.aggregation_weight) - letter(q.update_rate) * letter(q.update_time) * letter(q.importance)
-    ),
+    n.clients * n.largest_aggregation_weight - n.update_rate * n.slowest_time,
+    *ASYNC,
+    a.uniform_shares,
+    where=n.aggregation_weight - n.update_rate * n.update_time * n.importance,
 )
-UNIFORM_PAIRING = Fact(
+UNIFORM_PAIRING = zero(
     "a pair is drawn with the chance m (m - 1)/(M (M - 1))",
-    lambda letter: (
-        letter(q.clients) * (letter(q.participants) - 1)
-        - letter(q.weight_pairing) * letter(q.participants) * (letter(q.clients) - 1)
-    ),
-    (a.uniform_sampling,),
-    is_zero=True,
+    n.clients * (n.participants - 1) - n.weight_pairing * n.participants * (n.clients - 1),
+    a.uniform_sampling,
 )
-UNIFORM_EXCESS = Fact(
+UNIFORM_EXCESS = zero(
     "whoever is drawn has M/m times its importance",
-    lambda letter: (
-        letter(q.weight_excess)
-        - letter(q.largest_expected_weight) * (letter(q.clients) / letter(q.participants) - letter(q.weight_pairing))
-    ),
-    (a.uniform_sampling,),
-    is_zero=True,
+    n.weight_excess - n.largest_expected_weight * (n.clients / n.participants - n.weight_pairing),
+    a.uniform_sampling,
 )
-
-MULTINOMIAL_PAIRING = Fact(
+MULTINOMIAL_PAIRING = zero(
     "two of m draws are independent",
-    lambda letter: letter(q.weight_pairing) - 1 + 1 / letter(q.participants),
-    (a.multinomial_sampling, a.several_clients),
-    is_zero=True,
+    n.weight_pairing - 1 + 1 / n.participants,
+    a.multinomial_sampling,
+    a.several_clients,
 )
-MULTINOMIAL_EXCESS = Fact(
+MULTINOMIAL_EXCESS = zero(
     "the mean square of a number of m draws is p_i/m + (1 - 1/m) p_i^2",
-    lambda letter: letter(q.weight_excess) - 1 / letter(q.participants),
-    (a.multinomial_sampling, a.several_clients),
-    is_zero=True,
+    n.weight_excess - 1 / n.participants,
+    a.multinomial_sampling,
+    a.several_clients,
 )
 
 # The problems of the updates: the least value of a sum is at least the sum of the least values.
-GAP = Fact(
-    "nobody misses more at the common optimum than at its own",
-    lambda letter: (
-        ClientSum(letter(q.expected_weight) * letter(client_gap_at_surrogate_optimum)) - letter(q.round_optimum_gap)
-    ),
-)
-MEAN_GAPS = Fact(
-    "the residual is the mean of what the updates miss",
-    lambda letter: ClientSum(letter(q.mean_weight) * letter(client_gap_at_surrogate_optimum)) - letter(q.residual),
-)
-ALONE_GAP = Fact(
-    "an update of one client has its optimum",
-    lambda letter: (
-        ClientSum(letter(q.expected_weight) * letter(client_gap_at_surrogate_optimum)) - letter(q.round_optimum_gap)
-    ),
-    ALONE,
-    is_zero=True,
-)
-ALONE_MEAN_GAPS = Fact(
-    "updates of one client have its optimum",
-    lambda letter: ClientSum(letter(q.mean_weight) * letter(client_gap_at_surrogate_optimum)) - letter(q.residual),
-    ALONE,
-    is_zero=True,
-)
-MEAN_OF_GAPS = Fact(
+_MISSED = ClientSum(n.expected_weight * n.client_gap_at_surrogate_optimum) - n.round_optimum_gap
+_MISSED_IN_THE_MEAN = ClientSum(n.mean_weight * n.client_gap_at_surrogate_optimum) - n.residual
+GAP = least("nobody misses more at the common optimum than at its own", _MISSED)
+MEAN_GAPS = least("the residual is the mean of what the updates miss", _MISSED_IN_THE_MEAN)
+ALONE_GAP = zero("an update of one client has its optimum", _MISSED, *ALONE)
+ALONE_MEAN_GAPS = zero("updates of one client have its optimum", _MISSED_IN_THE_MEAN, *ALONE)
+MEAN_OF_GAPS = zero(
     "a mean over the clients has the importances as weights",
-    lambda letter: (
-        Average(letter(q.client_gap_at_optimum)) - ClientSum(letter(q.importance) * letter(q.client_gap_at_optimum))
-    ),
-    is_zero=True,
+    Average(n.client_gap_at_optimum) - ClientSum(n.importance * n.client_gap_at_optimum),
 )
 
-
-def _unfair(letter: Letters) -> Expr:
-    return letter(q.mean_weight_share) - letter(q.importance)
-
-
-def _biased(letter: Letters) -> Expr:
-    return letter(q.mean_weight) - letter(q.importance)
-
-
-def _moved(letter: Letters) -> Expr:
-    return letter(q.surrogate_optimum_distance)
-
-
-def _gaps_apart(letter: Letters) -> Expr:
-    return letter(client_gap_at_surrogate_optimum) - letter(q.client_gap_at_optimum)
-
-
+_UNFAIR, _BIASED = n.mean_weight_share - n.importance, n.mean_weight - n.importance
+_GAPS_APART = n.client_gap_at_surrogate_optimum - n.client_gap_at_optimum
 _SAME = "the surrogate problem is a multiple of the federated one"
-FAIR_SHARES_OPTIMUM = Fact(_SAME, _moved, is_zero=True, where_zero=_unfair)
-FAIR_WEIGHTS_OPTIMUM = Fact(_SAME, _moved, is_zero=True, where_zero=_biased)
-FAIR_SHARES_GAPS = Fact(_SAME, _gaps_apart, is_zero=True, where_zero=_unfair)
-FAIR_WEIGHTS_GAPS = Fact(_SAME, _gaps_apart, is_zero=True, where_zero=_biased)
-FAIR_SHARES_CHI = Fact(
-    "types have the shares of their clients", lambda letter: letter(q.mean_chi_sq), is_zero=True, where_zero=_unfair
-)
-FAIR_UPDATES = Fact(
+FAIR_SHARES_OPTIMUM = zero(_SAME, n.surrogate_optimum_distance, where=_UNFAIR)
+FAIR_WEIGHTS_OPTIMUM = zero(_SAME, n.surrogate_optimum_distance, where=_BIASED)
+FAIR_SHARES_GAPS = zero(_SAME, _GAPS_APART, where=_UNFAIR)
+FAIR_WEIGHTS_GAPS = zero(_SAME, _GAPS_APART, where=_BIASED)
+FAIR_SHARES_CHI = zero("types have the shares of their clients", n.mean_chi_sq, where=_UNFAIR)
+FAIR_UPDATES = zero(
     "types have the weights of their clients",
-    lambda letter: letter(q.type_share) - letter(q.type_importance),
-    is_zero=True,
-    where_zero=lambda letter: letter(q.expected_weight) - letter(q.importance),
+    n.type_share - n.type_importance,
+    where=n.expected_weight - n.importance,
 )
-SYNC_RESIDUAL = constant("all updates have the same problem", q.residual, 0, *SYNC)
-SYNC_CHI = equal("all updates have the same shares", q.chi_sq, q.mean_chi_sq, *SYNC)
-FAIR_SHARES = equal("fair types have their shares", q.type_share, q.type_importance, *FAIR)
-FAIR_CHI = constant("fair types have their shares", q.chi_sq, 0, *FAIR)
-FAIR_MEAN_CHI = constant("fair types have their shares", q.mean_chi_sq, 0, *FAIR)
-FAIR_OPTIMUM = constant("every update has a multiple of the problem", q.surrogate_optimum_distance, 0, *FAIR)
-FAIR_MISFITS = constant("fair types have their shares", q.mean_misrepresentation, 0, *FAIR)
-FAIR_GAP = constant("no fair type is missing", q.unrepresented_gap, 0, *FAIR)
-FAIR_MEAN_GAP = constant("no fair type is missing", q.mean_unrepresented_gap, 0, *FAIR)
-FAIR_ABSENCES = constant("no fair type is missing", q.absences, 0, *FAIR)
+SYNC_RESIDUAL = zero("all updates have the same problem", n.residual, a.synchronous)
+SYNC_CHI = zero("all updates have the same shares", n.chi_sq - n.mean_chi_sq, a.synchronous)
+_FAIR = "fair types have their shares"
+FAIR_SHARES = zero(_FAIR, n.type_share - n.type_importance, a.fair_types)
+FAIR_CHI = zero(_FAIR, n.chi_sq, a.fair_types)
+FAIR_MEAN_CHI = zero(_FAIR, n.mean_chi_sq, a.fair_types)
+FAIR_OPTIMUM = zero("every update has a multiple of the problem", n.surrogate_optimum_distance, a.fair_types)
+FAIR_MISFITS = zero(_FAIR, n.mean_misrepresentation, a.fair_types)
+FAIR_GAP = zero("no fair type is missing", n.unrepresented_gap, a.fair_types)
+FAIR_MEAN_GAP = zero("no fair type is missing", n.mean_unrepresented_gap, a.fair_types)
+FAIR_ABSENCES = zero("no fair type is missing", n.absences, a.fair_types)

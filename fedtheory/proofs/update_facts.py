@@ -3,88 +3,64 @@
 from __future__ import annotations
 
 from fedtheory.language import assumptions as a
-from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Notion
-from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.facts import least, n, zero
 
 SCHEME = (a.aggregation_scheme,)
 CONVEX = (*SCHEME, a.convex_and_smooth)
 
-
-def _not_negative(name: str, notion: Notion, needs: tuple[Assumption, ...] = SCHEME) -> Fact:
-    return Fact(f"{name} is not negative", lambda letter: letter(notion), needs)
-
-
-SPREAD = _not_negative("a mean squared distance", q.client_spread)
-SQUARE_GRADIENT = _not_negative("a mean of squared lengths", q.mean_square_gradient)
-MEAN_GRADIENT = _not_negative("the squared length of a mean", q.square_mean_gradient)
-PAST_MOVES = _not_negative("a sum of squared lengths", q.past_step_lengths_sq)
-MEAN_MOVE = _not_negative("a mean of squared moves", q.mean_step_length_sq)
-FINAL_SURROGATE_DISTANCE = _not_negative("a squared distance", q.final_surrogate_distance_sq)
-ROUND_GAP = _not_negative("the gap above the least value of L^n", q.round_gap, CONVEX)
-OPTIMUM_NOISE = _not_negative("a second moment at the optimum of L^n", q.round_optimum_noise)
-MIXED_OPTIMUM_NOISE = _not_negative("a mixed second moment at the optimum of L^n", q.round_optimum_mixed_noise)
-MEAN_OPTIMUM_NOISE = _not_negative("a mean of second moments", q.mean_round_optimum_noise)
-MEAN_MIXED_NOISE = _not_negative("a mean of mixed second moments", q.mean_round_optimum_mixed_noise)
-RESIDUAL = _not_negative("a mean of gaps above the least values of the L^n", q.residual, CONVEX)
-GAPS = Fact(
+SPREAD = least("a mean squared distance is not negative", n.client_spread, *SCHEME)
+SQUARE_GRADIENT = least("a mean of squared lengths is not negative", n.mean_square_gradient, *SCHEME)
+MEAN_GRADIENT = least("the squared length of a mean is not negative", n.square_mean_gradient, *SCHEME)
+PAST_MOVES = least("a sum of squared lengths is not negative", n.past_step_lengths_sq, *SCHEME)
+MEAN_MOVE = least("a mean of squared moves is not negative", n.mean_step_length_sq, *SCHEME)
+FINAL_SURROGATE_DISTANCE = least("a squared distance is not negative", n.final_surrogate_distance_sq, *SCHEME)
+ROUND_GAP = least("the gap above the least value of L^n is not negative", n.round_gap, *CONVEX)
+OPTIMUM_NOISE = least("a second moment at the optimum of L^n is not negative", n.round_optimum_noise, *SCHEME)
+MIXED_OPTIMUM_NOISE = least(
+    "a mixed second moment at the optimum of L^n is not negative", n.round_optimum_mixed_noise, *SCHEME
+)
+MEAN_OPTIMUM_NOISE = least("a mean of second moments is not negative", n.mean_round_optimum_noise, *SCHEME)
+MEAN_MIXED_NOISE = least("a mean of mixed second moments is not negative", n.mean_round_optimum_mixed_noise, *SCHEME)
+RESIDUAL = least("a mean of gaps above the least values of the L^n is not negative", n.residual, *CONVEX)
+GAPS = zero(
     "the gaps at the virtual iterates are those above the surrogate optimum, and the residual",
-    lambda letter: letter(q.mean_round_gap) - letter(q.mean_surrogate_gap) - letter(q.residual),
-    SCHEME,
-    is_zero=True,
+    n.mean_round_gap - n.mean_surrogate_gap - n.residual,
+    *SCHEME,
 )
-TELESCOPED_UPDATES = Fact(
+TELESCOPED_UPDATES = zero(
     "the progress of the updates telescopes: an update ends where the next one starts",
-    lambda letter: (
-        letter(q.local_steps) * letter(q.rounds) * letter(q.mean_progress)
-        - letter(q.final_surrogate_distance_sq)
-        + letter(q.surrogate_initial_distance) ** 2
-    ),
-    SCHEME,
-    is_zero=True,
+    n.local_steps * n.rounds * n.mean_progress - n.final_surrogate_distance_sq + n.surrogate_initial_distance**2,
+    *SCHEME,
 )
-STEP_NUMBERS = Fact(
+STEP_NUMBERS = least(
     "no local step has a larger number than K - 1",
-    lambda letter: (letter(q.local_steps) - 1) * letter(q.past_sum_of_sums) - letter(q.weighted_past_sum),
-    SCHEME,
+    (n.local_steps - 1) * n.past_sum_of_sums - n.weighted_past_sum,
+    *SCHEME,
 )
-EARLIER_SUMS = Fact(
+EARLIER_SUMS = least(
     "no sum over the steps before one of K - 1 others is larger than that of all but the last",
-    lambda letter: (letter(q.local_steps) - 1) * letter(q.sum_without_last) - letter(q.past_sum_of_sums),
-    SCHEME,
+    (n.local_steps - 1) * n.sum_without_last - n.past_sum_of_sums,
+    *SCHEME,
 )
-LAST_STEP = Fact(
-    "a sum without its last member is not larger",
-    lambda letter: letter(q.local_steps) * letter(q.mean_square_gradient) - letter(q.sum_without_last),
-    SCHEME,
+LAST_STEP = least(
+    "a sum without its last member is not larger", n.local_steps * n.mean_square_gradient - n.sum_without_last, *SCHEME
 )
-
-PAIRING = Fact(
+PAIRING = least(
     "two weights of an update have at most the product of their means (Assumption 5)",
-    lambda letter: 1 - letter(q.weight_pairing),
-    (a.weight_covariance,),
+    1 - n.weight_pairing,
+    a.weight_covariance,
 )
-REPORTING_EXCESS = Fact(
-    "a given weight is at most the sum of all",
-    lambda letter: letter(q.largest_weight_sum) - letter(q.reporting_excess),
-    (*SCHEME, a.given_weights),
+REPORTING_EXCESS = least(
+    "a given weight is at most the sum of all", n.largest_weight_sum - n.reporting_excess, *SCHEME, a.given_weights
 )
-MEAN_WEIGHTS = Fact(
-    "a mean of sums of weights is at most the largest",
-    lambda letter: letter(q.largest_weight_sum) - letter(q.mean_weight_sum),
-    SCHEME,
+MEAN_WEIGHTS = least(
+    "a mean of sums of weights is at most the largest", n.largest_weight_sum - n.mean_weight_sum, *SCHEME
 )
-LOSS = _not_negative("the loss above its least value", q.virtual_suboptimality, CONVEX)
-FAIR_LOSS = Fact(
+LOSS = least("the loss above its least value is not negative", n.virtual_suboptimality, *CONVEX)
+FAIR_LOSS = zero(
     "for fair types the gap of an update is a multiple of the loss above its least value",
-    lambda letter: letter(q.weight_sum) * letter(q.virtual_suboptimality) - letter(q.round_gap),
-    (*CONVEX, a.fair_types),
-    is_zero=True,
+    n.weight_sum * n.virtual_suboptimality - n.round_gap,
+    *CONVEX,
+    a.fair_types,
 )
-FAIR_RESIDUAL = Fact(
-    "for fair types all updates have the optimum of the federated problem",
-    lambda letter: letter(q.residual),
-    (a.fair_types,),
-    is_zero=True,
-)
+FAIR_RESIDUAL = zero("for fair types all updates have the optimum of the federated problem", n.residual, a.fair_types)

@@ -274,9 +274,9 @@ def test_facts_and_what_follows_of_ones_own() -> None:
     """A fact is one of the known ones, not one that is called so; what follows from a claim is of the known kinds."""
     claim = Claim(id="t:false", lhs=1, rhs=0)
     forged = (
-        facts.Fact("1 >= 0", lambda _letter: -ONE),
-        facts.Fact(facts.ONE.name, facts.ONE.slack),
-        OwnFact("1 >= 0", facts.ONE.slack),
+        facts.Fact("1 >= 0", -ONE),
+        facts.Fact(facts.ONE.name, facts.ONE.number),
+        OwnFact("1 >= 0", facts.ONE.number),
     )
     for fact in forged:
         assert_refused(claim, Combination(claim=claim.id, links=[[Part(ONE, fact)]]), "expected one of one, ")

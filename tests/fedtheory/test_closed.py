@@ -66,7 +66,7 @@ class MyText(str):
     __hash__ = str.__hash__
 
 
-MINE = Fact("no round is taken", lambda _letter: -T)
+MINE = Fact("no round is taken", -T)
 
 
 def terms(*found: Any, **parts: Any) -> Certificate:
@@ -97,7 +97,7 @@ ODD: dict[str, Any] = {
     "a number of Python": terms(Term(-1, square(x))),
     "a flag that is a number": terms(Term(ONE, square(x), averaged=1)),  # type: ignore[arg-type]
     "a fact of one's own": parts(Part(ONE, MINE)),
-    "a copy of a fact": parts(Part(ONE, replace(facts.ONE, slack=lambda _letter: -T))),
+    "a copy of a fact": parts(Part(ONE, replace(facts.ONE, number=-T))),
     "a derivation of one's own": parts(Part(ONE, MyDerived("liu2022:thm-1"))),
     "a relation counted backwards": parts(Part(ONE, Derived("liu2022:thm-1", -1))),
     "a relation by a flag": parts(Part(ONE, Derived("liu2022:thm-1", True))),

@@ -280,7 +280,7 @@ def test_unknown_relations(operator: Any) -> None:
 
 def test_reasons_and_facts_of_ones_own() -> None:
     """Certificates choose among the kernel's reasons and the known facts; notions are not told by their names."""
-    luck = Fact("luck", lambda _letter: -sp.S.One)
+    luck = Fact("luck", -sp.S.One)
     assert verdict(Combination, {"links": [[Part(1, luck)]]}, because="expected one of one, ", lhs=1, rhs=0) == "broken"
     term: Any = Term(1, lambda _theory: None)  # type: ignore[arg-type,return-value]
     made_up = {"because": "expected a reason of the kernel", "place": "points"}

@@ -156,7 +156,7 @@ def test_reasons_are_those_of_the_kernel() -> None:
 def test_a_fact_is_a_known_one() -> None:
     """Not one that says what it likes."""
     claim = stated(lhs=ONE, rhs=ZERO)
-    forged = facts.Fact(facts.ONE.name, lambda _letter: -ONE)
+    forged = facts.Fact(facts.ONE.name, -ONE)
     assert_stopped(claim, sums(Part(ONE, forged)), "expected one of one, ")
     assert is_false(claim)
 
