@@ -32,7 +32,7 @@ class OverClients(Derived):
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
         own = letter(q.received_distance_sq)
-        return _averaged(letter, slack, {own: ClientSum(letter(q.weight_share) * own)}, _OF_AN_UPDATE)
+        return averaged(letter, slack, {own: ClientSum(letter(q.weight_share) * own)}, _OF_AN_UPDATE)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class OverSteps(Derived):
             past: letter(q.weighted_past_sum) / letter(q.local_steps),
         }
         counted = sp.expand(slack).xreplace({letter(q.past_mean_square_gradient): past / step})
-        return _averaged(letter, counted, means, _OF_AN_UPDATE)
+        return averaged(letter, counted, means, _OF_AN_UPDATE)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class OverUpdates(Derived):
         misfit = sp.Dummy("misfit")
         counted = sp.expand(slack).xreplace({letter(q.misrepresentation): misfit / letter(q.chi_sq)})
         known = {**_of_the_run(letter), **means, **past, misfit: letter(mean_misrepresentation)}
-        return _averaged(letter, counted, known, NUMBERS)
+        return averaged(letter, counted, known, NUMBERS)
 
     def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
         """That what is replaced by more counts positively."""
@@ -116,19 +116,20 @@ def _of_the_run(letter: Letters) -> Mapping[Expr, Expr]:
     return {misfit: misfit}
 
 
-def _averaged(letter: Letters, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Notion]) -> Expr:
+def averaged(letter: Letters, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Notion]) -> Expr:
     """A sum of multiples of what has a known mean, with these; `Rejected` where something else is not the same."""
     marks = {of_one: sp.Dummy("of one") for of_one in means}
     marked = sp.expand(slack).xreplace(marks)
     factors = {of_one: sp.diff(marked, mark) for of_one, mark in marks.items()}
     rest = sp.expand(marked - sp.Add(*(factors[of_one] * mark for of_one, mark in marks.items())))
     for constant in (*factors.values(), rest):
-        _require_same(letter, constant, same)
+        require_same(letter, constant, same)
     found: Expr = rest + sp.Add(*(factor * means[of_one] for of_one, factor in factors.items()))
     return found
 
 
-def _require_same(letter: Letters, constant: Expr, same: Sequence[Notion]) -> None:
+def require_same(letter: Letters, constant: Expr, same: Sequence[Notion]) -> None:
+    """Raise `Rejected` for what may differ between those that a mean is over."""
     others = [symbol for symbol in constant.free_symbols if letter.notion(symbol) not in same]
     if others or constant.atoms(ClientSum, Average, Inner, Value, Gradient):
         raise Rejected(f"{constant} is not the same for all that the mean is over")

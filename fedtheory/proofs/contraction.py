@@ -1,9 +1,10 @@
-"""From a step that contracts to the last model: distances from the optimum shrink, up to a floor.
+"""From a step that contracts to the whole run: what all such certificates share, and the last model.
 
-Let X be E|xbar - x*|^2 before a local step and V how far the clients are from
-their average, in the mean square.  A proved step says
+Let X be how far the average is from a point y before a local step, squared and
+expected, and V how far the clients are from their average, in the mean square.
+A proved step says, for a gain g that may be zero,
 
-    w X' + c(k+1) V'  <=  q (w X + c(k) V) + b,
+    g (E F(xbar') - F(y)) + w X' + c(k+1) V'  <=  q (w X + c(k) V) + b,
 
 with V zero before the first step of a round, and c zero after the last, where
 the average is the next model.  Where that is an average of participants, it is
@@ -14,7 +15,7 @@ K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -30,17 +31,18 @@ from fedtheory.kernel import (
     remainder,
     scalar,
 )
-from fedtheory.kernel.expressions import Expr, norm_sq
+from fedtheory.kernel.expressions import Expr, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
 from fedtheory.proofs.means import ends_with, over_steps, sampled, statement_at_steps, traded
 from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.proof import Prover
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contraction:
-    """Why the last model is near the optimum."""
+class Contracting:
+    """A step that contracts, from which something follows for the whole run."""
 
     claim: str
     """Its id."""
@@ -48,8 +50,6 @@ class Contraction:
     """Id of the claim about each local step."""
     factor: Expr
     """q."""
-    weight: Expr
-    """w."""
     potential: Expr
     """c(k)."""
     offset: Expr
@@ -58,51 +58,73 @@ class Contraction:
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
 
-@dataclass(frozen=True)
-class Shrinking:
-    """What a step says of squared distances: ``w X' + c(k+1) V' <= q (w X + c(k) V) + b``."""
+@dataclass(frozen=True, kw_only=True)
+class Contraction(Contracting):
+    """Why the last model is near the optimum."""
 
-    point: sp.Symbol
-    """From which X is the average's distance."""
     weight: Expr
-    factor: Expr
-    potential: Expr
-    offset: Expr
+    """w."""
 
 
 def examine_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
     """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
+    yield from contracts(claim, certificate, prove, weight=certificate.weight)
+    factor, weight, offset = same_at_all_steps(claim, certificate.factor, certificate.weight, certificate.offset)
+    letter = letters_of(claim)
+    bound = factor ** letter(q.iterations) * letter(q.initial_distance) ** 2 + offset / (weight * (1 - factor))
+    yield from bounded(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
+
+
+def contracts(
+    claim: Claim,
+    certificate: Contracting,
+    prove: Prover,
+    point: Notion = q.optimum,
+    *,
+    gain: Expr = sp.S.Zero,
+    weight: Expr = sp.S.One,
+) -> Generator[Step, None, tuple[Claim, Theory]]:
+    """That a step is proved, says what the certificate says of it, and pays for the draws of participants."""
     step = yield from statement_at_steps(claim, certificate.step, prove)
-    theory = over_steps(step)
-    best = letters_of(step)(q.optimum)
-    shrinking = Shrinking(best, certificate.weight, certificate.factor, certificate.potential, certificate.offset)
-    yield is_the_step(step, shrinking, theory)
-    yield from ends_with(certificate.potential, certificate.weight * sampled(claim), theory, claim.conditions)
-    yield from _conclusion(claim, certificate)
-
-
-def is_the_step(step: Claim, shrinking: Shrinking, theory: Theory, besides: Expr = sp.S.Zero) -> Step:
-    """That a step says what a certificate says of it, with something besides on its smaller side."""
-    letter, factor, weight = letters_of(step), shrinking.factor, shrinking.weight
-    before, after = (norm_sq(letter(model) - shrinking.point) for model in (q.average_iterate, q.next_average_iterate))
-    now, later = traded(shrinking.potential, letter)
-    claimed = factor * weight * before + factor * now + shrinking.offset - weight * after - later - besides
+    theory, letter = over_steps(step), letters_of(step)
+    before, after, y = (letter(notion) for notion in (q.average_iterate, q.next_average_iterate, point))
+    now, later = traded(certificate.potential, letter)
+    gained = gain * (Value(letter(q.objective), after) - Value(letter(q.objective), y)) + weight * norm_sq(after - y)
+    claimed = certificate.factor * (weight * norm_sq(before - y) + now) + certificate.offset - gained - later
     left = remainder(difference(scalar(step.relations[0].slack, theory), scalar(sp.expand(claimed), theory)))
-    return Step("the step contracts" + (f"; what is left over is {composed(left)}" if left else ""), not left)
+    yield Step("the step contracts" + (f"; what is left over is {composed(left)}" if left else ""), not left)
+    yield from ends_with(certificate.potential, weight * sampled(claim), theory, claim.conditions)
+    return step, theory
 
 
-def _conclusion(claim: Claim, certificate: Contraction) -> Iterator[Step]:
-    """That numbers are as they should be, and that the floor is at most what the claim says."""
-    letter, numbers, relation = letters_of(claim), numbers_of(claim), claim.relations[0]
-    index = letter(q.local_step_index)
-    factor, weight, offset = (numbers.plain(n) for n in (certificate.factor, certificate.weight, certificate.offset))
-    if relation.left != letter(q.final_distance_sq) or any(n.has(index) for n in (factor, weight, offset)):
-        raise Rejected("a contraction bounds the distance of the last model, by numbers that are the same at all steps")
-    conditions = tuple(claim.conditions)
-    yield Step(f"({factor}) >= 0", is_nonnegative(factor, numbers, conditions))
-    yield Step(f"({offset}) >= 0", is_nonnegative(offset, numbers, conditions))
-    for number in (1 - factor, weight):
+def same_at_all_steps(claim: Claim, *numbers: Expr) -> list[Expr]:
+    """Numbers that all clients share; `Rejected` where one changes with the number of the step."""
+    known = [numbers_of(claim).plain(number) for number in numbers]
+    if any(number.has(letters_of(claim)(q.local_step_index)) for number in known):
+        raise Rejected("what follows for the run follows by numbers that are the same at all steps")
+    return known
+
+
+def bounded(
+    claim: Claim,
+    notion: Notion,
+    bound: Expr,
+    nonnegative: Iterable[Expr],
+    positive: Iterable[Expr] = (),
+    *,
+    known: Sequence[Expr] = (),
+) -> Iterator[Step]:
+    """That numbers have the signs that a bound on a quantity needs, and that the claim says no more than it.
+
+    `known` is what holds of numbers besides the conditions of the claim.
+    """
+    numbers, conditions = numbers_of(claim), (*claim.conditions, *known)
+    smaller, larger = claim.relations[0].ordered
+    if smaller != letters_of(claim)(notion):
+        raise Rejected(f"what is shown is an upper bound on {notion.name}")
+    for number in nonnegative:
+        yield Step(f"({number}) >= 0", is_nonnegative(number, numbers, conditions))
+    for number in positive:
         yield Step(f"({number}) > 0", is_positive(sp.expand(number), numbers, conditions))
-    start = factor ** letter(q.iterations) * letter(q.initial_distance) ** 2
-    spare = sp.cancel(relation.right - start - offset / (weight * (1 - factor)))
+    spare = sp.cancel(larger - bound)
     yield Step(f"({spare}) >= 0", is_nonnegative(numbers.plain(spare), numbers, conditions))

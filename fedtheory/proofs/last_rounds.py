@@ -1,13 +1,7 @@
 """From a step that contracts to the last round: runs that begin elsewhere come together, and their means are small.
 
-Let X be E|xbar - x*|^2 before a local step and V how far the clients are from
-their average, in the mean square.  A proved step says, with a gain g,
-
-    g (E F(xbar') - F*) + X' + c(k+1) V'  <=  q (X + c(k) V) + b(k),    B = b(0) + .. + b(tau-1),
-
-with V zero before the first step of a round, and c after the last one no less
-than what a draw of participants costs.  So over ever more rounds the mean error
-is at most B / (g tau), and E|x^t - x*|^2 at most B (1/(tau (1 - q)) + 1).
+With B = b(0) + .. + b(tau-1), all that a round adds, the mean error over ever
+more rounds is at most B / (g tau), and E|x^t - x*|^2 at most B (1/(tau (1 - q)) + 1).
 
 Two runs with the same draws come together: by convexity and smooth noise each
 local step makes the mean over the clients of |u_i - v_i|^2 smaller by the factor
@@ -51,9 +45,8 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Valu
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.contraction import Shrinking, is_the_step
-from fedtheory.proofs.means import ends_with, over_steps, sampled, statement_at_steps
-from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, letters_of, numbers_of
+from fedtheory.proofs.contraction import Contracting, bounded, contracts, same_at_all_steps
+from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, letters_of
 from fedtheory.proofs.proof import Prover, assumed, named
 
 _NEEDED = (a.convex_and_smooth, a.strongly_convex_clients, a.smooth_noise)
@@ -68,38 +61,19 @@ _OF_EVERY_ROUND = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastRound:
-    """Why the error of the last round is small."""
+class LastRound(Contracting):
+    """Why the error of the last round is small; b(k) is a polynomial."""
 
-    claim: str
-    """Its id."""
-    step: str
-    """Id of the claim about each local step."""
     gain: Expr
     """g."""
-    factor: Expr
-    """q."""
-    potential: Expr
-    """c(k)."""
-    offset: Expr
-    """b(k), a polynomial."""
     share: Expr
     """s."""
-    relaxed: Sequence[sp.Rel] | None = None
-    """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
 
 def examine_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
     """Check a bound on the mean error of the last round; `Rejected` where the claim is about something else."""
-    step = yield from statement_at_steps(claim, certificate.step, prove)
-    theory, letter = over_steps(step), letters_of(step)
     _require_lasting(claim, certificate)
-    best = letter(q.optimum)
-    objective, after = letter(q.objective), letter(q.next_average_iterate)
-    gap = Value(objective, after) - Value(objective, best)
-    shrinking = Shrinking(best, sp.S.One, certificate.factor, certificate.potential, certificate.offset)
-    yield is_the_step(step, shrinking, theory, certificate.gain * gap)
-    yield from ends_with(certificate.potential, sampled(claim), theory, claim.conditions)
+    step, theory = yield from contracts(claim, certificate, prove, gain=certificate.gain)
     yield assumed(claim, _NEEDED, "runs with the same draws come together")
     yield from named("two runs: ", _come_together(step, theory, claim.conditions))
     yield from named("their errors: ", _errors(step, theory, certificate.share, claim.conditions))
@@ -170,23 +144,16 @@ def _errors(step: Claim, theory: Theory, share: Expr, conditions: Sequence[Expr]
 
 def _conclusion(claim: Claim, certificate: LastRound, theory: Theory) -> Iterator[Step]:
     """That numbers are as they should be, and that the rest is at most what the claim says."""
-    letter, numbers, relation = letters_of(claim), numbers_of(claim), claim.relations[0]
-    index, steps, conditions = letter(q.local_step_index), letter(q.local_steps), tuple(claim.conditions)
-    gain, factor, share = (numbers.plain(n) for n in (certificate.gain, certificate.factor, certificate.share))
-    if relation.left != letter(q.last_round_suboptimality) or any(n.has(index) for n in (gain, factor, share)):
-        raise Rejected("what is shown is a bound on the mean error of the last round, by numbers that all steps share")
+    letter = letters_of(claim)
+    steps, bending = letter(q.local_steps), letter(q.local_step_size) * letter(q.strong_convexity)
+    gain, factor, share = same_at_all_steps(claim, certificate.gain, certificate.factor, certificate.share)
+    taken = (*claim.conditions, letter(q.local_step_index) + 1 <= steps)
     for number in (certificate.potential, certificate.offset):
-        holds = is_nonnegative(theory.numbers.plain(number), theory.numbers, (*conditions, index + 1 <= steps))
+        holds = is_nonnegative(theory.numbers.plain(number), theory.numbers, taken)
         yield Step(f"({number}) >= 0 at every step", holds)
-    bending = letter(q.local_step_size) * letter(q.strong_convexity)
-    yield Step(f"({factor}) >= 0", is_nonnegative(factor, numbers, conditions))
-    yield Step(f"({1 - bending}) >= 0", is_nonnegative(1 - bending, numbers, conditions))
-    one_round = 1 - (steps - 1) * bending
-    for number in (1 - factor, gain, one_round):
-        yield Step(f"({number}) > 0", is_positive(sp.expand(number), numbers, conditions))
-    of_a_round = composed(scalar(LocalSum(certificate.offset), theory))
+    of_a_round, one_round = composed(scalar(LocalSum(certificate.offset), theory)), 1 - (steps - 1) * bending
     floor, away = of_a_round / (gain * steps), of_a_round * (1 / (steps * (1 - factor)) + 1)
     apart = (1 - bending) ** letter(q.iterations) / one_round * 2 * (letter(q.initial_distance) ** 2 + away)
-    start = (1 + 1 / share) * letter(q.smoothness) / 2 * apart
-    spare = sp.cancel(relation.right - (1 + share) * floor - start)
-    yield Step(f"({spare}) >= 0", is_nonnegative(numbers.plain(spare), numbers, conditions))
+    bound = (1 + share) * floor + (1 + 1 / share) * letter(q.smoothness) / 2 * apart
+    positive = (1 - factor, gain, one_round)
+    yield from bounded(claim, q.last_round_suboptimality, bound, (factor, 1 - bending), positive)

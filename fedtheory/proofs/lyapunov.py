@@ -18,11 +18,13 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from fedtheory.federation.definition import Average as MeanOfClients
-from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative
+from fedtheory.kernel import Rejected, Step, Term, Theory, check
 from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.contraction import bounded
 from fedtheory.proofs.definitions import START, Round, known_of_parameters, noisy_rounds_of
 from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.proof import Prover, named, require_ordering
@@ -71,10 +73,10 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
     yield Step("the local step of a round is the only one", all(one.is_single() for one in outcomes))
     yield from named("the end of a round: ", _round(certificate, outcomes, conditions))
     one, value = outcomes[0], certificate.function
-    measured = _measured(claim, relation, one)
+    notion, measured = _measured(claim, relation, one)
     yield from named("what is measured: ", check(measured, value, certificate.model, one.theory, conditions))
     yield from named("the start: ", _start(certificate, one, conditions))
-    yield from _conclusion(claim, certificate, conditions)
+    yield from _conclusion(claim, certificate, notion, conditions)
 
 
 def _known_curvatures(claim: Claim) -> tuple[Expr, ...]:
@@ -115,16 +117,16 @@ def _moved(value: Expr, one: Round, vectors: Mapping[Expr, Expr]) -> Expr:
     return value.xreplace({one.states[of]: where for of, where in vectors.items()})
 
 
-def _measured(claim: Claim, relation: Relation, one: Round) -> Expr:
+def _measured(claim: Claim, relation: Relation, one: Round) -> tuple[Notion, Expr]:
     """What a claim bounds, at the end of a round, in the letters of its start: the next round starts there."""
     letter = letters_of(claim)
     smaller, _ = relation.ordered
     model = one.expression(sp.Symbol("model"), one.algorithm.model, one.states)
     if smaller == letter(q.final_distance_sq):
-        return norm_sq(model - letter(q.optimum))
+        return q.final_distance_sq, norm_sq(model - letter(q.optimum))
     if smaller == letter(q.final_consensus_distance_sq) and isinstance(one.algorithm.model, MeanOfClients):
         (own,) = model.args
-        return Average(norm_sq(own - model))
+        return q.final_consensus_distance_sq, Average(norm_sq(own - model))
     raise Rejected("a Lyapunov function bounds the distance of the last model, or that between the clients' models")
 
 
@@ -145,16 +147,11 @@ def theory_at_start(one: Round) -> Theory:
     return replace(one.theory, assumed=known)
 
 
-def _conclusion(claim: Claim, certificate: Lyapunov, conditions: Sequence[Expr]) -> Iterator[Step]:
+def _conclusion(claim: Claim, certificate: Lyapunov, notion: Notion, conditions: Sequence[Expr]) -> Iterator[Step]:
     """That numbers are as they should be, and that what follows is at most what the claim says."""
-    letter, numbers = letters_of(claim), numbers_of(claim)
-    factor, offset, level = (numbers.plain(n) for n in (certificate.factor, certificate.offset, certificate.level))
-    least = numbers.plain(certificate.least)
-    for number in (least, factor - least, *sp.Add.make_args(offset)):
-        yield Step(f"({number}) >= 0", is_nonnegative(number, numbers, conditions))
-    # Which is finite: so the factor is smaller than one.
-    left = 1 / (1 - factor)
-    yield Step(f"({left}) >= 0", is_nonnegative(left, numbers, conditions))
-    _, larger = claim.relations[0].ordered
-    spare = sp.cancel(larger - factor ** letter(q.rounds) * level - offset / (1 - factor))
-    yield Step(f"({spare}) >= 0", is_nonnegative(numbers.plain(spare), numbers, conditions))
+    given = (certificate.factor, certificate.offset, certificate.level, certificate.least)
+    factor, offset, level, least = map(numbers_of(claim).plain, given)
+    # The last of these is finite: so the factor is smaller than one.
+    signed = (least, factor - least, *sp.Add.make_args(offset), 1 / (1 - factor))
+    bound = factor ** letters_of(claim)(q.rounds) * level + offset / (1 - factor)
+    yield from bounded(claim, notion, bound, signed, known=conditions)

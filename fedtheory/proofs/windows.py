@@ -15,6 +15,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
+from fedtheory.proofs.averages import averaged, require_same
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import NUMBERS, Letters
 
@@ -37,7 +38,7 @@ class OverWindow(Derived):
         bound = sp.expand(most + change)
         if sp.expand(least - change - bound) != 0:
             raise Rejected("the change of a loss is not bounded alike in both directions")
-        _require_numbers(letter, bound)
+        require_same(letter, bound, NUMBERS)
         steps = letter(q.local_steps)
         apart = (letter(q.window) - 1) * steps * bound
         traded: Expr = letter(q.window_round_loss) + letter(q.window_weight) * steps * apart - letter(q.window_loss)
@@ -58,17 +59,14 @@ class OverWindows(Derived):
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
         own, others, weight = (letter(notion) for notion in (q.window_loss, q.window_round_loss, q.window_weight))
-        expanded = sp.expand(slack)
-        factors = [sp.diff(expanded, part) for part in (own, others, weight)]
-        rest = expanded - sp.Add(*(factor * part for factor, part in zip(factors, (own, others, weight), strict=True)))
-        if sp.expand(rest) != 0 or sp.expand(factors[0] + factors[1]) != 0:
+        if sp.expand(slack.xreplace({others: own, weight: sp.S.Zero})) != 0:
             raise Rejected("the sum of the relation over the windows is not known")
-        for factor in factors:
-            _require_numbers(letter, factor)
-        means = (letter(q.mean_surrogate_suboptimality), letter(q.mean_surrogate_gap))
-        total = letter(q.mean_weight_sum) / letter(q.local_steps)
-        found: Expr = factors[0] * means[0] + factors[1] * means[1] + factors[2] * total
-        return found
+        sums: dict[Expr, Expr] = {
+            own: letter(q.mean_surrogate_suboptimality),
+            others: letter(q.mean_surrogate_gap),
+            weight: letter(q.mean_weight_sum) / letter(q.local_steps),
+        }
+        return averaged(letter, slack, sums, NUMBERS)
 
 
 def _both_ways(relations: Sequence[Relation]) -> tuple[Expr, Expr]:
@@ -76,9 +74,3 @@ def _both_ways(relations: Sequence[Relation]) -> tuple[Expr, Expr]:
         raise Rejected("a bound on the size of a change is two relations")
     forwards, backwards = (relation.slack for relation in relations)
     return backwards, forwards
-
-
-def _require_numbers(letter: Letters, expression: Expr) -> None:
-    others = [symbol for symbol in expression.free_symbols if letter.notion(symbol) not in NUMBERS]
-    if others:
-        raise Rejected(f"{expression} is not the same for all updates and clients")

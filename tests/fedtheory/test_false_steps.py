@@ -139,7 +139,7 @@ NEARER = stated(lhs=q.final_distance_sq, rhs=SHRUNK**K * D**2)
     [
         ({"relation": "=="}, "is one inequality"),
         ({"also": [Relation(ONE, "<=", ZERO)]}, "is one inequality"),
-        ({"lhs": D}, "bounds the distance of the last model"),
+        ({"lhs": D}, "an upper bound on final_distance_sq"),
         ({"rhs": SHRUNK**K * D**2 - 1}, "(-1) >= 0"),
         ({"rhs": SHRUNK ** (K + 1) * D**2}, ">= 0"),
     ],
