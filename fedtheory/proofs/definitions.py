@@ -37,7 +37,7 @@ from fedtheory.kernel.expressions import Average, Expr, norm_sq
 from fedtheory.kernel.indices import differs
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
-from fedtheory.language.assumptions import OfAlgorithm
+from fedtheory.language.assumptions import of_algorithms
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, Letters, letters_of
@@ -96,7 +96,7 @@ def letters(claim: Claim) -> dict[str, sp.Symbol]:
 
 def names_of(claim: Claim) -> set[str]:
     """The names of the definitions that a claim is about."""
-    return {name for one in claim.assumptions if isinstance(one, OfAlgorithm) for name in one.names}
+    return {name for one in of_algorithms(claim.assumptions) for name in one.names}
 
 
 def definition_of(claim: Claim) -> FederatedAlgorithm:
@@ -296,8 +296,7 @@ def _numbers(claim: Claim, algorithm: FederatedAlgorithm) -> tuple[dict[Expr, Ex
     def named(of: Expr, notion: Notion | None) -> Expr:
         return letter(notion) if notion is not None and letter.has(notion) else _own(algorithm.name, of.name)
 
-    kinds = [one for one in claim.assumptions if isinstance(one, OfAlgorithm)]
-    given = {key: sp.Integer(number) for one in kinds for key, number in one.numbers}
+    given = {key: sp.Integer(number) for one in of_algorithms(claim.assumptions) for key, number in one.numbers}
     shared = {one.letter: given.get(one.key, named(one.letter, _notion(one))) for one in algorithm.parameters}
     is_one = a.server_step_of_one in claim.assumptions
     shared |= {

@@ -79,6 +79,20 @@ BAD = {
         {"parameters": (Parameter(eta, "own", "a number", sp.Interval(0, 1)),)},
         "stands for two things",
     ),
+    "two vectors of one name": ({"client": {sp.Symbol("x", positive=True): start}}, "mine: x: stands for two things"),
+    "two numbers of one name": (
+        {
+            "parameters": tuple(
+                Parameter(sp.Symbol("a", real=True, positive=sign), key, "", sp.Interval(0, 1), 0)
+                for sign, key in ((None, "first"), (True, "second"))
+            )
+        },
+        "mine: a: stands for two things",
+    ),
+    "the name of a letter of the run": (
+        {"parameters": (Parameter(sp.Symbol(eta.name), "own", "a number", sp.Interval(0, 1)),)},
+        "stands for two things",
+    ),
     "a key twice": (
         {"parameters": tuple(Parameter(one, "momentum", "", sp.Interval(0, 1), 0) for one in (c, z))},
         "mine: expected a key of its own for each parameter, got momentum twice",

@@ -17,6 +17,7 @@ from fedtheory.errors import NotApplicable
 from fedtheory.federation.definition import FederatedAlgorithm
 from fedtheory.kernel import Term, assumption, cocoercivity, square, strong_convexity
 from fedtheory.kernel.expressions import Gradient, norm_sq
+from fedtheory.language.assumptions import OfAlgorithm
 from fedtheory.language.registry import find
 from fedtheory.language.targets import resolve
 from fedtheory.proofs import examine
@@ -25,6 +26,7 @@ from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from fedtheory.proofs.rest import AtRest
 from fedtheory.runfile import parse_run
+from verify.check import check
 
 DEFINITION = """
 import sympy as sp
@@ -237,6 +239,34 @@ def test_what_only_looks_like_a_definition_is_refused() -> None:
     found = examine(resolve("claims.py:rest"), at_rest())
     assert found.verdict == "broken"
     assert "expected a FederatedAlgorithm, got a Other" in found.steps[0].text
+
+
+def test_two_numbers_of_one_name_are_not_one() -> None:
+    """Nor do they cancel: the model moves away from where it is said to rest."""
+    first, second = (f'sp.Symbol("a", {sign}=True)' for sign in ("positive", "real"))
+    changed("x + Average(y - x)", f"x + Average(y - x) + ({first} - {second}) * x")
+    parameters = f'Parameter({first}, "one", "", sp.Reals, 1), Parameter({second}, "other", "", sp.Reals, 0)'
+    changed("model=x,", f"model=x, parameters=({parameters}),", Path("mine.py").read_text())
+    found = examine(resolve("claims.py:rest"), at_rest())
+    assert found.verdict == "broken"
+    assert "a: stands for two things" in found.steps[0].text
+
+
+def test_assumptions_about_algorithms_are_known_ones() -> None:
+    """One that is made by hand names an algorithm, and asks for nothing: the claim fails on runs of another."""
+    true = find("landmarks:scaffold.at-rest")
+    forged = OfAlgorithm("scaffold", "the algorithm is scaffold", lambda _run: None, ("scaffold",))
+    others = [one for one in true.assumptions if not isinstance(one, OfAlgorithm)]
+    claim = replace(true, id="t:false", assumptions=[forged, *others])
+    found = examine(claim, AtRest(claim=claim.id, local_step="idle"))
+    assert [step.text for step in found.steps if not step.holds] == [
+        "the claim is about no algorithm, or about several: expected one whose definition is known"
+    ]
+    problem = {"kind": "quadratic", "hessians": [[["1"]], [["3"]]], "linear": [["1"], ["0"]], "start": ["1"]}
+    algorithm = {"name": "fedavg", "local_step_size": "1/4", "local_steps": 3, "rounds": 2}
+    run = parse_run({"problem": problem, "algorithm": algorithm}, RATIONAL)
+    assert check(claim, run).holds is False
+    assert check(true, run).holds is None
 
 
 def test_a_missing_file_is_named() -> None:

@@ -140,7 +140,7 @@ class FederatedAlgorithm:
         nodes = (Gradient, Compressed, *OVER_CLIENTS)
         return linear_parts(expression, lambda part: part in vectors or isinstance(part, nodes), self._key(vector))
 
-    def _key(self, vector: Expr) -> str:
+    def _key(self, vector: Expr | str) -> str:
         return f"{self.name}: {vector}"
 
     def _check_kinds(self) -> None:
@@ -156,12 +156,15 @@ class FederatedAlgorithm:
                 raise InputError(self._key(vector), f"expected a letter and an expression, got {expression!r}")
 
     def _check_names(self) -> None:
-        """Raise `InputError` where a letter stands for two things, or the chance of a coin for none."""
+        """Raise `InputError` where a letter stands for two things, or the chance of a coin for none.
+
+        Two letters of one name are one to people and in proofs, though they can be two for SymPy.
+        """
         vectors = [start, optimum, *self.server, *self.client, *self.local_vectors]
         own = [*self.coins, *(parameter.letter for parameter in self.parameters)]
-        letters = Counter([*vectors, *LETTERS, *own])
-        for letter in (letter for letter, count in letters.items() if count > 1):
-            raise InputError(self._key(letter), "stands for two things: expected a letter of its own")
+        for letters in ([*vectors, *LETTERS, *own], map(str, vectors), map(str, [*LETTERS, *own])):
+            for letter in (letter for letter, count in Counter(letters).items() if count > 1):
+                raise InputError(self._key(letter), "stands for two things: expected a letter of its own")
         keys = Counter(parameter.key for parameter in self.parameters)
         for key in (key for key, count in keys.items() if count > 1):
             raise InputError(self.name, f"expected a key of its own for each parameter, got {key} twice")

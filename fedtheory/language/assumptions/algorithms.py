@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -25,6 +27,7 @@ class OfAlgorithm(Assumption):
     """Parameters that have one value, by their keys in run files."""
 
 
+@cache
 def of_algorithm(*names: str) -> OfAlgorithm:
     """The assumption that a run's algorithm has one of these names."""
     words = " or ".join(names)
@@ -92,3 +95,10 @@ def _update_rule(run: Run) -> None:
 update_rule = OfAlgorithm(
     "update rule", "the algorithm is a setting of the update rule of federated averaging", _update_rule, ("fedavg",)
 )
+
+
+def of_algorithms(assumptions: Iterable[Assumption]) -> list[OfAlgorithm]:
+    """Those about an algorithm that ask for what they say: one that somebody makes may ask a run for anything."""
+    known = (decreasing_steps, heavy_ball, update_rule)
+    own = [one for one in assumptions if isinstance(one, OfAlgorithm)]
+    return [one for one in own if one is of_algorithm(*one.names) or any(one is other for other in known)]
