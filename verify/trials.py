@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 
 from fedtheory.arithmetic import ENCLOSED
+from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
+from fedtheory.language.claim import Claim
 from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
 from verify.check.links import condition_links, links_of
 from verify.check.rates import require_ladder
 from verify.check.settle import check_settled
+from verify.check.together import Answer, RunsTogether
 from verify.content import tried_with
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
 from verify.processes import in_order, rarely_collected
 
-_CHUNK = 12
-"""Instances per task: enough to hide the cost of a task, few enough for even work and smooth progress."""
+_CHUNK = 48
+"""Instances per task: enough to be evaluated together, few enough for even work and smooth progress."""
 
 
 @dataclass(frozen=True)
@@ -124,31 +128,81 @@ def _key(target: str, family: str) -> tuple[str, ...]:
 
 def _check_chunk(targets: Sequence[Target], instances: Sequence[Instance]) -> list[Outcome]:
     with rarely_collected():
-        return [outcome for instance in instances for outcome in _check_instance(targets, instance)]
+        members = [_Member.of(instance) for instance in instances]
+        together = _Together.of([resolve(target) for target in targets], members)
+        return [outcome for member in members for outcome in member.outcomes(targets, together)]
 
 
-def _check_instance(targets: Sequence[Target], instance: Instance) -> Iterator[Outcome]:
-    from time import perf_counter
+@dataclass(frozen=True, eq=False)
+class _Member:
+    """An instance, made."""
 
-    exact = instance.run()
-    floats = exact.as_floats() if FAMILIES[instance.family].in_floats else None
-    size = complexity(instance, exact)
-    for target in targets:
-        claim = resolve(target)
-        begin = perf_counter()
-        found = check_settled(claim, exact, floats)
-        yield Outcome(
+    instance: Instance
+    exact: Run
+    floats: Run | None
+    """The same in floats, in families that are evaluated in floats first."""
+    complexity: Complexity
+
+    @classmethod
+    def of(cls, instance: Instance) -> _Member:
+        """The member of an instance."""
+        exact = instance.run()
+        floats = exact.as_floats() if FAMILIES[instance.family].in_floats else None
+        return cls(instance, exact, floats, complexity(instance, exact))
+
+    @property
+    def run(self) -> Run:
+        """What a claim is checked on first."""
+        return self.exact if self.floats is None else self.floats
+
+    def outcomes(self, targets: Sequence[Target], together: _Together) -> Iterator[Outcome]:
+        """What claims say of the instance: what was found for many instances together, else by a check of its own."""
+        for target in targets:
+            claim = resolve(target)
+            answer = together.answer(claim, self)
+            if answer is not None:
+                yield self._outcome(target, answer, self.run.arithmetic.is_rigorous, together.seconds)
+                continue
+            begin = perf_counter()
+            found = check_settled(claim, self.exact, self.floats)
+            outcome = self._outcome(target, found, found.arithmetic.is_rigorous, perf_counter() - begin)
+            is_trivial = found.rate is not None and found.rate.is_zero
+            yield replace(outcome, applicable=counts(found), is_trivial=is_trivial)
+
+    def _outcome(self, target: Target, found: Answer | Check, exact: bool, seconds: float) -> Outcome:
+        return Outcome(
             target,
-            instance,
-            counts(found),
+            self.instance,
+            found.applicable,
             found.everywhere,
             found.holds,
-            found.arithmetic.is_rigorous,
+            exact,
             found.ratio,
-            size,
-            perf_counter() - begin,
-            found.rate is not None and found.rate.is_zero,
+            self.complexity,
+            seconds,
         )
+
+
+@dataclass(frozen=True)
+class _Together:
+    """What claims say of those instances on which they were tried together."""
+
+    answers: Mapping[Claim, Mapping[_Member, Answer]]
+    seconds: float
+    """For each answer."""
+
+    @classmethod
+    def of(cls, claims: Sequence[Claim], members: Sequence[_Member]) -> _Together:
+        """Try claims on as many of the instances as can be evaluated together."""
+        begin = perf_counter()
+        found = RunsTogether([member.run for member in members]).answers(claims)
+        count = sum(len(answers) for answers in found.values())
+        by_member = {c: {members[row]: one for row, one in answers.items()} for c, answers in found.items()}
+        return cls(by_member, (perf_counter() - begin) / max(count, 1))
+
+    def answer(self, claim: Claim, member: _Member) -> Answer | None:
+        """What a claim says of an instance, where that was found."""
+        return self.answers.get(claim, {}).get(member)
 
 
 def counts(found: Check) -> bool:

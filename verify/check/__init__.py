@@ -8,6 +8,7 @@
 - `ladders`, `rates`: O(.) statements, compared on a ladder of runs
 - `outcome`: what is found
 - `one_run`: all of these in turn
+- `together`: the same of many runs at once, for claims about whole runs
 - `nearby`, `settle`: around a check in floats, what rounding decides, and what exact arithmetic says instead
 """
 

@@ -15,7 +15,7 @@ from fedtheory.language.claim import Relation
 from fedtheory.language.evaluation import Site
 from verify.check.decision import FAILS, HOLDS, OPEN, decide
 from verify.check.links import Link
-from verify.check.sides import Place, Sides, Term, sides_of
+from verify.check.sides import Place, Sides, Term, Values, sides_of
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,20 @@ def compare(
 
 def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
     decided = decide(sides, nearby)
-    worst = int(_criticality(sides, decided).argmax()) if decided.size > 1 else 0
+    worst = int(criticality(sides, decided).argmax()) if decided.size > 1 else 0
     lhs, rhs = sides.lhs[worst], sides.rhs[worst]
-    smaller, larger = sides.link.relation.in_order(lhs, rhs)
-    ratio = smaller / larger if sides.link.relation.operator != "==" and larger > 0 else None
+    ratio = ratio_of(sides.link, lhs, rhs)
     holds = {HOLDS: True, OPEN: None, FAILS: False}[int(decided[worst])]
     return Comparison(sides.link, lhs, rhs, holds, ratio, sides.place(worst))
 
 
-def _criticality(sides: Sides, decided: Array) -> Array:
+def ratio_of(link: Link, lhs: Number, rhs: Number) -> Number | None:
+    """The side claimed to be smaller over the other; None for equations, and where the other is not positive."""
+    smaller, larger = link.relation.in_order(lhs, rhs)
+    return smaller / larger if link.relation.operator != "==" and larger > 0 else None
+
+
+def criticality(sides: Values, decided: Array) -> Array:
     """Orders places: violations above the undecided above the rest, in each class the smallest relative gap on top.
 
     Where both sides are zero nothing is tight: such places come last in their class.
@@ -88,5 +93,5 @@ def _criticality(sides: Sides, decided: Array) -> Array:
     is_something = (sides.scale > 0).astype(bool)
     relative = plain_floats(sides.slack / np.where(is_something, sides.scale, 1))
     tightness = abs(relative) if sides.link.relation.operator == "==" else -relative
-    criticality: Array = np.where(is_something, tightness, -2.0) + 4.0 * (HOLDS - decided)
-    return criticality
+    order: Array = np.where(is_something, tightness, -2.0) + 4.0 * (HOLDS - decided)
+    return order

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fedtheory.arithmetic import NEAR_TIE, Array
-from verify.check.sides import Sides
+from verify.check.sides import Sides, Values
 
 HOLDS, OPEN, FAILS = 1, 0, -1
 
@@ -16,7 +16,15 @@ _STEADY = 100
 
 
 def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:
-    """`HOLDS`, `OPEN` or `FAILS` for each entry; what moves too much at `nearby` runs is left open."""
+    """`HOLDS`, `OPEN` or `FAILS` for each entry; an identity holds where that would be left open."""
+    decided = decide_by_values(sides, nearby)
+    if OPEN in decided and sides.link.relation.operator in ("<=", "==", ">=") and sides.link.is_identity:
+        decided[:] = HOLDS
+    return decided
+
+
+def decide_by_values(sides: Values, nearby: Sequence[Sides] = ()) -> Array:
+    """The same by the values of both sides alone; what moves too much at `nearby` runs is left open."""
     operator = sides.link.relation.operator
     gap = -abs(sides.slack) if operator == "==" else sides.slack
     fits, fails = (gap > 0, gap <= 0) if operator in ("<", ">") else (gap >= 0, gap < 0)
@@ -27,12 +35,10 @@ def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:
     if operator == "==" and nearby:
         # What cancels in an equation can be all rounding, at any size: only rationals find it to be wrong.
         decided[decided == FAILS] = OPEN
-    if operator in ("<=", "==", ">=") and OPEN in decided and sides.link.is_identity:
-        decided[:] = HOLDS
     return np.asarray(decided)
 
 
-def _is_near_tie(sides: Sides, nearby: Sequence[Sides]) -> Array:
+def _is_near_tie(sides: Values, nearby: Sequence[Sides]) -> Array:
     # Written so that NaN, which no comparison holds for, is a near tie.
     is_near_tie: Array = ~(abs(sides.slack) > NEAR_TIE * sides.scale) & (sides.scale != 0)
     for unsteadiness in _unsteadiness(sides, nearby):
@@ -40,7 +46,7 @@ def _is_near_tie(sides: Sides, nearby: Sequence[Sides]) -> Array:
     return is_near_tie
 
 
-def _unsteadiness(sides: Sides, nearby: Sequence[Sides]) -> Iterator[Array]:
+def _unsteadiness(sides: Values, nearby: Sequence[Sides]) -> Iterator[Array]:
     """How far the difference of the sides moves, entry by entry, at each nearby run; infinite without a counterpart."""
     for near in nearby:
         has_counterpart = near.slack.shape == sides.slack.shape

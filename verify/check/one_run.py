@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -81,7 +81,7 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     given = partial(Check, claim, run.arithmetic, conditions=asked.conditions, is_steady=asked.is_steady)
     if asked.failures:
         return given(False, "; ".join(asked.failures))
-    found = given(True, None, regions=_regions(claim, run))
+    found = given(True, None, regions=regions(claim, run))
     if not found.is_steady:
         return found
     if claim.rate is not None:
@@ -91,10 +91,17 @@ def _check(claim: Claim, run: Run, nearby: Sequence[Run]) -> Check:
     return replace(found, comparisons=tuple(compare(links, partial(stacked_sites, claim), run, nearby)))
 
 
-def _regions(claim: Claim, run: Run) -> dict[str, str]:
+def regions(claim: Claim, run: Run) -> dict[str, str]:
     """Where the constants that the claim uses hold."""
-    used = {notion.name: notion.region_on(run) for notion in claim.notation.values() if isinstance(notion, Quantity)}
-    return {name: region.description for name, region in sorted(used.items()) if region is not None}
+    found = [(notion.name, notion.region_on(run)) for notion in constants_with_regions(claim)]
+    return {name: region.description for name, region in found if region is not None}
+
+
+@cache
+def constants_with_regions(claim: Claim) -> tuple[Quantity, ...]:
+    """The constants that a claim uses and that hold somewhere, by name."""
+    used = {n.name: n for n in claim.notation.values() if isinstance(n, Quantity) and n.region is not None}
+    return tuple(used[name] for name in sorted(used))
 
 
 def _rate(claim: Claim, run: Run, nearby: Sequence[Run]) -> RateCheck:

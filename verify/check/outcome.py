@@ -34,6 +34,11 @@ def unclearness(ratio: float | None) -> int:
     return 0 if ratio >= CLEAR else 1
 
 
+def is_everywhere(regions: Mapping[str, str]) -> bool:
+    """Whether constants that hold on these regions hold on all of space."""
+    return all(region == Everywhere.description for region in regions.values())
+
+
 @dataclass(frozen=True, repr=False)
 class Check(Shown):
     """What a claim says of a run."""
@@ -93,7 +98,7 @@ class Check(Shown):
     @property
     def everywhere(self) -> bool:
         """Whether all constants that the claim uses hold on all of space."""
-        return set(self.regions.values()) <= {Everywhere.description}
+        return is_everywhere(self.regions)
 
     @property
     def ratio(self) -> float | None:

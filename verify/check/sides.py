@@ -51,13 +51,20 @@ class Place:
         return bare(values[tuple(entry)])
 
 
-class Sides:
-    """Both sides of a link, and the scale of their rounding errors, over all places of a run."""
+class Values:
+    """Both sides of a link, and the scale of their rounding errors, as arrays of one shape."""
+
+    def __init__(self, link: Link, lhs: Array, rhs: Array, scale: Array) -> None:
+        self.link, self.lhs, self.rhs, self.scale = link, lhs, rhs, scale
+        self.slack: Array = link.slack(lhs, rhs)
+
+
+class Sides(Values):
+    """The same over all places of a run, one entry for each."""
 
     def __init__(self, link: Link, site: Callable[[int], Site], parts: Sequence[_Part]) -> None:
-        self.link, self._site, self._parts = link, site, parts
-        self.lhs, self.rhs, self.scale = map(_joined, zip(*(part.values for part in parts), strict=True))
-        self.slack: Array = link.slack(self.lhs, self.rhs)
+        super().__init__(link, *map(_joined, zip(*(part.values for part in parts), strict=True)))
+        self._site, self._parts = site, parts
 
     def place(self, entry: int) -> Place:
         """Where in the run an entry is."""
@@ -102,12 +109,17 @@ class _Part:
 
 
 def _part(link: Link, site: Site) -> _Part:
-    (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
-    # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
-    values = _alike([all_bare(each) for each in (left, right, left_scale + right_scale)])
+    values = _alike(values_at(link, site))
     existing = _existing(site, values[0])
     flat = [each.ravel() for each in values]
     return _Part(values[0].shape, existing, tuple(flat if existing is None else (each[existing] for each in flat)))
+
+
+def values_at(link: Link, site: Site) -> list[Array]:
+    """Left side, right side and scale at a site."""
+    (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
+    # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
+    return [all_bare(each) for each in (left, right, left_scale + right_scale)]
 
 
 def _alike(arrays: Sequence[Array]) -> Sequence[Array]:

@@ -11,10 +11,11 @@ from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
 from fedtheory.language.evaluation.rounding import ScaleCompiler, is_product
+from fedtheory.language.evaluation.runs import SiteOfRuns, shapes
 from fedtheory.language.evaluation.site import Site, sites, stacked_sites, whole_run
 from fedtheory.language.quantities.notion import Notion
 
-__all__ = ["Compiled", "Site", "compile_expression", "sites", "stacked_sites", "whole_run"]
+__all__ = ["Compiled", "Site", "SiteOfRuns", "compile_expression", "shapes", "sites", "stacked_sites", "whole_run"]
 
 
 @dataclass(frozen=True, eq=False)

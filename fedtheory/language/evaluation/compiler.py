@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,7 @@ class Compiler:
         compute = build(node)
         if not self._is_constant(node):
             return compute
-        return self._remembered(type(self).__name__, node, compute, lambda site: site.run.known)
+        return self._remembered(type(self).__name__, node, compute, lambda site: site.constants)
 
     def _is_constant(self, node: Expr) -> bool:
         """Whether a node is made of constants of the run alone."""
@@ -104,21 +104,21 @@ class Compiler:
             return self._symbol(base, int(exponent))
         inside = self.scalar(base)
         if exponent.is_Integer:
-            return lambda site: whole_power(inside(site), int(exponent))
+            return _raised(inside, int(exponent))
         if exponent.is_Rational:
-            return lambda site: whole_power(root_of(site, inside(site), int(exponent.q)), int(exponent.p))
+            return _raised(lambda site: root_of(site, inside(site), int(exponent.q)), int(exponent.p))
         if exponent.is_number:
             raise ValueError(f"expected a power with a rational exponent, got {node}")
         power = self.scalar(exponent)
-        return lambda site: measured_power(inside(site), power(site), node)
+        return lambda site: site.each(partial(measured_power, node=node), inside(site), power(site))
 
     def _exponential(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0] if node.args else sp.S.One)
-        return lambda site: np.asarray(site.run.arithmetic.exp(inside(site)))
+        return lambda site: site.each(site.run.arithmetic.exp, inside(site))
 
     def _logarithm(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])
-        return lambda site: np.asarray(site.run.arithmetic.log(inside(site)))
+        return lambda site: site.each(site.run.arithmetic.log, inside(site))
 
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         notion = self.notation.get(symbol)
@@ -190,8 +190,7 @@ class Compiler:
             value = inside(site)
             if site.frame is not None:
                 site.frame.require_shared(value.shape[1])
-            spread = np.broadcast_to(value, (*value.shape[:2], len(weights)))
-            return np.asarray(spread @ weights)[..., None]
+            return np.asarray((value * weights).sum(axis=-1, keepdims=True))
 
         return average
 
@@ -289,7 +288,7 @@ _SUMS: dict[type, Callable[[RoundFrame, Array], Array]] = {
 
 def _over_clients(node: Expr, site: Site) -> Array:
     """Weights of a mean or of a sum over clients, (M,)."""
-    weights = site.run.problem.weights
+    weights = site.importances
     return weights if isinstance(node, ex.Average) else weights * 0 + 1
 
 
@@ -305,12 +304,14 @@ def axes_of(values: Array) -> Array:
 
 def _measurement(quantity: Quantity) -> Scalar:
     """A quantity at a site."""
-    return lambda site: site.place(quantity.on(site.run))
+    return lambda site: site.measured(quantity)
 
 
 def _raised(compute: Scalar, power: int) -> Scalar:
     """A closure for a whole power."""
-    return compute if power == 1 else lambda site: whole_power(compute(site), power)
+    if power == 1:
+        return compute
+    return lambda site: site.each(partial(whole_power, exponent=power), compute(site))
 
 
 def _known_at_the_place(site: Site) -> dict[object, Any]:

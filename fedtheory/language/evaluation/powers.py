@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +20,12 @@ _MOST_BITS = 10**7
 
 def square_root(site: Site, value: Array) -> Array:
     """The root in the arithmetic of the site's run."""
-    return np.asarray(site.run.arithmetic.sqrt(value))
+    return site.each(site.run.arithmetic.sqrt, value)
 
 
 def root_of(site: Site, value: Array, degree: int) -> Array:
     """The root of a degree, in the arithmetic of the site's run."""
-    return np.asarray(site.run.arithmetic.root(value, degree))
+    return site.each(partial(site.run.arithmetic.root, degree=degree), value)
 
 
 def whole_power(value: Any, exponent: int) -> Any:
@@ -42,7 +44,8 @@ def measured_power(value: Array, exponents: Array, node: Expr) -> Array:
     values, powers = np.broadcast_arrays(value, exponents)
     raised = np.empty_like(values)
     for place in np.ndindex(*values.shape):
-        exponent = round(plain_float(powers[place]))
+        near = plain_float(powers[place])
+        exponent = round(near) if math.isfinite(near) else 0
         if powers[place] != exponent:
             raise NotApplicable(f"the exponent in {node} is not a whole number on this run")
         raised[place] = whole_power(values[place], exponent)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -14,7 +15,7 @@ from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.frames import Frame, Index, StackedFrame, frames_at, probes, stacks_at
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities.notion import PointNotion
+from fedtheory.language.quantities.notion import PointNotion, Quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,24 @@ class Site:
             frame = self.frame.members[number]
             return Site(self.run, frame, frame.index, {}, {})
         return self
+
+    def measured(self, quantity: Quantity) -> Array:
+        """A quantity of the run here."""
+        return self.place(quantity.on(self.run))
+
+    @property
+    def constants(self) -> dict[object, Any]:
+        """What is known of expressions in constants of the run alone."""
+        return self.run.known
+
+    @property
+    def importances(self) -> Array:
+        """p_i on the axis of clients."""
+        return self.run.problem.weights
+
+    def each(self, compute: Callable[..., Any], *values: Array) -> Array:
+        """A function of values that some runs may refuse."""
+        return np.asarray(compute(*values))
 
     def place(self, value: Number | Array) -> Array:
         """A measured quantity as an array over (rounds, steps, clients), cut to the frame's step."""

@@ -1,0 +1,98 @@
+"""Claims about whole runs, asked of many runs at once: the answers are those of one run at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.run import Run
+from fedtheory.federation import fedavg
+from fedtheory.federation.problem import quadratic
+from fedtheory.kernel.expressions import Average
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import claims_of
+from verify.check import check
+from verify.check.together import Answer, RunsTogether
+from verify.instances import FAMILIES, families_for
+
+x, y, z = sp.symbols("x y z", real=True)
+
+
+def _claim(chain: tuple[Any, str, Any], where: dict[sp.Symbol, q.Notion], *conditions: sp.Basic) -> Claim:
+    return Claim(id="mine:claim", chain=chain, where=where, conditions=conditions)
+
+
+def _run(noise: int, clients: int = 2, rounds: int = 2) -> Run:
+    array = RATIONAL.array
+    shares = array(range(1, clients + 1))
+    problem = quadratic(
+        array([[[1 + i]] for i in range(clients)]),
+        array([[i] for i in range(clients)]),
+        array([3]),
+        noise=array([noise * i for i in range(clients)]),
+        weights=shares / shares.sum(),
+    )
+    return Run(problem, fedavg(problem, rounds=rounds, local_step_size=RATIONAL.number("1/8", "step")))
+
+
+def _alone(claim: Claim, run: Run) -> Answer:
+    found = check(claim, run)
+    return Answer(found.applicable, found.everywhere, found.holds, found.ratio)
+
+
+@pytest.mark.parametrize("name", ["small schedules", "by hand", "sampled clients", "wide quadratics", "graphs"])
+def test_answers_are_those_of_checks(name: str) -> None:
+    """In rationals to the last digit, in floats but for rounding; runs that are left out are few."""
+    family = FAMILIES[name]
+    made = [instance.run() for instance in family.instances[:8]]
+    runs = [run.as_floats() if family.in_floats else run for run in made]
+    claims = [claim for claim in claims_of() if name in families_for(claim) and claim.place == "run"]
+    found = RunsTogether(runs).answers(claims)
+    answered = 0
+    for claim in claims[:: 1 + len(claims) // 40]:
+        for row, answer in found.get(claim, {}).items():
+            alone = _alone(claim, runs[row])
+            assert (answer.applicable, answer.holds) == (alone.applicable, alone.holds)
+            assert answer.everywhere == alone.everywhere
+            assert answer.ratio == (pytest.approx(alone.ratio) if family.in_floats else alone.ratio)
+            answered += 1
+    assert answered > 0
+
+
+def test_a_division_by_zero_concerns_its_run_alone() -> None:
+    """The others are answered all the same."""
+    claim = _claim((x, "<=", x + x / y), {x: q.smoothness, y: q.noise_deviation})
+    runs = [_run(1), _run(0), _run(4)]
+    found = RunsTogether(runs).answers([claim])[claim]
+    assert set(found) == {0, 2}
+    assert not check(claim, runs[1]).applicable
+    assert all(answer.holds for answer in found.values())
+
+
+def test_conditions_exclude_run_by_run() -> None:
+    """A condition that fails on one run leaves the others; the sides are then compared on these."""
+    claim = _claim((y, "<", x), {x: q.smoothness, y: q.noise_deviation}, y >= 1)
+    runs = [_run(1), _run(0), _run(64)]
+    found = RunsTogether(runs).answers([claim])[claim]
+    assert [found[row].applicable for row in range(3)] == [True, False, True]
+    assert [found[row].holds for row in range(3)] == [True, None, False]
+    assert found[2] == _alone(claim, runs[2])
+
+
+def test_runs_of_several_shapes() -> None:
+    """Quantities of rounds have as many values as a run has rounds; means are over each run's own clients."""
+    claim = _claim((Average(z), "<=", x), {x: q.server_distance_sq, z: q.client_smoothness})
+    runs = [_run(1, clients, rounds) for clients in (1, 2, 3) for rounds in (1, 2)] * 2
+    found = RunsTogether(runs).answers([claim])[claim]
+    assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
+
+
+def test_what_is_too_close_is_left_to_a_check_alone() -> None:
+    """Floats do not decide an equality; nothing is said of it here."""
+    claim = _claim((x, "<=", y), {x: q.smoothness, y: q.objective_smoothness})
+    runs = [_run(1, 1).as_floats(), _run(1, 2).as_floats(), _run(1, 1).as_floats()]
+    assert set(RunsTogether(runs).answers([claim])[claim]) == {1}
