@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
-from modules import ROOT
-from trusted import PAGE, ROW, counted
+from modules import ROOT, modules
+from trusted import PAGE, ROW, counted, proved
 
 from fedtheory.language.registry import all_sources, claims_of, why_not_proved
 from fedtheory.proofs.closed import FACTS
@@ -16,6 +17,44 @@ def test_every_module_has_its_row() -> None:
     """Nothing that is trusted is left out, and nothing is named that is not; `python tests/trusted.py` counts anew."""
     rows = {name: int(count or 0) for name, count in ROW.findall(PAGE.read_text(encoding="utf-8"))}
     assert rows == counted()
+
+
+OF_SYMPY = {
+    *(
+        "Add",
+        "Dummy",
+        "Expr",
+        "Float",
+        "Function",
+        "Integer",
+        "Mul",
+        "Pow",
+        "Rational",
+        "S",
+        "Symbol",
+        "sqrt",
+        "symbols",
+    ),
+    *("Eq", "Ge", "Gt", "Le", "Lt", "Max", "Min", "Rel"),
+    *("FiniteSet", "Interval", "Set", "oo"),
+    *("default_sort_key", "preorder_traversal", "sympify"),
+    *("expand", "expand_mul"),
+}
+"""Heads, sets of numbers, ways through a tree, and what is multiplied out."""
+WORKED_OUT = {"cancel", "coeff", "collect", "diff", "doit", "equals", "evalf", "factor", "integrate", "is_polynomial"}
+WORKED_OUT |= {"limit", "nsimplify", "series", "simplify", "solve", "subs", "summation", "trigsimp"}
+
+
+def test_what_is_asked_of_sympy() -> None:
+    """Notation; what follows from it is worked out by the kernel, in quotients of polynomials."""
+    for name in proved():
+        tree = ast.parse(modules()[name].read_text(encoding="utf-8"))
+        asked = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+        of_sympy = {node.attr for node in asked if isinstance(node.value, ast.Name) and node.value.id == "sp"}
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        assert of_sympy <= OF_SYMPY, name
+        # The denominator of a quotient is FLINT's.
+        assert not {one.rpartition(".")[2] for one in called if "." in one and one != "self.below.factor"} & WORKED_OUT
 
 
 def test_what_it_is_compared_with_exists() -> None:

@@ -9,7 +9,10 @@ one; noises and participants ask what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 from itertools import product
+from math import comb
+from operator import mul
 
 import sympy as sp
 
@@ -27,7 +30,8 @@ from fedtheory.kernel.expressions import (
     is_length,
 )
 from fedtheory.kernel.noise import inner_of_random, is_noise
-from fedtheory.kernel.quotients import ONE, Quotient, Rejected, quotient
+from fedtheory.kernel.quotients import ONE, ZERO, Quotient, Rejected, quotient
+from fedtheory.kernel.signs import is_positive
 from fedtheory.kernel.theory import Theory
 
 Form = dict[Expr, Quotient]
@@ -223,17 +227,27 @@ def _sum_of_multiple(monomial: Expr, coefficient: Quotient, theory: Theory) -> F
         return scaled(_sum_of_scalar(monomial, theory), coefficient)
     if indices.changes(monomial, theory):
         _require_no_step_number({monomial: coefficient}, theory)
-    return {monomial: quotient(_sum_of_number(coefficient.expression, theory))}
+    return {monomial: _sum_of_number(coefficient, theory)}
 
 
-def _sum_of_number(number: Expr, theory: Theory) -> Expr:
+def _sum_of_number(number: Quotient, theory: Theory) -> Quotient:
     """The sum over the steps 0, 1, ... of a polynomial in the number of the step."""
-    if not number.is_polynomial(theory.step_number):
-        raise Rejected(f"{number} is no polynomial in {theory.step_number}, and stands under a sum over the steps")
-    step, steps = sp.Dummy("step", integer=True), sp.Dummy("steps", integer=True, positive=True)
-    powers = sp.Poly(number, theory.step_number).terms()
-    sums = (c * sp.summation(step**power, (step, 0, steps - 1)) for (power,), c in powers)
-    return sp.Add(*sums).xreplace({steps: _number_of_steps(theory)})
+    step, steps = theory.step_number, quotient(_number_of_steps(theory))
+    hidden = number.written(number.below).free_symbols.union(*(x.free_symbols for x in number.letters if x != step))
+    if step is None or step in hidden:
+        raise Rejected(f"{number.expression} is no polynomial in {step}, and stands under a sum over the steps")
+    place, total = number.letters.index(step), ZERO
+    for powers, factor in number.above.terms():
+        without = number.monomial((*powers[:place], 0, *powers[place + 1 :]), factor)
+        total = total + quotient(without) * _sum_of_powers(powers[place], steps)
+    return total * quotient(1 / number.written(number.below))
+
+
+def _sum_of_powers(power: int, steps: Quotient) -> Quotient:
+    """``0^p + 1^p + .. + (n-1)^p``, from ``n^(p+1) = sum over q <= p of (p+1 over q) (0^q + .. + (n-1)^q)``."""
+    whole = reduce(mul, [steps] * (power + 1))
+    others = (quotient(-sp.Integer(comb(power + 1, q))) * _sum_of_powers(q, steps) for q in range(power))
+    return quotient(sp.Rational(1, power + 1)) * sum(others, whole)
 
 
 def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:
@@ -262,9 +276,9 @@ def _length(form: Form, theory: Theory) -> Form:
     if not form:
         return {}
     first = form[min(form, key=sp.default_sort_key)].expression
-    is_signed = first.is_extended_nonzero and not first.free_symbols & theory.numbers.may_vanish
-    factor = first if is_signed and (first.is_positive or first.is_negative) else sp.S.One
-    return {length(composed(scaled(form, quotient(1 / factor)))): quotient(sp.Abs(factor))}
+    size = next((one for one in (first, -first) if is_positive(one, theory.numbers)), sp.S.One)
+    factor = first if size == -first else size
+    return {length(composed(scaled(form, quotient(1 / factor)))): quotient(size)}
 
 
 def _is_given(form: Form, theory: Theory) -> bool:

@@ -96,6 +96,32 @@ def _together(*numbers: Quotient) -> Sequence[Quotient]:
     return [compiler.moved(number) for number in numbers]
 
 
+def in_lowest_terms(expression: Expr) -> Expr:
+    """A number in SymPy's notation, one polynomial over another: the same for equal numbers."""
+    return quotient(expression).expression
+
+
+def linear(expression: Expr, letters: Iterable[Expr]) -> tuple[dict[Expr, Expr], Expr]:
+    """The coefficients of letters in a number, and what it has without them; `Rejected` where it is not linear."""
+    number, known = quotient(expression), set(letters)
+    places = {letter: number.letters.index(letter) for letter in known & set(number.letters)}
+    inside = any(letter.has(*known) for letter in number.letters if letter not in places)
+    if inside or any(number.below.degrees()[place] for place in places.values()):
+        raise Rejected(f"{expression} is not linear in {', '.join(sorted(map(str, known)))}")
+    found, rest = dict.fromkeys(known, sp.S.Zero), sp.S.Zero
+    for powers, factor in number.above.terms():
+        used = [letter for letter, place in places.items() for _ in range(powers[place])]
+        if len(used) > 1:
+            raise Rejected(f"{expression} is not linear in {', '.join(sorted(map(str, known)))}")
+        part = number.monomial(powers, factor)
+        if used:
+            found[used[0]] += part / used[0]
+        else:
+            rest += part
+    below = number.written(number.below)
+    return {letter: part / below for letter, part in found.items()}, rest / below
+
+
 def is_zero(expression: Expr, roots: Mapping[sp.Symbol, Expr] | None = None) -> bool:
     """Whether a number is zero, where some of its letters are the square roots of others."""
     return vanishes(quotient(expression), roots)

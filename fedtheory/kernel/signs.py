@@ -49,7 +49,11 @@ def _is_nonnegative(coefficient: Expr, known: Known, conditions: tuple[Expr, ...
     if _is_plainly_nonnegative(coefficient, numbers):
         return True
     base, exponent = coefficient.as_base_exp()
-    if exponent.is_Integer and abs(exponent) > 1 and is_nonnegative(base ** sp.sign(exponent), numbers, orderings):
+    if (
+        exponent.is_Integer
+        and abs(exponent) > 1
+        and is_nonnegative(base ** (1 if exponent > 0 else -1), numbers, orderings)
+    ):
         return True
     if all(_is_factor(factor, orderings, numbers) for factor in sp.Mul.make_args(coefficient)):
         return True

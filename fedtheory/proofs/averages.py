@@ -13,6 +13,7 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Average, ClientSum, Expr, Gradient, Inner, Value
+from fedtheory.kernel.quotients import linear
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.quantities import Notion, client_gap_at_surrogate_optimum, mean_misrepresentation
@@ -84,7 +85,8 @@ class OverUpdates(Derived):
 
     def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
         """That what is replaced by more counts positively."""
-        return (sp.diff(sp.expand(slack), letter(q.past_step_lengths_sq)),)
+        past = letter(q.past_step_lengths_sq)
+        return (linear(slack, [past])[0][past],)
 
 
 _OF_AN_UPDATE = (
@@ -118,10 +120,7 @@ def _of_the_run(letter: Letters) -> Mapping[Expr, Expr]:
 
 def averaged(letter: Letters, slack: Expr, means: Mapping[Expr, Expr], same: Sequence[Notion]) -> Expr:
     """A sum of multiples of what has a known mean, with these; `Rejected` where something else is not the same."""
-    marks = {of_one: sp.Dummy("of one") for of_one in means}
-    marked = sp.expand(slack).xreplace(marks)
-    factors = {of_one: sp.diff(marked, mark) for of_one, mark in marks.items()}
-    rest = sp.expand(marked - sp.Add(*(factors[of_one] * mark for of_one, mark in marks.items())))
+    factors, rest = linear(sp.expand(slack), means)
     for constant in (*factors.values(), rest):
         require_same(letter, constant, same)
     found: Expr = rest + sp.Add(*(factor * means[of_one] for of_one, factor in factors.items()))

@@ -32,6 +32,7 @@ from fedtheory.kernel import (
     scalar,
 )
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
+from fedtheory.kernel.quotients import in_lowest_terms
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
@@ -125,6 +126,6 @@ def bounded(
     for number in nonnegative:
         yield Step(f"({number}) >= 0", is_nonnegative(number, numbers, conditions))
     for number in positive:
-        yield Step(f"({number}) > 0", is_positive(sp.expand(number), numbers, conditions))
-    spare = sp.cancel(larger - bound)
+        yield Step(f"({number}) > 0", is_positive(in_lowest_terms(number), numbers, conditions))
+    spare = in_lowest_terms(larger - bound)
     yield Step(f"({spare}) >= 0", is_nonnegative(numbers.plain(spare), numbers, conditions))

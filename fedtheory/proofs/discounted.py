@@ -15,6 +15,7 @@ import sympy as sp
 
 from fedtheory.kernel import Step
 from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.contraction import Contracting, bounded, contracts, same_at_all_steps
@@ -38,7 +39,7 @@ def examine_discounted(claim: Claim, certificate: Discounted, prove: Prover) -> 
     yield from contracts(claim, certificate, prove, point, gain=certificate.gain)
     gain, factor, offset = same_at_all_steps(claim, certificate.gain, certificate.factor, certificate.offset)
     forgets = 1 - letter(q.local_step_size) * letter(q.strong_convexity) / 2
-    yield Step("the weights of the mean are the powers of the factor", sp.expand(factor - forgets) == 0)
+    yield Step("the weights of the mean are the powers of the factor", is_zero(factor - forgets))
     # Where the factor is not positive there are no weights, and no bound where it is one.
     power = factor ** letter(q.iterations)
     start = letter(distance) ** 2 * (1 - factor) * power / (gain * (1 - power))

@@ -70,11 +70,11 @@ class _Course:
 
     def after(self, expression: Expr) -> Expr:
         """An expression in k at k + 1."""
-        return self.written(expression.subs(self.index, self.index + 1))
+        return self.written(expression.xreplace({self.index: self.index + 1}))
 
     def at_start(self, expression: Expr) -> Expr:
         """An expression in k at zero."""
-        return expression.subs(self.index, 0)
+        return expression.xreplace({self.index: sp.S.Zero})
 
 
 def induct(
@@ -99,7 +99,7 @@ def induct(
         "at the start: ", check(measured, course.at_start(induction.bound), induction.start, begun, conditions)
     )
     if induction.first is not None:
-        once = course.at_start(induction.bound.subs(course.index, course.index + 1))
+        once = course.at_start(induction.bound.xreplace({course.index: course.index + 1}))
         yield from named("first step: ", check(moved, once, induction.first, begun, conditions))
     factor = course.written(induction.factor)
     yield Step(f"({factor}) >= 0", is_nonnegative(factor, later.numbers, known))

@@ -16,6 +16,7 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr, Gradient, Inner, Value
+from fedtheory.kernel.quotients import in_lowest_terms, is_zero
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
@@ -70,13 +71,13 @@ class Telescoped(Derived):
             raise Rejected("the relation does not telescope: it is about more than gaps and numbers")
         if found.has(letter(q.local_step_index)):
             raise Rejected("the relation does not telescope: it differs from step to step by more than its gaps")
-        least = sp.simplify(found.subs(later, now))
+        least = in_lowest_terms(found.xreplace({later: now}))
         gained = found - least
-        chained = gained + gained.subs({now: later, later: last}, simultaneous=True) - gained.subs(later, last)
-        if least.has(now) or sp.simplify(chained) != 0:
+        chained = gained + gained.xreplace({now: later, later: last}) - gained.xreplace({later: last})
+        if least.has(now) or not is_zero(chained):
             raise Rejected("the relation does not telescope over the local steps")
         ends = {now: letter(q.interval_start_gap), later: letter(q.interval_end_gap)}
-        total: Expr = gained.subs(ends, simultaneous=True) + letter(q.local_steps) * least
+        total: Expr = gained.xreplace(ends) + letter(q.local_steps) * least
         return total
 
 
@@ -94,7 +95,7 @@ class AtEnd(Derived):
             q.next_centralised_model: letter(q.interval_end_gap),
             q.next_average_iterate: letter(q.next_interval_start_gap),
         }
-        found: Expr = _with_gaps(letter, slack, ends).subs(letter(q.local_step_index), letter(q.local_steps) - 1)
+        found: Expr = _with_gaps(letter, slack, ends).xreplace({letter(q.local_step_index): letter(q.local_steps) - 1})
         return found
 
 
@@ -156,7 +157,7 @@ def _with_gaps(letter: Letters, slack: Expr, gaps: Mapping[q.VectorNotion, Expr]
     """A slack with objective values as the minimum and gaps above it."""
     objective = letter(q.objective)
     least = Value(objective, letter(q.optimum))
-    found: Expr = slack.subs({Value(objective, letter(model)): gap + least for model, gap in gaps.items()})
+    found: Expr = slack.xreplace({Value(objective, letter(model)): gap + least for model, gap in gaps.items()})
     return found
 
 
@@ -173,7 +174,7 @@ def _moved(letter: Letters, slack: Expr, to: q.Notion) -> Expr:
     start, end, following = (letter(gap) for gap in _ENDS)
     if slack.has(end, following):
         raise Rejected("the relation is not about the start of a round alone")
-    moved: Expr = slack.subs(start, letter(to))
+    moved: Expr = slack.xreplace({start: letter(to)})
     return moved
 
 

@@ -27,7 +27,7 @@ from fedtheory.kernel import (
 )
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, norm_sq
-from fedtheory.kernel.quotients import ZERO, quotient
+from fedtheory.kernel.quotients import ZERO, in_lowest_terms, linear, quotient
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -181,14 +181,15 @@ def ends_with(potential: Expr, least: Expr, theory: Theory, conditions: Sequence
     assert steps is not None
     both = [theory.numbers.plain(number) for number in (potential, potential.xreplace({step: step + 1}))]
     require_finite(both, theory.numbers, (step + 1 <= steps,))
-    spare = theory.numbers.plain(sp.cancel(potential.xreplace({step: steps}) - least))
+    spare = theory.numbers.plain(in_lowest_terms(potential.xreplace({step: steps}) - least))
     enough = is_nonnegative(spare, theory.numbers, tuple(conditions))
     yield Step(f"{potential} is at least {least} after the last step of a round", enough)
 
 
 def _factor(slack: Expr, entry: Mean) -> Expr:
     """How much of a mean a slack has."""
-    return sp.diff(slack, entry.quantity) / sp.diff(entry.mean, entry.quantity)
+    of_slack, of_mean = (linear(one, [entry.quantity])[0][entry.quantity] for one in (slack, entry.mean))
+    return of_slack / of_mean
 
 
 def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: Theory, means: Sequence[Mean]) -> Form:

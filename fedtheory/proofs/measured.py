@@ -130,7 +130,7 @@ def _require_reports(claim: Claim, sides: Sequence[Expr]) -> None:
     total = letter(q.weight_sum)
     nobody = {total: sp.S.Zero, Average(deviation): sp.S.Zero}
     share = letter(q.weight_share)
-    if total not in numbers_of(claim).divisors and any(side.subs(nobody).has(Average, share) for side in sides):
+    if total not in numbers_of(claim).divisors and any(side.xreplace(nobody).has(Average, share) for side in sides):
         raise Rejected("the clients have shares in an update where somebody reports, which the claim does not say")
 
 

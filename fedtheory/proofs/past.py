@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import sympy as sp
+
 from fedtheory.kernel import Rejected, Step, Theory
 from fedtheory.kernel.expressions import Average, Expr, LocalSum, PastSum, norm_sq
 from fedtheory.kernel.quotients import is_zero, quotient
@@ -85,8 +87,8 @@ def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
     if factor.has(index):
         raise Rejected(f"{factor} changes from local step to local step")
     member, total = numbers.plain(past.args[0]), numbers.plain(relation.right)
-    before = total.subs(index, index - 1)
-    yield _vanishes("the sum over no steps", total.subs(index, -1))
+    before = total.xreplace({index: index - 1})
+    yield _vanishes("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))
     yield _vanishes("what a step adds", total - before - factor * member)
 
 

@@ -113,12 +113,12 @@ def _induction(at: Setting) -> Iterator[Step]:
     rhs = certificate.factor * measure.before(claim) + certificate.offset
     found = check(measure.after(claim), rhs, certificate.terms, theory, (*at.conditions, earlier))
     yield from named("one step: ", found)
-    yield Step("at the start nobody is apart", at.is_nonnegative(bound.subs(k, 0), 0))
+    yield Step("at the start nobody is apart", at.is_nonnegative(bound.xreplace({k: sp.S.Zero}), 0))
     if certificate.first is not None:
         together = measure.together(claim, theory)
-        found = check(measure.after(claim), bound.subs(k, 1), certificate.first, together, at.conditions)
+        found = check(measure.after(claim), bound.xreplace({k: sp.S.One}), certificate.first, together, at.conditions)
         yield from named("first step: ", found)
-    grown = bound.subs(k, k + 1) - certificate.factor * bound - certificate.offset
+    grown = bound.xreplace({k: k + 1}) - certificate.factor * bound - certificate.offset
     yield Step(f"({certificate.factor}) >= 0", at.is_nonnegative(certificate.factor, at.first, earlier))
     yield Step(f"{bound} satisfies the recursion", at.is_nonnegative(grown, at.first, earlier))
 
@@ -137,16 +137,16 @@ def _mean(at: Setting, right: Expr) -> Iterator[Step]:
     if total is None:
         yield _at_every_step(at, share, right)
         return
-    difference = total.subs(k, k + 1) - total - at.certificate.bound
-    yield Step(f"{total} sums the bounds", total.subs(k, 0) == 0 and is_zero(difference))
-    drift = share * total.subs(k, at.steps) / at.steps
+    difference = total.xreplace({k: k + 1}) - total - at.certificate.bound
+    yield Step(f"{total} sums the bounds", is_zero(total.xreplace({k: sp.S.Zero})) and is_zero(difference))
+    drift = share * total.xreplace({k: at.steps}) / at.steps
     yield Step(f"{drift} is at most the right side", at.is_nonnegative(right - drift, 0))
 
 
 def _at_every_step(at: Setting, share: Expr, right: Expr) -> Step:
     """That a share of the bound is at most the right side for k = 0 .. tau."""
     drift = share * at.certificate.bound
-    at_start, later = right - drift.subs(k, 0), right - drift
+    at_start, later = right - drift.xreplace({k: sp.S.Zero}), right - drift
     holds = at.is_nonnegative(at_start, 0) and at.is_nonnegative(later, 1, k <= at.steps)
     return Step(f"{drift} is at most the right side", holds)
 

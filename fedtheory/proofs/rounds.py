@@ -152,10 +152,16 @@ def _written_out(expression: Expr, draw: _Draw) -> Expr:
 
 def _with_single_powers(number: Expr, indicator: sp.Symbol) -> Expr:
     """A number in which an indicator stands for its powers."""
-    if not number.is_polynomial(indicator) or number.atoms(Inner, Gradient, Value, LocalSum, Selected):
+    if number.atoms(Inner, Gradient, Value, LocalSum, Selected):
         return number
-    *powers, constant = sp.Poly(number, indicator).all_coeffs()
-    return sp.Add(*powers) * indicator + constant if len(powers) > 1 else number
+
+    def is_power(part: Expr) -> bool:
+        return bool(part.is_Pow and part.base == indicator and part.exp.is_Integer and part.exp > 0)
+
+    parts = sp.Add.make_args(sp.expand(number).replace(is_power, lambda _part: indicator))
+    multiples = [part for part in parts if _is_multiple(part, indicator)]
+    shared = sp.Add(*(part / indicator for part in multiples)) * indicator
+    return sp.Add(shared, *(part for part in parts if part not in multiples))
 
 
 def _is_multiple(expression: Expr, indicator: sp.Symbol) -> bool:

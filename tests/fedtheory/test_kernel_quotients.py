@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedtheory.kernel import Numbers, is_nonnegative, is_positive
 from fedtheory.kernel.expressions import Average, Gradient, Inner
-from fedtheory.kernel.quotients import Rejected, is_zero, quotient, vanishes
+from fedtheory.kernel.quotients import Rejected, in_lowest_terms, is_zero, linear, quotient, vanishes
 
 a, b, c = sp.symbols("a b c", positive=True)
 d = sp.Symbol("d", real=True)
@@ -168,3 +168,38 @@ def test_a_letter_and_its_root_are_of_one_number() -> None:
     assert (letter * root).expression == quotient(sp.sqrt(a) ** 3 + b * sp.sqrt(a)).expression
     assert vanishes(two * two + quotient(-2))
     assert not vanishes(two + root)
+
+
+u, v, w = sp.symbols("u v w", real=True)
+
+
+def test_what_is_linear_is_taken_apart() -> None:
+    """Into coefficients, which may be quotients, and what is left; a letter that does not occur has none."""
+    coefficients, rest = linear((2 * u + 3) / (1 + w**2) + w * u - Average(w), [u, v])
+    assert is_zero(coefficients[u] - 2 / (1 + w**2) - w)
+    assert coefficients[v] == 0
+    assert is_zero(rest - 3 / (1 + w**2) + Average(w))
+
+
+NOT_LINEAR = {
+    "a square": u**2,
+    "a product": u * v,
+    "below": w / u,
+    "below, in a sum": w / (1 + u),
+    "a power of a root": sp.sqrt(sp.Symbol("u", positive=True)),
+    "inside a mean": Average(u * w),
+    "in a length": Inner(u * w, w),
+}
+
+
+@pytest.mark.parametrize("name", NOT_LINEAR)
+def test_what_is_not_linear(name: str) -> None:
+    of = next(iter(sorted(NOT_LINEAR[name].free_symbols & {u, sp.Symbol("u", positive=True)}, key=str)))
+    with pytest.raises(Rejected, match="is not linear in"):
+        linear(NOT_LINEAR[name], [of, v])
+
+
+def test_equal_numbers_have_one_notation() -> None:
+    """A polynomial over another, without a common factor."""
+    assert in_lowest_terms((u**2 - v**2) / (u - v)) == u + v
+    assert in_lowest_terms((u + 1) ** 2 / w) == in_lowest_terms(u**2 / w + (2 * u + 1) / w)
