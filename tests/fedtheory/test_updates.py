@@ -318,7 +318,7 @@ def test_reasons_need_what_they_count() -> None:
 )
 def test_means_are_taken_of_what_is_linear_and_else_the_same(derived: Any, slack: Expr) -> None:
     """A product of two things that vary has no known mean, nor has what the table does not list."""
-    with pytest.raises(Rejected, match="not the same|is not linear"):
+    with pytest.raises(Rejected, match=r"not the same|is not linear"):
         derived("t:claim").slack(LETTER, slack)
 
 
