@@ -71,8 +71,7 @@ def _said(transition: Transition, clients: Array) -> Array:
     """What matters of the clients' vectors and, where there is a graph, of what they say to their neighbours."""
     if transition.maps.mixed is None:
         return clients
-    factors = transition.maps.mixed[1]
-    heard = np.tensordot(transition.group.graph, clients * factors[:, None, :], axes=(0, 0))
+    heard = np.tensordot(transition.group.graph, clients @ transition.maps.mixed[1], axes=(0, 0))
     return np.concatenate([clients, heard], axis=2)
 
 

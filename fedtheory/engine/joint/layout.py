@@ -15,7 +15,7 @@ from functools import cached_property
 import sympy as sp
 
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
-from fedtheory.federation.definition.language import Compressed, Mixed, start
+from fedtheory.federation.definition.language import OF_CLIENTS, Compressed, Mixed, start
 from fedtheory.federation.definition.linear import Parts
 from fedtheory.kernel.expressions import Average, Expr
 
@@ -81,10 +81,22 @@ class Layout:
         parts = self.parts(vector, expression)
         return sp.cancel(sp.Add(*(scale * self._of(part, offsets) for part, scale in parts.items())))
 
+    def lost(self, node: Expr) -> Expr:
+        """The part of what is summed over clients that the sum's own o leaves out, and which is added before the sum."""
+        inside = self.offset(node, node.args[0])
+        return sp.S.Zero if _keeps(node, inside) else inside
+
     def _of(self, vector: Expr, offsets: Mapping[Expr, Expr]) -> Expr:
         if vector in offsets:
             return offsets[vector]
         if isinstance(vector, Average | Mixed | Compressed):
-            return self._offset(vector, vector.args[0], offsets)
+            inside = self._offset(vector, vector.args[0], offsets)
+            return inside if _keeps(vector, inside) else sp.S.Zero
         # Gradients and sums whose weights need not sum to one are what they are, wherever the origin is.
         return sp.S.Zero
+
+
+def _keeps(node: Expr, offset: Expr) -> bool:
+    """Whether a node of vectors with this o has it too: means of one number are that number."""
+    is_common = not offset.free_symbols & OF_CLIENTS
+    return isinstance(node, Compressed) or (isinstance(node, Average | Mixed) and is_common)

@@ -60,7 +60,7 @@ class RoundMaps:
     clients: Forms
     """What the clients' vectors become without the sums, (G, own)."""
     mixed: tuple[Forms, Array] | None
-    """What neighbours hear, (G, own), and the factor in front of what is heard, (G, own)."""
+    """What neighbours hear, (G, heard), and what the clients' vectors make of it, (G, own, heard)."""
     reports: list[Report]
     server: Array
     """From (1, s, q) to (1, s')."""
@@ -186,8 +186,7 @@ class _End:
         """The forms of what is summed."""
         inside = node.args[0]
         forms = self.local.combined(node, inside, self.known, self.numbers)
-        if not isinstance(node, Average):
-            forms = self.local.moved(forms, self.layout.offset(node, inside), self.numbers)
+        forms = self.local.moved(forms, self.layout.lost(node), self.numbers)
         scaled = forms if isinstance(node, Weighted) else forms.scaled(self.letters.shares)
         return Report(_FACTOR[type(node)], scaled)
 
@@ -205,20 +204,15 @@ class _End:
         return self.local.moved(total, off, self.numbers)
 
     def mixed(self) -> tuple[Forms, Array] | None:
-        """What the clients' neighbours hear of them, and the factors in front of what they hear."""
-        if not self.definition.uses(Mixed):
+        """What the clients' neighbours hear of them, and what the clients' vectors make of what they hear."""
+        nodes = sorted({node for end in self.definition.client_update.values() for node in _nodes(end, Mixed)}, key=str)
+        if not nodes:
             return None
-        heard, factors = [], []
-        for vector in self.definition.client:
-            parts = self.layout.parts(vector, self.definition.client_update.get(vector, vector))
-            nodes = [(part, scale) for part, scale in parts.items() if isinstance(part, Mixed)]
-            node, scale = nodes[0] if nodes else (None, 0)
-            heard.append(
-                self.local.combined(node, node.args[0], self.known, self.numbers) if node else self.local.nothing
-            )
-            factor = self.letters.value(scale, self.numbers) + 0 * self.letters.shares
-            factors.append(np.repeat(factor[:, None], self.layout.dimension, axis=1))
-        return stacked(heard), np.concatenate(factors, axis=1)
+        return stacked([self._heard(node) for node in nodes]), self._blocks(nodes)
+
+    def _heard(self, node: Expr) -> Forms:
+        forms = self.local.combined(node, node.args[0], self.known, self.numbers)
+        return self.local.moved(forms, self.layout.lost(node), self.numbers)
 
     def server(self, sums: list[Expr]) -> Array:
         """From (1, s, q) to (1, s')."""
@@ -239,19 +233,21 @@ class _End:
 
     def broadcast(self, sums: list[Expr]) -> Array | None:
         """From q to what the clients' vectors become."""
+        matrix = self._blocks(sums)
+        return matrix if any(_nodes(end, SUMS) for end in self.definition.client_update.values()) else None
+
+    def _blocks(self, nodes: list[Expr]) -> Array:
+        """What the vectors of the clients of each kind take from vectors of which everybody has one, (G, own, all)."""
         arithmetic, d = self.letters.arithmetic, self.layout.dimension
         kinds = len(self.letters.kinds.representatives)
-        matrix = arithmetic.zeros(kinds, self.layout.own, len(sums) * d)
-        hears = False
+        matrix = arithmetic.zeros(kinds, self.layout.own, len(nodes) * d)
         for row, vector in enumerate(self.definition.client):
             parts = self.layout.parts(vector, self.definition.client_update.get(vector, vector))
-            for place, node in enumerate(sums):
-                if node in parts:
-                    hears = True
-                    factors = self.letters.value(parts[node], self.numbers) + 0 * self.letters.shares
-                    blocks = factors[:, None, None] * arithmetic.identity(d)
-                    matrix[:, row * d : (row + 1) * d, place * d : (place + 1) * d] = blocks
-        return matrix if hears else None
+            for place, node in ((place, node) for place, node in enumerate(nodes) if node in parts):
+                factors = self.letters.value(parts[node], self.numbers) + 0 * self.letters.shares
+                blocks = factors[:, None, None] * arithmetic.identity(d)
+                matrix[:, row * d : (row + 1) * d, place * d : (place + 1) * d] = blocks
+        return matrix
 
     def _stacked(self, forms: list[Forms]) -> Forms:
         if forms:

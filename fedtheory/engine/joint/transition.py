@@ -149,7 +149,7 @@ class Transition:
         everything = np.concatenate([shared, *sums], axis=0)
         if self.maps.mixed is not None:
             said = np.tensordot(self.group.graph, clients[:, own:], axes=1)
-            clients = clients[:, :own] + self.maps.mixed[1][:, :, None] * said
+            clients = clients[:, :own] + self.maps.mixed[1] @ said
         if self.broadcast is not None:
             clients = clients + self.broadcast @ everything[self.shared :]
         return np.concatenate(
@@ -170,16 +170,16 @@ class Transition:
         """What clients make of what their neighbours let them hear; `with_all` is E c_i' (1, s, q)'."""
         if self.maps.mixed is None:
             return Joint(clients.shared, with_all, clients.pair, clients.excess)
-        factors, own = self.maps.mixed[1], with_all.shape[1] // 2
-        kinds = np.arange(clients.kinds)
+        gains = self.maps.mixed[1]
+        own, kinds = gains.shape[1], np.arange(clients.kinds)
         pair = clients.pair.copy()
         pair[kinds, :, kinds, :] = pair[kinds, :, kinds, :] + clients.excess
 
         def heard(values: Array) -> Array:
-            """c_i + W_ij times what the others say, along the first two axes."""
+            """c_i + what is made of the W_ij times what the others say, along the first two axes."""
             said = np.tensordot(self.group.graph, values[:, own:], axes=1)
-            extra = (1,) * (values.ndim - 2)
-            result: Array = values[:, :own] + factors.reshape(*factors.shape, *extra) * said
+            made = gains @ said.reshape(*said.shape[:2], -1)
+            result: Array = values[:, :own] + made.reshape(*made.shape[:2], *values.shape[2:])
             return result
 
         once = heard(pair).transpose(2, 3, 0, 1)

@@ -90,6 +90,7 @@ class FederatedAlgorithm:
         self._check_starts()
         self._check_updates()
         self._check_rest()
+        self._check_model()
         for vector, expression in self.expressions():
             self._check_letters(vector, expression)
 
@@ -210,6 +211,11 @@ class FederatedAlgorithm:
                     raise InputError(self._key(vector), f"{part} is not known in `at_optimum`")
                 for letter in sorted(scale.free_symbols - letters, key=str):
                     raise InputError(self._key(vector), f"unknown letter {letter} in `at_optimum`")
+
+    def _check_model(self) -> None:
+        """Raise `InputError` where the model's own numbers differ between clients or between rounds."""
+        for letter in sorted(sp.sympify(self.model).free_symbols & (OF_CLIENTS | self.coins.keys()), key=str):
+            raise InputError(self._key(sp.Symbol("model")), f"{letter} is not one number for all clients and rounds")
 
     def _check_gradients(self) -> None:
         found = {node for step in self.steps for node in sp.sympify(step.step).atoms(Gradient)}
