@@ -82,7 +82,7 @@ class Layout:
         return sp.cancel(sp.Add(*(scale * self._of(part, offsets) for part, scale in parts.items())))
 
     def lost(self, node: Expr) -> Expr:
-        """The part of what is summed over clients that the sum's own o leaves out, and which is added before the sum."""
+        """The part of what is summed over clients that the o of the sum leaves out: it is added before."""
         inside = self.offset(node, node.args[0])
         return sp.S.Zero if _keeps(node, inside) else inside
 
