@@ -17,7 +17,6 @@ the residual must vanish, and decides the sign of each coefficient.
     noise      expected inner products of noise
     forms      normal forms
     reasons    what is not negative, and why
-    conditions orderings of two numbers
     signs      signs of coefficients under conditions
     check      all of it together
 
@@ -25,7 +24,7 @@ Uses no other chapter.
 """
 
 from fedtheory.kernel.check import Step, Term, check, remainder
-from fedtheory.kernel.conditions import is_ordering, slack
+from fedtheory.kernel.expressions import is_ordering, slack
 from fedtheory.kernel.forms import Form, added, composed, difference, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Rejected

@@ -8,6 +8,7 @@ nodes only name things: `fedtheory.language.evaluation` gives them numbers on a 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sympy as sp
@@ -16,6 +17,7 @@ Expr = Any
 """A SymPy expression (SymPy ships no complete types)."""
 Letter = sp.Symbol
 """What numbers, vectors and objectives are called."""
+ZERO, ONE = sp.S.Zero, sp.S.One
 
 
 class Inner(sp.Function):  # type: ignore[misc]
@@ -91,3 +93,38 @@ def is_length(expression: Expr) -> bool:
     """Whether a scalar is the length of a vector, ``sqrt(norm_sq(vector))``."""
     is_root = expression.is_Pow and expression.exp == sp.Rational(1, 2) and isinstance(expression.base, Inner)
     return bool(is_root and expression.base.args[0] == expression.base.args[1])
+
+
+def factors(product: Expr) -> Sequence[Expr]:
+    """What a product is made of; anything else is its own only factor."""
+    return tuple(sp.Mul.make_args(product))
+
+
+def product_of(parts: Iterable[Expr]) -> Expr:
+    """The product of factors, one if there are none."""
+    return sp.Mul(*parts)
+
+
+def total(parts: Iterable[Expr]) -> Expr:
+    """The sum of parts, zero if there are none."""
+    return sp.Add(*parts)
+
+
+# Conditions that order two numbers.
+
+
+def is_ordering(condition: Expr) -> bool:
+    """Whether a condition is one of <, <=, > and >=."""
+    return isinstance(condition, sp.Le | sp.Lt | sp.Ge | sp.Gt)
+
+
+def ends(condition: Expr) -> tuple[Expr, Expr]:
+    """The side that is smaller, and the other one."""
+    ascending = isinstance(condition, sp.Le | sp.Lt)
+    return (condition.lhs, condition.rhs) if ascending else (condition.rhs, condition.lhs)
+
+
+def slack(condition: Expr) -> Expr:
+    """How far a condition is from failing, negative where it fails; for <, <=, > and >= only."""
+    smaller, larger = ends(condition)
+    return larger - smaller

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sympy as sp
-
-from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Selected
+from fedtheory.kernel.expressions import ONE, Average, Expr, Gradient, LocalSum, Selected, factors, product_of
 from fedtheory.kernel.theory import Theory
 
 
@@ -35,10 +33,10 @@ def is_mean_gradient_at_minimiser(basis: Expr, theory: Theory) -> bool:
 def taken_apart(basis: Expr, theory: Theory) -> tuple[Expr, Expr]:
     """The number, and the vector or scalar, inside a mean over clients; one and the vector itself elsewhere."""
     if not isinstance(basis, Average):
-        return sp.S.One, basis
+        return ONE, basis
     numbers = theory.numbers.letters | theory.numbers.of_clients
     own: list[Expr] = []
     inside: list[Expr] = []
-    for factor in sp.Mul.make_args(basis.args[0]):
+    for factor in factors(basis.args[0]):
         (own if factor.free_symbols <= numbers else inside).append(factor)
-    return sp.Mul(*own), sp.Mul(*inside)
+    return product_of(own), product_of(inside)

@@ -11,11 +11,21 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Concatenate, ParamSpec
 
-import sympy as sp
-
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Selected, Value
-from fedtheory.kernel.forms import length, vector
-from fedtheory.kernel.quotients import Rejected, is_zero
+from fedtheory.kernel.expressions import (
+    ONE,
+    ZERO,
+    Average,
+    Expr,
+    Gradient,
+    Inner,
+    Letter,
+    LocalSum,
+    Selected,
+    Value,
+    total,
+)
+from fedtheory.kernel.forms import difference, length, scalar, vector
+from fedtheory.kernel.quotients import Rejected
 from fedtheory.kernel.theory import Theory
 
 
@@ -25,7 +35,7 @@ class Reason:
 
     name: str
     expression: Expr
-    requires: Expr = sp.S.Zero
+    requires: Expr = ZERO
     """A number for which this holds only if it is not negative."""
 
 
@@ -101,18 +111,18 @@ def unweighted(theory: Theory, of: Expr) -> Reason:
 @_reason
 def one(_theory: Theory) -> Reason:
     """The number one: its coefficient is what is left of the right side."""
-    return Reason("a number", sp.S.One)
+    return Reason("a number", ONE)
 
 
 @_reason
-def convexity(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
+def convexity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x>`` of a convex f."""
     _require_convex(objective, theory)
     return Reason("convexity gap", _linearisation_gap(objective, at, around))
 
 
 @_reason
-def strong_convexity(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
+def strong_convexity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x> - nu/2 |y - x|^2`` of a nu-strongly convex f."""
     if objective not in theory.strongly_convex:
         raise Rejected(f"{objective} is not known to be strongly convex")
@@ -121,14 +131,14 @@ def strong_convexity(theory: Theory, objective: sp.Symbol, at: Expr, around: Exp
 
 
 @_reason
-def smoothness(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
+def smoothness(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``f(x) + <grad f(x), y - x> + L/2 |y - x|^2 - f(y)`` of an L-smooth f."""
     bound = _smoothness(objective, theory) / 2 * Inner(at - around, at - around)
     return Reason("smoothness gap", bound - _linearisation_gap(objective, at, around))
 
 
 @_reason
-def cocoercivity(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
+def cocoercivity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x> - |grad f(y) - grad f(x)|^2 / (2 L)`` of a convex L-smooth f."""
     _require_convex(objective, theory)
     apart = Gradient(objective, at) - Gradient(objective, around)
@@ -137,7 +147,7 @@ def cocoercivity(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -
 
 
 @_reason
-def lipschitz_gradient(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
+def lipschitz_gradient(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``L^2 |y - x|^2 - |grad f(y) - grad f(x)|^2`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)
     bound = _smoothness(objective, theory) ** 2 * Inner(at - around, at - around)
@@ -147,7 +157,7 @@ def lipschitz_gradient(theory: Theory, objective: sp.Symbol, at: Expr, around: E
 @_reason
 def triangle(_theory: Theory, *vectors: Expr) -> Reason:
     """``|u| + |v| + ... - |u + v + ...|``."""
-    return Reason("triangle inequality", sp.Add(*map(length, vectors)) - length(sp.Add(*vectors)))
+    return Reason("triangle inequality", total(map(length, vectors)) - length(total(vectors)))
 
 
 @_reason
@@ -169,14 +179,14 @@ def mean_of_drawn(theory: Theory, of: Expr) -> Reason:
 
 
 @_reason
-def lipschitz_gradient_length(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
+def lipschitz_gradient_length(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``L |y - x| - |grad f(y) - grad f(x)|`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)
     return Reason("Lipschitz gradient", _smoothness(objective, theory) * length(at - around) - length(apart))
 
 
 @_reason
-def lipschitz(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> Reason:
+def lipschitz(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``rho |y - x| - (f(y) - f(x))`` of an f that is rho-Lipschitz where the run is."""
     if objective not in theory.lipschitz:
         raise Rejected(f"{objective} is not known to be Lipschitz")
@@ -191,13 +201,13 @@ def lipschitz(theory: Theory, objective: sp.Symbol, at: Expr, around: Expr) -> R
 def root(theory: Theory, name: str, bound: Expr, of: Expr) -> Reason:
     """``c - |v|`` for a number c that is not negative, where ``c^2 - |v|^2`` is the slack of an assumption."""
     slack = _assumed(name, theory)
-    if not is_zero(theory.numbers.known(sp.expand(slack + Inner(of, of))) - theory.numbers.known(bound) ** 2):
+    if difference(scalar(slack + Inner(of, of), theory), scalar(theory.numbers.known(bound) ** 2, theory)):
         raise Rejected(f"{name!r} does not bound the length of {of} by {bound}")
     return Reason(f"the root of: {name}", bound - length(of), requires=bound)
 
 
 @_reason
-def optimality(theory: Theory, objective: sp.Symbol, at: Expr) -> Reason:
+def optimality(theory: Theory, objective: Letter, at: Expr) -> Reason:
     """``f(x) - f(x*)`` for a minimiser x*."""
     if objective not in theory.minimisers:
         raise Rejected(f"{objective} is not known to have a minimiser")
@@ -216,16 +226,16 @@ def _assumed(name: str, theory: Theory) -> Expr:
     return theory.assumed[name]
 
 
-def _require_convex(objective: sp.Symbol, theory: Theory) -> None:
+def _require_convex(objective: Letter, theory: Theory) -> None:
     if objective not in theory.convex:
         raise Rejected(f"{objective} is not known to be convex")
 
 
-def _linearisation_gap(objective: sp.Symbol, at: Expr, around: Expr) -> Expr:
+def _linearisation_gap(objective: Letter, at: Expr, around: Expr) -> Expr:
     return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
 
 
-def _smoothness(objective: sp.Symbol, theory: Theory) -> Expr:
+def _smoothness(objective: Letter, theory: Theory) -> Expr:
     if objective not in theory.smooth:
         raise Rejected(f"{objective} is not known to be smooth")
     return theory.smooth[objective]

@@ -10,8 +10,7 @@ from math import isqrt
 
 import sympy as sp
 
-from fedtheory.kernel.conditions import ends, is_ordering, slack
-from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.kernel.expressions import Average, Expr, ends, is_ordering, slack
 from fedtheory.kernel.numbers import Numbers
 from fedtheory.kernel.quotients import Polynomial, Quotient, Rejected, quotient
 

@@ -63,35 +63,22 @@ def _of_a_round(letter: Letters) -> list[Mean]:
 
 
 def _of_a_run(letter: Letters) -> list[Mean]:
-    """Over all steps of all rounds."""
-    if letter.has(q.comparator):
-        return _against_comparator(letter)
-    before, after, best = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
-    objective, local = letter(q.objective), letter(q.local_iterate)
+    """Over all steps of all rounds, measured from the optimum or from another point with which a run is compared."""
+    before, after, objective = letter(q.average_iterate), letter(q.next_average_iterate), letter(q.objective)
     steps = letter(q.iterations) if letter.has(q.iterations) else letter(q.local_steps) * letter(q.rounds)
-    gap, progress, drift = (letter(n) for n in (q.average_suboptimality, q.total_progress, q.average_round_drift))
+    gap, drift = letter(q.average_suboptimality), letter(q.average_round_drift)
     slope, descent = letter(q.average_local_gradient_sq), letter(q.total_descent)
-    return [
-        Mean(gap, Value(objective, after) - Value(objective, best), gap),
-        Mean(progress, norm_sq(before - best) - norm_sq(after - best), progress / steps),
-        Mean(drift, Average(norm_sq(before - local)), drift),
-        Mean(slope, norm_sq(Gradient(objective, before)), slope),
-        Mean(descent, Value(objective, before) - Value(objective, after), descent / steps),
-    ]
-
-
-def _against_comparator(letter: Letters) -> list[Mean]:
-    """Over all steps of all rounds, where a run is compared with another point than the optimum."""
-    before, after, y = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.comparator))
-    objective, steps = letter(q.objective), letter(q.local_steps) * letter(q.rounds)
-    gap, progress = letter(q.average_suboptimality), letter(q.total_comparator_progress)
-    local, drift = letter(q.local_iterate), letter(q.average_round_drift)
-    above = gap - letter(q.comparator_suboptimality)
+    y, progress, above = letter(q.optimum), letter(q.total_progress), gap
+    if letter.has(q.comparator):
+        y, progress = letter(q.comparator), letter(q.total_comparator_progress)
+        above = gap - letter(q.comparator_suboptimality)
     return [
         Mean(gap, Value(objective, after) - Value(objective, y), above),
         Mean(progress, norm_sq(before - y) - norm_sq(after - y), progress / steps),
         # At the first step nobody has drifted.
-        Mean(drift, Average(norm_sq(before - local)), drift),
+        Mean(drift, Average(norm_sq(before - letter(q.local_iterate))), drift),
+        Mean(slope, norm_sq(Gradient(objective, before)), slope),
+        Mean(descent, Value(objective, before) - Value(objective, after), descent / steps),
     ]
 
 
@@ -137,8 +124,8 @@ def _sampled_means(claim: Claim, certificate: MeanCertificate, theory: Theory) -
     letter = letters_of(claim)
     if certificate.span != "run" or not letter.has(q.comparator) or certificate.potential is None:
         raise Rejected("with sampled participants a mean is one over a run, against a comparator, with a potential")
-    gap, progress, _ = _against_comparator(letter)
-    gained = theory.numbers.plain(_factor(claim.relations[0].slack, progress))
+    gap, progress, *_ = _of_a_run(letter)
+    gained = theory.numbers.plain(_factor(_slack(claim), progress))
     # Of progress that counts negatively it is known only that there is no more of it.
     for least in (sp.S.Zero, gained * sampled(claim)):
         yield from ends_with(certificate.potential, least, theory, claim.conditions)
@@ -186,6 +173,13 @@ def ends_with(potential: Expr, least: Expr, theory: Theory, conditions: Sequence
     yield Step(f"{potential} is at least {least} after the last step of a round", enough)
 
 
+def _slack(claim: Claim) -> Expr:
+    """What a claim says is not negative; where it counts the local steps of all rounds, rounds are written by these."""
+    letter = letters_of(claim)
+    rounds = {letter(q.rounds): letter(q.iterations) / letter(q.local_steps)} if letter.has(q.iterations) else {}
+    return claim.relations[0].slack.xreplace(rounds)
+
+
 def _factor(slack: Expr, entry: Mean) -> Expr:
     """How much of a mean a slack has."""
     of_slack, of_mean = (linear(one, [entry.quantity])[0][entry.quantity] for one in (slack, entry.mean))
@@ -195,7 +189,7 @@ def _factor(slack: Expr, entry: Mean) -> Expr:
 def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: Theory, means: Sequence[Mean]) -> Form:
     """What a claim's slack has beyond the mean of its step's; the claim says how much of each mean to take."""
     letter = letters_of(claim)
-    rest, form = claim.relations[0].slack, scalar(step.relations[0].slack, theory)
+    rest, form = _slack(claim), scalar(step.relations[0].slack, theory)
     for entry in means:
         factor = theory.numbers.plain(_factor(rest, entry))
         rest = sp.expand(rest - factor * entry.mean)
