@@ -136,6 +136,16 @@ class Algorithm:
         """Who reports when; `NotApplicable` where it is random and has not been drawn."""
         return self.drawn or self.clock.schedule(self.rounds)
 
+    @property
+    def has_one_size_a_step(self) -> bool:
+        """Whether the step sizes of all rounds are the same."""
+        return self.work.schedule is None or not self.work.schedule.changes_with_rounds
+
+    @property
+    def rounds_are_alike(self) -> bool:
+        """Whether all rounds have the same step sizes and the same law of who takes part."""
+        return self.clock.is_synchronous and self.has_one_size_a_step
+
     def updates(self) -> Iterator[Update]:
         """The server updates n = 0 .. T-1 one after the other."""
         if not self.clock.is_synchronous:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fedtheory.engine.moments import rounds_repeat
 from fedtheory.errors import InputError
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses import LossProblem
 from fedtheory.federation.problem import Problem
+
+if TYPE_CHECKING:
+    from fedtheory.federation.definition.run import Defined
 
 MOST_ROUNDS = 10**7
 """Server updates of any run."""
@@ -33,14 +38,33 @@ def require_affordable(problem: Problem, algorithm: Algorithm) -> None:
     if problem.arithmetic.is_rigorous:
         way_out, numbers = "use fewer, or --arithmetic float", problem.arithmetic.numbers
         _expect("rounds", rounds * local_steps, MOST_EXACT_STEPS, way_out, f"rounds times local steps in {numbers}")
-    repeats = not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
-    passed = local_steps if repeats else rounds * local_steps
+    passed = _passed(problem, algorithm)
     _expect("rounds", passed, MOST_STEPS, "use fewer rounds", "rounds times local steps where rounds differ")
     square, way_out = (problem.dimension + 1) ** 2, "use fewer rounds or a smaller problem"
-    kept = "numbers (rounds x local steps x (clients + (dimension + 1)^2))"
-    _expect("rounds", passed * (problem.clients + square), MOST_NUMBERS, way_out, kept)
+    if algorithm.defined is None:
+        kept = "numbers (rounds x local steps x (clients + (dimension + 1)^2))"
+        _expect("rounds", passed * (problem.clients + square), MOST_NUMBERS, way_out, kept)
+    else:
+        _expect("rounds", rounds * square, MOST_NUMBERS, way_out, "numbers (rounds x (dimension + 1)^2)")
     operations = "operations (rounds x local steps x clients x (dimension + 1)^2)"
     _expect("rounds", passed * problem.clients * square, MOST_OPERATIONS, way_out, operations)
+
+
+def _passed(problem: Problem, algorithm: Algorithm) -> int:
+    """The local steps of all rounds that are gone through: those of one round where it says what those of all do."""
+    rounds, local_steps = algorithm.rounds, max(algorithm.work.steps)
+    if algorithm.defined is not None:
+        is_noise_the_same = not problem.oracle.depends_on_model and _keep_nothing(algorithm.defined)
+        return rounds + local_steps if algorithm.rounds_are_alike and is_noise_the_same else rounds * local_steps
+    repeats = not isinstance(problem, LossProblem) and rounds_repeat(problem, algorithm)
+    return local_steps if repeats else rounds * local_steps
+
+
+def _keep_nothing(defined: Defined) -> bool:
+    """Whether clients keep no vectors, and send what they have."""
+    from fedtheory.federation.definition import Compressed
+
+    return not defined.algorithm.client and not defined.algorithm.uses(Compressed)
 
 
 def _expect(key: str, given: int, most: int, way_out: str, what: str = "") -> None:

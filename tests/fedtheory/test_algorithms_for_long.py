@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fedtheory as ft
+from fedtheory.errors import NotApplicable
 
 QUADRATICS = ft.quadratic(
     hessians=np.array([[[1.0, 0.0], [0.0, 0.2]], [[0.3, 0.0], [0.0, 1.0]], [[0.5, 0.2], [0.2, 0.5]]]),
@@ -47,3 +48,32 @@ def test_it_is_the_exact_one() -> None:
     run = {"problem": problem, "algorithm": algorithm}
     exact = ft.simulate(run, arithmetic="rational").to_numpy()
     np.testing.assert_allclose(ft.simulate(run).to_numpy(), exact, rtol=1e-12)
+
+
+KEEPING_NOTHING: dict[str, dict[str, Any]] = {
+    "fedavgm": {"momentum": 0.5},
+    "fedprox": {"proximal": 0.5},
+    "fednova": {},
+    "compressed": {"coordinates": 1},
+}
+
+
+@pytest.mark.parametrize("name", KEEPING_NOTHING)
+def test_many_clients_that_keep_nothing(name: str) -> None:
+    """Ten thousand clients of one kind are as ten of that kind with a tenth of the averaged noise."""
+    keys = KEEPING_NOTHING[name] | {"name": name, "local_step_size": 0.01, "local_steps": 5, "rounds": 1100}
+    few, many = (
+        ft.simulate(
+            ft.run_on(ft.quadratic(np.ones((M, 1, 1)), np.ones((M, 1)), np.zeros(1), noise=np.full(M, M / 10)), **keys)
+        )
+        for M in (10, 10_000)
+    )
+    assert many.suboptimality[-1] == pytest.approx(few.suboptimality[-1], rel=1e-9)
+
+
+def test_local_iterates_that_are_too_many() -> None:
+    """What would not fit into memory is refused when it is asked for."""
+    problem = ft.quadratic(np.ones((10_000, 1, 1)), np.ones((10_000, 1)), np.zeros(1))
+    run = ft.run_on(problem, name="fedprox", proximal=1, local_step_size=0.01, local_steps=9, rounds=1100)
+    with pytest.raises(NotApplicable, match="local iterates"):
+        _ = run.trajectory.drift

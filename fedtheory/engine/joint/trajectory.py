@@ -82,9 +82,10 @@ class JointTrajectory(Trajectory):
 
     def transitions(self, n: int) -> list[tuple[Number, Transition]]:
         """Round n for each outcome of the coins, with its probability."""
-        key = (n if self._changes else 0, self._reports(n))
+        changes = not self.algorithm.has_one_size_a_step
+        key = (n if changes else 0, self._reports(n))
         if key not in self._known:
-            if self._changes or len(self._known) > _MOST_KNOWN:
+            if changes or len(self._known) > _MOST_KNOWN:
                 self._known.clear()
             group = self._group(key[1])
             self._known[key] = [
@@ -92,17 +93,6 @@ class JointTrajectory(Trajectory):
                 for chance, coins in self._outcomes()
             ]
         return self._known[key]
-
-    @property
-    def _changes(self) -> bool:
-        """Whether step sizes change from round to round."""
-        schedule = self.algorithm.work.schedule
-        return schedule is not None and schedule.changes_with_rounds
-
-    @property
-    def _rounds_are_alike(self) -> bool:
-        """Whether all rounds have the same step sizes and the same law of who takes part."""
-        return self.algorithm.clock.is_synchronous and not self._changes
 
     def _outcomes(self) -> Iterator[tuple[Number, dict[Expr, int]]]:
         """Every outcome of the coins that is possible."""
@@ -130,7 +120,7 @@ class JointTrajectory(Trajectory):
         """The noise of a round, where clients keep vectors, rounds are alike, and nothing else is random."""
         if (
             not self.layout.own
-            or not self._rounds_are_alike
+            or not self.algorithm.rounds_are_alike
             or self.definition.coins
             or not self.group.turnout.is_fixed
         ):
@@ -256,7 +246,7 @@ class JointTrajectory(Trajectory):
     def _spectral_radius(self) -> float:
         """Of the mean round map without its constants; zero where rounds differ, or where it is too large to look."""
         size = self.layout.shared + len(self.letters.kinds.counts) * self.layout.own
-        if size > _MOST_EIGENVALUES or not self._rounds_are_alike:
+        if size > _MOST_EIGENVALUES or not self.algorithm.rounds_are_alike:
             return 0.0
         linear = plain_floats(self._mean_map())[1:, 1:]
         return float(np.abs(np.linalg.eigvals(linear)).max(initial=0.0)) if np.isfinite(linear).all() else np.inf
@@ -271,7 +261,7 @@ class JointTrajectory(Trajectory):
 
         `NotApplicable` where rounds differ.  The model is measured from the optimum.
         """
-        if self._changes:
+        if not self.algorithm.has_one_size_a_step:
             raise NotApplicable("the step size changes from round to round")
         self.algorithm.require_synchronous("all rounds are alike")
         shared, clients = self._begin()
@@ -310,8 +300,16 @@ class JointTrajectory(Trajectory):
         A client that has finished its steps stays where it is.
         """
         self.algorithm.require_synchronous("local iterates of one round have a mean")
+        self._require_few_iterates()
         rounds = range(len(self.moments) - 1)
         return [list(self._round(n, joint)) for n, joint in zip(rounds, self._known_joints(), strict=False)]
+
+    def _require_few_iterates(self) -> None:
+        each = self.problem.clients + (self.problem.dimension + 1) ** 2
+        numbers = self.algorithm.rounds * (max(self.algorithm.work.steps) + 1) * each
+        if numbers > _MOST_ENTRIES:
+            kept = "numbers of local iterates (rounds x local steps x (clients + (dimension + 1)^2))"
+            raise NotApplicable(f"at most {_MOST_ENTRIES} {kept} are kept, and this run has {numbers}")
 
     def _round(self, n: int, joint: Joint) -> Iterator[tuple[Array, Array]]:
         outcomes = self.transitions(n)
