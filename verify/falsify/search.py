@@ -47,8 +47,8 @@ _SUMMING = (("start", "spread", "residuals"), ("start", "noise"))
 """What is left out where long horizons are looked at."""
 _SIZES = 8
 """How many times as many clients and rounds the small runs may have that are made."""
-_COMPARED = 16
-"""Violations among which the simplest is chosen."""
+_COMPARED, _AFTERWARDS = 16, 32
+"""Violations among which the simplest is chosen, and small runs that are looked at after one with a clear margin."""
 _SHORT, _LONG = 60, 400
 """Looks of a local search while there are instances left, and afterwards."""
 
@@ -88,12 +88,14 @@ def simplest_violation(
     `deadline` is a time of `time.perf_counter`, and `on_tick` is called after each run.
     """
     violations: list[tuple[int, Complexity, Table]] = []
+    since_clear = 0
     for table, found in _small_runs(claim, np.random.default_rng(seed)):
         if found.holds is False:
             instance = Instance("", len(violations))
             violations.append((unclearness(found.ratio), complexity(instance, parse_run(table, RATIONAL)), table))
+        since_clear += any(unclear == 0 for unclear, _, _ in violations)
         on_tick()
-        if perf_counter() > deadline or len(violations) == _COMPARED:
+        if perf_counter() > deadline or len(violations) == _COMPARED or since_clear > _AFTERWARDS:
             break
     return min(violations, default=(0, (), None), key=lambda violation: violation[:2])[2]
 

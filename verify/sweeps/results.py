@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError
 from fedtheory.runfile import run_toml
+from verify.sweeps.arrow import read_table
 from verify.sweeps.columns import kinds
 from verify.sweeps.design import Design, read_design
 from verify.sweeps.outcome import VERDICTS
@@ -54,13 +55,10 @@ class Results:
 
     def of(self, claim: str) -> list[dict[str, Any]]:
         """The rows of a claim."""
-        found: list[dict[str, Any]] = self._of(claim).to_pylist()
-        return found
-
-    def _of(self, claim: str) -> pa.Table:
         import pyarrow.compute as pc
 
-        return self.table.filter(pc.field("claim") == claim)
+        found: list[dict[str, Any]] = self.table.filter(pc.field("claim") == claim).to_pylist()
+        return found
 
     @cached_property
     def kinds(self) -> dict[str, str]:
@@ -69,17 +67,22 @@ class Results:
 
     def summary(self, claim: str) -> Summary:
         """What became of a claim."""
-        import pyarrow.compute as pc
-
-        own = self._of(claim)
-        counted = Counter(own["verdict"].to_pylist())
-        largest = pc.max(own["ratio"])
+        names, verdicts, ratios, rows = self._outcomes
+        own = [place for place, name in enumerate(names) if name == claim]
+        counted = Counter(verdicts[place] for place in own)
+        compared = [place for place in own if ratios[place] is not None]
+        worst = max(compared, key=lambda place: ratios[place], default=None)
         return Summary(
             claim,
             {verdict: counted[verdict] for verdict in VERDICTS if counted[verdict]},
-            largest.as_py(),
-            own["row"][pc.index(own["ratio"], largest).as_py()].as_py() if largest.is_valid else None,
+            None if worst is None else ratios[worst],
+            None if worst is None else rows[worst],
         )
+
+    @cached_property
+    def _outcomes(self) -> tuple[list[Any], ...]:
+        """The columns that summaries read."""
+        return tuple(self.table[name].to_pylist() for name in ("claim", "verdict", "ratio", "row"))
 
     def smallest(self, error: str) -> tuple[float, int, int] | None:
         """The smallest value of a recorded error, its run, and how many runs have one; None where none has."""
@@ -100,8 +103,6 @@ class Results:
 def read_results(file: str | Path) -> Results:
     """The table of a sweep; `InputError` where the file is none."""
     require_pyarrow()
-    import pyarrow.parquet as pq
-
     if not Path(file).is_file():
         raise InputError("", "no such file", str(file))
     described = description(Path(file))
@@ -109,4 +110,4 @@ def read_results(file: str | Path) -> Results:
         raise InputError("", "is no table of a sweep", str(file))
     design = read_design(described["base"], described["grid"], described["random"])
     claims = {stated["name"]: Stated(**stated) for stated in described["claims"]}
-    return Results(design, described["arithmetic"], claims, pq.read_table(file), described.get("errors", ()))
+    return Results(design, described["arithmetic"], claims, read_table(Path(file)), described.get("errors", ()))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedtheory.errors import InputError, MissingExtra
+from verify.sweeps.arrow import read_table, table_of
 from verify.sweeps.columns import encoded, kinds, schema
 from verify.sweeps.spec import Spec
 
@@ -85,10 +86,9 @@ class Store:
 
     def save(self, part: tuple[int, int], rows: Sequence[dict[str, Any]]) -> None:
         """Put a part in place."""
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        table = pa.Table.from_pylist([encoded(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
+        table = table_of([encoded(row, self._kinds, self.spec.arithmetic) for row in rows], self._schema)
         _put(self._path(part), lambda path: pq.write_table(table, path))
 
     def merge(self) -> None:
@@ -98,7 +98,7 @@ class Store:
         def write(path: Path) -> None:
             with pq.ParquetWriter(path, self._schema) as writer:
                 for part in self.parts:
-                    writer.write_table(pq.read_table(self._path(part), schema=self._schema))
+                    writer.write_table(read_table(self._path(part)))
 
         _put(self.output, write, self.folder)
 

@@ -1,0 +1,54 @@
+"""Arrow tables from rows, and back from files, without what loads pandas.
+
+Arrow's own way from Python values asks pandas whether it knows them, and loading pandas takes as long as some hundred
+runs.  A sweep knows the types of its columns, so it hands the buffers over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """A table with a row for each mapping; what a mapping lacks is null."""
+    import pyarrow as pa
+
+    columns = [_array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def read_table(file: Path) -> pa.Table:
+    """The table of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(file).read()
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Booleans, 64-bit integers or floats, or texts; None for null."""
+    import pyarrow as pa
+
+    known = _bits([value is not None for value in values])
+    if kind == pa.string():
+        texts = [b"" if value is None else value.encode() for value in values]
+        ends = np.array([0, *accumulate(map(len, texts))], np.int32)
+        return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(ends), pa.py_buffer(b"".join(texts))])
+    if kind == pa.bool_():
+        return pa.Array.from_buffers(kind, len(values), [known, _bits([bool(value) for value in values])])
+    numbers = [0 if value is None else value for value in values]
+    held = np.array(numbers, np.int64 if kind == pa.int64() else np.float64)
+    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(held)])
+
+
+def _bits(flags: Sequence[bool]) -> pa.Buffer:
+    import pyarrow as pa
+
+    return pa.py_buffer(np.packbits(np.array(flags, bool), bitorder="little"))
