@@ -35,7 +35,6 @@ from fedtheory.kernel import (
     composed,
     convexity,
     is_nonnegative,
-    is_positive,
     scalar,
     smoothness,
     square,
@@ -131,7 +130,6 @@ def _errors(step: Claim, theory: Theory, share: Expr, conditions: Sequence[Expr]
     letter = letters_of(step)
     u, v = sp.symbols("u v", cls=sp.Dummy, real=True)
     f, best, bend = letter(q.objective), letter(q.optimum), letter(q.smoothness)
-    yield Step(f"({share}) > 0", is_positive(theory.numbers.plain(share), theory.numbers, conditions))
     larger = (1 + share) * (Value(f, v) - Value(f, best)) + (1 + 1 / share) * bend / 2 * norm_sq(u - v)
     terms = [
         Term(sp.S.One, smoothness(f, u, v)),
