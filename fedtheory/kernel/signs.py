@@ -174,10 +174,7 @@ class _Signed:
 
 
 def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
-    """A number with letters from their lower bounds on, and letters of either sign as squares; None where it is none.
-
-    The denominator is made positive where all of its coefficients are negative.
-    """
+    """A number with letters from their lower bounds on, letters of either sign as squares; None where it is none."""
     found = _quotient(_with_powers_from_one(number, numbers))
     if found is None:
         return None
@@ -190,8 +187,6 @@ def _in_signed_letters(number: Expr, numbers: Numbers) -> _Signed | None:
         generators = found.above.context().gens()
         moved = [generator + bound for generator, bound in zip(generators, bounds, strict=True)]
         parts = tuple(part.compose(*moved) for part in parts)
-    if all(c < 0 for c in parts[1].coeffs()):
-        parts = tuple(-part for part in parts)
     # What is above its bound may be nothing.
     positive = [sign is _Sign.POSITIVE and not bound for sign, bound in zip(signs, bounds, strict=True)]
     return _Signed(*parts, positive)
