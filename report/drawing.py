@@ -86,7 +86,11 @@ class PaperTask:
         template, found = environment.get_template("page.html"), paper_pages({self.key})
         files = {
             other.file: template.render(
-                page=other.page, source=other.source, drawn=other.figures, coverage=other.coverage
+                page=other.page,
+                source=other.source,
+                claims=other.claims,
+                drawn=other.figures,
+                coverage=other.coverage,
             )
             for other in found
         }

@@ -25,6 +25,8 @@ class PaperPage:
     page: Page
     source: Source
     file: str
+    claims: Sequence[Claim]
+    """Those about what the page shows."""
     figures: Sequence[Figure]
     coverage: Sequence[tuple[str, Mapping[str, str]]]
     """Headings, and for each run by its name whether a claim covers it."""
@@ -49,6 +51,7 @@ def _paper_page(page: Page, source: Source) -> PaperPage:
         page,
         source,
         f"{page.name}.html",
+        [find(claim) for claim in page.claims],
         [figure_of(chart, chart.name) for chart in page.charts],
         [(asked.heading, _answers(asked)) for asked in page.coverage],
     )

@@ -61,6 +61,8 @@ class Page:
     table: Table
     formulas: Sequence[tuple[str, str]] = ()
     """What is set on lines of its own: words, and a formula in LaTeX."""
+    claims: Sequence[str] = ()
+    """Ids of the claims that are about what the page shows."""
     coverage: Sequence[Coverage] = ()
     program: str = ""
     """Lines of Python that compute the numbers of the page."""

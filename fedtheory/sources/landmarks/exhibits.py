@@ -15,10 +15,13 @@ from fedtheory.federation.algorithms import definition
 from fedtheory.federation.definition import Average, FederatedAlgorithm, Mixed, Participants, Weighted
 from fedtheory.federation.definition.matrices import BlockMap, local_step, round_end
 from fedtheory.federation.problem import Problem
+from fedtheory.language.assumptions.algorithms import OfAlgorithm
+from fedtheory.language.assumptions.assumption import Assumption
 from fedtheory.language.exhibits import Axis, Chart, Line, Page, RunFile, Table
 from fedtheory.language.numbers import decimal
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import parse_run, run_with
+from fedtheory.sources.landmarks.statements import CLAIMS
 
 CLIENTS, LOCAL_STEPS, ROUNDS = 5, 5, 30
 DATA = {
@@ -135,20 +138,32 @@ def _table(curves: list[Curve]) -> Table:
     return Table([one.shown.label for one in curves], [(name, [value(one) for one in curves]) for name, value in rows])
 
 
-def typeset(algorithm: FederatedAlgorithm) -> str:
-    """A definition in words and formulas."""
+def typeset(algorithm: FederatedAlgorithm) -> list[tuple[str, str]]:
+    """A definition as words, each with a formula."""
     starts = [*algorithm.server.items(), *algorithm.client.items()]
-    lines = ["Start: " + _assigned(starts) + "."]
-    lines.append("Local work starts at " + _assigned([(one.vector, one.start) for one in algorithm.steps]) + ";")
-    lines.append("a local step: " + _assigned([(one.vector, one.step) for one in algorithm.steps]) + ".")
     ends = [*algorithm.client_update.items(), *algorithm.server_update.items()]
-    lines.append("End of a round: " + _assigned(ends) + ".")
-    coins = [f"${latex(coin)}$ is 1 with probability ${latex(chance)}$" for coin, chance in algorithm.coins.items()]
-    return " ".join(lines + [f"{coin}, else 0, anew in every round." for coin in coins])
+    lines = {
+        "Start:": starts,
+        "Local work starts at:": [(one.vector, one.start) for one in algorithm.steps],
+        "A local step:": [(one.vector, one.step) for one in algorithm.steps],
+        "The end of a round:": ends,
+    }
+    coins = ", ".join(rf"\mathbb P({latex(coin)}=1)={latex(chance)}" for coin, chance in algorithm.coins.items())
+    tossed = [("Coins, 1 or 0 for all clients at once, anew in every round:", coins)] if coins else []
+    return [(words, _assigned(pairs)) for words, pairs in lines.items()] + tossed
 
 
 def _assigned(pairs: list[tuple[Any, Any]]) -> str:
-    return ", ".join(rf"${latex(vector)}\leftarrow {latex(value)}$" for vector, value in pairs)
+    return r",\qquad ".join(rf"{latex(vector)}\leftarrow {latex(value)}" for vector, value in pairs)
+
+
+def about(name: str) -> list[str]:
+    """Ids of the landmarks about an algorithm."""
+    return [claim.id for claim in CLAIMS if any(_is_about(one, name) for one in claim.assumptions)]
+
+
+def _is_about(assumption: Assumption, name: str) -> bool:
+    return isinstance(assumption, OfAlgorithm) and name in assumption.names
 
 
 _SUMS: dict[type[Any], str] = {
@@ -218,8 +233,9 @@ def page(name: str) -> Page:
         occasion=f"The algorithm {own.shown.label}",
         contents="its definition, and its exact error beside FedAvg's on digits",
         locator=f"fedtheory/federation/algorithms/{name}.py",
-        introduction=f"{algorithm.description} {typeset(algorithm)} {_exact(algorithm)} {_SETTING}",
-        formulas=matrices(algorithm),
+        introduction=f"{algorithm.description} {_exact(algorithm)} {_SETTING}",
+        formulas=[*typeset(algorithm), *matrices(algorithm)],
+        claims=about(name),
         charts=_charts(curves),
         table=_table(curves),
         program=f'from fedtheory.sources.landmarks.exhibits import curve\n\nprint(curve("{name}").errors)',
