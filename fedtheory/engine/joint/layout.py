@@ -8,16 +8,20 @@ exactly zero, so that no digits are lost far from the origin.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import sympy as sp
 
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
-from fedtheory.federation.definition.language import OF_CLIENTS, Compressed, Mixed, start
+from fedtheory.federation.definition.language import OF_CLIENTS, Compressed, Mixed, Participants, Weighted, start
 from fedtheory.federation.definition.linear import Parts
+from fedtheory.federation.presence import Factor
 from fedtheory.kernel.expressions import Average, Expr
+
+FACTORS: dict[type, Factor] = {Weighted: "weight", Participants: "presence", Average: "one"}
+"""What each client's vector is multiplied with in a sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,27 @@ class Layout:
         vectors = [*self.definition.server, *self.definition.client]
         d = self.dimension
         return {vector: slice(1 + n * d, 1 + (n + 1) * d) for n, vector in enumerate(vectors)}
+
+    @cached_property
+    def sums(self) -> list[Expr]:
+        """The sums over clients of a round, those of one factor together."""
+        ends = [*self.definition.server_update.values(), *self.definition.client_update.values()]
+        return sorted(_nodes(ends, *FACTORS), key=lambda node: (FACTORS[type(node)], str(node)))
+
+    @cached_property
+    def clients_hear_of_sums(self) -> bool:
+        """Whether the clients' vectors become something that depends on them."""
+        return bool(_nodes(self.definition.client_update.values(), *FACTORS))
+
+    @cached_property
+    def mixed(self) -> list[Expr]:
+        """What clients hear of their neighbours."""
+        return sorted(_nodes(self.definition.client_update.values(), Mixed), key=str)
+
+    @cached_property
+    def compressed(self) -> list[Expr]:
+        """The compressed vectors of the definition."""
+        return sorted(_nodes((end for _, end in self.definition.expressions()), Compressed), key=str)
 
     @cached_property
     def _known_parts(self) -> dict[tuple[Expr, Expr], Parts]:
@@ -94,6 +119,14 @@ class Layout:
             return inside if _keeps(vector, inside) else sp.S.Zero
         # Gradients and sums whose weights need not sum to one are what they are, wherever the origin is.
         return sp.S.Zero
+
+
+layout_of = lru_cache(maxsize=64)(Layout)
+"""The layout of a definition in a dimension; what SymPy finds for it serves all its runs."""
+
+
+def _nodes(expressions: Iterable[Expr], *kinds: type) -> set[Expr]:
+    return {node for expression in expressions for node in sp.sympify(expression).atoms(*kinds)}
 
 
 def _keeps(node: Expr, offset: Expr) -> bool:

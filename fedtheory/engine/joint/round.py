@@ -11,14 +11,12 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
 from fedtheory.engine.joint.forms import Forms, stacked
-from fedtheory.engine.joint.layout import Layout
+from fedtheory.engine.joint.layout import FACTORS, Layout
 from fedtheory.engine.joint.letters import Letters
 from fedtheory.engine.joint.local import LocalCompiler, LocalStage
-from fedtheory.federation.definition.language import SUMS, Compressed, Mixed, Participants, Weighted
+from fedtheory.federation.definition.language import SUMS, Mixed, Weighted
 from fedtheory.federation.presence import Factor
-from fedtheory.kernel.expressions import Average, Expr
-
-_FACTOR: dict[type, Factor] = {Weighted: "weight", Participants: "presence", Average: "one"}
+from fedtheory.kernel.expressions import Expr
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,21 +92,8 @@ class RoundCompiler:
         self.definition = letters.definition
 
     @cached_property
-    def compressed(self) -> list[Expr]:
-        """The compressed vectors of the definition."""
-        found = {node for _, e in self.definition.expressions() for node in _nodes(e, Compressed)}
-        return sorted(found, key=str)
-
-    @cached_property
-    def sums(self) -> list[Expr]:
-        """The sums over clients of a round, those of one factor together."""
-        ends = [*self.definition.server_update.values(), *self.definition.client_update.values()]
-        found = {node for expression in ends for node in _nodes(expression, SUMS)}
-        return sorted(found, key=lambda node: (_FACTOR[type(node)], str(node)))
-
-    @cached_property
     def _entries(self) -> int:
-        return (len(self.definition.steps) + len(self.compressed)) * self.layout.dimension
+        return (len(self.definition.steps) + len(self.layout.compressed)) * self.layout.dimension
 
     @cached_property
     def _basis(self) -> dict[Expr, Forms]:
@@ -133,7 +118,7 @@ class RoundCompiler:
             block = slice(row * d, (row + 1) * d)
             known[vector] = Forms(last.state[:, block], last.noise[:, block])
         compressions = [
-            self._compress(local, node, place, known, numbers) for place, node in enumerate(self.compressed)
+            self._compress(local, node, place, known, numbers) for place, node in enumerate(self.layout.compressed)
         ]
         end = _End(local, known, numbers)
         return RoundMaps(
@@ -141,9 +126,9 @@ class RoundCompiler:
             compressions,
             end.clients(),
             end.mixed(),
-            [end.report(node) for node in self.sums],
-            end.server(self.sums),
-            end.broadcast(self.sums),
+            [end.report(node) for node in self.layout.sums],
+            end.server(self.layout.sums),
+            end.broadcast(self.layout.sums),
         )
 
     def _compress(
@@ -164,13 +149,6 @@ class RoundCompiler:
         return Compression(raw, one * d / count - 1, together)
 
 
-def _nodes(expression: Expr, kinds: Any) -> set[Expr]:
-    from sympy import sympify
-
-    found: set[Expr] = sympify(expression).atoms(*(kinds if isinstance(kinds, tuple) else (kinds,)))
-    return found
-
-
 class _End:
     """The end of a round."""
 
@@ -188,7 +166,7 @@ class _End:
         forms = self.local.combined(node, inside, self.known, self.numbers)
         forms = self.local.moved(forms, self.layout.lost(node), self.numbers)
         scaled = forms if isinstance(node, Weighted) else forms.scaled(self.letters.shares)
-        return Report(_FACTOR[type(node)], scaled)
+        return Report(FACTORS[type(node)], scaled)
 
     def clients(self) -> Forms:
         """What the clients' vectors become, as far as they do not hear of others."""
@@ -205,10 +183,8 @@ class _End:
 
     def mixed(self) -> tuple[Forms, Array] | None:
         """What the clients' neighbours hear of them, and what the clients' vectors make of what they hear."""
-        nodes = sorted({node for end in self.definition.client_update.values() for node in _nodes(end, Mixed)}, key=str)
-        if not nodes:
-            return None
-        return stacked([self._heard(node) for node in nodes]), self._blocks(nodes)
+        nodes = self.layout.mixed
+        return (stacked([self._heard(node) for node in nodes]), self._blocks(nodes)) if nodes else None
 
     def _heard(self, node: Expr) -> Forms:
         forms = self.local.combined(node, node.args[0], self.known, self.numbers)
@@ -233,8 +209,7 @@ class _End:
 
     def broadcast(self, sums: list[Expr]) -> Array | None:
         """From q to what the clients' vectors become."""
-        matrix = self._blocks(sums)
-        return matrix if any(_nodes(end, SUMS) for end in self.definition.client_update.values()) else None
+        return self._blocks(sums) if self.layout.clients_hear_of_sums else None
 
     def _blocks(self, nodes: list[Expr]) -> Array:
         """What the vectors of the clients of each kind take from vectors of which everybody has one, (G, own, all)."""

@@ -13,7 +13,7 @@ from fedtheory.arithmetic import Array, Number, plain_floats
 from fedtheory.engine.joint.averages import Averaged
 from fedtheory.engine.joint.backward import Rows, model_moments, model_rows
 from fedtheory.engine.joint.kinds import kinds_of
-from fedtheory.engine.joint.layout import Layout
+from fedtheory.engine.joint.layout import layout_of
 from fedtheory.engine.joint.letters import Letters
 from fedtheory.engine.joint.local import LocalStage
 from fedtheory.engine.joint.moments import Joint, Split
@@ -49,7 +49,7 @@ class JointTrajectory(Trajectory):
         self.algorithm = algorithm = _with_held_vectors(algorithm)
         self.letters = Letters(problem, algorithm, kinds_of(problem, algorithm))
         self.definition = self.letters.definition
-        self.layout = Layout(self.definition, problem.dimension)
+        self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.letters, self.layout)
         self._known: dict[tuple[int, tuple[int, ...] | None], list[tuple[Number, Transition]]] = {}
         with np.errstate(over="ignore", invalid="ignore"):

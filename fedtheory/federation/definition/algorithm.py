@@ -60,7 +60,7 @@ class Parameter:
     """Whether the key is true or false, for the numbers 1 and 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FederatedAlgorithm:
     """A definition; `InputError` names the part of it that is not one."""
 
