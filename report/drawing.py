@@ -25,6 +25,7 @@ from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan
 from report.slack import SLACK_PAGE, slack_tables
 from report.slack_overview import overview
 from report.theorems import accepted_of
+from report.worst_case import over_local_steps
 from verify.content import STATEMENTS, judged_with, of_claim, of_paper, of_target
 from verify.processes import as_finished
 from verify.verdict import ClaimVerdict
@@ -49,6 +50,8 @@ class ClaimTask:
     before: Neighbour | None
     after: Neighbour | None
     runs: Sequence[OwnRun]
+    jobs: int = 1
+    """Processes for the page alone, which is then drawn in this one; several pages share them out instead."""
 
     @property
     def depends(self) -> Depends | None:
@@ -62,7 +65,8 @@ class ClaimTask:
 
     def draw(self, environment: Environment) -> Drawn:
         """The page, and the certificate and the theorem beside it."""
-        page = claim_page(self.verdict, figures_for(self.verdict), self.runs)
+        worst_cases = over_local_steps(self.verdict.given, self.jobs)
+        page = claim_page(self.verdict, figures_for(self.verdict), self.runs, worst_cases)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
         certificate = {} if page.certificate is None else {page.certificate.file: page.certificate.content}
         theorem = {} if page.theorem is None else {page.theorem.file: page.theorem.content}
@@ -165,7 +169,9 @@ def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]
             unknown.append(task)
         else:
             yield found
-    yield from as_finished(_draw, [(task, written) for task in unknown], jobs)
+    alone = [task for task in unknown if isinstance(task, ClaimTask) and task.jobs != 1]
+    yield from as_finished(_draw, [(task, written) for task in unknown if task not in alone], jobs)
+    yield from (_draw(task, written) for task in alone)
 
 
 def _draw(task: Task, written: Written) -> Drawn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -26,6 +26,7 @@ from report.worst_case import WorstCaseSection, worst_case_section
 from verify.instances import FAMILIES, families_for
 from verify.printed import PrintedStep, printed_proof
 from verify.verdict import ClaimVerdict
+from verify.worst_case import WorstCase
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,16 @@ def page_name(claim: Claim) -> str:
     return f"{claim.slug}.html"
 
 
-def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], runs: Sequence[OwnRun] = ()) -> ClaimPage:
-    """The page of a claim with its verdict, the figures that follow from what it states, and the reader's own runs."""
+def claim_page(
+    verdict: ClaimVerdict,
+    figures: Sequence[Figure],
+    runs: Sequence[OwnRun] = (),
+    worst_cases: Iterable[WorstCase | None] = (),
+) -> ClaimPage:
+    """The page of a claim with its verdict, the figures that follow from what it states, and the reader's own runs.
+
+    The worst cases over a class of functions are those of `over_local_steps`; they are asked for last.
+    """
     claim = verdict.claim
     shown, called = shown_for(claim), shown_as(verdict.target, claim)
     return ClaimPage(
@@ -123,10 +132,10 @@ def claim_page(verdict: ClaimVerdict, figures: Sequence[Figure], runs: Sequence[
         theorem=theorem_section(claim),
         printed_proof=printed_proof(claim),
         slack=slack_section(claim),
-        worst_case=worst_case_section(verdict),
         explorer=explorer_section(claim),
         no_explorer=no_explorer(claim),
         runs=[run_section(claim, own) for own in runs],
+        worst_case=worst_case_section(verdict, worst_cases),
     )
 
 

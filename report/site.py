@@ -56,7 +56,7 @@ def write_site(
     site = _Site(folder, groups_of([Row.of(verdict) for verdict in verdicts]), own)
     site.write("verdicts.json", _verdicts_json(verdicts))
     site.write_index()
-    tasks = _tasks(verdicts, site.groups, own)
+    tasks = _tasks(verdicts, site.groups, own, jobs)
     for done, found in enumerate(drawn(tasks, site.linked, jobs), start=1):
         site.add(found)
         on_progress(done, len(tasks))
@@ -78,15 +78,21 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
-def _tasks(verdicts: Sequence[ClaimVerdict], groups: Sequence[Group], runs: Sequence[OwnRun]) -> list[Task]:
-    """All pages to draw, those that take longest first; pages turn in the order of the lists."""
+def _tasks(
+    verdicts: Sequence[ClaimVerdict], groups: Sequence[Group], runs: Sequence[OwnRun], jobs: int = 1
+) -> list[Task]:
+    """All pages to draw, those that take longest first; pages turn in the order of the lists.
+
+    The page of a single claim has all processes for itself.
+    """
     compares = {verdict.claim for verdict in verdicts} >= set(comparable())
     papers = [PaperTask(group.key) for group in groups if group.is_whole]
     rows = [row for group in groups for row in group.rows]
     found = {verdict.target: verdict for verdict in verdicts}
     at = [Neighbour(row.file, row.title) for row in rows]
+    own = jobs if len(rows) == 1 else 1
     pages = [
-        ClaimTask(found[row.target], before, after, runs)
+        ClaimTask(found[row.target], before, after, runs, own)
         for row, before, after in zip(rows, [None, *at[:-1]], [*at[1:], None], strict=True)
     ]
     named = [row.target for row in rows]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from markupsafe import Markup
 
@@ -12,8 +11,10 @@ from fedtheory.errors import MissingExtra, NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.language.numbers import decimal
 from fedtheory.language.quantities import local_step_size
+from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
 from report.mathml import formula, prose
+from verify.processes import in_order
 from verify.verdict import ClaimVerdict
 from verify.worst_case import Case, WorstCase, worst_case
 from verify.worst_case.statement import statements
@@ -53,10 +54,10 @@ class WorstCaseSection:
     command: str
 
 
-def worst_case_section(verdict: ClaimVerdict) -> WorstCaseSection | None:
-    """The section of a claim's page; None for other claims than bounds on one round, and without PEPit."""
+def worst_case_section(verdict: ClaimVerdict, over_steps: Iterable[WorstCase | None]) -> WorstCaseSection | None:
+    """The section of a claim's page from `over_local_steps`; None for other claims than bounds on one round."""
     claim = verdict.claim
-    found = _over_local_steps(claim)
+    found = [case for case in over_steps if case is not None]
     if not found:
         return None
     letters = f"$M={CLIENTS}$, $L=1$"
@@ -71,16 +72,34 @@ def worst_case_section(verdict: ClaimVerdict) -> WorstCaseSection | None:
     )
 
 
-@cache
-def _over_local_steps(claim: Claim) -> list[WorstCase]:
-    """One result for each number of local steps; none where no bound is positive."""
+def over_local_steps(target: Target, jobs: int = 1) -> Iterator[WorstCase | None]:
+    """One result for each number of local steps, None without PEPit; nothing where no bound is positive.
+
+    With several `jobs` other processes begin at once; with one each is computed when it is asked for.
+    """
+    claim = resolve(target)
+    if not _is_positive(claim):
+        return iter(())
+    tasks = [(target, steps) for steps in LOCAL_STEPS]
+    return (None if found is None else WorstCase(claim, *found) for found in in_order(_cases, tasks, jobs))
+
+
+def _is_positive(claim: Claim) -> bool:
+    """Whether it is a bound on one round, and not always zero."""
     try:
         stated = list(statements(claim, CLIENTS, LOCAL_STEPS[0])) if claim.kind == "bound" else []
-        if not any(statement.bound > 0 for statement in stated):
-            return []
-        return [worst_case(claim, CLIENTS, steps) for steps in LOCAL_STEPS]
-    except (MissingExtra, NotApplicable):
-        return []
+    except NotApplicable:
+        return False
+    return any(statement.bound > 0 for statement in stated)
+
+
+def _cases(target: Target, local_steps: int) -> tuple[int, int, str | None, tuple[Case, ...]] | None:
+    """What `WorstCase` consists of, beside the claim, which does not travel."""
+    try:
+        found = worst_case(resolve(target), CLIENTS, local_steps)
+    except MissingExtra:
+        return None
+    return found.clients, found.local_steps, found.reason, found.cases
 
 
 def _group(claim: Claim, cases: Sequence[Case]) -> Group:

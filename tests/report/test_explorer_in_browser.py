@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 from fedtheory.language.registry import all_claims, find
-from report import pages, site
+from report import site
 from report.drawing import environment_for
 from report.explorer.subject import subject_of
 from report.pages import claim_page, page_name
@@ -28,7 +28,7 @@ SAMPLE = EXPLORED[::8]
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """The address of the page of a claim, without figures and worst cases, beside the script."""
     folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for(())
 
@@ -40,9 +40,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str]
         shutil.copy(Path(str(files("report"))) / "templates" / site.SCRIPT, folder)
         return (folder / page_name(find(claim_id))).as_uri()
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "worst_case_section", lambda _verdict: None)
-        yield write
+    return write
 
 
 def numbers(browser: Chrome) -> dict[str, float]:

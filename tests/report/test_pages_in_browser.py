@@ -89,17 +89,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _statements(folder: Path) -> None:
     """Pages of all other claims, without runs and worst cases."""
     environment = environment_for(())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "worst_case_section", lambda _verdict: None)
-        for claim in (claim for claim in all_claims().values() if claim.id not in TARGETS):
-            verdict = ClaimVerdict(claim.id, claim.verdict or "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
-            page = pages.claim_page(verdict, [])
-            text = environment.get_template("claim.html").render(page=page, before=None, after=None)
-            (folder / page.file).write_text(text, encoding="utf-8")
-            if page.certificate is not None:
-                (folder / page.certificate.file).write_text(page.certificate.content, encoding="utf-8")
-            if page.theorem is not None:
-                (folder / page.theorem.file).write_text(page.theorem.content, encoding="utf-8")
+    for claim in (claim for claim in all_claims().values() if claim.id not in TARGETS):
+        verdict = ClaimVerdict(claim.id, claim.verdict or "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
+        page = pages.claim_page(verdict, [])
+        text = environment.get_template("claim.html").render(page=page, before=None, after=None)
+        (folder / page.file).write_text(text, encoding="utf-8")
+        if page.certificate is not None:
+            (folder / page.certificate.file).write_text(page.certificate.content, encoding="utf-8")
+        if page.theorem is not None:
+            (folder / page.theorem.file).write_text(page.theorem.content, encoding="utf-8")
 
 
 def _lists(folder: Path) -> None:

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 import pytest
 
 from report import worst_case
-from report.worst_case import WorstCaseSection, worst_case_section
+from report.worst_case import WorstCaseSection, over_local_steps, worst_case_section
 from verify.verdict import ClaimVerdict
 
 
 @pytest.fixture(autouse=True)
-def few_local_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Two numbers of local steps are enough, and nothing is remembered from one test to the next."""
+def few_local_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two numbers of local steps are enough."""
     monkeypatch.setattr(worst_case, "LOCAL_STEPS", (1, 2))
-    worst_case._over_local_steps.cache_clear()
-    yield
-    worst_case._over_local_steps.cache_clear()
 
 
-def section(claim_id: str) -> WorstCaseSection | None:
+def section(claim_id: str, jobs: int = 1) -> WorstCaseSection | None:
     """The section of a claim, with an invented largest ratio of 0.25."""
     verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
-    return worst_case_section(verdict)
+    return worst_case_section(verdict, over_local_steps(claim_id, jobs))
 
 
 def test_bound_and_worst_case_stand_side_by_side() -> None:
@@ -49,6 +45,12 @@ def test_noise_of_the_solver_is_shown_as_zero() -> None:
     assert len(shown.groups) == 3
     first = shown.groups[-1].rows[0]
     assert (first.worst_case, first.ratio) == ("0", "0")
+
+
+def test_other_processes_find_the_same() -> None:
+    """The order of the local steps is kept."""
+    pytest.importorskip("PEPit")
+    assert section("renard2022:lemma-2.3", jobs=2) == section("renard2022:lemma-2.3")
 
 
 @pytest.mark.parametrize("claim_id", ["renard2022:lemma-2.2", "renard2022:thm-2.1.proof.split", "fraboni2022:thm-1"])
