@@ -17,8 +17,8 @@ from fedtheory.kernel.expressions import Average, Expr, Gradient, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.numbers import Letters, letters_of
-from fedtheory.proofs.theory import theory_of
+from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.theory import assumed_of_a_client, theory_of
 
 x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True, cls=sp.Dummy)
 """The iterates of two clients, and the noise of their next gradients."""
@@ -65,23 +65,17 @@ def _theory_of_two(claim: Claim, numbers: Numbers) -> Theory:
         objectives=objectives,
         convex=objectives if is_convex else frozenset(),
         smooth=dict.fromkeys(objectives, letter(q.smoothness)) if is_smooth else {},
-        assumed=dict(_assumed_of_two(claim, letter)),
+        assumed=dict(_assumed_of_two(claim)),
     )
 
 
-def _assumed_of_two(claim: Claim, letter: Letters) -> Iterator[tuple[str, Expr]]:
-    for name, noise, slope, misfit in (
-        ("i", n_i, SLOPE_I, SLOPE_I - Gradient(F, x_i)),
-        ("j", n_j, SLOPE_J, SLOPE_J - Gradient(F, x_j)),
-    ):
-        if a.unbiased_bounded_variance in claim.assumptions:
-            yield f"bounded variance of {name}", letter(q.noise_deviation) ** 2 - norm_sq(noise)
-        if a.bounded_dissimilarity in claim.assumptions:
-            yield f"bounded dissimilarity of {name}", letter(q.gradient_dissimilarity) ** 2 - norm_sq(misfit)
-        if a.bounded_second_moment in claim.assumptions:
-            yield f"bounded second moment of {name}", letter(q.second_moment) ** 2 - norm_sq(slope + noise)
+def _assumed_of_two(claim: Claim) -> Iterator[tuple[str, Expr]]:
+    largest = letters_of(claim)(q.visited_second_moment) ** 2
+    for name, x, slope, noise in (("i", x_i, SLOPE_I, n_i), ("j", x_j, SLOPE_J, n_j)):
+        for known, slack in assumed_of_a_client(claim, Gradient(F, x), slope, noise):
+            yield f"{known} of {name}", slack
         # The largest of the run is at least that of any of its steps.
-        yield f"second moment of {name} in the run", letter(q.visited_second_moment) ** 2 - norm_sq(slope + noise)
+        yield f"second moment of {name} in the run", largest - norm_sq(slope + noise)
 
 
 def _two_together(_claim: Claim, theory: Theory) -> Theory:

@@ -156,16 +156,20 @@ def _divergences(claim: Claim, letter: Letters) -> dict[str, Expr]:
 
 
 def _assumed_in_expectation(claim: Claim, letter: Letters) -> Iterator[tuple[str, Expr]]:
-    local, noise, objective = letter(q.local_iterate), letter(q.gradient_noise), letter(q.objective)
-    slope, average = Gradient(letter(q.client_objective), local), letter(q.average_iterate)
-    misfit_at_average = Gradient(letter(q.client_objective), average) - Gradient(objective, average)
+    local, noise, average = letter(q.local_iterate), letter(q.gradient_noise), letter(q.average_iterate)
+    objective, client_objective = letter(q.objective), letter(q.client_objective)
+    yield from assumed_of_a_client(claim, Gradient(objective, local), Gradient(client_objective, local), noise)
+    if a.bounded_mean_dissimilarity in claim.assumptions:
+        mean = Average(norm_sq(Gradient(client_objective, average) - Gradient(objective, average)))
+        yield "bounded mean dissimilarity", letter(q.mean_dissimilarity) ** 2 - mean
+
+
+def assumed_of_a_client(claim: Claim, mean: Expr, slope: Expr, noise: Expr) -> Iterator[tuple[str, Expr]]:
+    """What is assumed of a client where it is: of the gradients of F and of its own objective, and of noise."""
+    letter = letters_of(claim)
     if a.unbiased_bounded_variance in claim.assumptions:
         yield "bounded variance", letter(q.noise_deviation) ** 2 - norm_sq(noise)
     if a.bounded_dissimilarity in claim.assumptions:
-        apart = norm_sq(slope - Gradient(objective, local))
-        yield "bounded dissimilarity", letter(q.gradient_dissimilarity) ** 2 - apart
-    if a.bounded_mean_dissimilarity in claim.assumptions:
-        mean = Average(norm_sq(misfit_at_average))
-        yield "bounded mean dissimilarity", letter(q.mean_dissimilarity) ** 2 - mean
+        yield "bounded dissimilarity", letter(q.gradient_dissimilarity) ** 2 - norm_sq(slope - mean)
     if a.bounded_second_moment in claim.assumptions:
         yield "bounded second moment", letter(q.second_moment) ** 2 - norm_sq(slope + noise)
