@@ -353,3 +353,14 @@ def test_a_result_without_cases_decides_nothing() -> None:
     """Only the reason is left."""
     outside = WorstCase(DRIFT, 2, 3, "for a reason")
     assert (outside.decisive, outside.status, outside.cases) == (None, None, ())
+
+
+@pytest.mark.usefixtures("solver")
+def test_constraints_as_rows_are_those_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same worst cases as with PEPit's own wrapper, which hands CVXPY every constraint alone."""
+    found = worst_case(THEOREM, 2, 2)
+    monkeypatch.setattr("verify.worst_case.modelling.NAME", "cvxpy")
+    alone = worst_case(THEOREM, 2, 2)
+    assert [case.status for case in found.cases] == [case.status for case in alone.cases]
+    values = [case.worst_case for case in alone.cases]
+    assert [case.worst_case for case in found.cases] == pytest.approx(values, rel=1e-4, abs=1e-6)

@@ -224,11 +224,13 @@ def _ask(problem: Any, solver: str) -> _Answer:
     from cvxpy.error import SolverError
     from numpy.linalg import LinAlgError
 
+    from verify.worst_case.modelling import NAME
+
     # PEPit and CVXPY warn on standard output and by warnings; here the status says it.
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            above = problem.solve(verbose=0, solver=solver, **SOLVERS[solver])
+            above = problem.solve(wrapper=NAME, verbose=0, solver=solver, **SOLVERS[solver])
         except (SolverError, LinAlgError, AssertionError):
             return _Answer("failed")
     verdict = problem.wrapper.prob.status
