@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import pytest
 from letters import WHERE, D, L, M, T, eta, tau
 
@@ -12,6 +10,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run, run_table, run_toml
 from verify.check import check
+from verify.effort import worked
 from verify.falsify import shrink
 from verify.falsify.shrink import burden, simplify
 from verify.instances import FAMILIES, Instance, families_for
@@ -48,21 +47,21 @@ def test_what_is_left_is_a_smaller_violation(claim_id: str) -> None:
     """The shrunk run is a run file, violates the claim in rationals, weighs less, and does not shrink further."""
     claim = find(claim_id)
     before = run_table(violation(claim).run())
-    after = shrink(claim, before, perf_counter() + LONG)
+    after = shrink(claim, before, worked() + LONG)
     assert check(claim, parse_run(after, RATIONAL)).holds is False
     assert run_table(parse_run(after, RATIONAL)) == after
     lighter, heavier = burden(claim, after), burden(claim, before)
     assert lighter is not None
     assert heavier is not None
     assert lighter <= heavier
-    assert shrink(claim, after, perf_counter() + LONG) == after
+    assert shrink(claim, after, worked() + LONG) == after
 
 
 def test_a_claim_that_is_never_true_shrinks_to_nothing_but_zeros() -> None:
     """One client, one dimension, one step of size one, and all else zero."""
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     for instance in (Instance("wide quadratics", 3), Instance("small data", 7), Instance("small schedules", 12)):
-        after = shrink(huge, run_table(instance.run()), perf_counter() + LONG)
+        after = shrink(huge, run_table(instance.run()), worked() + LONG)
         run = parse_run(after, RATIONAL)
         assert (run.problem.clients, run.problem.dimension, run.algorithm.rounds) == (1, 1, 1)
         assert run.algorithm.work.steps == (1,)
@@ -76,7 +75,7 @@ def test_what_the_claim_needs_stays() -> None:
     """At least three clients, two local steps, two rounds and curvature 2 are kept, and nothing more."""
     conditions = [M >= 3, tau >= 2, T >= 2, L >= 2]
     needy = Claim(id="t:needy", lhs=M + tau + T, rhs=6, where=WHERE, conditions=conditions)
-    after = shrink(needy, run_table(violation(needy).run()), perf_counter() + LONG)
+    after = shrink(needy, run_table(violation(needy).run()), worked() + LONG)
     run = parse_run(after, RATIONAL)
     assert run.problem.clients + max(run.algorithm.work.steps) + run.algorithm.rounds == 7
     assert run.smoothness == 2
@@ -87,14 +86,14 @@ def test_a_run_that_is_no_violation_is_given_back() -> None:
     """Nothing shrinks where there is nothing to keep."""
     true = Claim(id="t:true", lhs=0, relation="<", rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
-    assert shrink(true, table, perf_counter() + LONG) is table
+    assert shrink(true, table, worked() + LONG) is table
 
 
 def test_the_deadline_is_kept() -> None:
     """After the deadline nothing changes."""
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
-    assert shrink(huge, table, perf_counter() - 1) == table
+    assert shrink(huge, table, worked() - 1) == table
 
 
 def test_shrinking_shows_that_it_lives() -> None:
@@ -102,18 +101,18 @@ def test_shrinking_shows_that_it_lives() -> None:
     huge = Claim(id="t:huge", lhs=10**9 * eta, rhs=eta, where=WHERE)
     table = run_table(Instance("small quadratics", 5).run())
     ticks: list[float] = []
-    after = shrink(huge, table, perf_counter() + LONG, lambda: ticks.append(perf_counter()))
-    assert after == shrink(huge, table, perf_counter() + LONG)
+    after = shrink(huge, table, worked() + LONG, lambda: ticks.append(worked()))
+    assert after == shrink(huge, table, worked() + LONG)
     assert len(ticks) > 10
     late: list[float] = []
-    shrink(huge, table, perf_counter() - 1, lambda: late.append(perf_counter()))
+    shrink(huge, table, worked() - 1, lambda: late.append(worked()))
     assert len(late) == 1
 
 
 def test_counterexamples_with_a_ratio_come_first() -> None:
     """D^2 <= D/2 fails for many D; what is left has a ratio although the sides may be anything."""
     claim = Claim(id="t:ratio", lhs=D**2, rhs=D / 2, where=WHERE)
-    after = shrink(claim, run_table(Instance("by hand", 12).run()), perf_counter() + LONG)
+    after = shrink(claim, run_table(Instance("by hand", 12).run()), worked() + LONG)
     found = check(claim, parse_run(after, RATIONAL))
     assert found.holds is False
     assert found.ratio is not None
@@ -134,7 +133,7 @@ def test_a_run_that_attains_a_ratio_becomes_simpler() -> None:
         "algorithm": {"name": "fedavg", "local_step_size": "7/6", "local_steps": 2, "rounds": 1},
     }
     before = check(claim, parse_run(table, RATIONAL))
-    simpler = simplify(claim, table, perf_counter() + 20)
+    simpler = simplify(claim, table, worked() + 20)
     after = check(claim, parse_run(simpler, RATIONAL))
     assert after.holds is True
     assert before.ratio == after.ratio == 1

@@ -14,6 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run, run_toml
 from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
+from verify.effort import worked
 from verify.falsify.hunt import Hunt
 from verify.falsify.search import search, short_search, simplest_violation
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
@@ -42,6 +43,7 @@ class Finding(Shown):
     applicable: int
     """Of these, runs of which the claim speaks."""
     seconds: float
+    """On the clock."""
 
     def summary(self) -> str:
         """The claim, the verdict, and how many runs were tried."""
@@ -81,13 +83,13 @@ class Finding(Shown):
 def falsify(
     claim: Claim, budget: float, seed: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Finding:
-    """Search for a violation, and make what is found clear and small, all in `budget` seconds.
+    """Search for a violation, and make what is found clear and small, all in `budget` seconds of work.
 
     A claim is refuted by the exact check of the run that is reported, never otherwise.
     """
     if not budget >= 0:
         raise InputError("budget", f"expected a number of seconds that is not negative, got {budget}")
-    begin, seconds = perf_counter(), int(budget)
+    begin, seconds, started = worked(), int(budget), perf_counter()
     on_tick = partial(_tell, on_progress, begin, seconds)
     hunt = search(claim, _SEARCHING * budget, seed, lambda _done, _whole: on_tick())
     deadline = _deadline(begin + budget)
@@ -96,12 +98,12 @@ def falsify(
     verdict: Literal["refuted", "not refuted"] = (
         "refuted" if found is not None and found.arithmetic.is_rigorous and found.holds is False else "not refuted"
     )
-    return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, hunt.seconds)
+    return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, perf_counter() - started)
 
 
 def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
     """Seconds done, of all that the search and the shrinking have."""
-    on_progress(min(int(perf_counter() - begin), seconds), seconds)
+    on_progress(min(int(worked() - begin), seconds), seconds)
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class Glance:
 
 def glance(claim: Claim, budget: float) -> Glance:
     """Search for a violation where bounds usually fail, for at most `budget` seconds, and shrink what is found."""
-    begin = perf_counter()
+    begin = worked()
     hunt = short_search(claim, _searching(budget))
     refutation = _refutation(hunt, _deadline(begin + budget), 0, lambda: None)
     return Glance(hunt.looked, None if refutation is None else refutation[0])
@@ -129,7 +131,7 @@ def _searching(budget: float) -> float:
 
 def _deadline(end: float) -> float:
     """When a found run has to be simple: at the end of the budget, or sooner, after a long wait."""
-    return min(end, perf_counter() + _LONGEST)
+    return min(end, worked() + _LONGEST)
 
 
 def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], None]) -> tuple[Table, Check] | None:
@@ -148,7 +150,7 @@ def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], No
 
 def _share(deadline: float, part: float) -> float:
     """The time at which a part of what is left until the deadline is over."""
-    now = perf_counter()
+    now = worked()
     return now + part * max(deadline - now, 0)
 
 

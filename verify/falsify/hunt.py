@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
 
 from flint import fmpq
 
@@ -15,6 +14,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.settle import check_settled
+from verify.effort import worked
 from verify.falsify.score import NOTHING, score
 from verify.falsify.tables import (
     STEP_SIZE,
@@ -111,14 +111,14 @@ class Hunt:
         """The term that scores move to the other side, see `score`."""
         self.budget = budget
         """Seconds until it is over."""
-        self._begin = perf_counter()
+        self._begin = worked()
         self._last, self._takes = self._begin, 0.0
         self._on_progress = on_progress
 
     @property
     def seconds(self) -> float:
         """Since the beginning."""
-        return perf_counter() - self._begin
+        return worked() - self._begin
 
     def look(self, table: Table) -> float:
         """The score of a run; raises `Over` when the search ends with it."""
@@ -168,7 +168,7 @@ class Hunt:
         """Count a run that is looked at; raises `Over` when there is no time for one such as those before it."""
         self.looked += 1
         self._on_progress(min(int(self.seconds), int(self.budget)), int(self.budget))
-        now = perf_counter()
+        now = worked()
         # The longest of the last looks; the first ones, which load and compile, are soon forgotten.
         self._takes = max(now - self._last, _FORGETS * self._takes)
         self._last = now

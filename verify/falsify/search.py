@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
-from time import perf_counter
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from fedtheory.runfile import parse_run, run_table
 from verify.check import Check, check
 from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
+from verify.effort import worked
 from verify.falsify.hunt import AROUND, FAR, NEAR, Hunt, Over, Place
 from verify.falsify.local import Climb, without
 from verify.falsify.made import KINDS, bases_of, made
@@ -85,7 +85,7 @@ def simplest_violation(
     """The simplest violation with a clear margin, else the simplest, among small runs of all kinds; None without any.
 
     These are members of the claim's own families, and runs that are made for it.
-    `deadline` is a time of `time.perf_counter`, and `on_tick` is called after each run.
+    `deadline` is a time of `verify.effort.worked`, and `on_tick` is called after each run.
     """
     violations: list[tuple[int, Complexity, Table]] = []
     since_clear = 0
@@ -95,7 +95,7 @@ def simplest_violation(
             violations.append((unclearness(found.ratio), complexity(instance, parse_run(table, RATIONAL)), table))
         since_clear += any(unclear == 0 for unclear, _, _ in violations)
         on_tick()
-        if perf_counter() > deadline or len(violations) == _COMPARED or since_clear > _AFTERWARDS:
+        if worked() > deadline or len(violations) == _COMPARED or since_clear > _AFTERWARDS:
             break
     return min(violations, default=(0, (), None), key=lambda violation: violation[:2])[2]
 

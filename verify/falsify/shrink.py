@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from time import perf_counter
 
 import numpy as np
 from flint import fmpq
@@ -17,6 +16,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.runfile import parse_run
 from verify.check import Check
 from verify.check.outcome import unclearness
+from verify.effort import worked
 from verify.falsify.hunt import is_lively
 from verify.falsify.knobs import knob_named, knobs_of, translated
 from verify.falsify.local import turned
@@ -63,7 +63,7 @@ Keeps = Callable[[Table, Check], bool]
 def shrink(claim: Claim, table: Table, deadline: float, on_tick: Callable[[], None] = lambda: None) -> Table:
     """The smallest counterexample that greedy steps reach from one, as the table of a run file.
 
-    `deadline` is a time of `time.perf_counter`, and `on_tick` is called before each try.  The given table has to
+    `deadline` is a time of `verify.effort.worked`, and `on_tick` is called before each try.  The given table has to
     violate the claim in rationals; every step keeps that, and all assumptions
     and conditions.  A table that does not is given back as it is.
     """
@@ -119,7 +119,7 @@ def _ticking(deadline: float, on_tick: Callable[[], None]) -> Callable[[], None]
 
     def tick() -> None:
         on_tick()
-        if perf_counter() > deadline:
+        if worked() > deadline:
             raise _TimeIsUp
 
     return tick
