@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NAME = "falsify"
 
-Budget = Annotated[float, typer.Option("--budget", min=0, help="Seconds of search, of the processor; a counterexample ends it.")]
+Budget = Annotated[float, typer.Option("--budget", min=0, help="Seconds of the processor; a counterexample ends it.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Another seed searches in another order.")]
 
 
