@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import tomllib
 from pathlib import Path
@@ -13,6 +14,7 @@ from fedtheory.arithmetic import FLOAT
 from fedtheory.errors import InputError
 from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run, read_run
+from report import worst_case
 from report.figures import drift, errors
 from report.own_runs import OwnRun, own_runs, run_figures
 from report.site import write_site
@@ -53,7 +55,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "planned.toml").write_text(RUN.format(step='"1/8"'))
     (folder / "bold.toml").write_text(RUN.format(step='"1/2"'))
     targets = [f"{folder / 'mine.py'}:loose", f"{folder / 'mine.py'}:small"]
-    write_site(folder / "pages", targets, runs=[str(folder / "planned.toml"), str(folder / "bold.toml")], jobs=2)
+    with pytest.MonkeyPatch.context() as patch:
+        # Worst cases over more local steps look alike, and take most of the time.
+        patch.setattr(worst_case, "LOCAL_STEPS", (1, 2))
+        write_site(folder / "pages", targets, runs=[str(folder / "planned.toml"), str(folder / "bold.toml")])
     return folder
 
 
@@ -77,6 +82,14 @@ def test_the_files(site: Path) -> None:
     for name in pages:
         links = re.findall(r'<a[^>]* href="([^"#]+)"', (site / "pages" / name).read_text())
         assert set(links) <= files, name
+
+
+def test_a_run_travels(site: Path) -> None:
+    """Pages of several claims are drawn by other processes, to which a run of one's own goes as data."""
+    (own,) = own_runs([str(site / "planned.toml")])
+    there = pickle.loads(pickle.dumps(own))
+    assert (there.name, there.page) == (own.name, own.page)
+    assert there.run.algorithm.rounds == own.run.algorithm.rounds
 
 
 def test_a_claim_of_ones_own(site: Path) -> None:
