@@ -239,7 +239,7 @@ def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:
 
 @pytest.mark.slow
 @given(TRIES)
-@settings(ENOUGH, max_examples=2500, database=None)
+@settings(ENOUGH, max_examples=2200, database=None)
 def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> None:
     """In thousands."""
     assert is_refused(*tried)
@@ -307,7 +307,7 @@ def test_what_is_said_to_rest_does(tried: tuple[Claim, AtRest]) -> None:
 
 @pytest.mark.slow
 @given(RESTING)
-@settings(ENOUGH, max_examples=20_000, database=None)
+@settings(ENOUGH, max_examples=34_500, database=None)
 def test_what_is_said_to_rest_does_in_many_tries(tried: tuple[Claim, AtRest]) -> None:
     """In thousands."""
     assert is_no_lie(*tried)

@@ -117,7 +117,7 @@ def test_no_false_claim_is_accepted(tried: tuple[Claim, Any]) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @given(attempts())
-@settings(ENOUGH, max_examples=1500, database=None)
+@settings(ENOUGH, max_examples=1300, database=None)
 def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> None:
     """In thousands."""
     assert is_refused(*tried)
