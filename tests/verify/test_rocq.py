@@ -35,6 +35,7 @@ from verify.rocq.run import NEEDED
 STEP = "renard2022:lemma-2.2.proof.last.fixed"
 ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks:fedprox.local-step")
 """Another point, constants of the clients' own, another algorithm."""
+ROOTED = "fraboni2022:claim.literature.fixed"
 COUNTED = "fraboni2022:fedfix.schedule.fixed"
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
 
@@ -91,6 +92,22 @@ def test_schedules_are_counted(library: Path) -> None:
         assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=relations), certificate)
     unfinished = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != whole_cycles))
     assert not judged(library, unfinished, certificate)
+
+
+@needs_rocq
+def test_roots_of_numbers(library: Path) -> None:
+    """Rates with roots; not a smaller bound, another number under a root, or a factor 0/0 for a single step."""
+    claim, certificate = find(ROOTED), certificate_of(ROOTED)
+    assert isinstance(certificate, Combination)
+    assert judged(library, claim, certificate)
+    steps, others = (root.of for root in certificate.roots)
+    assert min(claim.for_all[steps]) == 1
+    *first, last = claim.relations
+    for factor in (sp.Rational(1, 4), steps / (steps - 1) - 1 / (steps - 1)):
+        changed = [*first, replace(last, right=sp.Mul(last.right, factor))]
+        assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=changed), certificate)
+    swapped = [replace(root, of=of) for root, of in zip(certificate.roots, (others, steps), strict=True)]
+    assert not judged(library, claim, replace(certificate, roots=swapped))
 
 
 @needs_rocq

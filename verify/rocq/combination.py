@@ -32,8 +32,8 @@ def theorem_of_combination(
     """The theorem that a claim is, and the claims that its proof uses."""
     if len(claim.relations) != len(certificate.links):
         raise NotExported("its certificate has not one link for each relation")
-    if certificate.known or certificate.roots:
-        raise NotExported("its certificate uses inequalities between numbers, or roots")
+    if certificate.known:
+        raise NotExported("its certificate uses inequalities between numbers")
     return _Writer(claim, certificate, of_id).theorem()
 
 
@@ -41,6 +41,7 @@ class _Writer:
     def __init__(self, claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]) -> None:
         self.claim, self.certificate, self.of_id = claim, certificate, of_id
         self.run = _vocabulary(claim, certificate)
+        self.run.names |= {root.letter: f"sqrt ({self.run.number(root.of)})" for root in certificate.roots}
         conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
         self.signs = self.run.signs(conditions)
         self.used: set[sp.Symbol] = set()
