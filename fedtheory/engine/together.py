@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.moments import rounds_repeat
@@ -15,11 +16,17 @@ _LARGEST = 2**22
 """Numbers of a batch's largest array, a few of which fit into a small machine's memory."""
 
 
+_MOST_MOMENTS = 2**24
+"""Numbers of the second moments of all rounds of runs that are definitions."""
+
+
 def find_together(runs: Iterable[Run]) -> None:
     """Find the trajectories of runs, many at once where rounds are alike; each run then knows its own.
 
     Runs that belong to no batch are left as they are: they find theirs when they are asked.
     """
+    runs = list(runs)
+    _find_defined([run for run in runs if run.algorithm.defined is not None and _is_in_floats(run)])
     by_shape: dict[Shape, list[Run]] = {}
     for run in filter(_belongs_to_a_batch, runs):
         by_shape.setdefault(shape_of((run.problem, run.algorithm)), []).append(run)
@@ -29,9 +36,25 @@ def find_together(runs: Iterable[Run]) -> None:
             _find(alike[first : first + most])
 
 
+def _is_in_floats(run: Run) -> bool:
+    return isinstance(run.problem, Problem) and run.problem.arithmetic is FLOAT
+
+
+def _find_defined(runs: list[Run]) -> None:
+    """The trajectories of algorithms that are definitions; where one refuses, all are left for when they are asked."""
+    from fedtheory.engine.joint import JointTrajectory
+
+    if sum((run.algorithm.rounds + 1) * (run.problem.dimension + 1) ** 2 for run in runs) > _MOST_MOMENTS:
+        return
+    with suppress(FedtheoryError):
+        found = JointTrajectory.together([(run.problem, run.algorithm) for run in runs])
+        for run, trajectory in zip(runs, found, strict=True):
+            vars(run)["attempted_trajectory"] = trajectory
+
+
 def _belongs_to_a_batch(run: Run) -> bool:
     """Whether its rounds are alike, in floats; what refuses to be a run says so when it is asked."""
-    if not isinstance(run.problem, Problem) or run.problem.arithmetic is not FLOAT:
+    if not _is_in_floats(run):
         return False
     try:
         return rounds_repeat(run.problem, run.algorithm) and run.problem.centred is not None

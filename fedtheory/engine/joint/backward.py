@@ -8,13 +8,14 @@ R_{j+1} being R_j pulled back through one more round:
     E x^n x^n' = (R_n z^0)(R_n z^0)' + sum_{j<n} R_j N R_j'.
 
 That costs a few numbers for each client in a round, where the moments between
-all clients cost a few for each two of them.
+all clients cost a few for each two of them.  All arrays may have a leading axis
+over runs of one shape (R,), written as dots below.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -27,52 +28,133 @@ class Rows:
     """Vectors as ``shared @ (1, s) + sum_i clients_i @ c_i``."""
 
     shared: Array
-    """(rows, a)."""
+    """(..., rows, a)."""
     clients: Array
-    """Of one client of each kind, (G, rows, b)."""
+    """Of one client of each kind, (..., G, rows, b)."""
 
 
-def model_moments(transition: Transition, model: Rows, start: Rows, noise: Array, rounds: int) -> Iterator[Array]:
-    """E (1, x^n)(1, x^n)', n = 0 .. T, for a model of so many rows; the start is one row of values."""
-    counts = transition.group.counts
-    added = None
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """What all rounds of a run have in common, and where it starts; or the same of R runs."""
+
+    counts: Array
+    """(..., G)."""
+    server: Array
+    """From (1, s, q) to (1, s'), (..., a, a+q)."""
+    broadcast: Array | None
+    """From q to the clients' vectors, (..., G, b, q), where they hear of it."""
+    graph: Array | None
+    """W, (..., G, G), where there is one."""
+    heard: Array | None
+    """What the clients' vectors make of what they hear of neighbours, (..., G, b, heard)."""
+    shared: Array
+    """What the clients' vectors become of (1, s), (..., G, b + heard, a)."""
+    own: Array
+    """And of their own, (..., G, b + heard, b)."""
+    gains: Array
+    """And of the noise, (..., G, b + heard, entries)."""
+    sums_shared: Array
+    """What q takes from (1, s), (..., q, a)."""
+    sums_own: Array
+    """And from each client's vectors, (..., G, q, b)."""
+    sums_gains: Array
+    """And from its noise, (..., G, q, entries)."""
+    noise: Array
+    """Covariances of a round's noise, (..., G, entries, entries)."""
+    start: Array
+    """(1, s) when the run starts, (..., a)."""
+    clients: Array
+    """And the vectors of one client of each kind, (..., G, b)."""
+    model: Array
+    """1 and the model, from (1, s), (..., d+1, a)."""
+    averaged: Array
+    """And from the vectors of a client of each kind, (..., G, d+1, b)."""
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What runs have in common that are computed together."""
+        return tuple(None if array is None else array.shape for array in self._arrays)
+
+    @property
+    def _arrays(self) -> list[Array | None]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+    @classmethod
+    def stacked(cls, several: Sequence[Rounds]) -> Rounds:
+        """R runs of one shape as one, with a leading axis."""
+        columns = zip(*(one._arrays for one in several), strict=True)
+        return cls(*(None if column[0] is None else np.stack(column) for column in columns))  # type: ignore[arg-type]
+
+
+def rounds_of(transition: Transition, noise: Array, begin: tuple[Array, Array], model: Rows) -> Rounds:
+    """The rounds of a run in which the same clients take part; `begin` holds (1, s) and the clients' vectors."""
+    maps, expected, sums = transition.maps, transition.expected, transition.sums
+    kinds, _, entries = transition.change.noise.shape
+    none, size, own = maps.server[:0], transition.shared, expected.own.shape[2]
+    nothing = np.broadcast_to(none[:, :1], (kinds, 0, 1))
+    return Rounds(
+        transition.group.counts,
+        maps.server,
+        transition.broadcast,
+        None if maps.mixed is None else transition.group.graph,
+        None if maps.mixed is None else maps.mixed[1],
+        expected.shared,
+        expected.own,
+        transition.present * transition.change.noise,
+        sums[0].shared if sums else none[:, :size],
+        sums[0].split.own if sums else np.repeat(nothing, own, axis=2),
+        sums[0].forms.noise if sums else np.repeat(nothing, entries, axis=2),
+        noise,
+        *begin,
+        model.shared,
+        model.clients,
+    )
+
+
+def model_moments(run: Rounds, rounds: int) -> Iterator[Array]:
+    """E (1, x^n)(1, x^n)', n = 0 .. T, (..., d+1, d+1)."""
+    rows, added = Rows(run.model, run.averaged), None
     for n in range(rounds + 1):
-        value = model.shared @ start.shared[0]
-        each = model.clients @ start.clients[:, 0, :, None]
-        value = value + np.tensordot(counts, each[..., 0], axes=1)
-        carried = np.outer(value, value)
+        value = rows.shared @ run.start[..., None]
+        value = value + _over_kinds(run.counts, rows.clients @ run.clients[..., None])
+        carried = value @ _transposed(value)
         yield carried if added is None else carried + added
         if n == rounds:
             return
-        model, gains = pulled_back(transition, model)
-        fresh = np.tensordot(counts, gains @ noise @ gains.transpose(0, 2, 1), axes=1)
+        rows, gains = pulled_back(run, rows)
+        fresh = _over_kinds(run.counts, gains @ run.noise @ _transposed(gains))
         added = fresh if added is None else added + fresh
 
 
-def pulled_back(transition: Transition, rows: Rows) -> tuple[Rows, Array]:
+def pulled_back(run: Rounds, rows: Rows) -> tuple[Rows, Array]:
     """What vectors after a round are before it, and what its noise adds to them for a client of each kind."""
-    maps, counts, size = transition.maps, transition.group.counts, transition.shared
-    ends = rows.shared @ maps.server
-    shared, of_sums = ends[:, :size], ends[:, size:]
-    if maps.broadcast is not None:
-        of_sums = of_sums + np.tensordot(counts, rows.clients @ maps.broadcast, axes=1)
-    said = _said(transition, rows.clients)
-    expected, new = transition.expected, transition.present * transition.change.noise
-    shared = shared + np.tensordot(counts, said @ expected.shared, axes=1)
-    clients, gains = said @ expected.own, said @ new
-    for sums in transition.sums:
-        shared = shared + of_sums @ sums.shared
-        clients = clients + of_sums @ sums.split.own
-        gains = gains + of_sums @ sums.forms.noise
-    return Rows(shared, clients), gains
+    ends, size = rows.shared @ run.server, run.start.shape[-1]
+    shared, of_sums = ends[..., :size], ends[..., size:]
+    if run.broadcast is not None:
+        of_sums = of_sums + _over_kinds(run.counts, rows.clients @ run.broadcast)
+    said, each = _said(run, rows.clients), of_sums[..., None, :, :]
+    shared = shared + _over_kinds(run.counts, said @ run.shared) + of_sums @ run.sums_shared
+    clients = said @ run.own + each @ run.sums_own
+    return Rows(shared, clients), said @ run.gains + each @ run.sums_gains
 
 
-def _said(transition: Transition, clients: Array) -> Array:
+def _said(run: Rounds, clients: Array) -> Array:
     """What matters of the clients' vectors and, where there is a graph, of what they say to their neighbours."""
-    if transition.maps.mixed is None:
+    if run.graph is None or run.heard is None:
         return clients
-    heard = np.tensordot(transition.group.graph, clients @ transition.maps.mixed[1], axes=(0, 0))
-    return np.concatenate([clients, heard], axis=2)
+    made = clients @ run.heard
+    said = _transposed(run.graph) @ made.reshape(*made.shape[:-2], -1)
+    return np.concatenate([clients, said.reshape(made.shape)], axis=-1)
+
+
+def _over_kinds(counts: Array, values: Array) -> Array:
+    """The sum over all clients of what one of each kind has, (..., rows, columns) from (..., G, rows, columns)."""
+    total: Array = (counts[..., None, None] * values).sum(axis=-3)
+    return total
+
+
+def _transposed(matrices: Array) -> Array:
+    return matrices.swapaxes(-1, -2)
 
 
 def model_rows(shared: Array, own: Array, shares: Array) -> Rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, Number, plain_floats
 from fedtheory.engine.joint.averages import Averaged
-from fedtheory.engine.joint.backward import Rows, model_moments, model_rows
+from fedtheory.engine.joint.backward import Rounds, model_moments, model_rows, rounds_of
 from fedtheory.engine.joint.kinds import kinds_of
 from fedtheory.engine.joint.layout import layout_of
 from fedtheory.engine.joint.letters import Letters
@@ -45,6 +45,37 @@ class JointTrajectory(Trajectory):
     """Second moments of an algorithm's model over n = 0 .. T, and what follows from them."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm) -> None:
+        self._prepare(problem, algorithm)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._conclude(self._moments())
+
+    @classmethod
+    def together(cls, settings: Sequence[tuple[Problem, Algorithm]]) -> Iterator[JointTrajectory]:
+        """The same for several runs, those of one shape in one computation, in the order of the settings."""
+        found = [cls.__new__(cls) for _ in settings]
+        by_shape: dict[Hashable, list[JointTrajectory]] = {}
+        with np.errstate(over="ignore", invalid="ignore"):
+            for one, setting in zip(found, settings, strict=True):
+                one._prepare(*setting)
+                shape = one.algorithm.rounds, None if one.alike is None else one.alike.shape
+                by_shape.setdefault(shape, []).append(one)
+            for group in by_shape.values():
+                cls._find(group)
+        yield from found
+
+    @classmethod
+    def _find(cls, group: Sequence[JointTrajectory]) -> None:
+        """The moments of runs of one shape."""
+        alike = [one.alike for one in group if one.alike is not None]
+        if len(alike) < len(group):
+            for one in group:
+                one._conclude(one._moments())
+            return
+        moments = np.stack(list(model_moments(Rounds.stacked(alike), group[0].algorithm.rounds)), axis=1)
+        for one, own in zip(group, moments, strict=True):
+            one._conclude((float(np.abs(moment).max()), moment) for moment in own)
+
+    def _prepare(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
         self.algorithm = algorithm = _with_held_vectors(algorithm)
         self.letters = Letters(problem, algorithm, kinds_of(problem, algorithm))
@@ -52,10 +83,6 @@ class JointTrajectory(Trajectory):
         self.layout = layout_of(self.definition, problem.dimension)
         self._compiler = RoundCompiler(self.letters, self.layout)
         self._known: dict[tuple[int, tuple[int, ...] | None], list[tuple[Number, Transition]]] = {}
-        with np.errstate(over="ignore", invalid="ignore"):
-            self._run()
-            completed = len(self.moments) - 1
-            self.divergence = self._diverges(completed + 1 if completed < algorithm.rounds else None)
 
     def _require_fitting(self) -> None:
         entries = (len(self.letters.kinds.counts) * self.layout.own) ** 2
@@ -106,33 +133,33 @@ class JointTrajectory(Trajectory):
             if chance != 0:
                 yield chance, dict(zip(self.definition.coins, sides, strict=True))
 
-    def _run(self) -> None:
-        steady = self._steady_noise()
-        found = self._forwards() if steady is None else self._backwards(steady)
+    def _moments(self) -> Iterator[tuple[float, Array]]:
+        """The largest number, and E (1, x^n - x*)(1, x^n - x*)', n = 0 .. T."""
+        if self.alike is None:
+            yield from self._forwards()
+            return
+        for moment in model_moments(self.alike, self.algorithm.rounds):
+            yield float(np.abs(moment).max()) if moment.dtype != object else 0.0, moment
+
+    def _conclude(self, found: Iterable[tuple[float, Array]]) -> None:
+        """Keep the moments as far as they fit into the arithmetic, and say why they go no farther."""
         moments = []
         for largest, moment in found:
             if moment.dtype != object and not largest < _OVERFLOW:
                 break
             moments.append(moment)
         self.moments, self.noise = np.stack(moments), []
+        completed = len(moments) - 1
+        self.divergence = self._diverges(completed + 1 if completed < self.algorithm.rounds else None)
 
-    def _steady_noise(self) -> Array | None:
-        """The noise of a round, where clients keep vectors, rounds are alike, and nothing else is random."""
-        if (
-            not self.layout.own
-            or not self.algorithm.rounds_are_alike
-            or self.definition.coins
-            or not self.group.turnout.is_fixed
-        ):
+    @cached_property
+    def alike(self) -> Rounds | None:
+        """What all rounds have in common, where nothing but gradients is random, whose noise is the same everywhere."""
+        if not self.algorithm.rounds_are_alike or self.definition.coins or not self.group.turnout.is_fixed:
             return None
-        return self.transitions(0)[0][1].steady_covariance
-
-    def _backwards(self, noise: Array) -> Iterator[tuple[float, Array]]:
-        model = model_rows(*self._model_maps, self.letters.shares)
-        start = Rows(*(values[None] if values.ndim == 1 else values[:, None] for values in self._begin()))
         transition = self.transitions(0)[0][1]
-        for moment in model_moments(transition, model, start, noise, self.algorithm.rounds):
-            yield float(np.abs(moment).max()) if moment.dtype != object else 0.0, moment
+        noise, model = transition.steady_covariance, model_rows(*self._model_maps, self.letters.shares)
+        return None if noise is None else rounds_of(transition, noise, self._begin(), model)
 
     def _forwards(self) -> Iterator[tuple[float, Array]]:
         for joint in self._joints():
