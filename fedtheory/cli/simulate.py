@@ -70,12 +70,17 @@ def _require_listable(simulated: Run) -> None:
     """Raise `InputError` where a list over all rounds would not fit into memory."""
     from fedtheory.errors import InputError
 
-    problem, algorithm = simulated.problem, simulated.algorithm
-    per_round = (problem.dimension + 1) ** 2 + (max(algorithm.work.steps) + 1) * (problem.clients + 1)
-    most = _MOST_NUMBERS // per_round
-    if algorithm.rounds > most:
+    most = _MOST_NUMBERS // (simulated.problem.dimension + 1) ** 2
+    if simulated.algorithm.rounds > most:
         way_out = "use fewer rounds, or check and plan, which keep no list"
-        raise InputError("algorithm.rounds", f"expected at most {most} to be listed, got {algorithm.rounds}: {way_out}")
+        expected = f"expected at most {most} to be listed, got {simulated.algorithm.rounds}"
+        raise InputError("algorithm.rounds", f"{expected}: {way_out}")
+
+
+def _has_short_steps(simulated: Run) -> bool:
+    """Whether numbers of each client at each local step can be listed."""
+    each = (max(simulated.algorithm.work.steps) + 1) * (simulated.problem.clients + 1)
+    return simulated.algorithm.rounds * each <= _MOST_NUMBERS
 
 
 def _facts(simulated: Run) -> dict[str, Any]:
@@ -111,7 +116,12 @@ def document(simulated: Run) -> dict[str, Any]:
     """The JSON document of a run."""
     trajectory = simulated.attempted_trajectory
     divergence = trajectory.divergence
-    return _facts(simulated) | {
+    facts = _facts(simulated)
+    if not _has_short_steps(simulated):
+        facts["notes"].append(
+            "local is null: the numbers of every client at every local step would be too many to list"
+        )
+    return facts | {
         "server": {
             "mean": _texts(simulated, trajectory.server_mean),
             "suboptimality": _texts(simulated, trajectory.server_suboptimality),
@@ -127,7 +137,8 @@ def document(simulated: Run) -> dict[str, Any]:
 def _local(simulated: Run, trajectory: Any) -> dict[str, Any] | None:
     from fedtheory.errors import Diverging, NotApplicable
 
-    if simulated.algorithm.work.common_steps is None or len(trajectory.server_mean) == 1:
+    has_iterates = simulated.algorithm.work.common_steps is not None and len(trajectory.server_mean) > 1
+    if not (has_iterates and _has_short_steps(simulated)):
         return None
     try:
         inside = {"suboptimality": trajectory.local_suboptimality, "drift": trajectory.drift}

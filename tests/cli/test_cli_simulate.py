@@ -260,3 +260,19 @@ def test_byte_order_mark(command, tmp_path: Path) -> None:
 
 
 # Divergence.
+
+
+@pytest.mark.parametrize("name", ["fedavg", "fedprox"])
+def test_ten_thousand_clients_are_simulated(name: str, tmp_path: Path, command: Any) -> None:
+    """What is listed of the server does not grow with the clients; lists of each client are left out, which is said."""
+    clients = 10_000
+    own = "proximal = 1\n" if name == "fedprox" else ""
+    (tmp_path / "many.toml").write_text(
+        f'[problem]\nkind = "quadratic"\nhessians = {[[[1.0]]] * clients}\nlinear = {[[1.0]] * clients}\n'
+        "start = [2.0]\n"
+        f'[algorithm]\nname = "{name}"\n{own}local_step_size = 0.01\nlocal_steps = 3\nrounds = 1100\n'
+    )
+    document = command("simulate", str(tmp_path / "many.toml"), "--json").document
+    assert len(document["server"]["suboptimality"]) == 1101
+    assert document["local"] is None
+    assert any("too many to list" in note for note in document["notes"])
