@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
 from typing import Literal
@@ -16,7 +16,7 @@ from fedtheory.shown import Card, Shown, number
 from verify.check import Check, check
 from verify.effort import worked
 from verify.falsify.hunt import Hunt
-from verify.falsify.search import search, short_search, simplest_violation
+from verify.falsify.search import Simplest, require_testable, search, short_search, simplest_violation
 from verify.falsify.shrink import burden, is_clear, shrink, simplify
 from verify.falsify.tables import Table, written
 
@@ -24,6 +24,8 @@ _SEARCHING, _HALF = 0.85, 0.5
 """Part of the budget for the search, and of a small one; the rest makes a simpler run of what is found."""
 _LEAST, _LONGEST = 1.0, 8.0
 """Seconds that it gets of a large budget, and at most: who has a violation waits no longer for a simpler one."""
+_EASILY, _EASY = 0.1, 2.0
+"""Part of the budget, and seconds at most, for small runs before all others: most false claims fail on one of them."""
 _LOOKING = 0.3
 """Part of these seconds in which simpler violations are looked for."""
 
@@ -91,14 +93,39 @@ def falsify(
         raise InputError("budget", f"expected a number of seconds that is not negative, got {budget}")
     begin, seconds, started = worked(), int(budget), perf_counter()
     on_tick = partial(_tell, on_progress, begin, seconds)
-    hunt = search(claim, _SEARCHING * budget, seed, lambda _done, _whole: on_tick())
-    deadline = _deadline(begin + budget)
-    table, found = _refutation(hunt, deadline, seed, on_tick) or _largest(hunt, deadline, on_tick)
+    easy = _easily(claim, begin + min(_EASILY * budget, _EASY), begin + budget, seed, on_tick)
+    known, looked, applicable = _confirmed(claim, easy.table), easy.looked, easy.applicable
+    if known is not None and is_clear(claim, known[0]):
+        best: tuple[Table | None, Check | None] = known
+    else:
+        hunt = search(claim, _SEARCHING * budget - (worked() - begin), seed, lambda _done, _whole: on_tick())
+        looked, applicable = looked + hunt.looked, applicable + hunt.applicable
+        deadline = _deadline(begin + budget)
+        best = _refutation(hunt, deadline, seed, on_tick) or known or _largest(hunt, deadline, on_tick)
+    table, found = best
     on_progress(seconds, seconds)
     verdict: Literal["refuted", "not refuted"] = (
         "refuted" if found is not None and found.arithmetic.is_rigorous and found.holds is False else "not refuted"
     )
-    return Finding(claim, verdict, table, found, hunt.looked, hunt.applicable, perf_counter() - started)
+    return Finding(claim, verdict, table, found, looked, applicable, perf_counter() - started)
+
+
+def _confirmed(claim: Claim, table: Table | None) -> tuple[Table, Check] | None:
+    """A violation with its check, where it is one in rationals."""
+    if table is None or burden(claim, table) is None:
+        return None
+    return table, check(claim, parse_run(table, RATIONAL))
+
+
+def _easily(claim: Claim, until: float, end: float, seed: int, on_tick: Callable[[], None]) -> Simplest:
+    """The simplest violation among small runs, made smaller; rates are seen on long ones alone."""
+    require_testable(claim)
+    if claim.rate is not None:
+        return Simplest(None, 0, 0)
+    simplest = simplest_violation(claim, seed, until, on_tick)
+    if simplest.table is None:
+        return simplest
+    return replace(simplest, table=shrink(claim, simplest.table, _deadline(end), on_tick))
 
 
 def _tell(on_progress: Callable[[int, int], None], begin: float, seconds: int) -> None:
@@ -139,7 +166,7 @@ def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], No
     if hunt.violation is None:
         return None
     shrunk = []
-    simplest = simplest_violation(hunt.claim, seed, _share(deadline, _LOOKING), on_tick)
+    simplest = simplest_violation(hunt.claim, seed, _share(deadline, _LOOKING), on_tick).table
     if simplest is not None:
         shrunk.append(shrink(hunt.claim, simplest, _share(deadline, _HALF), on_tick))
     if not any(is_clear(hunt.claim, table) for table in shrunk):

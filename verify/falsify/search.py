@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -70,26 +71,44 @@ def short_search(claim: Claim, budget: float, seed: int = 0) -> Hunt:
 
 def _hunted(way: Callable[[Hunt, Iterator[Instance], np.random.Generator], None], hunt: Hunt, seed: int) -> Hunt:
     claim, generator = hunt.claim, np.random.default_rng(seed)
-    if not claim.is_testable:
-        raise InputError(claim.id, "there is no relation to violate: the claim says what something is")
-    links_of(claim), condition_links(claim)
+    require_testable(claim)
     with suppress(Over):
         hunt.setting = setting(claim)
         way(hunt, starts(claim, generator), generator)
     return hunt
 
 
+def require_testable(claim: Claim) -> None:
+    """Raise `InputError` where a claim says nothing that could be false, or what cannot be read."""
+    if not claim.is_testable:
+        raise InputError(claim.id, "there is no relation to violate: the claim says what something is")
+    links_of(claim), condition_links(claim)
+
+
+@dataclass(frozen=True)
+class Simplest:
+    """What a look at small runs ends with."""
+
+    table: Table | None
+    """The simplest violation with a clear margin, else the simplest; None without any."""
+    looked: int
+    """Runs that were tried."""
+    applicable: int
+    """Of these, runs of which the claim speaks."""
+
+
 def simplest_violation(
     claim: Claim, seed: int, deadline: float, on_tick: Callable[[], None] = lambda: None
-) -> Table | None:
-    """The simplest violation with a clear margin, else the simplest, among small runs of all kinds; None without any.
+) -> Simplest:
+    """The simplest violation among small runs of all kinds.
 
     These are members of the claim's own families, and runs that are made for it.
     `deadline` is a time of `verify.effort.worked`, and `on_tick` is called after each run.
     """
     violations: list[tuple[int, Complexity, Table]] = []
-    since_clear = 0
+    since_clear = looked = applicable = 0
     for table, found in _small_runs(claim, np.random.default_rng(seed)):
+        looked, applicable = looked + 1, applicable + found.applicable
         if found.holds is False:
             instance = Instance("", len(violations))
             violations.append((unclearness(found.ratio), complexity(instance, parse_run(table, RATIONAL)), table))
@@ -97,7 +116,8 @@ def simplest_violation(
         on_tick()
         if worked() > deadline or len(violations) == _COMPARED or since_clear > _AFTERWARDS:
             break
-    return min(violations, default=(0, (), None), key=lambda violation: violation[:2])[2]
+    simplest = min(violations, default=(0, (), None), key=lambda violation: violation[:2])[2]
+    return Simplest(simplest, looked, applicable)
 
 
 def _small_runs(claim: Claim, generator: np.random.Generator) -> Iterator[tuple[Table, Check]]:
