@@ -17,11 +17,17 @@ _ASKED = 40
 
 
 def starts(claim: Claim, generator: np.random.Generator) -> Iterator[Instance]:
-    """All instances in random order, those of the claim's own families first."""
+    """All instances in random order, those of the claim's own families first.
+
+    None of a family that is meant for an assumption that the claim does not make: who says nothing of an algorithm
+    speaks of federated averaging.
+    """
     own = families_for(claim)
     yield from _shuffled(own, generator)
     if claim.rate is None:
-        yield from _shuffled([n for n, f in FAMILIES.items() if n not in own and not f.for_rates], generator)
+        others = [f for f in FAMILIES.values() if f.name not in own and not f.for_rates]
+        meant = [f.name for f in others if f.meant_for is None or f.meant_for in claim.assumptions]
+        yield from _shuffled(meant, generator)
 
 
 def own_size(claim: Claim) -> int:
