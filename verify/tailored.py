@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -21,7 +20,7 @@ from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import Target, resolve
 from fedtheory.runfile import parse_run, run_table
 from verify.check import Check
-from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, kind_of, made
+from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, made
 from verify.falsify.tables import Table, examined
 from verify.instances import Instance, complexity, families_for
 from verify.processes import in_order
@@ -42,7 +41,6 @@ class Tailored(Instance):
     """An instance that was made for a claim."""
 
     table: Table
-    kind: Kind
 
     def run(self) -> Run:
         """The exact run."""
@@ -93,16 +91,7 @@ def _tasks(outcomes: Mapping[Target, Sequence[Outcome]]) -> Iterator[tuple[list[
 
 def kinds_of(outcomes: Sequence[Outcome]) -> list[Kind]:
     """The kinds of the instances to which a claim applies."""
-    return [_kind(outcome.instance) for outcome in outcomes if outcome.applicable]
-
-
-def _kind(instance: Instance) -> Kind:
-    return instance.kind if isinstance(instance, Tailored) else _kind_of_member(instance)
-
-
-@cache
-def _kind_of_member(instance: Instance) -> Kind:
-    return kind_of(instance.run())
+    return [outcome.kind for outcome in outcomes if outcome.applicable and outcome.kind is not None]
 
 
 def lacking(outcomes: Sequence[Outcome]) -> dict[str, int]:
@@ -143,9 +132,10 @@ def _made_of(bases: Bases, targets: Sequence[Target], kind: Kind, count: int) ->
         fitting = made(first, bases, kind, size, generator)
         if fitting is not None:
             run, of_first = fitting
-            instance = Tailored("made for the claim", number, run_table(run), kind)
+            instance = Tailored("made for the claim", number, run_table(run))
             checks = [of_first, *(examined(resolve(target), run) for target in targets[1:])]
-            found.append(list(_outcomes(targets, checks, instance, run, perf_counter() - begin)))
+            of_claims = _outcomes(targets, checks, instance, run, perf_counter() - begin)
+            found.append([replace(outcome, kind=kind) for outcome in of_claims])
         if len(found) == count or (not found and number == _IN_VAIN):
             break
     return found

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from time import perf_counter
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
+from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import Target, placed, resolve
 from verify import cache
 from verify.check import Check
@@ -18,6 +20,7 @@ from verify.check.rates import require_ladder
 from verify.check.settle import check_settled
 from verify.check.together import Answer, RunsTogether
 from verify.content import tried_with
+from verify.falsify.made import Kind, kind_of
 from verify.instances import FAMILIES, Complexity, Instance, complexity, families_for
 from verify.processes import in_order, rarely_collected
 
@@ -42,6 +45,8 @@ class Outcome:
     seconds: float
     is_trivial: bool = False
     """Whether a rate holds because its quantity is zero."""
+    kind: Kind | None = None
+    """The kind of the instance, for a claim of no paper: it is tried on enough of every kind."""
 
 
 def require_testable(target: Target) -> None:
@@ -150,6 +155,11 @@ class _Member:
         floats = exact.as_floats() if FAMILIES[instance.family].in_floats else None
         return cls(instance, exact, floats, complexity(instance, exact))
 
+    @cached_property
+    def kind(self) -> Kind:
+        """Its kind."""
+        return kind_of(self.exact)
+
     @property
     def run(self) -> Run:
         """What a claim is checked on first."""
@@ -180,6 +190,7 @@ class _Member:
             found.ratio,
             self.complexity,
             seconds,
+            kind=self.kind if found.applicable and paper_with(resolve(target).source) is None else None,
         )
 
 

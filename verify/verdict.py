@@ -24,7 +24,7 @@ from verify.content import judged_with
 from verify.counterexamples import counterexample
 from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
-from verify.processes import as_finished
+from verify.processes import as_finished, in_order
 from verify.tailored import ENOUGH, lacking, made_for
 from verify.trials import Outcome, counts, require_testable, try_claims
 
@@ -189,8 +189,13 @@ def _key(target: str, search: float) -> tuple[str, ...]:
 def _found(
     targets: Sequence[Target], jobs: int, search: float, on_progress: Callable[[int, int], None]
 ) -> Iterator[ClaimVerdict]:
-    """Verdicts in the order in which they are found: instances first, then what they, proofs and searches say."""
+    """Verdicts in the order in which they are found, from what instances, proofs and searches say.
+
+    Searches that no instance decides about begin at once, beside the instances.
+    """
     outcomes: dict[Target, list[Outcome]] = {target: [] for target in targets}
+    early = [target for target in targets if search > 0 and _is_searched_anyway(resolve(target))]
+    glances = in_order(_glance_at, [(target, search) for target in early], jobs)
     tried = 0
 
     def on_tried(done: int, whole: int) -> None:
@@ -202,31 +207,47 @@ def _found(
         outcomes[outcome.target].append(outcome)
     for outcome in made_for(outcomes, jobs, on_progress):
         outcomes[outcome.target].append(outcome)
-    results = as_finished(_concluded, [(target, found, search) for target, found in outcomes.items()], jobs)
+    seen = dict(zip(early, glances, strict=True))
+    tasks = [(target, found, search, seen.get(target)) for target, found in outcomes.items()]
+    results = as_finished(_concluded, tasks, jobs)
     for done, verdict in enumerate(results, start=1):
         on_progress(tried + done, tried + len(targets))
         yield verdict
 
 
-def _concluded(target: Target, outcomes: Sequence[Outcome], search: float) -> ClaimVerdict:
-    """The verdict on a claim from its outcomes, its proof, and for an open claim of one's own a search."""
+def _is_searched_anyway(claim: Claim) -> bool:
+    """Whether a search follows whatever the instances say: for a violation, or for a simpler one than theirs."""
+    return claim.is_testable and claim.rate is None and paper_with(claim.source) is None
+
+
+def _glance_at(target: Target, seconds: float) -> Glance | None:
+    """A search for a violation; None where none is needed because there is a proof."""
+    claim = resolve(target)
+    return None if prove(claim).verdict == "proved" else glance(claim, seconds)
+
+
+def _concluded(target: Target, outcomes: Sequence[Outcome], search: float, seen: Glance | None) -> ClaimVerdict:
+    """The verdict on a claim from its outcomes, its proof, and for a claim of one's own a search.
+
+    `seen` is what the search has found, where it is over.
+    """
     is_proved = _may_be_proved(target, outcomes) and prove(resolve(target)).verdict == "proved"
     verdict = _verdict(target, outcomes, is_proved)
     if verdict.verdict == "refuted" and verdict.is_own and search > 0:
-        return _simpler(verdict, search)
+        return _simpler(verdict, search, seen)
     if verdict.verdict not in _OPEN or not verdict.is_own or not verdict.claim.is_testable:
         return verdict
     if verdict.claim.rate is None:
         verdict = _weighed(verdict, outcomes)
-    return _after(verdict, glance(verdict.claim, search)) if search > 0 else verdict
+    return _after(verdict, seen or glance(verdict.claim, search)) if search > 0 else verdict
 
 
-def _simpler(verdict: ClaimVerdict, seconds: float) -> ClaimVerdict:
+def _simpler(verdict: ClaimVerdict, seconds: float, seen: Glance | None) -> ClaimVerdict:
     """The same with a simpler counterexample than the instance, where a search reaches one; rates keep theirs."""
     claim, run = verdict.claim, verdict.run
     if run is None or claim.rate is not None:
         return verdict
-    found = glance(claim, seconds).counterexample
+    found = (seen or glance(claim, seconds)).counterexample
     reached = shrink(claim, run, perf_counter() + seconds / 4) if found is None else found
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]

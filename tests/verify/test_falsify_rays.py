@@ -17,11 +17,11 @@ from fedtheory.language.registry import find
 from fedtheory.runfile import parse_run
 from verify.check import check
 from verify.falsify import glance
-from verify.falsify.exponents import Reader, Reading, Room, best_step
+from verify.falsify.exponents import NOTHING_THERE, Reader, Reading, Room, best_step
 from verify.falsify.hunt import FAR, Hunt
 from verify.falsify.knobs import knobs_of
 from verify.falsify.mixed import mixed
-from verify.falsify.rays import along_rays
+from verify.falsify.rays import Point, Ray, along_rays
 from verify.falsify.search import search, short_search
 from verify.falsify.starts import setting
 from verify.falsify.tables import Table, clients
@@ -168,3 +168,16 @@ def test_rays_of_a_claim_about_every_step() -> None:
     violation = search(false, 60, seed=0).violation
     assert violation is not None
     assert check(false, parse_run(violation.table, RATIONAL)).holds is False
+
+
+def test_ends_in_the_same_proportions_are_one_end() -> None:
+    """Other units double everything; another term, or another margin of a condition, is another end."""
+    reader, burdens = Reader(bound(0)), np.zeros(2)
+
+    def end(smaller: float, terms: list[float], condition: float) -> tuple[float, ...]:
+        at = Reading(smaller, np.array(terms), np.array([condition]))
+        return Ray(reader, Point(TWO), at, burdens).proportions
+
+    here = end(-3, [-1, NOTHING_THERE], -5)
+    assert end(4, [6, NOTHING_THERE], -5) == here
+    assert end(4, [7, NOTHING_THERE], -5) != here != end(-3, [-1, NOTHING_THERE], -4)

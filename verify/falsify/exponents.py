@@ -125,8 +125,6 @@ def best_step(
     `exponents` has one reading for each aspect, its logarithms per power of two;
     `burdens`, (terms,), are added to those of the terms.
     """
-    from scipy.optimize import linprog
-
     count = len(exponents)
     rises = np.array([aspect.smaller for aspect in exponents])
     terms = np.array([aspect.terms for aspect in exponents]).T
@@ -143,10 +141,34 @@ def best_step(
     # Of a condition there may be some room; one that fixes something goes on to hold.
     most = np.maximum(-at.conditions, 0) + _ROUNDING
     bounds = [-at.terms - burdens, np.zeros(2 * count), room.most, most, np.full(len(fixed), _ROUNDING)]
-    found = linprog(
+    found = _solved(
         np.concatenate([-rises, [1.0], np.full(count, _DETOUR)]),
-        A_ub=np.vstack(rows),
-        b_ub=np.concatenate(bounds),
-        bounds=[*zip(room.low, room.high, strict=True), (None, None), *[(0, None)] * count],
+        np.vstack(rows),
+        np.concatenate(bounds),
+        np.concatenate([room.low, [-np.inf], np.zeros(count)]),
+        np.concatenate([room.high, np.full(1 + count, np.inf)]),
     )
-    return None if found.x is None else np.round(found.x[:count]).astype(int)
+    return None if found is None else np.round(found[:count]).astype(int)
+
+
+def _solved(costs: Array, rows: Array, most: Array, low: Array, high: Array) -> Array | None:
+    """The x between `low` and `high` with ``rows @ x <= most`` that costs least, (variables,); None without one.
+
+    HiGHS itself: the module of SciPy around it takes longer to load than many a search.
+    """
+    import highspy
+
+    program, (row, column) = highspy.HighsLp(), np.nonzero(rows)
+    program.num_row_, program.num_col_ = rows.shape
+    program.col_cost_, program.col_lower_, program.col_upper_ = costs, low, high
+    program.row_lower_, program.row_upper_ = np.full(len(most), -np.inf), most
+    matrix = program.a_matrix_
+    matrix.format_ = highspy.MatrixFormat.kRowwise
+    matrix.start_ = np.searchsorted(row, np.arange(len(rows) + 1))
+    matrix.index_, matrix.value_ = column, rows[row, column]
+    solver = highspy.Highs()
+    solver.silent()
+    solver.passModel(program)
+    solver.run()
+    is_solved = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    return np.array(solver.getSolution().col_value) if is_solved else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from flint import fmpq
@@ -53,6 +53,8 @@ _BURDEN = 3.0
 """Powers of two by which all other terms are multiplied, so that they become small."""
 _SHARE = 0.15
 """Part of the time for one ray at most: large runs take long, and other rays may need small ones."""
+_DIGITS = 6
+"""Of proportions that are compared."""
 _FEW_CLIENTS, _MOST_CLIENTS = 8, 512
 """With more than a few clients a local search has too much to turn."""
 
@@ -105,10 +107,19 @@ def along_rays(hunt: Hunt, starts: Sequence[Table], reach: Reach, until: float) 
             followed.append(ray)
             if end is not None and clients(end.table) <= _FEW_CLIENTS:
                 hunt.keep(end)
-    for ray in sorted(followed, key=lambda ray: -ray.lead):
+    for ray in _different(sorted(followed, key=lambda ray: -ray.lead)):
         if hunt.seconds < until and ray.lead > -_CLOSE:
             ray.felt(hunt, min(until, hunt.seconds + each))
     hunt.reach = NEAR
+
+
+def _different(rays: Iterable[Ray]) -> Iterator[Ray]:
+    """One of those rays that have ended where everything stands in the same proportions: the way on is the same."""
+    met = set[tuple[float, ...]]()
+    for ray in rays:
+        if ray.proportions not in met:
+            met.add(ray.proportions)
+            yield ray
 
 
 def _rays(reader: Reader, starts: Sequence[Table]) -> Iterator[Ray]:
@@ -162,10 +173,17 @@ class Ray:
         """Powers of two by which the smaller side is larger than the other, where it ended."""
         return self._reading.lead(0 * self._burdens)
 
+    @property
+    def proportions(self) -> tuple[float, ...]:
+        """Powers of two between the terms and the smaller side, and between the sides of conditions, where it ended."""
+        at = self._reading
+        terms = np.where(at.terms > NOTHING_THERE, at.terms - at.smaller, NOTHING_THERE)
+        return tuple(np.round([*terms, *at.conditions], _DIGITS).tolist())
+
     def felt(self, hunt: Hunt, until: float) -> None:
         """Feel the way from where it ended: where sides bend, exponents lead past the best place, which is close."""
         self._burdens = 0 * self._burdens
-        while hunt.seconds < until and self._moves(hunt, self._beside()):
+        while hunt.seconds < until and any(self._moves(hunt, self._beside(count)) for count in (1, 2)):
             pass
 
     def _goes_on(self, hunt: Hunt) -> bool:
@@ -230,13 +248,11 @@ class Ray:
                 tried.add(tuple(step))
                 yield self._at.moved({name: int(power) for name, power in zip(names, step, strict=True) if power})
 
-    def _beside(self) -> Iterator[Point]:
-        """The points next to where it ended: one or two aspects doubled or halved."""
-        names = _aspects(self._run)
-        steps = [{name: power} for name in names for power in (1, -1)]
-        yield from (self._at.moved(step) for step in steps)
-        pairs = ((one, other) for one, other in combinations(steps, 2) if one.keys() != other.keys())
-        yield from (self._at.moved({**one, **other}) for one, other in pairs)
+    def _beside(self, count: int) -> Iterator[Point]:
+        """The points next to where it ended: so many aspects doubled or halved."""
+        for names in combinations(_aspects(self._run), count):
+            for powers in product((1, -1), repeat=count):
+                yield self._at.moved(dict(zip(names, powers, strict=True)))
 
     @property
     def _run(self) -> Table:
