@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from time import perf_counter
 from typing import Any
 
 from fedtheory.arithmetic import RATIONAL, plain_float
@@ -22,6 +21,7 @@ from verify.check import Check, check
 from verify.check.outcome import unclearness
 from verify.content import judged_with
 from verify.counterexamples import counterexample
+from verify.effort import worked
 from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
 from verify.processes import as_finished, in_order
@@ -248,7 +248,7 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Glance | None) -> Clai
     if run is None or claim.rate is not None:
         return verdict
     found = (seen or glance(claim, seconds)).counterexample
-    reached = shrink(claim, run, perf_counter() + seconds / 4) if found is None else found
+    reached = shrink(claim, run, worked() + seconds / 4) if found is None else found
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
     return replace(verdict, run=best, sides=Sides.of(check(claim, parse_run(best, RATIONAL))))

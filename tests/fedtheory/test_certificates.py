@@ -137,14 +137,27 @@ LONG = {
     "fraboni2022:lemma-2.fixed",
     "fraboni2022:lemma-3.eq-64-66.fixed",
 }
-"""Certificates with many coefficients, of which each is changed in several ways."""
+"""Certificates with many coefficients: a change of each takes long."""
 
 
-@pytest.mark.parametrize(
-    "claim_id", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in TERMS | SUMS]
-)
+def one_each(found: Iterator[Any]) -> Iterator[Any]:
+    """A quarter of what is found, one way of changing after the other: each coefficient is changed in one way."""
+    for number, mutant in enumerate(found):
+        if number % 4 == number // 4 % 4:
+            yield mutant
+
+
+@pytest.mark.parametrize("claim_id", [name for name in TERMS | SUMS if name not in LONG])
 def test_no_mutant_survives(claim_id: str) -> None:
-    """Any change of a coefficient breaks the identity."""
+    """A change of a coefficient breaks the identity."""
+    for mutant in one_each(mutants((TERMS | SUMS)[claim_id])):
+        assert is_broken(find(claim_id), mutant)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim_id", TERMS | SUMS)
+def test_no_mutant_of_any_kind_survives(claim_id: str) -> None:
+    """Nor does any other change."""
     for mutant in mutants((TERMS | SUMS)[claim_id]):
         assert is_broken(find(claim_id), mutant)
 

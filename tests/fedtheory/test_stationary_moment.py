@@ -16,6 +16,7 @@ from tiny_runs import data, quadratics
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.stationary import (
+    powers_vanish,
     stationary_distance_sq,
     stationary_mean,
     stationary_moment,
@@ -387,3 +388,22 @@ def test_large_rational_problems_are_refused() -> None:
     assert not stationary_mean(recursion).any()
     with pytest.raises(NotApplicable, match="dimensions"):
         stationary_moment(recursion)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "inside"),
+    [
+        ([[0]], True),
+        ([[1]], False),
+        ([[-1]], False),
+        ([[fmpq(10**40 - 1, 10**40)]], True),
+        ([[fmpq(10**40 + 1, 10**40)]], False),
+        ([[fmpq(1, 2), 100], [0, fmpq(-1, 2)]], True),
+        ([[0, -1], [1, 0]], False),
+        ([[fmpq(3, 5), fmpq(-4, 5), 0], [fmpq(4, 5), fmpq(3, 5), 0], [0, 0, fmpq(1, 2)]], False),
+        ([[fmpq(1, 3), 1, 0], [0, fmpq(1, 3), 1], [0, 0, fmpq(1, 3)]], True),
+    ],
+)
+def test_eigenvalues_inside_the_unit_circle(matrix: list[list[Any]], inside: bool) -> None:
+    """On the circle is not inside, and the smallest distance from it is seen."""
+    assert powers_vanish(np.array([[fmpq(entry) for entry in row] for row in matrix])) is inside

@@ -22,7 +22,7 @@ from verify.falsify.hunt import FAR, Hunt
 from verify.falsify.knobs import knobs_of
 from verify.falsify.mixed import mixed
 from verify.falsify.rays import Point, Ray, along_rays
-from verify.falsify.search import search, short_search
+from verify.falsify.search import _other_view, search, short_search
 from verify.falsify.starts import setting
 from verify.falsify.tables import Table, clients
 
@@ -181,3 +181,10 @@ def test_ends_in_the_same_proportions_are_one_end() -> None:
     here = end(-3, [-1, NOTHING_THERE], -5)
     assert end(4, [6, NOTHING_THERE], -5) == here
     assert end(4, [7, NOTHING_THERE], -5) != here != end(-3, [-1, NOTHING_THERE], -4)
+
+
+def test_rates_have_no_terms_to_move() -> None:
+    """Local searches from the ladder of a rate leave its sides as they are."""
+    rate = find("renard2022:goal-rate.fixed")
+    assert rate.relations == ()
+    assert {_other_view(rate, np.random.default_rng(seed)) for seed in range(8)} == {None}

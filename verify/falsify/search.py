@@ -249,7 +249,7 @@ def _uphill(climb: Climb, generator: np.random.Generator) -> None:
 
 def _other_view(claim: Claim, generator: np.random.Generator) -> int | None:
     """A term to move to the other side, every other time that there are several."""
-    most = max(len(link.right.terms) + len(link.left.terms) - 1 for link in links_of(claim))
+    most = max((len(link.right.terms) + len(link.left.terms) - 1 for link in links_of(claim)), default=0)
     return int(generator.integers(most)) if most > 1 and generator.integers(2) else None
 
 

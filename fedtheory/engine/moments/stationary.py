@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, unanswered
 from fedtheory.engine.moments.local import homogeneous
@@ -241,8 +241,18 @@ def spectral_radius(matrix: Array) -> float:
 
 
 def powers_vanish(matrix: Array) -> bool:
-    """Whether all eigenvalues of a rational matrix are inside the unit circle: the Schur-Cohn recursion."""
-    coefficients = fmpq_mat(matrix.tolist()).charpoly().coeffs()
+    """Whether all eigenvalues of a rational matrix are inside the unit circle."""
+    characteristic = fmpq_mat(matrix.tolist()).charpoly()
+    roots: list[Any] = characteristic.numer().complex_roots()
+    moduli = [abs(root) for root, _multiplicity in roots]
+    # Comparisons of enclosures hold for certain, or neither way.
+    if all(modulus < 1 for modulus in moduli):
+        return True
+    return not any(modulus > 1 for modulus in moduli) and _all_inside(characteristic.coeffs())
+
+
+def _all_inside(coefficients: list[fmpq]) -> bool:
+    """Whether all roots of a polynomial are inside the unit circle, by its coefficients: the Schur-Cohn recursion."""
     while len(coefficients) > 1:
         ratio = coefficients[0] / coefficients[-1]
         if abs(ratio) >= 1:
