@@ -139,7 +139,7 @@ def _planned(
     else:
         run = read_run(files[0], FLOAT)
     with about(files[0]), progress("planning") as tell:
-        return planner.plan(run, accuracy, claims, error=error, on_progress=tell), run
+        return planner.plan(run, accuracy, claims, error=error, jobs=-1, on_progress=tell), run
 
 
 _PAGE, _MAP = ".html", "regimes.svg"

@@ -12,7 +12,7 @@ from sympy.polys.polyroots import roots_linear, roots_quadratic
 
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
-from fedtheory.planner.bound import Bound
+from fedtheory.planner.bound import Bound, letters_of
 
 _DOUBLINGS = 60
 _START = 2.0**-30
@@ -62,11 +62,10 @@ def _edge(bound: Bound, condition: Expr, name: str) -> Edge:
 
 def _solved(bound: Bound, condition: Expr, name: str) -> Expr | None:
     """The edge in closed form; only where the number has one symbol, and the condition holds up to the edge."""
-    symbols = [symbol for symbol in bound.symbols(name) if symbol in condition.free_symbols]
+    symbols = [symbol for symbol in bound.symbols(name) if symbol in letters_of(condition)]
     if len(symbols) != 1 or bound.names[symbols[0]] != name:
         return None
-    candidates = [formula for formula in _candidates(condition, symbols[0]) if formula.is_real is not False]
-    known = [(bound.number(formula), formula) for formula in candidates]
+    known = [(bound.number(formula), formula) for formula in _candidates(condition, symbols[0])]
     positive = sorted((pair for pair in known if pair[0] > 0), key=lambda pair: pair[0])
     if not positive:
         return None
@@ -77,7 +76,11 @@ def _solved(bound: Bound, condition: Expr, name: str) -> Expr | None:
 
 @cache
 def _candidates(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
-    """Values of a symbol at which the sides of a condition are equal."""
+    """Real values of a symbol at which the sides of a condition are equal."""
+    return [formula for formula in _roots(condition, symbol) if formula.is_real is not False]
+
+
+def _roots(condition: Expr, symbol: sp.Symbol) -> list[Expr]:
     for side, other in ((condition.lhs, condition.rhs), (condition.rhs, condition.lhs)):
         if side == symbol and symbol not in other.free_symbols:
             return [other]

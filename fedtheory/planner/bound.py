@@ -108,7 +108,7 @@ class Bound:
 
     def depends_on(self, expression: Expr, name: str) -> bool:
         """Whether an expression changes with the number of a name."""
-        return not expression.free_symbols.isdisjoint(self.symbols(name))
+        return not letters_of(expression).isdisjoint(self.symbols(name))
 
     def at(self, changes: Mapping[str, float]) -> Bound:
         """The bound with other numbers, and what follows from them."""
@@ -144,13 +144,25 @@ class Bound:
         return [self.slack(condition, changes) for condition in self.conditions]
 
     def _arguments(self, changes: Mapping[str, float] | None) -> list[float]:
-        values = self._completed(changes) if changes else self.values
+        return self._in_order(self._completed(changes)) if changes else self._own_arguments
+
+    @cached_property
+    def _own_arguments(self) -> list[float]:
+        return self._in_order(self.values)
+
+    def _in_order(self, values: Mapping[str, float]) -> list[float]:
         return [values.get(name, math.nan) for name in self.names.values()]
 
     @cached_property
     def _compiled(self) -> Callable[[Expr], Function]:
         """Expressions as functions of the numbers of the bound."""
         return functions_of(tuple(self.names))
+
+
+@cache
+def letters_of(expression: Expr) -> frozenset[sp.Symbol]:
+    """The symbols of an expression: a search asks for them at every step."""
+    return frozenset(expression.free_symbols)
 
 
 @cache

@@ -17,7 +17,7 @@ from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.advice import Comparison, Remeasured
 from fedtheory.planner.bound import STEP, Bound, bound_of_run
 from fedtheory.planner.coverage import error_of
-from fedtheory.planner.exact import ExactErrors
+from fedtheory.planner.exact import ExactErrors, ExactOptimum
 from fedtheory.planner.optimum import Optimum, StepSizes
 
 DRIFTS = ("average_round_drift", "max_drift")
@@ -132,12 +132,14 @@ def compare(claim: Claim, errors: ExactErrors) -> Comparison | None:
     """
     bound = _bound_at(claim, errors, errors.planned)
     optimum = None if bound is None else StepSizes(bound).optimum(largest(bound, STEP))
-    return None if optimum is None else compared(bounded_error(claim), optimum, errors)
+    error = bounded_error(claim)
+    return None if optimum is None else compared(error, optimum, errors, errors.best(error))
 
 
-def compared(quantity: Quantity, optimum: Optimum, errors: ExactErrors) -> Comparison | None:
+def compared(
+    quantity: Quantity, optimum: Optimum, errors: ExactErrors, exact: ExactOptimum | None
+) -> Comparison | None:
     """The best step size of a bound beside that of an exact error; None where no step size is best for the error."""
-    exact = errors.best(quantity)
     if exact is None:
         return None
     choice = errors.error(quantity, optimum.step_size)

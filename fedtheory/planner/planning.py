@@ -18,6 +18,7 @@ from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.planner import extent, target
 from fedtheory.planner.admissible import Edge, largest, largest_count
 from fedtheory.planner.advice import ClaimPlan
+from fedtheory.planner.ahead import Ahead, ahead
 from fedtheory.planner.answer import Plan, answered
 from fedtheory.planner.bound import (
     NOT_GIVEN,
@@ -34,7 +35,7 @@ from fedtheory.planner.coverage import ERRORS, LIMITS, covering_claims, refuted_
 from fedtheory.planner.exact import ExactErrors
 from fedtheory.planner.measured import DRIFTS, bounded_error, compared, covered_up_to, failures_on, remeasured
 from fedtheory.planner.optimum import Optimum, StepSizes
-from fedtheory.planner.rounds_needed import AVERAGE, FINAL, planned_and_best
+from fedtheory.planner.rounds_needed import AVERAGE, FINAL
 from fedtheory.planner.rounds_needed import ERRORS as EXACT_ERRORS
 from fedtheory.planner.target import Target, cost_of_a_round
 
@@ -48,6 +49,7 @@ def plan(
     claims: Sequence[Claim] | None = None,
     *,
     error: str | None = None,
+    jobs: int = 1,
     on_progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Plan:
     """Plan a run by its exact errors, and by every true bound on one of them, or the given ones, in floats.
@@ -56,6 +58,8 @@ def plan(
     are on, or "final", which is what a target is asked of unless it is given.
     Numbers of bounds are those of the run as planned; where a claim's
     assumptions hold at smaller step sizes only, those of the run at a smaller one.
+    With more than one process (`jobs`, -1 for all cores) exact errors of long runs
+    are found in another one meanwhile; a script then needs a guarded main part.
     """
     error = error or (AVERAGE if accuracy is None else FINAL)
     if error not in EXACT_ERRORS:
@@ -63,13 +67,31 @@ def plan(
     errors = ExactErrors(run.as_floats())
     chosen = covering_claims() if claims is None else claims
     on_progress(0, len(chosen) + 1)
-    outcomes = planned_and_best(errors, error, accuracy)
     planned = []
-    for claim in chosen:
-        planned.append(_claim_plan(claim, errors, accuracy))
-        on_progress(len(planned) + 1, len(chosen) + 1)
-    answer = None if outcomes is None else answered(errors, outcomes, accuracy, planned)
+    with ahead(errors, jobs) as searches:
+        outcomes = searches.outcomes(error, accuracy)
+        for claim in chosen:
+            planned.append(_claim_plan(claim, errors, accuracy))
+            if _has_exact_error(planned[-1]):
+                searches.best(planned[-1].error)
+            on_progress(len(planned), len(chosen) + 1)
+        planned = [_beside_exact(found, errors, searches) for found in planned]
+        reached = outcomes()
+    on_progress(len(chosen) + 1, len(chosen) + 1)
+    answer = None if reached is None else answered(errors, reached, accuracy, planned)
     return Plan(tuple(planned), _recommended(planned, errors), refuted_bounds(), cost_of_a_round(errors.run), answer)
+
+
+def _has_exact_error(found: ClaimPlan) -> bool:
+    """Whether the best step size of a bound can stand beside that of the exact error."""
+    return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
+
+
+def _beside_exact(found: ClaimPlan, errors: ExactErrors, searches: Ahead) -> ClaimPlan:
+    """A plan with the exact error at its best step size, and the best one of the exact error."""
+    if found.optimum is None or not _has_exact_error(found):
+        return found
+    return replace(found, exact=compared(found.error, found.optimum, errors, searches.best(found.error)()))
 
 
 def _recommended(plans: Sequence[ClaimPlan], errors: ExactErrors) -> ClaimPlan | None:
@@ -192,10 +214,7 @@ def _planned(claim: Claim, errors: ExactErrors, bound: Bound, failures: list[str
     if found.optimum is None:
         return found
     found = replace(found, remeasured=remeasured(found.claim, found.optimum, planned, errors, edge))
-    found = found if found.self_contained else _as_measured(found, edge)
-    if found.optimum is None or not found.applicable or found.error.name in DRIFTS:
-        return found
-    return replace(found, exact=compared(found.error, found.optimum, errors))
+    return found if found.self_contained else _as_measured(found, edge)
 
 
 def _as_measured(found: ClaimPlan, edge: Edge) -> ClaimPlan:

@@ -121,11 +121,8 @@ class RoundsNeeded:
         return math.log(self.errors.planned / self.errors.step(0), BASE) if found is None else found[0]
 
     def _is_affordable(self, rounds: int) -> bool:
-        run = self.errors.run
-        steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
-        repeats = not isinstance(run.problem, LossProblem) and rounds_repeat(run.problem, run.algorithm)
-        cost = rounds * size**2 if repeats else steps * (_OVERHEAD + 10 * run.problem.clients * size**3)
-        return cost <= _PATIENCE and rounds * size**2 <= _MOST_LISTED
+        run, size = self.errors.run, self.errors.run.problem.dimension + 1
+        return operations(run, rounds) <= _PATIENCE and rounds * size**2 <= _MOST_LISTED
 
     def _score(self, curve: Array) -> float:
         """What is to be small: the log of the rounds to the target, or of the last error."""
@@ -138,6 +135,13 @@ class RoundsNeeded:
         drop = math.log(before / max(float(curve[first]), 1e-300)) if first else 1.0
         part = 1.0 if first == 0 or not drop > 0 else math.log(before / self.accuracy) / drop
         return _REACHED + math.log(first + part)
+
+
+def operations(run: Run, rounds: int) -> float:
+    """About how many operations the errors of a run take after so many rounds."""
+    steps, size = rounds * max(run.algorithm.work.steps), run.problem.dimension + 1
+    repeats = not isinstance(run.problem, LossProblem) and rounds_repeat(run.problem, run.algorithm)
+    return rounds * size**2 if repeats else steps * (_OVERHEAD + 10 * run.problem.clients * size**3)
 
 
 def planned_and_best(

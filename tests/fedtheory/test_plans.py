@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from planned_runs import LECTURE, SHARP, THEOREM, a_run
 from fedtheory import FLOAT, InputError, Run, fedavg, planner, quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
+from fedtheory.planner import ahead
 from fedtheory.planner.bound import STEP
 from fedtheory.planner.data import run_of_data
 from fedtheory.planner.target import cost_of_a_round
@@ -54,6 +57,24 @@ def test_plan_of_a_run() -> None:
     assert found.cost == cost_of_a_round(a_run())
     assert (found.cost.time, found.cost.messages) == (1, 4)
     assert [claim.verdict for claim in found.refuted] == ["refuted"] * len(found.refuted)
+
+
+def test_searches_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They find the same; where that process is ended from outside, they are made here."""
+    here = planner.plan(a_run(), accuracy=0.2, claims=[SHARP])
+    monkeypatch.setattr(ahead, "_LONG", 0)
+    there = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
+    monkeypatch.setattr(ahead, "_there", _ended)
+    ended = planner.plan(a_run(), accuracy=0.2, claims=[SHARP], jobs=2)
+    for found in (there, ended):
+        assert found.answer.best == here.answer.best
+        # Step sizes that differ by rounding alone share a run, the first of them.
+        assert found.claims[0].exact.ratio == pytest.approx(here.claims[0].exact.ratio)
+        assert found.claims[0].exact.error_ratio == pytest.approx(here.claims[0].exact.error_ratio)
+
+
+def _ended(*_asked: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_step_size_that_is_too_large() -> None:
