@@ -33,7 +33,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 
 eta, gap = sp.symbols("eta gap", positive=True)
-patience = Assumption("patience", "it takes a while", lambda run: time.sleep(0.02))
+patience = Assumption("patience", "it takes a while", lambda run: time.sleep(0.06))
 slow = Claim(id="mine:slow", lhs=q.final_suboptimality, rhs=gap, where={gap: q.initial_gap}, assumptions=[patience])
 """
 """A claim that takes a while on each run, without using the processor."""
@@ -49,7 +49,7 @@ count = 4
 seed = 7
 algorithm.local_step_size = {{ law = "log-uniform", low = "1/100", high = 2 }}
 """
-"""Sixty runs of two claims, two seconds for one process; some are outside the theorem."""
+"""Sixty runs of two claims, four seconds for one process; some are outside the theorem."""
 
 COMMAND = [sys.executable, "-m", "fedtheory", "sweep"]
 
@@ -84,7 +84,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.01)
+        time.sleep(0.06)
 
 
 def environment() -> dict[str, str]:

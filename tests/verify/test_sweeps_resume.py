@@ -161,7 +161,7 @@ def test_a_changed_claim_is_a_changed_sweep(tmp_path: Path) -> None:
     """The user's own claim counts with its content, not only with its name."""
     spec = write_sweep(tmp_path, SLOW_SWEEP)
     before = read_spec(spec).digest
-    (tmp_path / "slow.py").write_text((tmp_path / "slow.py").read_text().replace("0.02", "0.03"))
+    (tmp_path / "slow.py").write_text((tmp_path / "slow.py").read_text().replace("0.06", "0.07"))
     assert read_spec(spec).digest != before
 
 

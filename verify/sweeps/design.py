@@ -49,8 +49,11 @@ class Design:
 
     def tables(self, row: int) -> dict[str, Any]:
         """The run file of a run, as nested dictionaries; `InputError` where a key has no place in it."""
+        return self.tables_with(self.values(row))
+
+    def tables_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The same from the values of the swept keys."""
         tables = deepcopy(dict(self.base))
-        values = self.values(row)
         for key in self.keys:
             key.put(tables, deepcopy(values[key.text]))
         return tables

@@ -21,6 +21,7 @@ from fedtheory.language.targets import resolve
 from fedtheory.runfile import parse_run
 from verify.check import Check, check
 from verify.check.settle import settle
+from verify.processes import rarely_collected
 from verify.sweeps.design import Design
 
 VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "invalid", "failed")
@@ -28,9 +29,6 @@ VERDICTS = ("violated", "undecided", "holds", "diverging", "not applicable", "in
 values.  Failed: something that the toolkit did not expect; the reason names it."""
 
 _Found = TypeVar("_Found")
-
-Numbered = tuple[int, Run | dict[str, Any]]
-"""The number of a run, and the run, or the columns that say why there is none."""
 
 _MOST = 2**18
 """Numbers of the runs whose expectations are found together."""
@@ -52,20 +50,32 @@ class Task:
     errors: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Member:
+    """One of the runs."""
+
+    number: int
+    values: Mapping[str, Any]
+    """Of the swept keys."""
+    run: Run | dict[str, Any]
+    """The columns that say why there is none, where the values make no run."""
+
+
 def run_task(task: Task) -> tuple[int, list[dict[str, Any]]]:
     """The number of the first run, and the rows of all: for each run one row a claim."""
     # Where a sampled path leaves the floats, rationals decide; warnings would only fill the terminal.
-    with _ONE_AT_A_TIME, np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with _ONE_AT_A_TIME, rarely_collected(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return task.first, [row for block in _blocks(task) for row in _rows_of(task, block)]
 
 
-def _blocks(task: Task) -> Iterator[list[Numbered]]:
+def _blocks(task: Task) -> Iterator[list[_Member]]:
     """The runs, as many together as need little memory."""
-    block: list[Numbered] = []
+    block: list[_Member] = []
     size = 0
     for number in range(task.first, task.stop):
-        run = _guarded(partial(_run, task, number))
-        block.append((number, run))
+        values = task.design.values(number)
+        run = _guarded(partial(_run, task, values))
+        block.append(_Member(number, values, run))
         size += run.problem.clients * (run.problem.dimension + 1) ** 2 if isinstance(run, Run) else 0
         if size > _MOST:
             yield block
@@ -74,29 +84,29 @@ def _blocks(task: Task) -> Iterator[list[Numbered]]:
         yield block
 
 
-def _run(task: Task, number: int) -> Run:
-    return parse_run(task.design.tables(number), named(task.arithmetic), task.folder)
+def _run(task: Task, values: Mapping[str, Any]) -> Run:
+    return parse_run(task.design.tables_with(values), named(task.arithmetic), task.folder)
 
 
-def _rows_of(task: Task, block: list[Numbered]) -> Iterator[dict[str, Any]]:
+def _rows_of(task: Task, block: list[_Member]) -> Iterator[dict[str, Any]]:
     """The rows of runs whose expectations are found together; each spends the same part of that time."""
     begin = perf_counter()
-    find_together(run for _, run in block if isinstance(run, Run))
+    find_together(member.run for member in block if isinstance(member.run, Run))
     each = (perf_counter() - begin) / len(block)
-    for number, run in block:
-        yield from _rows(task, number, run, each)
+    for member in block:
+        yield from _rows(task, member, each)
 
 
-def _rows(task: Task, number: int, run: Run | dict[str, Any], spent: float) -> Iterator[dict[str, Any]]:
+def _rows(task: Task, member: _Member, spent: float) -> Iterator[dict[str, Any]]:
     """The rows of a run that so many seconds were `spent` on."""
-    begin = perf_counter() - spent
-    swept = {"row": number} | task.design.values(number)
+    begin, run = perf_counter() - spent, member.run
+    swept = {"row": member.number, **member.values}
     swept |= {name: None if isinstance(run, dict) else _error(name, run) for name in task.errors}
     if not task.targets:
         found = run if isinstance(run, dict) else {"verdict": None, "reason": None}
         yield swept | {"claim": None} | found | {"seconds": perf_counter() - begin}
     for name, target in task.targets.items():
-        found = run if isinstance(run, dict) else _guarded(partial(_outcome, task, number, target, run))
+        found = run if isinstance(run, dict) else _guarded(partial(_outcome, task, member.values, target, run))
         end = perf_counter()
         # What claims share, such as the run itself, counts for the first of them.
         yield swept | {"claim": name} | found | {"seconds": end - begin}
@@ -127,10 +137,10 @@ def _guarded(step: Callable[[], _Found]) -> _Found | dict[str, Any]:
         return {"verdict": "failed", "reason": f"{type(error).__name__}: {error}"}
 
 
-def _outcome(task: Task, number: int, target: str, run: Run) -> dict[str, Any]:
+def _outcome(task: Task, values: Mapping[str, Any], target: str, run: Run) -> dict[str, Any]:
     """A claim's columns on a run."""
     found = check(resolve(target), run)
-    settled = settle(found, lambda: parse_run(task.design.tables(number), RATIONAL, task.folder))
+    settled = settle(found, lambda: parse_run(task.design.tables_with(values), RATIONAL, task.folder))
     return {"verdict": verdict_of(settled), "reason": _reason(settled)} | _sides(settled)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from fedtheory.errors import InputError, MissingExtra, WorkersLost
@@ -61,9 +63,28 @@ def _computed(
     """First run and rows of each missing part, in the order in which they are done."""
     if not missing:
         return
-    tasks = ((Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part, spec.errors),) for part in missing)
+    tasks = deque(
+        (Task(spec.design, spec.targets, spec.arithmetic, spec.folder, *part, spec.errors),) for part in missing
+    )
     with _silence(), _local() if dask is None else _cluster(dask):
+        yield from _done_here(tasks) if dask is None and jobs != 1 else ()
         yield from as_finished(run_task, tasks, jobs)
+
+
+def _done_here(tasks: deque[tuple[Task]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """The first parts, and all others where they take no longer than starting other processes; they leave `tasks`."""
+    took = 0.0
+    for number in range(len(tasks)):
+        # The first part loads and compiles what the others use.
+        if took > _SLOW or (number > 1 and took * len(tasks) > _STARTING):
+            return
+        begin = perf_counter()
+        yield run_task(*tasks.popleft())
+        took = perf_counter() - begin
+
+
+_STARTING, _SLOW = 3.0, 0.5
+"""Seconds of work that are done before other processes are of use; and of a part after which they are started."""
 
 
 GOES_ON = "what is done is stored, and the same command goes on from there"
