@@ -144,4 +144,13 @@ FALSE = [
         mu > 0,
         about=(assumptions.uniform_sampling,),
     ),
+    _claim(
+        "participants-divide-the-noise",
+        q.average_suboptimality,
+        D**2 / (eta * tau * T)
+        + 2 * eta * sigma**2 / m
+        + 20 * tau**2 * eta**2 * L * zeta**2
+        + 4 * (tau - 1) * eta**2 * L * sigma**2,
+        eta <= 1 / (8 * L),
+    ),
 ]

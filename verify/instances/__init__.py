@@ -8,11 +8,15 @@ serves the claims that make it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from fedtheory.arithmetic import ENCLOSED
 from fedtheory.engine.run import Run
 from fedtheory.federation.losses.problem import LossProblem
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
 from fedtheory.language.assumptions.algorithms import OfAlgorithm
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import is_of_the_package
@@ -62,17 +66,32 @@ def families_for(claim: Claim) -> tuple[str, ...]:
     """Names of the families on which a claim is tried; none for a bare definition.
 
     Those that are meant for one of its assumptions; a claim of one's own is tried on the general ones as well, as
-    other assumptions may go with that one than in the sources.
+    other assumptions may go with that one than in the sources, and on those of which its quantities speak.
     """
     if not claim.is_testable:
         return ()
+    is_own = not is_of_the_package(claim.source)
+    meant = (*claim.assumptions, *(_spoken_of(claim) if is_own else ()))
     suiting = [family for family in FAMILIES.values() if family.for_rates == (claim.rate is not None)]
-    special = [family.name for family in suiting if family.meant_for in claim.assumptions]
+    special = [family.name for family in suiting if family.meant_for in meant]
     special += own_families(claim) if claim.rate is None else []
-    if special and (is_of_the_package(claim.source) or _names_another_algorithm(claim)):
+    if special and (not is_own or _names_another_algorithm(claim)):
         return tuple(special)
     general = [family for family in suiting if family.meant_for is None]
     return (*special, *(f.name for f in general if claim.place == "run" or f.for_rates or not f.in_floats))
+
+
+_SPEAKS_OF: Mapping[q.Notion, tuple[Assumption, ...]] = {
+    q.participants: (a.uniform_sampling, a.multinomial_sampling, a.same_step_size),
+    q.largest_staleness: (a.asynchronous, a.fixed_intervals),
+}
+"""What the families are meant for on which a quantity is not the same for all runs."""
+
+
+def _spoken_of(claim: Claim) -> Iterator[Assumption]:
+    """What a claim speaks of without assuming it: who bounds an error by the number of participants means drawn ones."""
+    for notion in claim.notation.values():
+        yield from _SPEAKS_OF.get(notion, ())
 
 
 def _names_another_algorithm(claim: Claim) -> bool:
