@@ -88,7 +88,15 @@ def _with_problem(table: Table, shape: _Shape, noise: fmpq | None) -> Table:
     weights = get(table, "problem.weights")
     if weights is not None and len(weights) == count:
         problem["weights"] = weights
-    return {**table, "problem": problem}
+    return _drawing({**table, "problem": problem}, count)
+
+
+def _drawing(table: Table, count: int) -> Table:
+    """With somebody left out, where some of so many clients are drawn without replacement."""
+    drawn = get(table, "algorithm.participation.clients")
+    if get(table, "algorithm.participation.kind") != "uniform" or drawn < count or count == 1:
+        return table
+    return changed(table, {"algorithm.participation.clients": count - 1})
 
 
 def _diagonal(entries: Sequence[int]) -> list[list[fmpq]]:

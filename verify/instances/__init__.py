@@ -82,14 +82,14 @@ def families_for(claim: Claim) -> tuple[str, ...]:
 
 
 _SPEAKS_OF: Mapping[q.Notion, tuple[Assumption, ...]] = {
-    q.participants: (a.uniform_sampling, a.multinomial_sampling, a.same_step_size),
+    q.participants: (a.uniform_sampling, a.same_step_size),
     q.largest_staleness: (a.asynchronous, a.fixed_intervals),
 }
 """What the families are meant for on which a quantity is not the same for all runs."""
 
 
 def _spoken_of(claim: Claim) -> Iterator[Assumption]:
-    """What a claim speaks of without assuming it: who bounds an error by the number of participants means drawn ones."""
+    """What a claim speaks of without assuming it: who counts participants means that they are drawn."""
     for notion in claim.notation.values():
         yield from _SPEAKS_OF.get(notion, ())
 
