@@ -18,7 +18,7 @@ from report.drawn import Drawn, OwnPage, Written
 from report.errata import ERRATA_PAGE, ledgers
 from report.gallery import figures_for
 from report.kept import Depends, keep, kept
-from report.own_runs import OwnRun
+from report.own_runs import OwnRun, run_sections
 from report.pages import claim_page
 from report.paper_pages import paper_pages
 from report.planning import COLUMNS, FAMILY_COLUMNS, PLAN_PAGE, comparable, plan_page
@@ -65,13 +65,15 @@ class ClaimTask:
 
     def draw(self, environment: Environment) -> Drawn:
         """The page, and the certificate and the theorem beside it."""
+        runs = run_sections(self.verdict.given, self.runs, self.jobs)
         worst_cases = over_local_steps(self.verdict.given, self.jobs)
-        page = claim_page(self.verdict, figures_for(self.verdict), self.runs, worst_cases)
+        page = claim_page(self.verdict, figures_for(self.verdict), runs, worst_cases)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
         certificate = {} if page.certificate is None else {page.certificate.file: page.certificate.content}
         theorem = {} if page.theorem is None else {page.theorem.file: page.theorem.content}
-        runs = [section.summary for section in page.runs]
-        return Drawn({page.file: text, **certificate, **theorem}, page.explorer is not None, self.verdict.target, runs)
+        of_runs = [section.summary for section in page.runs]
+        is_explored = page.explorer is not None
+        return Drawn({page.file: text, **certificate, **theorem}, is_explored, self.verdict.target, of_runs)
 
 
 @dataclass(frozen=True)

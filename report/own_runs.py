@@ -16,6 +16,7 @@ from fedtheory.errors import Diverging, InputError, NotApplicable
 from fedtheory.language.claim import Claim
 from fedtheory.language.numbers import decimal
 from fedtheory.language.quantities import max_drift
+from fedtheory.language.targets import Target, resolve
 from fedtheory.language.typesetting import latex
 from fedtheory.runfile import read_run
 from report.curves import BoundCurve, applied, curve_up_to
@@ -28,6 +29,7 @@ from report.figures.style import Figure
 from report.mathml import formula, prose
 from verify.check import Check
 from verify.check.settle import check_and_settle
+from verify.processes import in_order
 
 _LISTED, _DRIFTING = 2000, 100
 """Rounds whose errors, and whose drifts, are drawn one by one."""
@@ -137,6 +139,18 @@ def own_runs(files: Sequence[str]) -> list[OwnRun]:
             raise InputError("--run", f"expected files of different names, got {own.name} twice")
         _ = own.run
     return runs
+
+
+def run_sections(target: Target, runs: Sequence[OwnRun], jobs: int = 1) -> Iterator[RunSection]:
+    """What there is to say of a claim on each run.
+
+    With several `jobs` other processes begin at once; with one each is computed when it is asked for.
+    """
+    return in_order(_section_of, [(target, own) for own in runs], jobs)
+
+
+def _section_of(target: Target, own: OwnRun) -> RunSection:
+    return run_section(resolve(target), own)
 
 
 def run_section(claim: Claim, own: OwnRun) -> RunSection:

@@ -19,7 +19,7 @@ from report.exhibits import Shown, shown_for
 from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
-from report.own_runs import OwnRun, RunSection, run_section
+from report.own_runs import RunSection
 from report.slack import SlackSection, slack_section
 from report.theorems import TheoremSection, theorem_section
 from report.worst_case import WorstCaseSection, worst_case_section
@@ -99,12 +99,13 @@ def page_name(claim: Claim) -> str:
 def claim_page(
     verdict: ClaimVerdict,
     figures: Sequence[Figure],
-    runs: Sequence[OwnRun] = (),
+    runs: Iterable[RunSection] = (),
     worst_cases: Iterable[WorstCase | None] = (),
 ) -> ClaimPage:
     """The page of a claim with its verdict, the figures that follow from what it states, and the reader's own runs.
 
-    The worst cases over a class of functions are those of `over_local_steps`; they are asked for last.
+    The runs are those of `run_sections`, and the worst cases over a class of functions those of `over_local_steps`;
+    they are asked for last.
     """
     claim = verdict.claim
     shown, called = shown_for(claim), shown_as(verdict.target, claim)
@@ -134,7 +135,7 @@ def claim_page(
         slack=slack_section(claim),
         explorer=explorer_section(claim),
         no_explorer=no_explorer(claim),
-        runs=[run_section(claim, own) for own in runs],
+        runs=list(runs),
         worst_case=worst_case_section(verdict, worst_cases),
     )
 
