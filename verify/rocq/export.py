@@ -32,6 +32,8 @@ from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import is_of_round
+from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Theorem
@@ -99,6 +101,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
 def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
     if certificate.lemmas and claim.place == "step":
         return theorem_of_step_in_run(claim, certificate, of_id)
+    if is_of_round(claim):
+        return theorem_of_round(claim, certificate), []
     match certificate.links[0]:
         case [*_] if certificate.lemmas and claim.place == "path":
             return theorem_of_path_step(claim, certificate, of_id)

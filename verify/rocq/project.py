@@ -33,6 +33,8 @@ LIBRARY = (
 """The files of the library on FedAvg, each after those that it needs."""
 ASYNCHRONOUS = ("Schedule",)
 """Those on servers that do not wait for everybody."""
+DRAWN = ("Round",)
+"""Those on single rounds in which clients are drawn."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
 _BUILT = ("quadratic_convex", "quadratic_smooth", "two_clients_unbiased", "two_clients")
@@ -84,7 +86,7 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
     return entries
 
 
-def library_files(names: Iterable[str] = (*LIBRARY, *ASYNCHRONOUS)) -> dict[str, str]:
+def library_files(names: Iterable[str] = (*LIBRARY, *ASYNCHRONOUS, *DRAWN)) -> dict[str, str]:
     """The texts of the library by their paths in a project."""
     home = files("verify.rocq") / "library"
     return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in names}

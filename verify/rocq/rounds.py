@@ -1,0 +1,56 @@
+"""Claims about one round in which clients are drawn, as theorems.
+
+Equations between vectors are linear in sums over steps and means over clients
+and participants: `library/Round.v` has a tactic that compares what they are
+for each client.
+"""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Expr, Inner, Value
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.certificate import Certificate
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
+from verify.rocq.step import SIGN
+from verify.rocq.terms import text
+from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+from verify.rocq.vocabulary import CLIENTS
+
+LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Round")
+
+
+def theorem_of_round(claim: Claim, certificate: Certificate) -> Theorem:
+    """The theorem that a claim about a round is; `NotExported` where the library lacks something."""
+    if claim.conditions or certificate.lemmas or certificate.roots:
+        raise NotExported("of rounds with draws, claims without conditions are exported")
+    vocabulary = RoundVocabulary(claim)
+    reader = RoundReader(vocabulary)
+    said = [_said(relation, reader) for relation in claim.relations]
+    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    proofs = [_proof(relation) for relation in claim.relations]
+    statement = " /\\\n  ".join(said)
+    used = set().union(*(side.free_symbols for side in sides))
+    told = [*vocabulary.binders(statement, used)]
+    if any(map(vocabulary.of_outcome, sides)):
+        told += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
+    if any(map(vocabulary.is_own, sides)):
+        told += [Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat")]
+    return Theorem(name_of(claim.id), told, statement, conjunction(proofs), library=LIBRARY, called={**NUMBERS, **VECTORS})
+
+
+def _said(relation: Relation, reader: RoundReader) -> str:
+    left, right = (text(reader.scalar(side), CLIENTS) for side in (relation.left, relation.right))
+    return f"{left} {SIGN[relation.operator]} {right}"
+
+
+def _proof(relation: Relation) -> str:
+    if relation.operator == "==" and relation.right == 0 and isinstance(relation.left, Inner):
+        return "by_linearity."
+    if relation.operator == "==" and not _is_of_vectors(relation.left - relation.right):
+        return "by_number."
+    raise NotExported("of rounds with draws, equations that are linear in vectors are exported")
+
+
+def _is_of_vectors(expression: Expr) -> bool:
+    return bool(expression.has(Inner, Value))
