@@ -56,7 +56,9 @@ class RoundVocabulary(Vocabulary):
         self.numbers = {self.letters(notion): name for notion, name in NUMBERS.items()} | {
             symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)
         }
-        self.vectors |= {self.letters(notion): Atom(name, own=notion not in _SHARED) for notion, name in VECTORS.items()}
+        self.vectors |= {
+            self.letters(notion): Atom(name, own=notion not in _SHARED) for notion, name in VECTORS.items()
+        }
 
     def binders(self, said: str, letters: set[sp.Symbol]) -> Iterator[Binder]:
         """The variables and hypotheses of a theorem that says something, in which some letters occur."""

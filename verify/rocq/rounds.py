@@ -36,7 +36,9 @@ def theorem_of_round(claim: Claim, certificate: Certificate) -> Theorem:
         told += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
     if any(map(vocabulary.is_own, sides)):
         told += [Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat")]
-    return Theorem(name_of(claim.id), told, statement, conjunction(proofs), library=LIBRARY, called={**NUMBERS, **VECTORS})
+    return Theorem(
+        name_of(claim.id), told, statement, conjunction(proofs), library=LIBRARY, called={**NUMBERS, **VECTORS}
+    )
 
 
 def _said(relation: Relation, reader: RoundReader) -> str:

@@ -1,0 +1,68 @@
+"""Rounds in which clients are drawn, for the independent judge."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedtheory.kernel.expressions import Inner
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs.recorded import certificate_of
+from verify.rocq.export import exported
+from verify.rocq.project import text_of, write_project
+from verify.rocq.rounds import LIBRARY
+
+needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
+IN_THE_MEAN, OF_OUTCOMES = "vlaski2023:eq-5.29", "vlaski2023:eq-5.17"
+
+
+def accepts(folder: Path, *names: str) -> bool:
+    """Whether Rocq accepts some files of a folder."""
+    commands = (["coqc", "-R", ".", "Fedtheory", name] for name in names)
+    return all(subprocess.run(one, cwd=folder, capture_output=True, check=False).returncode == 0 for one in commands)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the compiled library of rounds."""
+    folder = tmp_path_factory.mktemp("rocq")
+    write_project(folder, [])
+    assert accepts(folder, *(f"library/{name}.v" for name in LIBRARY))
+    return folder
+
+
+def judged(folder: Path, claim: Claim) -> bool:
+    """Whether Rocq accepts a claim with the certificate of the one that it was made from."""
+    (folder / "Judged.v").write_text(text_of(exported(claim, certificate_of(claim.id))), encoding="utf-8")
+    return accepts(folder, "Judged.v")
+
+
+def twice(claim: Claim, last: int) -> Claim:
+    """A claim in which one member of the vector that vanishes counts twice."""
+    (relation,) = claim.relations
+    vector = relation.left.args[0]
+    larger = vector + vector.args[last]
+    return replace(claim, lhs=None, rhs=None, chain=(), also=(replace(relation, left=Inner(larger, larger)),))
+
+
+@needs_rocq
+@pytest.mark.parametrize("claim_id", [IN_THE_MEAN, OF_OUTCOMES])
+def test_equations_between_vectors(library: Path, claim_id: str) -> None:
+    """Two that hold, in the mean and of every outcome; not with a member twice."""
+    claim = find(claim_id)
+    assert judged(library, claim)
+    assert not judged(library, twice(claim, 0))
+
+
+@needs_rocq
+def test_steps_have_to_be_normalised(library: Path) -> None:
+    """With step sizes that are any, the mean over the participants is not the gradient."""
+    claim = find(IN_THE_MEAN)
+    needed = tuple(one for one in claim.assumptions if one != a.normalised_steps)
+    assert not judged(library, replace(claim, assumptions=needed))
