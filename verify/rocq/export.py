@@ -101,8 +101,6 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
 def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
     if certificate.lemmas and claim.place == "step":
         return theorem_of_step_in_run(claim, certificate, of_id)
-    if is_of_round(claim):
-        return theorem_of_round(claim, certificate), []
     match certificate.links[0]:
         case [*_] if certificate.lemmas and claim.place == "path":
             return theorem_of_path_step(claim, certificate, of_id)
@@ -110,6 +108,8 @@ def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exp
             return theorem_of_induction(claim, certificate, of_id)
         case PastTotal():
             return theorem_of_total(claim), []
+    if is_of_round(claim):
+        return theorem_of_round(claim, certificate), []
     return theorem_at_step(claim, certificate), []
 
 
