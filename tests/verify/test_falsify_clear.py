@@ -74,7 +74,7 @@ def test_the_largest_ratio_is_not_that_of_a_run_that_stands_still() -> None:
         where={**WHERE, mu: q.strong_convexity},
         conditions=[eta <= 1 / L, sp.Eq(tau, 1)],
     )
-    found = falsify(true, 6)
+    found = falsify(true, 3)
     assert found.verdict == "not refuted"
     assert found.run is not None
     assert is_lively(working_table(parse_run(found.run, RATIONAL)))
