@@ -251,7 +251,10 @@ def _simpler(verdict: ClaimVerdict, seconds: float, seen: Glance | None) -> Clai
     reached = shrink(claim, run, worked() + seconds / 4) if found is None else found
     asked = [(cost, table) for table in (reached, run) if (cost := burden(claim, table))]
     best = min(asked, key=lambda pair: pair[0], default=((), run))[1]
-    return replace(verdict, run=best, sides=Sides.of(check(claim, parse_run(best, RATIONAL))))
+    evidence = check(claim, parse_run(best, RATIONAL))
+    # Instances whose right side is zero have no ratio, and what is shown is not below the largest one.
+    largest = max((ratio for ratio in (verdict.worst_ratio, evidence.ratio) if ratio is not None), default=None)
+    return replace(verdict, run=best, sides=Sides.of(evidence), worst_ratio=largest)
 
 
 def _weighed(verdict: ClaimVerdict, outcomes: Sequence[Outcome]) -> ClaimVerdict:

@@ -76,6 +76,7 @@ def test_a_planted_error_is_refuted_by_an_exact_instance(planted: dict[str, Clai
     assert again.arithmetic.name == "rational"
     assert again.applicable
     assert again.holds is False
+    assert again.ratio is None or (found.worst_ratio is not None and found.worst_ratio >= again.ratio)
 
 
 def test_a_differing_record_is_noticed(planted: dict[str, ClaimVerdict]) -> None:
