@@ -16,6 +16,8 @@ from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.reading import fraction_of
 from fedtheory.errors import InputError, NotApplicable
 
+_ZERO = fmpq(0)
+
 
 class RationalArithmetic(Arithmetic):
     """Exact rationals; eigenvalues and roots are rational bounds on the safe side, equal where they can be."""
@@ -37,6 +39,18 @@ class RationalArithmetic(Arithmetic):
             value = Decimal(repr(float(value)))
         fraction = fraction_of(value, key)
         return fmpq(fraction.numerator, fraction.denominator)
+
+    def array(self, values: object) -> Array:
+        given = np.asarray(values, dtype=object)
+        # Most of what arrays are made of are rationals already.
+        if all(type(value) is fmpq for value in given.flat):
+            return given.copy() if given is values else given
+        return super().array(given)
+
+    def zeros(self, *shape: int) -> Array:
+        zeros: Array = np.empty(shape, dtype=object)
+        zeros.fill(_ZERO)
+        return zeros
 
     def text(self, value: Number) -> str | None:
         known = bare(value)
@@ -64,6 +78,9 @@ class RationalArithmetic(Arithmetic):
         return self.array([row[0] for row in solved.tolist()])
 
     def largest_eigenvalue(self, matrix: Array) -> fmpq:
+        if len(matrix) == 1:
+            only: fmpq = matrix[0, 0]
+            return only
         polynomial: Any = fmpq_mat(matrix.tolist()).charpoly()
         rational: list[fmpq] = [-factor[0] / factor[1] for factor, _ in polynomial.factor()[1] if factor.degree() == 1]
         if rational and self.is_psd(max(rational) * self.identity(len(matrix)) - matrix):

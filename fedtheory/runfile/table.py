@@ -108,15 +108,20 @@ def whole_number(value: object, key: str, least: int) -> int:
 
 
 def _rectangular(value: object, key: str, depth: int, arithmetic: Arithmetic) -> Array:
+    return arithmetic.array(_nested(value, key, depth, arithmetic)[0])
+
+
+def _nested(value: object, key: str, depth: int, arithmetic: Arithmetic) -> tuple[list[Any], tuple[int, ...]]:
+    """The numbers of nested lists, and their shape."""
     if not isinstance(value, list):
         raise InputError(key, f"expected a list of {'numbers' if depth == 1 else 'lists'}, got {value!r}")
     if not value:
         raise InputError(key, "expected at least one entry, got an empty list")
     if depth == 1:
-        return arithmetic.array([arithmetic.number(entry, f"{key}[{n}]") for n, entry in enumerate(value)])
-    parts = [_rectangular(part, f"{key}[{n}]", depth - 1, arithmetic) for n, part in enumerate(value)]
-    for n, part in enumerate(parts):
-        if part.shape != parts[0].shape:
-            expected, got = ("x".join(map(str, shape)) for shape in (parts[0].shape, part.shape))
+        return [arithmetic.number(entry, f"{key}[{n}]") for n, entry in enumerate(value)], (len(value),)
+    parts = [_nested(part, f"{key}[{n}]", depth - 1, arithmetic) for n, part in enumerate(value)]
+    for n, (_, shape) in enumerate(parts):
+        if shape != parts[0][1]:
+            expected, got = ("x".join(map(str, each)) for each in (parts[0][1], shape))
             raise InputError(f"{key}[{n}]", f"expected the shape of {key}[0], {expected}, got {got}")
-    return arithmetic.array([part.tolist() for part in parts])
+    return [part for part, _ in parts], (len(value), *parts[0][1])
