@@ -6,8 +6,7 @@ import os
 import sys
 
 from fedtheory import find_floors_first
-
-_LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+from fedtheory.api.threads import LINEAR_ALGEBRA
 
 
 def main() -> None:
@@ -25,7 +24,7 @@ def one_thread_each() -> None:
     The matrices of a run are small: a second thread saves nothing on cores that are free, and waits on cores that are
     not.  Commands with much to do use several processes.
     """
-    for name in _LINEAR_ALGEBRA:
+    for name in LINEAR_ALGEBRA:
         os.environ.setdefault(name, "1")
 
 

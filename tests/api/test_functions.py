@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy as sp
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import fedtheory as ft
 from fedtheory import quantities as q
+from fedtheory.api.threads import LINEAR_ALGEBRA
+from fedtheory.language.assumptions import Assumption
 from fedtheory.runfile import run_toml
 
 RUN = {
@@ -119,3 +123,24 @@ def test_what_falsify_finds_is_a_violation() -> None:
     assert (checked.worst.lhs, checked.worst.rhs) == (found.found.worst.lhs, found.found.worst.rhs)
     assert found.run_file is not None
     assert ft.check(FALSE, VIOLATED).holds is False
+
+
+def test_linear_algebra_has_one_thread_unless_the_environment_says_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For as long as a function runs."""
+
+    def threads() -> set[int]:
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    seen = []
+    asked = Assumption("watched", "it sees how many threads there are", lambda _run: seen.append(threads()))
+    with threadpool_limits(2, "blas"):
+        several = threads()
+        for name in LINEAR_ALGEBRA:
+            monkeypatch.delenv(name, raising=False)
+        ft.check(replace(FALSE, assumptions=[asked]), RUN)
+        assert seen == [{1}] * len(seen) != []
+        assert threads() == several
+        seen.clear()
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        ft.check(replace(FALSE, assumptions=[asked]), RUN)
+    assert seen == [several] * len(seen) != []

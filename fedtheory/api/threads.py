@@ -1,0 +1,33 @@
+"""Linear algebra in one thread, where a notebook or a script has not said how many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""What says in the environment how many threads linear algebra has."""
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def in_one_thread(command: Callable[Given, Found]) -> Callable[Given, Found]:
+    """The command, during which linear algebra has one thread, unless the environment says how many.
+
+    The matrices of a run are small: threads that wait for each other take several times as long for them.
+    """
+
+    @wraps(command)
+    def limited(*given: Given.args, **named: Given.kwargs) -> Found:
+        if any(name in os.environ for name in LINEAR_ALGEBRA):
+            return command(*given, **named)
+        import numpy as np  # noqa: F401 - only what is loaded can be limited
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, "blas"):
+            return command(*given, **named)
+
+    return limited
