@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -38,11 +39,30 @@ def nearest_float(numerator: int, denominator: int) -> float:
 
 def simplest_near(value: float, relative: float = 1e-9) -> fmpq:
     """The rational of smallest denominator (by powers of ten) within a relative distance of a float."""
-    exact = Fraction(value)
-    distance = Fraction(relative * abs(value))
-    candidates = (exact.limit_denominator(10**power) for power in range(16))
-    near = next((c for c in candidates if abs(c - exact) <= distance), exact)
-    return fmpq(near.numerator, near.denominator)
+    exact, distance = (fmpq(*number.as_integer_ratio()) for number in (value, relative * abs(value)))
+    return next((near for near in _approximations(exact) if abs(near - exact) <= distance), exact)
+
+
+def _approximations(exact: fmpq) -> Iterator[fmpq]:
+    """The rationals closest to a number with denominators up to 1, 10, 100, ..., 10^15, by its continued fraction.
+
+    Each is the last convergent that is allowed, or the last fraction on the way to the next one, whichever is closer.
+    """
+    (before, parts), (last, of) = (0, 1), (1, 0)
+    numerator, denominator = int(exact.p), int(exact.q)
+    for largest in _POWERS_OF_TEN:
+        if exact.q <= largest:
+            yield exact
+            return
+        while (whole := numerator // denominator) * of + parts <= largest:
+            (before, parts), (last, of) = (last, of), (whole * last + before, whole * of + parts)
+            numerator, denominator = denominator, numerator - whole * denominator
+        times = (largest - parts) // of
+        convergent, on_the_way = fmpq(last, of), fmpq(before + times * last, parts + times * of)
+        yield convergent if abs(convergent - exact) <= abs(on_the_way - exact) else on_the_way
+
+
+_POWERS_OF_TEN = tuple(10**power for power in range(16))
 
 
 def rational_near(value: Number) -> fmpq:

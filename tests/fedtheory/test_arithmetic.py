@@ -339,3 +339,12 @@ def test_simplest_near(value: float, relative: float, expected: str) -> None:
     found = simplest_near(value, relative)
     assert found == RATIONAL.number(expected, "expected")
     assert abs(plain_float(found) - value) <= relative * abs(value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0.0, 1e-9, 1e-7, 0.02]))
+def test_the_simplest_near_number_has_the_first_denominator_that_will_do(value: float, relative: float) -> None:
+    """Of the closest fractions with denominators up to 1, 10, 100, ... the first that is near enough, else itself."""
+    exact, distance = Fraction(value), Fraction(relative * abs(value))
+    closest = (exact.limit_denominator(10**power) for power in range(16))
+    expected = next((near for near in closest if abs(near - exact) <= distance), exact)
+    assert simplest_near(value, relative) == fmpq(expected.numerator, expected.denominator)
