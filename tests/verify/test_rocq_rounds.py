@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fedtheory.kernel.expressions import Inner
+from fedtheory.kernel.expressions import Gradient, Inner
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
@@ -19,6 +19,7 @@ from verify.rocq.project import text_of, write_project
 from verify.rocq.rounds import LIBRARY
 
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
+DRAWN = "vlaski2023:eq-5.38.lemma-step"
 IN_THE_MEAN, OF_OUTCOMES = "vlaski2023:eq-5.29", "vlaski2023:eq-5.17"
 
 
@@ -66,3 +67,16 @@ def test_steps_have_to_be_normalised(library: Path) -> None:
     claim = find(IN_THE_MEAN)
     needed = tuple(one for one in claim.assumptions if one != a.normalised_steps)
     assert not judged(library, replace(claim, assumptions=needed))
+
+
+@needs_rocq
+def test_variance_of_those_that_are_drawn(library: Path) -> None:
+    """The bound of Lemma 5.1 for few participants; not with half of the noise, or without what differs of clients."""
+    claim = find(DRAWN)
+    assert judged(library, claim)
+    (relation,) = claim.relations
+    sigma = next(symbol for symbol, notion in claim.notation.items() if notion.name == "absolute_noise")
+    of_clients = next(part for part in relation.right.args if part.has(Gradient))
+    for right in (relation.right.subs(sigma, sigma / 2), relation.right - of_clients):
+        false = replace(claim, lhs=None, rhs=None, chain=(), also=(replace(relation, right=right),))
+        assert not judged(library, false)

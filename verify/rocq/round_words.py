@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 import sympy as sp
@@ -13,35 +14,57 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
-from verify.rocq.terms import Atom, Term, text
+from verify.rocq.terms import Atom, Mean, Term, is_own, text
 from verify.rocq.theorem import Binder
-from verify.rocq.vocabulary import CLIENTS, Vocabulary
+from verify.rocq.vocabulary import CLIENTS, Constant, Vocabulary
 
 NUMBERS: Mapping[Notion, str] = {
     q.clients: "M S",
     q.participants: "participants D",
     q.participates: "participates D s i",
     q.effective_step_size: "step_size S",
+    q.local_step_size: "step_size S",
     q.client_local_steps: "E_of S i",
     q.client_step_size: "size_of_client S i",
+    q.relative_noise: "beta i",
+    q.absolute_noise: "sigma i",
+    q.client_smoothness: "delta i",
+    q.client_optimum_distance: "apart i",
+    q.objective_smoothness: "L_F",
+    q.smallest_curvature: "nu_F",
 }
 VECTORS: Mapping[Notion, str] = {
     q.server_model: "server_model S",
     q.local_iterate: "iterate S e i",
     q.stochastic_gradient: "sample S e i",
     q.gradient_at_server_model: "sample_at_start S e i",
+    q.next_local_iterate: "iterate S (e + 1) i",
     q.local_result: "local_result S i",
     q.next_server_model: "next_server_model S D s",
     q.small_step_optimum: "w_bar",
+    q.optimum: "x_star",
+    q.client_optimum: "optimum i",
 }
-_SHARED = (q.server_model, q.next_server_model, q.small_step_optimum)
+_SHARED = (q.server_model, q.next_server_model, q.small_step_optimum, q.optimum)
 _SAID = {
     a.uniform_shares: ("uniform_shares_S", "uniform_shares S"),
     a.normalised_steps: ("normalised_S", "normalised_steps S"),
     a.several_clients: ("several_clients_S", "2 <= M S"),
+    a.two_sided_steps: ("common_steps_S", "common_steps S"),
+    a.same_local_work: ("common_steps_S", "common_steps S"),
 }
-_HERE = (a.uniform_sampling, a.unit_server_step, a.same_step_size)
-_OWN = (q.client_local_steps, q.client_step_size, q.participates)
+_HERE = (a.uniform_sampling, a.full_participation, a.unit_server_step, a.same_step_size)
+_OF_OBJECTIVES = (a.strongly_convex_clients, a.smooth, a.unbiased_bounded_variance, a.bounded_second_moment)
+"""Assumptions that no equation between vectors needs: it is said without them."""
+_OWN = tuple(notion for notion, name in NUMBERS.items() if name.endswith(" i"))
+
+
+_KNOWN = {
+    "apart i": Binder("apart_S", "forall i, ‖optimum i - x_star‖² = apart i ^ 2"),
+    "sigma i": Binder("own_variance_S", "variance_at_start S optimum beta sigma"),
+    "delta i": Binder("own_smooth_S", "own_smooth S delta"),
+}
+"""What constants of the clients are, by their names."""
 
 
 class RoundVocabulary(Vocabulary):
@@ -49,9 +72,10 @@ class RoundVocabulary(Vocabulary):
 
     def __post_init__(self) -> None:
         """Read the claim's letters; `NotExported` for what the library's rounds are not."""
-        needed = (a.uniform_sampling, a.unit_server_step, a.uniform_shares)
-        if any(assumption not in self.claim.assumptions for assumption in needed):
-            raise NotExported("the library knows rounds whose participants are drawn uniformly, of equal shares")
+        needed, known = (a.unit_server_step, a.uniform_shares), self.claim.assumptions
+        who = (a.uniform_sampling, a.full_participation)
+        if any(one not in known for one in needed) or all(one not in known for one in who):
+            raise NotExported("the library knows rounds whose participants are all or drawn uniformly, of equal shares")
         super().__post_init__()
         self.numbers = {self.letters(notion): name for notion, name in NUMBERS.items()} | {
             symbol: f"each_{n}" for n, symbol in enumerate(self.claim.for_all, start=1)
@@ -59,6 +83,10 @@ class RoundVocabulary(Vocabulary):
         self.vectors |= {
             self.letters(notion): Atom(name, own=notion not in _SHARED) for notion, name in VECTORS.items()
         }
+        bound = self.letters(q.client_smoothness)
+        self.constants = {"smooth": Constant(bound, "(delta i)", "(own_smooth_S i Hi)", "(delta_sign i)")}
+        self.stationary = "optimum i"
+        self.vectors[self.letters(q.next_average_iterate)] = Mean(self.vectors[self.letters(q.next_local_iterate)])
 
     def binders(self, said: str, letters: set[sp.Symbol]) -> Iterator[Binder]:
         """The variables and hypotheses of a theorem that says something, in which some letters occur."""
@@ -70,13 +98,14 @@ class RoundVocabulary(Vocabulary):
             elif assumption == a.same_step_size:
                 yield Binder("same_size_S", "same_size S")
                 yield Binder("size_positive", "0 < size_of_client S O")
-            elif assumption not in _HERE:
+            elif assumption not in (*_HERE, *_OF_OBJECTIVES):
                 raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")
         for symbol in self.claim.for_all:
             yield Binder(self.numbers[symbol], "R")
             if symbol.is_positive:
                 yield Binder(f"{self.numbers[symbol]}_positive", f"0 < {self.numbers[symbol]}")
         yield from self._random(said)
+        yield from self._points(said)
         if self.letters(q.small_step_optimum) in letters:
             yield Binder("w_bar", "step_space S")
             yield Binder("small_step_optimum_S", "small_step_optimum S w_bar")
@@ -85,15 +114,32 @@ class RoundVocabulary(Vocabulary):
         if " D " in said:
             yield Binder("D", "draws (step_clients S)")
             yield Binder("uniform_D", "uniform_draws D")
-        if "expected" in said:
+        if "expected" in said or "unbiased_S" in said:
             yield Binder("past", "step_space S -> Prop")
             yield Binder("unbiased_S", "unbiased_round S past")
+        if "expected" in said:
             yield Binder("expected", "step_space S -> step_space S")
             yield Binder("given", "conditional_mean S past expected")
+
+    def _points(self, said: str) -> Iterator[Binder]:
+        """Minimisers, and what is known of objectives and noise around them."""
+        each = "forall i, "
+        if "x_star" in said or "apart" in said:
+            yield Binder("x_star", "step_space S")
+            yield Binder("minimiser_x_star", "minimiser S x_star")
+            yield Binder("past_x_star", "past x_star")
+        if any(name in said for name in ("optimum i", "apart i", "beta i", "sigma i")):
+            yield Binder("optimum", "nat -> step_space S")
+            yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
+        yield from _constants(said)
 
     def is_own(self, expression: Expr) -> bool:
         """Whether something is said of each client, outside of means over them."""
         return bool(_outside(expression, (Average, Selected)) & {self.letters(notion) for notion in self._own()})
+
+    def of_step(self, said: str) -> bool:
+        """Whether something is said of each local step."""
+        return re.search(r"\be\b", re.sub(r"\(fun e (i )?=>[^%]*%vec\)", "", said)) is not None
 
     def of_outcome(self, expression: Expr) -> bool:
         """Whether something is said of each outcome of the draw, outside of expectations."""
@@ -103,6 +149,23 @@ class RoundVocabulary(Vocabulary):
 
     def _own(self) -> list[Notion]:
         return [*_OWN, q.client_objective, *(notion for notion in VECTORS if notion not in _SHARED)]
+
+
+def _constants(said: str) -> Iterator[Binder]:
+    """Constants of each client and of F."""
+    each = "forall i, "
+    for name, sign in (("beta", "<="), ("sigma", "<="), ("delta", "<"), ("apart", "<=")):
+        if f"{name} i" in said:
+            yield Binder(name, "nat -> R")
+            yield Binder(f"{name}_sign", f"{each}0 {sign} {name} i")
+    for name, binder in _KNOWN.items():
+        if name in said:
+            yield binder
+    for name, known in (("L_F", "smooth"), ("nu_F", "strongly_convex")):
+        if name in said:
+            yield Binder(name, "R")
+            yield Binder(f"{name}_positive", f"0 < {name}")
+            yield Binder(f"{known}_mean_S", f"{known} {name} (F S)")
 
 
 def _outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
@@ -128,7 +191,8 @@ class RoundReader(Reader):
             case Expectation():
                 return self._expected(expression.args[0])
             case PastSum():
-                raise NotExported("sums over the steps so far are not in the library of rounds")
+                member = self.vector(expression.args[0])
+                return Atom(f"past_sum S (fun e => ({text(member, CLIENTS)})%vec) e", own=is_own(member))
         return super().vector(expression)
 
     def _expected(self, of: Expr) -> Term:
@@ -142,11 +206,37 @@ class RoundReader(Reader):
         return f"(fun i => ({text(self.vector(mean.args[0]), CLIENTS)})%vec)"
 
     def scalar(self, expression: Expr) -> Term:
-        """A scalar; the mean of a number over the draws is one over their outcomes."""
-        if isinstance(expression, Expectation) and not expression.has(Inner):
+        """A scalar; the mean of one that depends on the draw is one over its outcomes."""
+        expression = self._with_names(sp.sympify(expression))
+        if isinstance(expression, Expectation) and (self._is_drawn(expression) or not expression.has(Inner)):
             inside = text(self.scalar(expression.args[0]), CLIENTS)
             return Atom(f"mean (outcomes D) (fun s => {inside})", kind="S")
         return super().scalar(expression)
+
+    def _is_drawn(self, expression: Expr) -> bool:
+        letter = self.vocabulary.letters
+        return bool(expression.has(Selected, letter(q.next_server_model), letter(q.participates)))
+
+    def _with_names(self, expression: Expr) -> Expr:
+        """An expression with a letter for each mean of numbers of the clients."""
+
+        def of_numbers(part: Expr) -> bool:
+            return (
+                isinstance(part, Average)
+                and part.free_symbols <= self.vocabulary.numbers.keys()
+                and not part.has(Inner)
+            )
+
+        return expression.replace(of_numbers, self._named)
+
+    def _named(self, mean: Expr) -> sp.Symbol:
+        member = self.number(mean.args[0])
+        name = f"mean {CLIENTS} (fun i => {member})"
+        found = next((symbol for symbol, known in self.vocabulary.numbers.items() if known == name), None)
+        if found is None:
+            found = sp.Dummy("mean", positive=True)
+            self.vocabulary.numbers[found] = name
+        return found
 
 
 def is_of_round(claim: Claim) -> bool:

@@ -7,17 +7,20 @@ for each client.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fedtheory.kernel.expressions import Expr, Inner, Value
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from verify.rocq.refusals import NotExported
+from verify.rocq.round_scalars import KNOWN, Scalars
 from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
 from verify.rocq.step import SIGN
 from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
 from verify.rocq.vocabulary import CLIENTS
 
-LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Round")
+LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
 
 
 def theorem_of_round(claim: Claim, certificate: Certificate) -> Theorem:
@@ -27,13 +30,16 @@ def theorem_of_round(claim: Claim, certificate: Certificate) -> Theorem:
     vocabulary = RoundVocabulary(claim)
     reader = RoundReader(vocabulary)
     said = [_said(relation, reader) for relation in claim.relations]
+    links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
-    proofs = [_proof(relation) for relation in claim.relations]
+    proofs = [_proof(relation, why, reader) for relation, why in zip(claim.relations, links, strict=True)]
     statement = " /\\\n  ".join(said)
     used = set().union(*(side.free_symbols for side in sides))
-    told = [*vocabulary.binders(statement, used)]
+    told = [*vocabulary.binders("\n".join([statement, *proofs]), used)]
     if any(map(vocabulary.of_outcome, sides)):
         told += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
+    if vocabulary.of_step(statement):
+        told.append(Binder("e", "nat"))
     if any(map(vocabulary.is_own, sides)):
         told += [Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat")]
     return Theorem(
@@ -46,12 +52,14 @@ def _said(relation: Relation, reader: RoundReader) -> str:
     return f"{left} {SIGN[relation.operator]} {right}"
 
 
-def _proof(relation: Relation) -> str:
+def _proof(relation: Relation, why: object, reader: RoundReader) -> str:
     if relation.operator == "==" and relation.right == 0 and isinstance(relation.left, Inner):
         return "by_linearity."
     if relation.operator == "==" and not _is_of_vectors(relation.left - relation.right):
         return "by_number."
-    raise NotExported("of rounds with draws, equations that are linear in vectors are exported")
+    if not isinstance(why, Sequence) or relation.operator not in SIGN:
+        raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
+    return f"{KNOWN}\n{Scalars(reader).proof(relation, why)}"
 
 
 def _is_of_vectors(expression: Expr) -> bool:

@@ -3,7 +3,7 @@
     Vlaski & Sayed (2023), chapter 5: (5.3) to (5.5) and (5.10) to (5.12). *)
 
 From Coq Require Import Reals Lra Lia Setoid Morphisms.
-Require Import Space Clients Objectives Normal Step.
+Require Import Space Clients Objectives Normal Step Own.
 Open Scope R_scope.
 
 (** The first step of all clients, and what the others need. *)
@@ -68,7 +68,11 @@ Definition selected (D : draws C) (f : nat -> V) (s : nat) : V :=
 Definition mean_of_draws (D : draws C) (f : nat -> V) : V := vmean (outcomes D) (selected D f).
 Definition next_server_model (D : draws C) (s : nat) : V := selected D local_result s.
 
-(** (5.26): step sizes that are normalised by the number of steps. *)
+(** The sum over the steps up to step e. *)
+Definition past_sum (f : nat -> V) (e : nat) : V := vsum (e + 1) f.
+
+(** Step sizes that all clients share, and (5.26): those that are normalised by the number of steps. *)
+Definition common_steps : Prop := forall i, size_of_client A i = step_size A.
 Definition normalised_steps : Prop := forall i, size_of_client A i = step_size A / E_of i.
 Definition same_size : Prop := forall i j, size_of_client A i = size_of_client A j.
 
@@ -93,12 +97,16 @@ Record unbiased_round (past : V -> Prop) : Prop := {
 Lemma E_large i : 1 <= E_of i.
 Proof. unfold E_of. replace 1 with (INR 1) by reflexivity. apply le_INR. apply some_steps_of_client. Qed.
 
-Lemma result_by_sum i w : dot (local_result i) w
-  = dot (server_model A) w - size_of_client A i * sum (steps_of_client A i) (fun e => dot (sample e i) w).
+Lemma iterate_by_sum n i w : dot (iterate n i) w
+  = dot (server_model A) w - size_of_client A i * sum n (fun e => dot (sample e i) w).
 Proof.
-  unfold local_result. induction (steps_of_client A i) as [| e IH]; cbn [iterate sum]; [ring |].
+  induction n as [| e IH]; cbn [iterate sum]; [ring |].
   cbv zeta. rewrite dot_minus, dot_scale, IH. unfold sample. ring.
 Qed.
+
+Lemma result_by_sum i w : dot (local_result i) w
+  = dot (server_model A) w - size_of_client A i * sum (steps_of_client A i) (fun e => dot (sample e i) w).
+Proof. apply iterate_by_sum. Qed.
 
 Lemma small_step_gradients x w : same_size -> 0 < size_of_client A O -> small_step_optimum x ->
   mean C (fun i => E_of i * dot (grad (F_i i) x) w) = 0.
@@ -206,6 +214,9 @@ Proof. apply dot_vmean. Qed.
 Lemma dot_local_sum f i w : dot (local_sum A f i) w = sum (steps_of_client A i) (fun e => dot (f e i) w).
 Proof. apply dot_vsum. Qed.
 
+Lemma dot_past_sum (f : nat -> step_space A) e w : dot (past_sum A f e) w = sum (e + 1) (fun k => dot (f k) w).
+Proof. apply dot_vsum. Qed.
+
 Lemma dot_sample e i w : dot (sample A e i) w
   = dot (grad (client_objective A i) (iterate A e i)) w + dot (noise_of A e i) w.
 Proof. apply dot_plus. Qed.
@@ -220,6 +231,15 @@ Proof. intros HD HC. unfold mean_of_draws. rewrite dot_vmean. apply mean_of_sele
 
 Lemma dot_next_server_model (D : draws C) s w : dot (next_server_model A D s) w = dot (selected A D (local_result A) s) w.
 Proof. reflexivity. Qed.
+
+Lemma mean_times P f c : mean P (fun i => f i * c) = mean P f * c.
+Proof. rewrite (mean_ext _ _ (fun i => c * f i)), mean_scale; intros; ring. Qed.
+
+Lemma mean_over P f c : mean P (fun i => f i / c) = mean P f / c.
+Proof. apply mean_times. Qed.
+
+Lemma mean_opp P f : mean P (fun i => - f i) = - mean P f.
+Proof. rewrite (mean_ext _ _ (fun i => -1 * f i)), mean_scale; intros; ring. Qed.
 
 Lemma local_total_const i c : sum (steps_of_client A i) (fun _ => c) = E_of A i * c.
 Proof. apply sum_const. Qed.
@@ -236,17 +256,23 @@ Ltac pushed :=
       end
     | setoid_rewrite dot_next_server_model | setoid_rewrite result_by_sum
     | setoid_rewrite dot_sample | setoid_rewrite dot_sample_at_start
-    | setoid_rewrite dot_local_sum | setoid_rewrite dot_grad_F
+    | setoid_rewrite dot_local_sum | setoid_rewrite dot_past_sum | setoid_rewrite iterate_by_sum | setoid_rewrite dot_grad_F
     | setoid_rewrite dot_minus | setoid_rewrite dot_plus | setoid_rewrite dot_scale | setoid_rewrite dot_vmean ];
   repeat first
-    [ setoid_rewrite sum_minus | setoid_rewrite sum_plus | setoid_rewrite sum_scale | setoid_rewrite local_total_const ].
+    [ setoid_rewrite sum_minus | setoid_rewrite sum_plus | setoid_rewrite sum_scale | setoid_rewrite <- mean_swap | setoid_rewrite local_total_const ].
 
 (** What a number, linear in means over the clients, is for client i; [plain] says what others are. *)
 Ltac member i plain t :=
-  match t with
+  lazymatch t with
   | ?a + ?b => let a' := member i plain a in let b' := member i plain b in constr:(a' + b')
   | ?a - ?b => let a' := member i plain a in let b' := member i plain b in constr:(a' - b')
-  | ?c * ?a => let a' := member i plain a in constr:(c * a')
+  | - ?a => let a' := member i plain a in constr:(- a')
+  | ?a / ?c => let a' := member i plain a in constr:(a' / c)
+  | ?a * ?b =>
+      lazymatch a with
+      | context [mean _ _] => let a' := member i plain a in constr:(a' * b)
+      | _ => let b' := member i plain b in constr:(a * b')
+      end
   | mean _ ?f => let m := eval cbv beta in (f i) in constr:(m)
   | _ => constr:(plain i t)
   end.
@@ -257,8 +283,10 @@ Ltac as_one_mean S plain :=
       let f := constr:(fun i : nat => ltac:(let m := member i plain a in let m := eval cbv beta in m in exact m)) in
       transitivity (mean (step_clients S) f)
   end;
-  [ repeat first [rewrite mean_minus | rewrite mean_plus | rewrite mean_scale | rewrite mean_const];
-    rewrite ?mean_weight by assumption; reflexivity
+  [ repeat first
+      [ rewrite mean_weight by assumption | rewrite mean_minus | rewrite mean_plus | rewrite mean_opp
+      | rewrite mean_const | rewrite mean_scale | rewrite mean_times | rewrite mean_over ];
+    first [reflexivity | ring]
   | transitivity (mean (step_clients S) (fun _ => 0)); [apply mean_ext; intros ? ? | apply mean_const] ].
 
 (** Numbers of one client: noise that is not known yet vanishes in the mean, and what is past is its own mean. *)
@@ -269,7 +297,7 @@ Ltac of_client :=
       rewrite ?(noise_total_expected S past expected G U) by assumption;
       rewrite ?(expected_of_past S past expected G) by in_past
   end;
-  try match goal with N : normalised_steps ?S |- _ => rewrite ?N end;
+  try match goal with N : normalised_steps _ |- _ => rewrite ?N | N : common_steps _ |- _ => rewrite ?N end;
   repeat match goal with
   | S : round, Hi : (?i < number (step_clients _))%nat |- _ =>
       lazymatch goal with H : 1 <= E_of S i |- _ => fail | _ => pose proof (E_large S i) end
@@ -281,13 +309,13 @@ Ltac of_client :=
 
 Ltac by_linearity :=
   apply square_zero; intros w; pushed;
-  match goal with
-  | S : round |- _ =>
+  lazymatch goal with
+  | S : round |- context [mean _ _] =>
       first
-        [ solve [of_client]
-        | solve [as_one_mean S (fun (i : nat) (c : R) => c); of_client]
+        [ solve [as_one_mean S (fun (i : nat) (c : R) => c); of_client]
         | solve [match goal with D : draws _, s : nat |- _ => as_one_mean S (fun (i : nat) (c : R) => weight S D s i * c); of_client end]
         | solve [match goal with B : small_step_optimum ?S ?x |- _ => apply (small_step_gradients S x); assumption end] ]
+  | _ => of_client
   end.
 
 (** Equations between numbers. *)
@@ -298,3 +326,245 @@ Ltac by_number :=
   | U : uniform_draws _, H : uniform_shares _ |- _ * mean _ _ = _ => apply participants_by_mean; assumption
   | |- context [participates ?D ?s ?i] => unfold participates; destruct (is_drawn D s i); ring
   end.
+
+(** What those that are drawn hold in the mean, and how far it is from its mean. *)
+Section Variances.
+Context (A : round) (D : draws (step_clients A)) (uniform_D : uniform_draws D).
+Context (uniform_C : uniform_shares A) (several : 2 <= M A).
+Notation V := (step_space A).
+Notation C := (step_clients A).
+Notation L := (participants D).
+
+(** (L - 1)/(K - 1), and the share of the differences between clients that is left. *)
+Definition left_of_differences : R := (M A - L) / (L * (M A - 1)).
+
+Lemma sum_of_pairs n (x y : nat -> V) :
+  dot (vsum n x) (vsum n y) = sum n (fun i => sum n (fun j => dot (x i) (y j))).
+Proof.
+  rewrite dot_vsum. apply sum_ext. intros i _. rewrite dot_comm, dot_vsum. apply sum_ext. intros. apply dot_comm.
+Qed.
+
+Lemma mean_of_total (P : clients) n f : mean P (fun s => sum n (f s)) = sum n (fun i => mean P (fun s => f s i)).
+Proof. apply mean_swap. Qed.
+
+Lemma drawn_products (x y : nat -> V) :
+  mean (outcomes D) (fun s => dot (selected A D x s) (selected A D y s))
+  = dot (vmean C x) (vmean C y)
+    + left_of_differences * (mean C (fun i => dot (x i) (y i)) - dot (vmean C x) (vmean C y)).
+Proof.
+  pose proof (participants_large A D) as HL. pose proof (clients_at_least_one A) as HM.
+  set (K := number C). set (two := L * (L - 1) / (M A * (M A - 1))). set (one := L / M A).
+  assert (pairs : forall i j, (i < K)%nat -> (j < K)%nat ->
+    mean (outcomes D) (fun s => participates D s i * participates D s j) = two + (if Nat.eq_dec i j then one - two else 0)).
+  { intros i j Hi Hj. destruct (Nat.eq_dec i j) as [<- | apart].
+    - rewrite (mean_ext _ _ (fun s => participates D s i)).
+      + rewrite (one_drawn D uniform_D i Hi). unfold one, M. ring.
+      + intros s _. unfold participates. destruct (is_drawn D s i); ring.
+    - rewrite (two_drawn D uniform_D i j Hi Hj apart). unfold two, M. ring. }
+  transitivity (sum K (fun i => sum K (fun j =>
+    mean (outcomes D) (fun s => participates D s i * participates D s j) * (/ L * / L * dot (x i) (y j))))).
+  { rewrite (mean_ext _ _ (fun s => sum K (fun i => sum K (fun j =>
+      participates D s i * participates D s j * (/ L * / L * dot (x i) (y j)))))).
+    - rewrite mean_of_total. apply sum_ext; intros i _. rewrite mean_of_total. apply sum_ext; intros j _.
+      rewrite (mean_ext _ _ (fun s => (/ L * / L * dot (x i) (y j)) * (participates D s i * participates D s j))) by (intros; ring).
+      rewrite mean_scale. ring.
+    - intros s _. unfold selected. rewrite sum_of_pairs. apply sum_ext; intros i _. apply sum_ext; intros j _.
+      rewrite dot_scale, (dot_comm _ (x i)), dot_scale, (dot_comm _ (y j)). field. lra. }
+  transitivity (/ L * / L * (two * sum K (fun i => sum K (fun j => dot (x i) (y j))) + (one - two) * sum K (fun i => dot (x i) (y i)))).
+  { rewrite <- !sum_scale, <- sum_plus, <- sum_scale. apply sum_ext; intros i Hi.
+    rewrite <- !sum_scale.
+    transitivity (sum K (fun j => / L * / L * (two * dot (x i) (y j)))
+      + sum K (fun j => if Nat.eq_dec i j then / L * / L * ((one - two) * dot (x i) (y j)) else 0)).
+    - rewrite <- sum_plus. apply sum_ext; intros j Hj. rewrite (pairs i j Hi Hj). destruct (Nat.eq_dec i j); ring.
+    - rewrite (sum_single K (fun j => if Nat.eq_dec i j then _ else 0) i Hi).
+      + destruct (Nat.eq_dec i i); [| contradiction]. rewrite sum_scale, sum_scale. ring.
+      + intros j _ other. destruct (Nat.eq_dec i j); [congruence | reflexivity]. }
+  assert (of_mean : dot (vmean C x) (vmean C y) = / M A * / M A * sum K (fun i => sum K (fun j => dot (x i) (y j)))).
+  { unfold vmean. fold K. rewrite sum_of_pairs, <- !sum_scale. apply sum_ext; intros i Hi. rewrite <- !sum_scale.
+    apply sum_ext; intros j Hj. rewrite dot_scale, (dot_comm _ (x i)), dot_scale, (dot_comm _ (y j)).
+    rewrite (uniform_C i Hi), (uniform_C j Hj). unfold M. ring. }
+  assert (of_squares : mean C (fun i => dot (x i) (y i)) = / M A * sum K (fun i => dot (x i) (y i))).
+  { unfold mean. rewrite <- sum_scale. apply sum_ext; intros i Hi. rewrite (uniform_C i Hi). reflexivity. }
+  rewrite of_mean, of_squares. unfold left_of_differences, one, two. field. repeat split; lra.
+Qed.
+
+(** Vlaski & Sayed (2023), Lemma 5.1: of what clients hold a part is known, and the rest is noise of their own. *)
+Context (past : V -> Prop) (fresh : unbiased A past) (x p n : nat -> V).
+Context (parts : forall i w, dot (x i) w = dot (p i) w + dot (n i) w).
+Context (known : forall i, past (p i)).
+Context (noise_fresh : forall i v, (i < number C)%nat -> past v -> dot (n i) v = 0).
+Context (noise_of_others : forall i j, (i < number C)%nat -> (j < number C)%nat -> i <> j -> dot (n i) (n j) = 0).
+
+Lemma mean_square_of_parts : mean C (fun i => ‖x i‖²) = mean C (fun i => ‖p i‖²) + mean C (fun i => ‖n i‖²).
+Proof.
+  rewrite <- mean_plus. apply mean_ext. intros i Hi.
+  rewrite parts, (dot_comm _ (p i)), (dot_comm _ (n i)), !parts, (dot_comm _ (p i) (n i)).
+  rewrite (noise_fresh i (p i) Hi (known i)). ring.
+Qed.
+
+Lemma mean_of_parts v : past v -> dot (vmean C x) v = dot (vmean C p) v.
+Proof.
+  intros Hv. rewrite !dot_vmean. apply mean_ext. intros i Hi. rewrite parts, (noise_fresh i v Hi Hv). ring.
+Qed.
+
+Lemma square_of_mean : ‖vmean C x‖² = ‖vmean C p‖² + / M A * mean C (fun i => ‖n i‖²).
+Proof.
+  assert (past_p : past (vmean C p)) by (apply (past_vmean A past fresh); exact known).
+  rewrite dot_vmean. rewrite (mean_ext _ _ (fun i => dot (p i) (vmean C x) + / M A * ‖n i‖²)).
+  - rewrite mean_plus, mean_scale. rewrite <- dot_vmean. f_equal.
+    rewrite dot_comm. apply mean_of_parts; assumption.
+  - intros i Hi. rewrite parts. f_equal. rewrite dot_comm, dot_vmean. unfold mean. rewrite (sum_single _ _ i Hi).
+    + rewrite parts, (dot_comm _ (p i)), (noise_fresh i (p i) Hi (known i)), (uniform_C i Hi). unfold M. ring.
+    + intros j Hj other. rewrite parts, (dot_comm _ (p j)), (noise_fresh i (p j) Hi (known j)).
+      rewrite (noise_of_others j i Hj Hi other). ring.
+Qed.
+
+Lemma spread_of_known : mean C (fun i => ‖p i - vmean C p‖²) = mean C (fun i => ‖p i‖²) - ‖vmean C p‖².
+Proof.
+  rewrite (mean_ext _ _ (fun i => ‖p i‖² - 2 * dot (p i) (vmean C p) + ‖vmean C p‖²)).
+  - rewrite mean_plus, mean_minus, mean_scale, <- dot_vmean, mean_const. ring.
+  - intros i _. rewrite dot_minus, (dot_comm _ (p i)), (dot_comm _ (vmean C p)), !dot_minus.
+    rewrite (dot_comm _ (vmean C p) (p i)). ring.
+Qed.
+
+Lemma drawn_square a c : past a ->
+  mean (outcomes D) (fun s => ‖a + c • selected A D x s‖²)
+  = ‖a + c • vmean C p‖² + c ^ 2 * (1 / L * mean C (fun i => ‖n i‖²)
+      + left_of_differences * mean C (fun i => ‖p i - vmean C p‖²)).
+Proof.
+  intros Ha. pose proof (participants_large A D) as HL.
+  assert (expanded : forall v : V, ‖a + c • v‖² = ‖a‖² + 2 * c * dot v a + c ^ 2 * ‖v‖²).
+  { intros v. rewrite dot_plus, (dot_comm _ a), (dot_comm _ (scale c v)), !dot_plus, !dot_scale.
+    rewrite (dot_comm _ a (scale c v)), (dot_comm _ v (scale c v)), !dot_scale. ring. }
+  rewrite (mean_ext _ _ (fun s => ‖a‖² + 2 * c * dot (selected A D x s) a + c ^ 2 * ‖selected A D x s‖²)) by (intros; apply expanded).
+  rewrite !mean_plus, !mean_scale, mean_const, (mean_of_selected A D uniform_D uniform_C), drawn_products, expanded.
+  rewrite <- dot_vmean, (mean_of_parts a Ha), square_of_mean, mean_square_of_parts, spread_of_known.
+  unfold left_of_differences. field. repeat split; lra.
+Qed.
+End Variances.
+
+(** The samples at the start of a round: the noise of all steps of a client, and its variance. *)
+Section Starts.
+Context (A : round) (past : step_space A -> Prop) (fresh : unbiased_round A past).
+Notation V := (step_space A).
+Notation C := (step_clients A).
+
+Definition start_noise (i : nat) : V := local_sum A (noise_at_start A) i.
+Definition start_variance (i : nat) : R := local_total A (fun e i => ‖noise_at_start A e i‖²) i.
+
+(** (5.28), of the samples at the server's model. *)
+Definition variance_at_start (w : nat -> V) (beta sigma : nat -> R) : Prop := forall e i, (i < number C)%nat ->
+  ‖noise_at_start A e i‖² <= beta i ^ 2 * ‖w i - server_model A‖² + sigma i ^ 2.
+
+Lemma start_noise_fresh i v : (i < number C)%nat -> past v -> dot (start_noise i) v = 0.
+Proof.
+  intros Hi Hv. unfold start_noise. rewrite dot_local_sum, (sum_ext _ _ (fun _ => 0)), sum_const; [ring |].
+  intros e _. apply (start_fresh A past fresh); assumption.
+Qed.
+
+Lemma start_noise_of_others i j : (i < number C)%nat -> (j < number C)%nat -> i <> j ->
+  dot (start_noise i) (start_noise j) = 0.
+Proof.
+  intros Hi Hj apart. unfold start_noise. rewrite dot_local_sum, (sum_ext _ _ (fun _ => 0)), sum_const; [ring |].
+  intros e _. rewrite dot_comm, dot_local_sum, (sum_ext _ _ (fun _ => 0)), sum_const; [ring |].
+  intros f _. apply (start_of_others A past fresh); auto.
+Qed.
+
+Lemma start_noise_square i : (i < number C)%nat -> ‖start_noise i‖² = start_variance i.
+Proof.
+  intros Hi. unfold start_noise, start_variance, local_total. rewrite dot_local_sum. apply sum_ext. intros e He.
+  rewrite dot_comm, dot_local_sum. apply (sum_single _ (fun f => dot (noise_at_start A f i) (noise_at_start A e i)) e He).
+  intros f _ other. apply (start_of_other_steps A past fresh); auto.
+Qed.
+
+Lemma start_noise_past i v : (i < number C)%nat -> past v -> dot v (start_noise i) = 0.
+Proof. intros. rewrite dot_comm. apply start_noise_fresh; assumption. Qed.
+
+(** The square of a multiple of this noise. *)
+Lemma square_of_start_noise u c i : (i < number C)%nat -> (forall w, dot u w = c * dot (start_noise i) w) ->
+  ‖u‖² = c ^ 2 * start_variance i.
+Proof.
+  intros Hi H. rewrite H, (dot_comm _ (start_noise i)), H, (start_noise_square i Hi). ring.
+Qed.
+
+Lemma variance_of_start w beta sigma i : variance_at_start w beta sigma -> (i < number C)%nat ->
+  0 <= E_of A i * (beta i ^ 2 * ‖w i - server_model A‖² + sigma i ^ 2) - start_variance i.
+Proof.
+  intros H Hi. unfold start_variance, local_total, E_of. rewrite <- sum_const, <- sum_minus. apply sum_nonneg.
+  intros e _. pose proof (H e i Hi). lra.
+Qed.
+
+Context (D : draws C) (uniform_D : uniform_draws D) (uniform_C : uniform_shares A) (several : 2 <= M A).
+
+(** Lemma 5.1, of the gradients that those that are drawn have at the start of the round. *)
+Lemma drawn_gradient (u : nat -> V) (x : nat -> V) a c : past a ->
+  (forall s w, dot (u s) w = dot a w + c * dot (selected A D x s) w) ->
+  (forall i w, dot (x i) w = dot (grad (client_objective A i) (server_model A)) w + 1 / E_of A i * dot (start_noise i) w) ->
+  mean (outcomes D) (fun s => ‖u s‖²)
+  = ‖a + c • grad (F A) (server_model A)‖² + c ^ 2 * (1 / participants D * mean C (fun i => (1 / E_of A i) ^ 2 * start_variance i)
+      + left_of_differences A D * mean C (fun i => ‖grad (client_objective A i) (server_model A) - grad (F A) (server_model A)‖²)).
+Proof.
+  intros Ha Hu Hx. pose proof (unbiased_start A past fresh) as U.
+  rewrite (mean_ext _ _ (fun s => ‖a + c • selected A D x s‖²)).
+  - rewrite (drawn_square A D uniform_D uniform_C several past U x (fun i => grad (client_objective A i) (server_model A))
+      (fun i => (1 / E_of A i) • start_noise i)%vec); auto.
+    + change (vmean C (fun i => grad (client_objective A i) (server_model A))) with (grad (F A) (server_model A)).
+      f_equal. f_equal. f_equal. f_equal. apply mean_ext. intros i Hi.
+      apply square_of_start_noise; auto. intros w. apply dot_scale.
+    + intros i w. rewrite Hx, dot_scale. reflexivity.
+    + intros i. apply (past_gradient _ _ U), (past_server _ _ U).
+    + intros i v Hi Hv. rewrite dot_scale, (start_noise_fresh i v Hi Hv). ring.
+    + intros i j Hi Hj apart. rewrite dot_scale, dot_comm, dot_scale, (start_noise_of_others j i); auto. ring.
+  - intros s _. assert (E : forall w, dot (u s) w = dot (a + c • selected A D x s)%vec w).
+    { intros w. rewrite Hu, dot_plus, dot_scale. reflexivity. }
+    rewrite E, (dot_comm _ (plus a _)), E. reflexivity.
+Qed.
+End Starts.
+
+Lemma participants_at_most (A : round) (D : draws (step_clients A)) : uniform_draws D -> participants D <= M A.
+Proof.
+  intros U. rewrite <- (participants_in_all D U O (several (outcomes D))).
+  apply Rle_trans with (sum (number (step_clients A)) (fun _ => 1)).
+  - apply sum_le. intros i _. unfold participates. destruct (is_drawn D O i); lra.
+  - rewrite sum_const. unfold M. lra.
+Qed.
+
+(** Equations between numbers made of inner products: they are expanded, and compared for each client. *)
+Lemma dot_plus_right {V : space} (u v w : V) : dot w (plus u v) = dot w u + dot w v.
+Proof. rewrite !(dot_comm V w). apply dot_plus. Qed.
+
+Lemma dot_minus_right {V : space} (u v w : V) : dot w (minus u v) = dot w u - dot w v.
+Proof. rewrite !(dot_comm V w). apply dot_minus. Qed.
+
+Lemma dot_scale_right {V : space} a (u w : V) : dot w (scale a u) = a * dot w u.
+Proof. rewrite !(dot_comm V w). apply dot_scale. Qed.
+
+Lemma dot_zero_right {V : space} (w : V) : dot w zero = 0.
+Proof. rewrite dot_comm. apply dot_zero. Qed.
+
+Ltac expanded :=
+  repeat match goal with H : minimiser _ ?x |- _ => rewrite ?(proj1 H); clear H end;
+  repeat match goal with H : forall i, grad _ (?w i) = zero |- _ => rewrite ?H; clear H end;
+  repeat first
+    [ rewrite dot_minus | rewrite dot_plus | rewrite dot_scale | rewrite dot_zero
+    | rewrite dot_minus_right | rewrite dot_plus_right | rewrite dot_scale_right | rewrite dot_zero_right ].
+
+Ltac sorted_dots :=
+  repeat match goal with
+  | |- context [dot ?u ?v] =>
+      match goal with |- context [dot v u] => tryif constr_eq u v then fail else rewrite (dot_comm _ v u) end
+  end.
+
+Ltac by_expansion :=
+  apply Rminus_diag_uniq; unfold left_of_differences;
+  lazymatch goal with
+  | S : round |- context [mean _ _] => as_one_mean S (fun (i : nat) (c : R) => c)
+  | _ => idtac
+  end;
+  expanded; sorted_dots; of_client.
+
+(** Numbers that are not negative, by their parts. *)
+Ltac of_signs :=
+  repeat first
+    [ assumption | lra | apply quotient_nonneg | apply pow2_ge_0 | apply pow_le
+    | apply Rmult_le_pos | apply Rplus_le_le_0_compat | solve [positive] ].

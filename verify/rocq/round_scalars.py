@@ -1,0 +1,168 @@
+"""Relations about one round between squared lengths in the mean, as proofs: who is drawn and noise leave variances.
+
+First each square is written by what is known at the start of the round, by
+Lemma 5.1 of Vlaski & Sayed (`library/Round.v`); what is left is a sum of the
+certificate's terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sympy as sp
+
+from fedtheory.kernel import Because
+from fedtheory.kernel import Term as Part
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Gradient, Inner, LocalSum, Selected, Value
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Relation
+from verify.rocq.reasons import Shown, shown
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import RoundReader
+from verify.rocq.terms import text
+from verify.rocq.vocabulary import CLIENTS, MEAN
+
+KNOWN = (
+    "pose proof (clients_at_least_one S) as M_large. "
+    "try match goal with D : draws _, U : uniform_draws ?D |- _ => "
+    "pose proof (participants_large _ D); pose proof (participants_at_most S D U) end."
+)
+_OF_CLIENT = "pose proof (E_large S i)" + "".join(
+    f"; try pose proof ({name}_sign i)" for name in ("beta", "sigma", "delta", "apart")
+)
+
+
+class Scalars:
+    """Writes proofs of relations between scalars, in the letters of one claim."""
+
+    def __init__(self, reader: RoundReader) -> None:
+        self.reader = reader
+
+    def proof(self, relation: Relation, parts: Sequence[Part]) -> str:
+        """The proof of a relation that differs from an equation by a sum of terms."""
+        lines, total = list(self._squares(relation)), []
+        for place, part in enumerate(parts, start=1):
+            term, tactic = self._term(part)
+            lines.append(f"assert (term{place} : 0 <= {term}).\n{{ {tactic}. }}")
+            total.append(term)
+        if relation.operator == "==":
+            return "\n".join([*lines, "by_expansion."])
+        smaller, larger = (text(self.reader.scalar(side), CLIENTS) for side in relation.ordered)
+        lines.append(f"assert (identity : ({larger}) - ({smaller}) = {' + '.join(total) or '0'}).")
+        rewritten = "; ".join(f"try rewrite square{n}" for n in range(1, len(lines) + 1 - len(total)))
+        lines.append(f"{{ {rewritten or 'idtac'}; by_expansion. }}")
+        lines.append("apply (nonneg_by_identity _ _ _ identity).")
+        return "\n".join([*lines, "repeat apply Rplus_le_le_0_compat; first [assumption | lra]."])
+
+    # Squares.
+
+    def _squares(self, relation: Relation) -> Iterator[str]:
+        """Equations for the squares in which something is random."""
+        for place, square in enumerate(_random(relation), start=1):
+            mean = isinstance(square, Average)
+            inside = square.args[0] if mean else square
+            vector, same = inside.args[0].args
+            if vector != same:
+                raise NotExported("of inner products of a round in the mean, squares are exported")
+            said = text(self.reader.scalar(square), CLIENTS)
+            if vector.has(Selected):
+                yield self._drawn(f"square{place}", said, vector)
+            else:
+                yield self._of_noise(f"square{place}", said, vector, mean=mean)
+
+    def _drawn(self, name: str, said: str, vector: Expr) -> str:
+        (selected,) = vector.atoms(Selected)
+        parts = [part for part in sp.Add.make_args(vector) if part.has(Selected)]
+        factor, rest = parts[0] / selected, vector - parts[0]
+        if len(parts) != 1 or factor.has(Selected, Inner):
+            raise NotExported("squares of one mean over participants are exported")
+        whole, member, apart = (text(self.reader.vector(one), CLIENTS) for one in (vector, selected.args[0], rest))
+        start = "grad (client_objective S i) (server_model S)"
+        c = self.reader.number(factor)
+        return (
+            f"assert ({name} : {said} = ‖({apart}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
+            "(1 / participants D * mean (step_clients S) (fun i => (1 / E_of S i) ^ 2 * start_variance S i) + "
+            f"left_of_differences S D * mean (step_clients S) (fun i => ‖{start} - grad (F S) (server_model S)‖²))).\n"
+            "{ rewrite (drawn_gradient S past unbiased_S D uniform_D uniform_shares_S several_clients_S "
+            f"(fun s => ({whole})%vec) (fun i => ({member})%vec) ({apart})%vec ({c})); [reflexivity | | |].\n"
+            "  - pose proof (unbiased_start S past unbiased_S). unfold minus. in_past.\n"
+            "  - intros s w. rewrite ?dot_minus, ?dot_plus, ?dot_scale, ?dot_minus, ?dot_plus, ?dot_scale. ring.\n"
+            "  - intros i w. unfold start_noise. pose proof (E_large S i). pushed. of_client. }"
+        )
+
+    def _of_noise(self, name: str, said: str, vector: Expr, *, mean: bool) -> str:
+        parts = [part for part in sp.Add.make_args(vector) if _outside_expectations(part)]
+        if len(parts) != 1 or not parts[0].has(LocalSum):
+            raise NotExported("squares of the noise at the start of a round are exported")
+        (total,) = parts[0].atoms(LocalSum)
+        factor = self.reader.number(parts[0] / total)
+        whole = text(self.reader.vector(vector), CLIENTS)
+        shown_of = (
+            f"apply (square_of_start_noise S past unbiased_S ({whole})%vec ({factor}) i Hi); intros w; "
+            "unfold start_noise; pushed; of_client"
+        )
+        square = f"({factor}) ^ 2 * start_variance S i"
+        if not mean:
+            return f"assert ({name} : {said} = {square}).\n{{ {shown_of}. }}"
+        whole_mean = f"mean (step_clients S) (fun i => {square})"
+        return f"assert ({name} : {said} = {whole_mean}).\n{{ apply mean_ext; intros i Hi; {shown_of}. }}"
+
+    # Terms.
+
+    def _term(self, part: Part) -> tuple[str, str]:
+        slack, tactic = self._slack(part.reason, summed=part.summed)
+        factor = self.reader.number(part.coefficient)
+        term = f"({factor}) * ({slack})"
+        shown_of = f"apply Rmult_le_pos; [of_signs | {tactic}]"
+        if not part.averaged:
+            return term, f"{_OF_CLIENT}; {shown_of}" if " i" in term else shown_of
+        return f"mean (step_clients S) (fun i => {term})", f"apply mean_nonneg; intros i Hi; {_OF_CLIENT}; {shown_of}"
+
+    def _slack(self, because: Because, *, summed: bool) -> tuple[str, str]:
+        if because == Because("assumption", ("variance at the server's model",)) and summed:
+            return (
+                "E_of S i * (beta i ^ 2 * ‖optimum i - server_model S‖² + sigma i ^ 2) - start_variance S i",
+                "apply (variance_of_start S optimum beta sigma i own_variance_S Hi)",
+            )
+        if summed:
+            raise NotExported(f"the sum of {because.kind} over the steps of a round is not in the library")
+        found = self._of_mean(because) or shown(because, self.reader)
+        slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
+        return text(slack, CLIENTS), found.tactic
+
+    def _of_mean(self, because: Because) -> Shown | None:
+        """What is known of F by constants of its own, and of the distance of the clients' minimisers."""
+        letter = self.reader.vocabulary.letters
+        if because == Because("assumption", ("distance of the minimisers",)):
+            between = letter(q.client_optimum) - letter(q.optimum)
+            slack = letter(q.client_optimum_distance) ** 2 - Inner(between, between)
+            return Shown(slack, "rewrite apart_S; lra")
+        if because.kind not in ("lipschitz_gradient", "strong_convexity"):
+            return None
+        objective, at, around = because.about
+        if self.reader.vocabulary.objectives.get(objective) != MEAN:
+            return None
+        points = " ".join(f"({text(self.reader.vector(one), CLIENTS)})%vec" for one in (at, around))
+        between = Inner(at - around, at - around)
+        if because.kind == "lipschitz_gradient":
+            changed = Gradient(objective, at) - Gradient(objective, around)
+            slack = letter(q.objective_smoothness) ** 2 * between - Inner(changed, changed)
+            return Shown(slack, f"pose proof (lipschitz S (F S) L_F {points} L_F_positive smooth_mean_S) as known; lra")
+        slope = Inner(Gradient(objective, around), at - around)
+        slack = Value(objective, at) - Value(objective, around) - slope - letter(q.smallest_curvature) / 2 * between
+        known = f"strong_convexity S nu_F (F S) {points} strongly_convex_mean_S"
+        return Shown(slack, f"pose proof ({known}) as known; lra")
+
+
+def _random(relation: Relation) -> list[Expr]:
+    """The squares in a relation in which something is random, or means of them over the clients."""
+    sides = sp.Tuple(relation.left, relation.right)
+    squares = {one for one in sides.atoms(Expectation) if isinstance(one.args[0], Inner)}
+    means = [one for one in sides.atoms(Average) if one.args[0] in squares]
+    alone = squares - {one.args[0] for one in means}
+    return sorted([*means, *alone], key=sp.default_sort_key)
+
+
+def _outside_expectations(part: Expr) -> bool:
+    kept = part.replace(lambda one: isinstance(one, Expectation), lambda _: sp.S.Zero)
+    return bool(kept.has(LocalSum))
