@@ -139,7 +139,7 @@ class Scalars:
             return Shown(slack, "rewrite apart_S; lra")
         if because.kind not in ("lipschitz_gradient", "strong_convexity"):
             return None
-        objective, at, around = because.about
+        objective, at, around = map(sp.sympify, because.about)
         if self.reader.vocabulary.objectives.get(objective) != MEAN:
             return None
         points = " ".join(f"({text(self.reader.vector(one), CLIENTS)})%vec" for one in (at, around))

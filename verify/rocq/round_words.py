@@ -191,8 +191,8 @@ class RoundReader(Reader):
             case Expectation():
                 return self._expected(expression.args[0])
             case PastSum():
-                member = self.vector(expression.args[0])
-                return Atom(f"past_sum S (fun e => ({text(member, CLIENTS)})%vec) e", own=is_own(member))
+                of_step = self.vector(expression.args[0])
+                return Atom(f"past_sum S (fun e => ({text(of_step, CLIENTS)})%vec) e", own=is_own(of_step))
         return super().vector(expression)
 
     def _expected(self, of: Expr) -> Term:
