@@ -32,6 +32,8 @@ _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "unde
 """Verdicts that a violation would change."""
 _NEARLY = 0.01
 """Part of the largest ratio within which the simplest instance is shown."""
+_FEW_LADDERS = 5
+"""Ladders of floats that are climbed again in rationals, which takes seconds each."""
 POINTERS = ("definition", "algorithm", "assumption", "experiment")
 """Kinds of claims that say what something is; their verdict is "definition" while their identity holds."""
 
@@ -291,7 +293,10 @@ def _verdict(target: Target, outcomes: Sequence[Outcome], is_proved: bool) -> Cl
     refuted = evidence is not None
     if not refuted:
         # Violations that only floats see are at the level of rounding: rationals have the last word on each.
-        settled = [_settled(claim, outcome) if outcome.holds is False else outcome for outcome in applicable]
+        # So they have on the few ladders on which the order of rounding errors was fitted.
+        undecided = [outcome for outcome in applicable if outcome.holds is None and not outcome.exact]
+        asked = {False, None} if claim.rate is not None and len(undecided) <= _FEW_LADDERS else {False}
+        settled = [_settled(claim, outcome) if outcome.holds in asked else outcome for outcome in applicable]
         applicable = [outcome for outcome in settled if outcome.applicable]
         witness, evidence = _tightest(claim, applicable)
     return ClaimVerdict(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import sympy as sp
 
-from fedtheory import Claim, InputError, Rate, norm_sq
+from fedtheory import RATIONAL, Claim, InputError, Rate, norm_sq, parse_run
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
 from verify.check import check
 from verify.instances import Instance
+from verify.trials import Outcome
+from verify.verdict import _verdict
 
 T, tau, L = sp.symbols("T tau L", positive=True)
 error = q.average_suboptimality.symbol
@@ -47,6 +51,47 @@ def test_without_noise_and_drift_the_rate_holds() -> None:
     assert found.rate is not None
     assert found.rate.slope is not None
     assert found.rate.slope < -0.9
+
+
+APART: dict[str, Any] = {
+    "problem": {
+        "kind": "quadratic",
+        "hessians": [[["2"]], [["4"]]],
+        "linear": [["1/2"], ["7"]],
+        "start": ["0"],
+        "noise": ["4", "4"],
+    },
+    "algorithm": {"name": "fedavg", "local_step_size": "1/32", "local_steps": 4, "rounds": 1},
+}
+"""Two curvatures: the clients' gradients differ by no more than on a ball."""
+
+
+def test_constants_are_those_of_the_ladder() -> None:
+    """Not of the run from which it starts, whose ball another step size or horizon may have made smaller."""
+    claim, run = find("renard2022:thm-2.1.rate.tuned"), parse_run(APART, RATIONAL)
+    found = check(claim, run)
+    assert found.holds is True
+    assert found.rate == check(claim, run.with_step_factor(RATIONAL.number("1/64", ""))).rate
+
+
+def test_constants_that_grow_with_the_horizon_are_none() -> None:
+    """A ball for one round is smaller than that of all rounds, which would make the order of ever larger numbers."""
+    short = APART | {"algorithm": APART["algorithm"] | {"local_steps": 1}}
+    found = check(find("renard2022:goal-rate"), parse_run(short, RATIONAL))
+    assert not found.applicable
+    assert found.reason is not None
+    assert "grows" in found.reason
+
+
+def test_ladders_of_rounding_errors_are_climbed_in_rationals() -> None:
+    """Clients that are alike drift apart in floats alone: the order of that is no one's."""
+    eta = sp.Symbol("eta", positive=True)
+    drift = Claim(id="t:drift", rate=Rate(q.max_drift, eta**2, eta), where={eta: q.local_step_size})
+    instance = Instance("steady quadratics", 16)
+    rounded = check(drift, instance.run().as_floats())
+    assert rounded.holds is None
+    outcome = Outcome(drift, instance, True, True, None, False, None, (False, False, 0, 0, 0), 0.0)
+    assert _verdict(drift, [outcome], False).verdict == "asymptotic"
 
 
 def test_a_stated_constant_is_checked_on_every_rung() -> None:

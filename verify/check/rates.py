@@ -134,7 +134,8 @@ def _climb(claim: Claim, run: Run, steps: tuple[int, ...], limit: Number | None)
         return RateCheck(False, rungs, _slope(rungs), None, limit)
     ratios = [abs(plain_float(rung.measured / rung.order)) for rung in rungs]
     if compiled.constant is not None:
-        stated = compiled.constant(whole_run(run)).item()
+        # On the ladder, where constants that hold on a ball are those of all rungs.
+        stated = compiled.constant(whole_run(_run_at(claim, run, steps[0]))).item()
         return RateCheck(_within(rungs, stated), rungs, _slope(rungs), max(ratios), limit)
     if scale == 0:
         return RateCheck(True, rungs, None, 0.0, limit)
@@ -212,12 +213,16 @@ def _limit(compiled: _CompiledRate, run: Run) -> Number | None:
 
 
 def _require_fixed_constants(claim: Claim, run: Run) -> None:
-    """As a horizon grows, the constants of the assumptions must stay: not on a ball that grows with it."""
+    """As a horizon grows, the constants of the assumptions must stay: not on a ball that grows with it.
+
+    Neither from rung to rung, nor from small balls of short runs to a large one that contains all others.
+    """
     ladder = _compiled(claim).ladder
     if ladder.limit is not sp.oo:
         return
-    end = _run_at(claim, run, ladder.rungs[-1])
-    bounds = [bound for assumption in claim.assumptions if isinstance(bound := assumption.require(end), Bound)]
+    ends = [_run_at(claim, run, ladder.rungs[place]) for place in (0, -1)]
+    known = [assumption.require(end) for assumption in claim.assumptions for end in ends]
+    bounds = [bound for bound in known if isinstance(bound, Bound)]
     if any(isinstance(bound.region, Ball) and bound.region.grows for bound in bounds):
         raise unanswered(run.arithmetic, "the constants hold on a ball that grows with the number of rounds")
 

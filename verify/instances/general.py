@@ -90,3 +90,14 @@ def steady_quadratics(number: int) -> Run:
         noise=pick(generator, NOISES),
     )
     return with_fedavg(problem, pick(generator, (fmpq(1), fmpq(1, 2))), 1 + int(generator.integers(4)), 1)
+
+
+@family("steady quadratics, curvatures that differ", 210, in_floats=True, for_rates=True)
+def steady_quadratics_apart(number: int) -> Run:
+    """The same with a Hessian for each of two to four clients, half of them quiet: local steps lead elsewhere."""
+    generator = np.random.default_rng([31, number])
+    dimension, clients = 1 + number % 2, 2 + int(generator.integers(3))
+    spectra = [[pick(generator, (fmpq(1), fmpq(2), fmpq(4))) for _ in range(dimension)] for _ in range(clients)]
+    noise = fmpq(0) if number % 4 < 2 else pick(generator, NOISES)
+    problem = random_quadratics(generator, spectra, shared=False, heterogeneity=pick(generator, SPREADS), noise=noise)
+    return with_fedavg(problem, pick(generator, (fmpq(1), fmpq(1, 2))), 1 + int(generator.integers(4)), 1)
