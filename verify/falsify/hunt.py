@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -20,6 +20,7 @@ from verify.falsify.tables import (
     STEP_SIZE,
     Table,
     all_steps,
+    changed,
     clients,
     dimension,
     examine,
@@ -29,12 +30,16 @@ from verify.falsify.tables import (
     most_steps,
     quick,
     rows,
+    scaled,
+    with_clients,
     working_table,
     written,
 )
 
 _CONFIRMED = 8_000_000
 """Multiplications of short numbers up to which a violation that floats see is repeated exactly."""
+_LIGHT = 200_000
+"""Such multiplications that take no time worth saving."""
 MOST_ITERATES = 2**18
 """Local steps of all clients in all rounds: a claim may ask for something at each of them."""
 _LENGTH = 64
@@ -70,6 +75,8 @@ AROUND = Reach(FLOAT, 128, 100_000)
 """For claims about every step, or about models of several ages: many clients and any sizes, but no long horizons."""
 _CLEAR = 1e-6
 """Scores of floats above this are worth a confirmation."""
+_MARGIN = 0.01
+"""Scores of floats that a lighter run has to keep."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,7 @@ class Hunt:
         if found.arithmetic.is_rigorous:
             self._record(table, found)
         elif found.holds is False and score(found) > _CLEAR:
-            self._confirm(table)
+            self._confirm(self._lighter(table))
         return score(found, self.moved)
 
     def start_from(self, run: Run, in_floats: bool) -> None:
@@ -197,6 +204,22 @@ class Hunt:
     def _best_score(self) -> float:
         return NOTHING if self.best is None else self.best.score
 
+    def _lighter(self, table: Table) -> Table:
+        """A run that takes less exact work and is as far from a tie in floats, halved time and again."""
+        while _exact_cost(table) > _LIGHT:
+            smaller = next((other for other in halves(table) if self._is_clear(other)), None)
+            if smaller is None:
+                break
+            table = smaller
+        return table
+
+    def _is_clear(self, table: Table) -> bool:
+        """Whether floats see a violation with a margin."""
+        if not features(table) <= self.setting:
+            return False
+        found = examine(self.claim, table, FLOAT)
+        return found is not None and found.applicable and found.holds is False and score(found) > _MARGIN
+
     def _confirm(self, table: Table) -> None:
         """A violation counts once the run file that is printed violates the claim in exact arithmetic."""
         if self.claim.rate is None and not _is_confirmable(table):
@@ -228,7 +251,27 @@ def _best_of(places: list[Place]) -> list[Place]:
 
 def _is_confirmable(table: Table) -> bool:
     """Whether an exact run takes seconds: its numbers get longer with every step."""
-    return cost(table) * (1 + all_steps(table) // _LENGTH) <= _CONFIRMED
+    return _exact_cost(table) <= _CONFIRMED
+
+
+def _exact_cost(table: Table) -> int:
+    """Multiplications of short numbers that an exact run takes, about."""
+    return cost(table) * (1 + all_steps(table) // _LENGTH)
+
+
+def halves(table: Table) -> Iterator[Table]:
+    """The run with half of its clients, of its rounds, or of local steps, perhaps longer and in more rounds."""
+    if clients(table) > 1:
+        yield with_clients(table, list(range(clients(table) // 2)))
+    rounds, steps = get(table, "algorithm.rounds"), get(table, "algorithm.local_steps")
+    if not isinstance(rounds, int) or not isinstance(steps, int):
+        return
+    if rounds > 1:
+        yield changed(table, {"algorithm.rounds": rounds // 2})
+    for more in (1, 2):
+        fewer = changed(table, {"algorithm.local_steps": steps // (2 * more), "algorithm.rounds": rounds * more})
+        for longer in (1, 2, 4) if steps >= 2 * more else ():
+            yield scaled(fewer, {STEP_SIZE: fmpq(longer)})
 
 
 def cost(table: Table) -> int:

@@ -1,0 +1,59 @@
+"""Planted errors of which a run far away shows, without a search, that they are errors: the search finds them too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import pytest
+from labels import is_proved
+from planted import Mutant, mutants, sound_inequalities
+from witnesses import false_ones, far_points, is_violated, plain_problems, witnessed
+
+from fedtheory.language.registry import find
+from verify.falsify import falsify
+from verify.falsify.hunt import halves
+from verify.falsify.tables import Table, all_steps, clients
+
+COUNT, SHARE, BUDGET, LONG_BUDGET = 300, 0.97, 10.0, 60.0
+"""Errors, how many of them are found at least, in so many seconds each; and seconds where each one is."""
+
+
+@pytest.mark.parametrize("claim_id", ["renard2022:property-2.5", "vlaski2023:eq-5.51.fixed"])
+def test_what_a_far_run_refutes_is_found(claim_id: str) -> None:
+    """None of it follows from what is proved, and the search refutes each."""
+    found = list(islice(witnessed(list(mutants(find(claim_id)))), 4))
+    assert found
+    for mutant, table in found:
+        assert is_violated(mutant.claim, table)
+        assert not is_proved(mutant)
+        assert falsify(mutant.claim, LONG_BUDGET).verdict == "refuted"
+
+
+@pytest.mark.parametrize("claim_id", ["renard2022:thm-2.1.proof.telescope", "lecture27:lemma-3"])
+def test_what_is_proved_fails_nowhere(claim_id: str) -> None:
+    """No far run violates a mutant that follows from proved claims."""
+    true = [mutant for mutant in mutants(find(claim_id)) if is_proved(mutant)]
+    assert true
+    assert list(witnessed(true)) == []
+
+
+@pytest.mark.parametrize("table", plain_problems())
+def test_a_half_takes_half_the_steps(table: Table) -> None:
+    """Of all clients together, rounded down; the same holds far away."""
+    for run in (table, *far_points(table)):
+        work = all_steps(run) * clients(run)
+        assert all(all_steps(half) * clients(half) <= work * 2 / 3 for half in halves(run))
+
+
+@pytest.mark.slow
+def test_planted_errors_of_known_truth_are_found() -> None:
+    """Nearly all of three hundred, by the search that a user waits for."""
+    false = list(islice(false_ones(sound_inequalities(), seed=24), COUNT))
+    assert len(false) == COUNT
+    missed = [mutant for mutant in false if falsify(mutant.claim, BUDGET).verdict != "refuted"]
+    assert len(missed) <= (1 - SHARE) * COUNT, _told(missed)
+
+
+def _told(missed: list[Mutant]) -> str:
+    return f"{Counter(mutant.kind for mutant in missed)}: {[(mutant.claim.id, mutant.change) for mutant in missed]}"
