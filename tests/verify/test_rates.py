@@ -94,6 +94,19 @@ def test_ladders_of_rounding_errors_are_climbed_in_rationals() -> None:
     assert _verdict(drift, [outcome], False).verdict == "asymptotic"
 
 
+def test_what_floats_do_not_tell_from_zero_rises_over_no_order() -> None:
+    """A linear rate stands although the last rungs are squares of rounding errors; one that is too fast does not."""
+    eta, mu = sp.symbols("eta mu", positive=True)
+    where = {T: q.rounds, tau: q.local_steps, eta: q.local_step_size, mu: q.strong_convexity}
+    run = Instance("steady quadratics", 41).run().as_floats()
+
+    def held(order: sp.Expr) -> bool | None:
+        return check(Claim(id="t:linear", rate=Rate(q.final_distance_sq, order, T), where=where), run).holds
+
+    assert held((1 - eta * mu) ** (2 * T)) is True
+    assert held((1 - eta * mu) ** (3 * T)) is None
+
+
 def test_a_stated_constant_is_checked_on_every_rung() -> None:
     """A constant that is too small refutes; the theorem's own constant does not."""
     claim = find("renard2022:goal-rate.tuned")

@@ -8,7 +8,7 @@ largest ratio as its constant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -30,6 +30,8 @@ from verify.check.links import compile_side
 
 RISING = 0.1
 """Slope of log(quantity / order) over log(variable), towards its limit, above which a rate is not supported."""
+_TOLD_FROM_ZERO = 1e-26
+"""Part of the largest value on a ladder below which floats do not tell squares from zero."""
 _FEWEST = 3
 """Rungs that a slope needs at least."""
 
@@ -139,9 +141,17 @@ def _climb(claim: Claim, run: Run, steps: tuple[int, ...], limit: Number | None)
         return RateCheck(_within(rungs, stated), rungs, _slope(rungs), max(ratios), limit)
     if scale == 0:
         return RateCheck(True, rungs, None, 0.0, limit)
+    told = [place for place, rung in enumerate(rungs) if _is_told(rung, run, scale)]
+    if len(told) < _FEWEST:
+        told = [*range(len(rungs))]
     towards = 1 if compiled.ladder.limit is sp.oo else -1
-    rising = towards * _fit(rungs, ratios)
+    rising = towards * _fit([rungs[place] for place in told], [ratios[place] for place in told])
     return RateCheck(True if rising <= RISING else None, rungs, _slope(rungs), max(ratios), limit)
+
+
+def _is_told(rung: Rung, run: Run, scale: float) -> bool:
+    """Whether a value is more than the square of a rounding error; rationals tell all."""
+    return run.arithmetic is not FLOAT or bool(abs(rung.measured) >= _TOLD_FROM_ZERO * scale)
 
 
 def _within(rungs: tuple[Rung, ...], constant: Number) -> bool | None:
@@ -232,7 +242,7 @@ def _slope(rungs: tuple[Rung, ...]) -> float | None:
     return _fit(rungs, values) if min(values) > 0 else None
 
 
-def _fit(rungs: tuple[Rung, ...], values: list[float]) -> float:
+def _fit(rungs: Sequence[Rung], values: Sequence[float]) -> float:
     """Least-squares slope of log(value) over log(variable) on the last half of the ladder."""
     half = len(values) // 2
     variables = [plain_float(rung.variable) for rung in rungs[half:]]
