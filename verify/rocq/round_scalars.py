@@ -8,6 +8,7 @@ certificate's terms.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 import sympy as sp
 
@@ -24,11 +25,11 @@ from verify.rocq.vocabulary import CLIENTS, MEAN
 
 KNOWN = (
     "pose proof (clients_at_least_one S) as M_large. "
-    "try match goal with D : draws _, U : uniform_draws ?D |- _ => "
-    "pose proof (participants_large _ D); pose proof (participants_at_most S D U) end."
+    "try match goal with U : uniform_draws ?d |- _ => "
+    "pose proof (participants_large _ d); pose proof (participants_at_most S d U) end."
 )
 _OF_CLIENT = "pose proof (E_large S i)" + "".join(
-    f"; try pose proof ({name}_sign i)" for name in ("beta", "sigma", "delta", "apart")
+    f"; try pose proof ({name}_sign i)" for name in ("beta", "sigma", "delta", "apart", "bound")
 )
 
 
@@ -45,12 +46,13 @@ class Scalars:
             term, tactic = self._term(part)
             lines.append(f"assert (term{place} : 0 <= {term}).\n{{ {tactic}. }}")
             total.append(term)
+        squares = len(lines) - len(total)
+        rewritten = "".join(f"rewrite square{n}; " for n in range(1, squares + 1))
         if relation.operator == "==":
-            return "\n".join([*lines, "by_expansion."])
+            return "\n".join([*lines, f"{rewritten}by_expansion."])
         smaller, larger = (text(self.reader.scalar(side), CLIENTS) for side in relation.ordered)
         lines.append(f"assert (identity : ({larger}) - ({smaller}) = {' + '.join(total) or '0'}).")
-        rewritten = "; ".join(f"try rewrite square{n}" for n in range(1, len(lines) + 1 - len(total)))
-        lines.append(f"{{ {rewritten or 'idtac'}; by_expansion. }}")
+        lines.append(f"{{ {rewritten}by_expansion. }}")
         lines.append("apply (nonneg_by_identity _ _ _ identity).")
         return "\n".join([*lines, "repeat apply Rplus_le_le_0_compat; first [assumption | lra]."])
 
@@ -58,7 +60,8 @@ class Scalars:
 
     def _squares(self, relation: Relation) -> Iterator[str]:
         """Equations for the squares in which something is random."""
-        for place, square in enumerate(_random(relation), start=1):
+        names = (f"square{place}" for place in count(1))
+        for square in _random(relation):
             mean = isinstance(square, Average)
             inside = square.args[0] if mean else square
             vector, same = inside.args[0].args
@@ -66,9 +69,14 @@ class Scalars:
                 raise NotExported("of inner products of a round in the mean, squares are exported")
             said = text(self.reader.scalar(square), CLIENTS)
             if vector.has(Selected):
-                yield self._drawn(f"square{place}", said, vector)
-            else:
-                yield self._of_noise(f"square{place}", said, vector, mean=mean)
+                yield self._drawn(next(names), said, vector)
+            elif self._is_of_starts(vector):
+                yield self._of_noise(next(names), said, vector, mean=mean)
+
+    def _is_of_starts(self, vector: Expr) -> bool:
+        """Whether a vector has the noise of samples at the start of the round, and of no others."""
+        samples = self.reader.vocabulary.letters(q.gradient_at_server_model)
+        return {total.args[0] for total in vector.atoms(LocalSum)} == {samples}
 
     def _drawn(self, name: str, said: str, vector: Expr) -> str:
         (selected,) = vector.atoms(Selected)
@@ -77,8 +85,10 @@ class Scalars:
         if len(parts) != 1 or factor.has(Selected, Inner):
             raise NotExported("squares of one mean over participants are exported")
         whole, member, apart = (text(self.reader.vector(one), CLIENTS) for one in (vector, selected.args[0], rest))
-        start = "grad (client_objective S i) (server_model S)"
         c = self.reader.number(factor)
+        if selected.args[0] == self.reader.vocabulary.letters(q.local_result):
+            return _of_results(name, said, apart, c)
+        start = "grad (client_objective S i) (server_model S)"
         return (
             f"assert ({name} : {said} = ‖({apart}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
             "(1 / participants D * mean (step_clients S) (fun i => (1 / E_of S i) ^ 2 * start_variance S i) + "
@@ -124,11 +134,41 @@ class Scalars:
                 "E_of S i * (beta i ^ 2 * ‖optimum i - server_model S‖² + sigma i ^ 2) - start_variance S i",
                 "apply (variance_of_start S optimum beta sigma i own_variance_S Hi)",
             )
+        if summed and (of_steps := self._summed(because)) is not None:
+            return of_steps
         if summed:
             raise NotExported(f"the sum of {because.kind} over the steps of a round is not in the library")
         found = self._of_mean(because) or shown(because, self.reader)
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
         return text(slack, CLIENTS), found.tactic
+
+    def _summed(self, because: Because) -> tuple[str, str] | None:
+        """What deviations from the mean over the steps sum up to, or the assumption on samples at two points."""
+        letter = self.reader.vocabulary.letters
+        if because == Because("assumption", ("mean-square smoothness",)):
+            moved, changed = (
+                self._total(letter(one) - letter(other))
+                for one, other in (
+                    (q.local_iterate, q.server_model),
+                    (q.stochastic_gradient, q.gradient_at_server_model),
+                )
+            )
+            return (
+                f"(bound i ^ 2) * {moved} - {changed}",
+                "apply (smoothness_of_steps S bound i mean_square_smooth_S Hi)",
+            )
+        if because.kind != "square" or len(sums := sp.sympify(because.about[0]).atoms(LocalSum)) != 1:
+            return None
+        (total,) = sums
+        member, steps = total.args[0], letter(q.client_local_steps)
+        if sp.expand(because.about[0] - member + total / steps) != 0:
+            return None
+        of_step, whole = (text(self.reader.vector(one), CLIENTS) for one in (member, total / steps))
+        slack = f"{self._total(member)} - E_of S i * ‖{whole}‖²"
+        return slack, f"apply (deviations_of_steps S (fun e i => ({of_step})%vec) i)"
+
+    def _total(self, vector: Expr) -> str:
+        return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
 
     def _of_mean(self, because: Because) -> Shown | None:
         """What is known of F by constants of its own, and of the distance of the clients' minimisers."""
@@ -152,6 +192,22 @@ class Scalars:
         slack = Value(objective, at) - Value(objective, around) - slope - letter(q.smallest_curvature) / 2 * between
         known = f"strong_convexity S nu_F (F S) {points} strongly_convex_mean_S"
         return Shown(slack, f"pose proof ({known}) as known; lra")
+
+
+def _of_results(name: str, said: str, apart: str, c: str) -> str:
+    """The square of a mean of the participants' results, and of a vector of the past."""
+    mean = "vmean (step_clients S) (fun i => expected (local_result S i))"
+    return (
+        f"assert ({name} : {said} = ‖({apart}) + ({c}) • {mean}‖² + ({c}) ^ 2 * "
+        "(1 / participants D * mean (step_clients S) (fun i => ‖local_result S i - expected (local_result S i)‖²) + "
+        f"left_of_differences S D * mean (step_clients S) (fun i => ‖expected (local_result S i) - {mean}‖²))).\n"
+        "{ rewrite <- (drawn_results S past unbiased_S expected given independent_S D uniform_D uniform_shares_S "
+        f"several_clients_S ({apart})%vec ({c})).\n"
+        "  - apply mean_ext. intros s _. apply same_squares. intros w. "
+        "rewrite ?dot_minus, ?dot_plus, ?dot_scale, ?dot_minus, ?dot_plus, ?dot_scale. ring.\n"
+        "  - pose proof (unbiased_start S past unbiased_S). unfold minus. in_past. "
+        "all: apply (expected_past S past expected given). }"
+    )
 
 
 def _random(relation: Relation) -> list[Expr]:

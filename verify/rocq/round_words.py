@@ -29,6 +29,7 @@ NUMBERS: Mapping[Notion, str] = {
     q.relative_noise: "beta i",
     q.absolute_noise: "sigma i",
     q.client_smoothness: "delta i",
+    q.mean_square_smoothness: "bound i",
     q.client_optimum_distance: "apart i",
     q.objective_smoothness: "L_F",
     q.smallest_curvature: "nu_F",
@@ -62,6 +63,7 @@ _OWN = tuple(notion for notion, name in NUMBERS.items() if name.endswith(" i"))
 _KNOWN = {
     "apart i": Binder("apart_S", "forall i, ‖optimum i - x_star‖² = apart i ^ 2"),
     "sigma i": Binder("own_variance_S", "variance_at_start S optimum beta sigma"),
+    "bound i": Binder("mean_square_smooth_S", "mean_square_smooth_steps S bound"),
     "delta i": Binder("own_smooth_S", "own_smooth S delta"),
 }
 """What constants of the clients are, by their names."""
@@ -111,7 +113,7 @@ class RoundVocabulary(Vocabulary):
             yield Binder("small_step_optimum_S", "small_step_optimum S w_bar")
 
     def _random(self, said: str) -> Iterator[Binder]:
-        if " D " in said:
+        if " D " in said or "uniform_D" in said:
             yield Binder("D", "draws (step_clients S)")
             yield Binder("uniform_D", "uniform_draws D")
         if "expected" in said or "unbiased_S" in said:
@@ -120,11 +122,13 @@ class RoundVocabulary(Vocabulary):
         if "expected" in said:
             yield Binder("expected", "step_space S -> step_space S")
             yield Binder("given", "conditional_mean S past expected")
+        if "independent_S" in said:
+            yield Binder("independent_S", "independent_results S expected")
 
     def _points(self, said: str) -> Iterator[Binder]:
         """Minimisers, and what is known of objectives and noise around them."""
         each = "forall i, "
-        if "x_star" in said or "apart" in said:
+        if "x_star" in said or "apart i" in said:
             yield Binder("x_star", "step_space S")
             yield Binder("minimiser_x_star", "minimiser S x_star")
             yield Binder("past_x_star", "past x_star")
@@ -154,7 +158,7 @@ class RoundVocabulary(Vocabulary):
 def _constants(said: str) -> Iterator[Binder]:
     """Constants of each client and of F."""
     each = "forall i, "
-    for name, sign in (("beta", "<="), ("sigma", "<="), ("delta", "<"), ("apart", "<=")):
+    for name, sign in (("beta", "<="), ("sigma", "<="), ("delta", "<"), ("apart", "<="), ("bound", "<=")):
         if f"{name} i" in said:
             yield Binder(name, "nat -> R")
             yield Binder(f"{name}_sign", f"{each}0 {sign} {name} i")
@@ -211,6 +215,9 @@ class RoundReader(Reader):
         if isinstance(expression, Expectation) and (self._is_drawn(expression) or not expression.has(Inner)):
             inside = text(self.scalar(expression.args[0]), CLIENTS)
             return Atom(f"mean (outcomes D) (fun s => {inside})", kind="S")
+        if isinstance(expression, LocalSum):
+            inside = text(self.scalar(expression.args[0]), CLIENTS)
+            return Atom(f"local_total S (fun e i => {inside}) i", kind="S", own=True)
         return super().scalar(expression)
 
     def _is_drawn(self, expression: Expr) -> bool:
@@ -244,4 +251,5 @@ def is_of_round(claim: Claim) -> bool:
     sides = sp.Tuple(*(side for one in claim.relations for side in (one.left, one.right)))
     letters = {symbol for symbol, notion in claim.notation.items() if notion == q.participates}
     has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & letters)
-    return claim.place == "round" and (has_sums or a.normalised_steps not in claim.assumptions)
+    has_means = any(not one.has(Inner) for one in sides.atoms(Expectation))
+    return claim.place == "round" and (has_sums or has_means or a.normalised_steps not in claim.assumptions)

@@ -148,6 +148,17 @@ Proof.
   rewrite sum_scale. field. pose proof (number_pos C). unfold M. lra.
 Qed.
 
+(** Client i and another one. *)
+Lemma two_of_them i : (i < number C)%nat ->
+  mean (outcomes D) (fun s => participates D s i * (M A * mean C (fun i => participates D s i) - participates D s i))
+  = participants D * (participants D - 1) / M A.
+Proof.
+  intros Hi. rewrite (mean_ext _ _ (fun s => (participants D - 1) * participates D s i)).
+  - rewrite mean_scale, (one_drawn D uniform_D i Hi). unfold M. field. pose proof (number_pos C). lra.
+  - intros s Hs. change (fun i => participates D s i) with (participates D s).
+    rewrite (participants_by_mean s Hs). unfold participates. destruct (is_drawn D s i); ring.
+Qed.
+
 Lemma weight_in_the_mean i : (i < number C)%nat -> mean (outcomes D) (fun s => weight s i) = 1.
 Proof.
   intros Hi. unfold weight. rewrite mean_scale, (one_drawn D uniform_D i Hi). field.
@@ -194,6 +205,9 @@ Proof.
 Qed.
 End Of_the_past.
 End Definitions.
+
+Lemma same_squares {V : space} (u v : V) : (forall w, dot u w = dot v w) -> ‖u‖² = ‖v‖².
+Proof. intros H. rewrite H, (dot_comm _ v u), H. reflexivity. Qed.
 
 Lemma square_zero {V : space} (u : V) : (forall w, dot u w = 0) -> ‖u‖² = 0.
 Proof. auto. Qed.
@@ -294,7 +308,7 @@ Ltac of_client :=
   try match goal with
   | G : conditional_mean ?S ?past ?expected, U : unbiased_round ?S ?past |- _ =>
       pose proof (unbiased_start S past U);
-      rewrite ?(noise_total_expected S past expected G U) by assumption;
+      rewrite ?(noise_total_expected S past expected G U), ?(noise_expected S past expected G U) by assumption;
       rewrite ?(expected_of_past S past expected G) by in_past
   end;
   try match goal with N : normalised_steps _ |- _ => rewrite ?N | N : common_steps _ |- _ => rewrite ?N end;
@@ -322,8 +336,9 @@ Ltac by_linearity :=
 Ltac by_number :=
   match goal with
   | N : normalised_steps ?S |- size_of_client ?S _ = _ => apply N
-  | U : uniform_draws _ |- mean (outcomes _) _ = _ => apply (one_drawn _ U); assumption
+  | U : uniform_draws _ |- mean (outcomes _) (fun s => participates _ s _) = _ => apply (one_drawn _ U); assumption
   | U : uniform_draws _, H : uniform_shares _ |- _ * mean _ _ = _ => apply participants_by_mean; assumption
+  | U : uniform_draws _, H : uniform_shares _ |- mean (outcomes _) _ = _ => apply two_of_them; assumption
   | |- context [participates ?D ?s ?i] => unfold participates; destruct (is_drawn D s i); ring
   end.
 
@@ -442,6 +457,67 @@ Proof.
   unfold left_of_differences. field. repeat split; lra.
 Qed.
 End Variances.
+
+(** The steps of a round: no mean of squares is smaller than the square of the mean. *)
+Section Steps.
+Context (A : round).
+Notation V := (step_space A).
+
+Lemma deviations_of_steps (f : nat -> nat -> V) i :
+  0 <= local_total A (fun e i => ‖f e i‖²) i - E_of A i * ‖(1 / E_of A i) • local_sum A f i‖².
+Proof.
+  set (m := scale (1 / E_of A i) (local_sum A f i)). pose proof (E_large A i) as HE.
+  assert (of_sum : forall w, dot (local_sum A f i) w = E_of A i * dot m w).
+  { intros w. unfold m. rewrite dot_scale. field. lra. }
+  assert (H : 0 <= sum (steps_of_client A i) (fun e => ‖f e i - m‖²)) by (apply sum_nonneg; intros; apply dot_self).
+  rewrite (sum_ext _ _ (fun e => ‖f e i‖² - 2 * dot (f e i) m + ‖m‖²)) in H.
+  - rewrite sum_plus, sum_minus, sum_scale, sum_const, <- dot_local_sum, of_sum in H.
+    unfold local_total, E_of in *. lra.
+  - intros e _. rewrite dot_minus, (dot_comm _ (f e i)), (dot_comm _ m), !dot_minus, (dot_comm _ m (f e i)). ring.
+Qed.
+
+(** Condition 5.1: samples at two points differ little where the points do. *)
+Definition mean_square_smooth_steps (bound : nat -> R) : Prop := forall e i, (i < number (step_clients A))%nat ->
+  ‖sample A e i - sample_at_start A e i‖² <= bound i ^ 2 * ‖iterate A e i - server_model A‖².
+
+Lemma smoothness_of_steps bound i : mean_square_smooth_steps bound -> (i < number (step_clients A))%nat ->
+  0 <= bound i ^ 2 * local_total A (fun e i => ‖iterate A e i - server_model A‖²) i
+       - local_total A (fun e i => ‖sample A e i - sample_at_start A e i‖²) i.
+Proof.
+  intros H Hi. unfold local_total. rewrite <- sum_scale, <- sum_minus. apply sum_nonneg.
+  intros e _. pose proof (H e i Hi). lra.
+Qed.
+
+(** What the clients' results are apart from their means is independent between them. *)
+Definition independent_results (expected : V -> V) : Prop := forall i j,
+  (i < number (step_clients A))%nat -> (j < number (step_clients A))%nat -> i <> j ->
+  ⟨local_result A i - expected (local_result A i), local_result A j - expected (local_result A j)⟩ = 0.
+End Steps.
+
+(** Lemma 5.1, of what the participants end with. *)
+Section Results.
+Context (A : round) (past : step_space A -> Prop) (fresh : unbiased_round A past).
+Context (expected : step_space A -> step_space A) (given : conditional_mean A past expected).
+Context (independent : independent_results A expected).
+Context (D : draws (step_clients A)) (uniform_D : uniform_draws D) (uniform_C : uniform_shares A) (several : 2 <= M A).
+Notation C := (step_clients A).
+Notation psi := (local_result A).
+
+Lemma expected_results : past (vmean C (fun i => expected (psi i))).
+Proof. apply (past_vmean A past (unbiased_start A past fresh)). intros. apply (expected_past A past expected given). Qed.
+
+Lemma drawn_results a c : past a ->
+  mean (outcomes D) (fun s => ‖a + c • selected A D (fun i => psi i) s‖²)
+  = ‖a + c • vmean C (fun i => expected (psi i))‖² + c ^ 2 * (1 / participants D * mean C (fun i => ‖psi i - expected (psi i)‖²)
+      + left_of_differences A D * mean C (fun i => ‖expected (psi i) - vmean C (fun i => expected (psi i))‖²)).
+Proof.
+  intros Ha. apply (drawn_square A D uniform_D uniform_C several past (unbiased_start A past fresh) psi
+    (fun i => expected (psi i)) (fun i => psi i - expected (psi i))%vec); auto.
+  - intros i w. rewrite dot_minus. ring.
+  - intros. apply (expected_past A past expected given).
+  - intros i v _ Hv. apply (expected_rest A past expected given); assumption.
+Qed.
+End Results.
 
 (** The samples at the start of a round: the noise of all steps of a client, and its variance. *)
 Section Starts.
