@@ -20,6 +20,7 @@ from verify.rocq.rounds import LIBRARY
 
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
 DRAWN = "vlaski2023:eq-5.38.lemma-step"
+LEMMA = "vlaski2023:lemma-5.1"
 IN_THE_MEAN, OF_OUTCOMES = "vlaski2023:eq-5.29", "vlaski2023:eq-5.17"
 
 
@@ -53,7 +54,8 @@ def twice(claim: Claim, last: int) -> Claim:
 
 
 @needs_rocq
-@pytest.mark.parametrize("claim_id", [IN_THE_MEAN, OF_OUTCOMES])
+@pytest.mark.parametrize("claim_id", [LEMMA = "vlaski2023:lemma-5.1"
+IN_THE_MEAN, OF_OUTCOMES])
 def test_equations_between_vectors(library: Path, claim_id: str) -> None:
     """Two that hold, in the mean and of every outcome; not with a member twice."""
     claim = find(claim_id)
@@ -80,3 +82,18 @@ def test_variance_of_those_that_are_drawn(library: Path) -> None:
     for right in (relation.right.subs(sigma, sigma / 2), relation.right - of_clients):
         false = replace(claim, lhs=None, rhs=None, chain=(), also=(replace(relation, right=right),))
         assert not judged(library, false)
+
+
+@needs_rocq
+def test_draws_without_replacement(library: Path) -> None:
+    """Lemma 5.1 for what participants end with; not with the factor of draws with replacement."""
+    claim = find(LEMMA)
+    assert judged(library, claim)
+    clients, drawn = (
+        next(symbol for symbol, notion in claim.notation.items() if notion.name == name)
+        for name in ("clients", "participants")
+    )
+    first, *others = claim.relations
+    replaced = replace(first, right=first.right.subs(clients - drawn, clients - 1))
+    assert replaced != first
+    assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=(replaced, *others)))

@@ -33,6 +33,9 @@ _OF_CLIENT = "pose proof (E_large S i)" + "".join(
 )
 
 
+_ZERO = "(zero : step_space S)"
+
+
 class Scalars:
     """Writes proofs of relations between scalars, in the letters of one claim."""
 
@@ -84,10 +87,12 @@ class Scalars:
         factor, rest = parts[0] / selected, vector - parts[0]
         if len(parts) != 1 or factor.has(Selected, Inner):
             raise NotExported("squares of one mean over participants are exported")
-        whole, member, apart = (text(self.reader.vector(one), CLIENTS) for one in (vector, selected.args[0], rest))
+        whole, member, apart = (
+            text(self.reader.vector(one), CLIENTS) if one != 0 else _ZERO for one in (vector, selected.args[0], rest)
+        )
         c = self.reader.number(factor)
-        if selected.args[0] == self.reader.vocabulary.letters(q.local_result):
-            return _of_results(name, said, apart, c)
+        if (parts_of := self._parts(selected.args[0])) is not None:
+            return _of_parts(name, said, (member, apart, c), parts_of)
         start = "grad (client_objective S i) (server_model S)"
         return (
             f"assert ({name} : {said} = ‖({apart}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
@@ -99,6 +104,18 @@ class Scalars:
             "  - intros s w. rewrite ?dot_minus, ?dot_plus, ?dot_scale, ?dot_minus, ?dot_plus, ?dot_scale. ring.\n"
             "  - intros i w. unfold start_noise. pose proof (E_large S i). pushed. of_client. }"
         )
+
+    def _parts(self, held: Expr) -> tuple[str, str] | None:
+        """What is known of something that participants hold, and the rest: of results, their means, and minimisers."""
+        letter = self.reader.vocabulary.letters
+        result, best = letter(q.local_result), letter(q.client_optimum)
+        mean, rest = "expected (local_result S i)", "local_result S i - expected (local_result S i)"
+        return {
+            result: (mean, rest),
+            Expectation(result): (mean, _ZERO),
+            result - Expectation(result): (_ZERO, rest),
+            best: ("optimum i", _ZERO),
+        }.get(held)
 
     def _of_noise(self, name: str, said: str, vector: Expr, *, mean: bool) -> str:
         parts = [part for part in sp.Add.make_args(vector) if _outside_expectations(part)]
@@ -194,19 +211,25 @@ class Scalars:
         return Shown(slack, f"pose proof ({known}) as known; lra")
 
 
-def _of_results(name: str, said: str, apart: str, c: str) -> str:
-    """The square of a mean of the participants' results, and of a vector of the past."""
-    mean = "vmean (step_clients S) (fun i => expected (local_result S i))"
+def _of_parts(name: str, said: str, vector: tuple[str, str, str], parts: tuple[str, str]) -> str:
+    """The square of a + c v for the mean v of what the participants hold, from what is known of that and the rest."""
+    member, apart, c = vector
+    known, rest = (f"(fun i => ({part})%vec)" for part in parts)
+    mean = f"vmean (step_clients S) {known}"
+    apart_from_mean = f"mean (step_clients S) (fun i => ‖({parts[0]}) - {mean}‖²)"
+    of_squares = f"(mean (step_clients S) (fun i => ‖{parts[0]}‖²) - ‖{mean}‖²)"
+    spread = apart_from_mean if "expected" in said else of_squares
+    noise = f"mean (step_clients S) (fun i => ‖{parts[1]}‖²)"
+    needs = "uniform_D uniform_shares_S several_clients_S past (unbiased_start S past unbiased_S)"
+    given = f"(fun i => ({member})%vec) {known} {rest}"
     return (
         f"assert ({name} : {said} = ‖({apart}) + ({c}) • {mean}‖² + ({c}) ^ 2 * "
-        "(1 / participants D * mean (step_clients S) (fun i => ‖local_result S i - expected (local_result S i)‖²) + "
-        f"left_of_differences S D * mean (step_clients S) (fun i => ‖expected (local_result S i) - {mean}‖²))).\n"
-        "{ rewrite <- (drawn_results S past unbiased_S expected given independent_S D uniform_D uniform_shares_S "
-        f"several_clients_S ({apart})%vec ({c})).\n"
+        f"(1 / participants D * {noise} + left_of_differences S D * {spread})).\n"
+        f"{{ transitivity (mean (outcomes D) (fun s => ‖({apart}) + ({c}) • "
+        f"selected S D (fun i => ({member})%vec) s‖²)).\n"
         "  - apply mean_ext. intros s _. apply same_squares. intros w. "
-        "rewrite ?dot_minus, ?dot_plus, ?dot_scale, ?dot_minus, ?dot_plus, ?dot_scale. ring.\n"
-        "  - pose proof (unbiased_start S past unbiased_S). unfold minus. in_past. "
-        "all: apply (expected_past S past expected given). }"
+        "rewrite ?dot_minus, ?dot_plus, ?dot_scale, ?dot_minus, ?dot_plus, ?dot_scale, ?dot_zero. ring.\n"
+        f"  - rewrite <- ?spread_of_known. apply (drawn_square S D {needs} {given}); by_parts. }}"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 import sympy as sp
@@ -54,6 +53,7 @@ _SAID = {
     a.two_sided_steps: ("common_steps_S", "common_steps S"),
     a.same_local_work: ("common_steps_S", "common_steps S"),
 }
+_OF_STEPS = tuple(notion for notion, name in VECTORS.items() if " e " in name or "(e + 1)" in name)
 _HERE = (a.uniform_sampling, a.full_participation, a.unit_server_step, a.same_step_size)
 _OF_OBJECTIVES = (a.strongly_convex_clients, a.smooth, a.unbiased_bounded_variance, a.bounded_second_moment)
 """Assumptions that no equation between vectors needs: it is said without them."""
@@ -122,7 +122,7 @@ class RoundVocabulary(Vocabulary):
         if "expected" in said:
             yield Binder("expected", "step_space S -> step_space S")
             yield Binder("given", "conditional_mean S past expected")
-        if "independent_S" in said:
+        if "expected" in said and "by_parts" in said:
             yield Binder("independent_S", "independent_results S expected")
 
     def _points(self, said: str) -> Iterator[Binder]:
@@ -135,15 +135,18 @@ class RoundVocabulary(Vocabulary):
         if any(name in said for name in ("optimum i", "apart i", "beta i", "sigma i")):
             yield Binder("optimum", "nat -> step_space S")
             yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
+            if "past" in said:
+                yield Binder("past_optimum", f"{each}past (optimum i)")
         yield from _constants(said)
 
     def is_own(self, expression: Expr) -> bool:
         """Whether something is said of each client, outside of means over them."""
         return bool(_outside(expression, (Average, Selected)) & {self.letters(notion) for notion in self._own()})
 
-    def of_step(self, said: str) -> bool:
-        """Whether something is said of each local step."""
-        return re.search(r"\be\b", re.sub(r"\(fun e (i )?=>[^%]*%vec\)", "", said)) is not None
+    def of_step(self, expression: Expr) -> bool:
+        """Whether something is said of each local step, outside of sums over them."""
+        stepwise = {self.letters(notion) for notion in (*_OF_STEPS, q.next_average_iterate)}
+        return bool(sp.sympify(expression).has(PastSum) or _outside(expression, (LocalSum,)) & stepwise)
 
     def of_outcome(self, expression: Expr) -> bool:
         """Whether something is said of each outcome of the draw, outside of expectations."""

@@ -38,7 +38,7 @@ def theorem_of_round(claim: Claim, certificate: Certificate) -> Theorem:
     told = [*vocabulary.binders("\n".join([statement, *proofs]), used)]
     if any(map(vocabulary.of_outcome, sides)):
         told += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
-    if vocabulary.of_step(statement):
+    if any(map(vocabulary.of_step, sides)):
         told.append(Binder("e", "nat"))
     if any(map(vocabulary.is_own, sides)):
         told += [Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat")]

@@ -494,31 +494,6 @@ Definition independent_results (expected : V -> V) : Prop := forall i j,
   ⟨local_result A i - expected (local_result A i), local_result A j - expected (local_result A j)⟩ = 0.
 End Steps.
 
-(** Lemma 5.1, of what the participants end with. *)
-Section Results.
-Context (A : round) (past : step_space A -> Prop) (fresh : unbiased_round A past).
-Context (expected : step_space A -> step_space A) (given : conditional_mean A past expected).
-Context (independent : independent_results A expected).
-Context (D : draws (step_clients A)) (uniform_D : uniform_draws D) (uniform_C : uniform_shares A) (several : 2 <= M A).
-Notation C := (step_clients A).
-Notation psi := (local_result A).
-
-Lemma expected_results : past (vmean C (fun i => expected (psi i))).
-Proof. apply (past_vmean A past (unbiased_start A past fresh)). intros. apply (expected_past A past expected given). Qed.
-
-Lemma drawn_results a c : past a ->
-  mean (outcomes D) (fun s => ‖a + c • selected A D (fun i => psi i) s‖²)
-  = ‖a + c • vmean C (fun i => expected (psi i))‖² + c ^ 2 * (1 / participants D * mean C (fun i => ‖psi i - expected (psi i)‖²)
-      + left_of_differences A D * mean C (fun i => ‖expected (psi i) - vmean C (fun i => expected (psi i))‖²)).
-Proof.
-  intros Ha. apply (drawn_square A D uniform_D uniform_C several past (unbiased_start A past fresh) psi
-    (fun i => expected (psi i)) (fun i => psi i - expected (psi i))%vec); auto.
-  - intros i w. rewrite dot_minus. ring.
-  - intros. apply (expected_past A past expected given).
-  - intros i v _ Hv. apply (expected_rest A past expected given); assumption.
-Qed.
-End Results.
-
 (** The samples at the start of a round: the noise of all steps of a client, and its variance. *)
 Section Starts.
 Context (A : round) (past : step_space A -> Prop) (fresh : unbiased_round A past).
@@ -625,6 +600,17 @@ Ltac expanded :=
     [ rewrite dot_minus | rewrite dot_plus | rewrite dot_scale | rewrite dot_zero
     | rewrite dot_minus_right | rewrite dot_plus_right | rewrite dot_scale_right | rewrite dot_zero_right ].
 
+(** What [drawn_square] asks of what the participants hold, where that is a result, its mean, or a minimiser. *)
+Ltac by_parts :=
+  try match goal with U : unbiased_round ?S ?past |- _ => pose proof (unbiased_start S past U) end;
+  intros;
+  first
+    [ assumption
+    | solve [unfold minus; in_past; match goal with G : conditional_mean ?S ?past ?e |- _ => apply (expected_past S past e G) end]
+    | solve [apply dot_zero | rewrite ?dot_minus, ?dot_zero; ring]
+    | match goal with G : conditional_mean ?S ?past ?e |- _ => apply (expected_rest S past e G); assumption end
+    | match goal with H : independent_results _ _ |- _ => apply H; assumption end ].
+
 Ltac sorted_dots :=
   repeat match goal with
   | |- context [dot ?u ?v] =>
@@ -632,7 +618,7 @@ Ltac sorted_dots :=
   end.
 
 Ltac by_expansion :=
-  apply Rminus_diag_uniq; unfold left_of_differences;
+  apply Rminus_diag_uniq; unfold left_of_differences; rewrite ?vmean_const;
   lazymatch goal with
   | S : round |- context [mean _ _] => as_one_mean S (fun (i : nat) (c : R) => c)
   | _ => idtac
