@@ -54,8 +54,7 @@ def twice(claim: Claim, last: int) -> Claim:
 
 
 @needs_rocq
-@pytest.mark.parametrize("claim_id", [LEMMA = "vlaski2023:lemma-5.1"
-IN_THE_MEAN, OF_OUTCOMES])
+@pytest.mark.parametrize("claim_id", [IN_THE_MEAN, OF_OUTCOMES])
 def test_equations_between_vectors(library: Path, claim_id: str) -> None:
     """Two that hold, in the mean and of every outcome; not with a member twice."""
     claim = find(claim_id)
