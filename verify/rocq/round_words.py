@@ -131,13 +131,15 @@ class RoundVocabulary(Vocabulary):
         if "x_star" in said or "apart i" in said:
             yield Binder("x_star", "step_space S")
             yield Binder("minimiser_x_star", "minimiser S x_star")
-            yield Binder("past_x_star", "past x_star")
+            if "past" in said:
+                yield Binder("past_x_star", "past x_star")
         if any(name in said for name in ("optimum i", "apart i", "beta i", "sigma i")):
             yield Binder("optimum", "nat -> step_space S")
             yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
             if "past" in said:
                 yield Binder("past_optimum", f"{each}past (optimum i)")
         yield from _constants(said)
+        yield from (Binder(name, "step_space S") for name in self.points.values() if name in said)
 
     def is_own(self, expression: Expr) -> bool:
         """Whether something is said of each client, outside of means over them."""
@@ -255,4 +257,6 @@ def is_of_round(claim: Claim) -> bool:
     letters = {symbol for symbol, notion in claim.notation.items() if notion == q.participates}
     has_sums = sides.has(Average, LocalSum, PastSum, Selected) or bool(sides.free_symbols & letters)
     has_means = any(not one.has(Inner) for one in sides.atoms(Expectation))
+    if claim.place == "points":
+        return q.participants in claim.notation.values() and sides.has(Average)
     return claim.place == "round" and (has_sums or has_means or a.normalised_steps not in claim.assumptions)
