@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
-from fedtheory.proofs import Certificate, examine, prove
+from fedtheory.proofs import Certificate, certificate_of, examine, prove
 from fedtheory.proofs.numbers import ROUNDS
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
@@ -269,3 +269,25 @@ def test_lemmas_about_a_round() -> None:
     assert "does not assume" in failures(mean.left.args[0])
     assert "left over" in failures(2 * mean.left)
     assert "the conditions of" in failures(mean.left, conditions=())
+
+
+# Strict decrease, by how much.
+
+MORE = {
+    "lemma-4.consequence": lambda claim: replace(
+        claim, chain=(claim.relations[0].left, "<=", 2 * claim.relations[0].right, "<", 0), also=()
+    ),
+    "lemma-3.proof": lambda claim: replace(
+        claim, also=tuple(Relation(r.left, r.operator, 2 if r.right == 1 else r.right) for r in claim.also)
+    ),
+}
+"""What is proved of a gap, divided by it, made twice as strong."""
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_a_gap_that_shrinks_faster_than_it_does(name: str) -> None:
+    """The certificate of a claim divided by theta is none of twice as much."""
+    claim = find(f"lecture27:{name}")
+    found = examine(MORE[name](claim), certificate_of(claim.id))
+    assert prove(claim).verdict == "proved"
+    assert "left over" in "; ".join(step.text for step in found.steps if not step.holds)

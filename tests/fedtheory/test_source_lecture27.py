@@ -132,9 +132,17 @@ def test_theorem_2_with_one_local_step() -> None:
 def test_lemma_4_needs_positive_gaps() -> None:
     """Step 1/beta on one client reaches the optimum at once: theta = 0, and 1/theta means nothing."""
     run = quadratics([[["2"]]], [[0]], [1], eta="1/2").engine
-    for claim_id in ("lemma-4", "lemma-4.consequence", "lemma-3.proof", "thm-2"):
+    for claim_id in ("lemma-4", "thm-2"):
         assert not check(find(f"lecture27:{claim_id}"), run).applicable
     assert check(find("lecture27:lemma-3"), run).holds is True
+
+
+def test_a_strict_decrease_needs_a_gap_to_start_from() -> None:
+    """The same step, from theta = 1 to zero; and one more, from zero."""
+    once, twice = (quadratics([[["2"]]], [[0]], [1], eta="1/2", steps=steps).engine for steps in (1, 2))
+    for claim_id in ("lemma-4.consequence", "lemma-3.proof"):
+        assert check(find(f"lecture27:{claim_id}"), once).holds is True
+        assert not check(find(f"lecture27:{claim_id}"), twice).applicable
 
 
 def test_noise_is_outside_the_lecture() -> None:

@@ -17,9 +17,6 @@ PRINTED_PROOFS = {
 
 UNPROVED = {
     "the kernel knows exponentials and roots of sums only as letters": "thm-1.remark-zero thm-2.explicit",
-    "strict inequalities between vectors: a certificate shows that a side is not larger": """
-        lemma-3.proof lemma-4.consequence
-    """,
     "that a problem has a property which other claims assume follows from no certificate": "inherit",
 }
 """Why claims that are supported are not proved."""

@@ -19,7 +19,7 @@ from fedtheory.kernel import (
     square,
     triangle,
 )
-from fedtheory.kernel.expressions import Average, Gradient, inner, norm_sq
+from fedtheory.kernel.expressions import Average, Gradient, Value, inner, norm_sq
 from fedtheory.proofs.certificate import Certificate, Link
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import ITERATIONS, ONE
@@ -106,30 +106,57 @@ _NEAR = Induction(
 _DISTANCE = "lecture27:lemma-4.distance"
 _SHARE = eta * (1 - beta * eta / 2)
 _theta, _theta_next, _slope_sq, _distance_sq, _product = sp.symbols("theta theta' G R a", real=True)
-_RECIPROCAL = Products(
-    scalars={
-        _theta: theta,
-        _theta_next: theta_after,
-        _slope_sq: norm_sq(gradient),
-        _distance_sq: distance_sq,
-        _product: inner(gradient, v - w_star),
-    },
+_change = sp.Symbol("c", real=True)
+_SCALARS = {
+    _theta: theta,
+    _slope_sq: norm_sq(gradient),
+    _distance_sq: distance_sq,
+    _product: inner(gradient, v - w_star),
+}
+_GAP = Shown(_theta, [Term(_ONE, optimality(F, v))])
+_SLOPE_FACTS = {
+    "theta(t)": _GAP,
+    "squared gradient": Shown(_slope_sq, [Term(_ONE, square(gradient))]),
+    "convexity": Shown(_product - _theta, [Term(_ONE, convexity(F, w_star, v))]),
+    "distance": Shown(1 - omega * _distance_sq, [Term(omega, assumption(f"{_DISTANCE}, relation 1"))]),
+    "Cauchy-Schwarz": CauchySchwarz(_slope_sq, _distance_sq, _product),
+}
+_DESCENDED = [Term(_ONE, smoothness(F, v_next, v))]
+_DECREASE = [
+    Product(_ONE, ["descent"]),
+    Product(_SHARE, ["squared gradient", "distance"]),
+    Product(_SHARE * omega, ["Cauchy-Schwarz"]),
+    Product(_SHARE * omega, ["convexity", "convexity"]),
+    Product(2 * _SHARE * omega, ["convexity", "theta(t)"]),
+]
+"""The decrease of the loss in a step, less the share of theta^2 / R that it is at least."""
+_DECREASING = Products(
+    scalars={**_SCALARS, _change: Value(F, v_next) - Value(F, v)},
+    facts={**_SLOPE_FACTS, "descent": Shown(-_change - _SHARE * _slope_sq, _DESCENDED)},
+    divided_by=["theta(t)", "theta(t)"],
+    parts=_DECREASE,
+)
+_PROGRESS = [Term(2 * eta, cocoercivity(F, w_star, v)), Term(2 * eta, optimality(F, v))]
+"""2 eta <gradient, v - w*> less eta/beta times the squared gradient."""
+_TOWARDS = Products(
+    scalars={_theta: theta, _slope_sq: norm_sq(gradient), _product: inner(gradient, v - w_star)},
     facts={
-        "theta(t)": Shown(_theta, [Term(_ONE, optimality(F, v))]),
+        "theta(t)": _GAP,
+        "co-coercivity": Shown(_product - _slope_sq / (2 * beta) - _theta, [Term(_ONE, cocoercivity(F, w_star, v))]),
+    },
+    divided_by=["theta(t)"],
+    parts=[Product(_ONE, ["co-coercivity"])],
+)
+_RECIPROCAL = Products(
+    scalars={**_SCALARS, _theta_next: theta_after},
+    facts={
+        **_SLOPE_FACTS,
         "theta(t+1)": Shown(_theta_next, [Term(_ONE, optimality(F, v_next))]),
-        "descent": Shown(_theta - _theta_next - _SHARE * _slope_sq, [Term(_ONE, smoothness(F, v_next, v))]),
-        "squared gradient": Shown(_slope_sq, [Term(_ONE, square(gradient))]),
-        "convexity": Shown(_product - _theta, [Term(_ONE, convexity(F, w_star, v))]),
-        "distance": Shown(1 - omega * _distance_sq, [Term(omega, assumption(f"{_DISTANCE}, relation 1"))]),
-        "Cauchy-Schwarz": CauchySchwarz(_slope_sq, _distance_sq, _product),
+        "descent": Shown(_theta - _theta_next - _SHARE * _slope_sq, _DESCENDED),
     },
     divided_by=["theta(t)", "theta(t+1)"],
     parts=[
-        Product(_ONE, ["descent"]),
-        Product(_SHARE, ["squared gradient", "distance"]),
-        Product(_SHARE * omega, ["Cauchy-Schwarz"]),
-        Product(_SHARE * omega, ["convexity", "convexity"]),
-        Product(2 * _SHARE * omega, ["convexity", "theta(t)"]),
+        *_DECREASE,
         Product(_SHARE * omega, ["theta(t)", "descent"]),
         Product(_SHARE**2 * omega, ["theta(t)", "squared gradient"]),
     ],
@@ -170,6 +197,16 @@ CERTIFICATES = [
         links=[_NOT_AWAY],
         relaxed=[eta <= 2 / beta],
     ),
+    Certificate(
+        claim="lecture27:lemma-3.proof",
+        links=[
+            _PROGRESS,
+            [Term(_ONE, optimality(F, v))],
+            _TOWARDS,
+            _PROGRESS,
+            [],
+        ],
+    ),
     Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]], relaxed=[]),
     Certificate(claim="lecture27:thm-1.g", links=[_AWAY, _AWAY]),
     Certificate(
@@ -201,6 +238,7 @@ CERTIFICATES = [
         lemmas=[_CLIENT],
     ),
     Certificate(claim=_DISTANCE, links=[_NEAR, _NEAR], relaxed=[eta <= 2 / beta]),
+    Certificate(claim="lecture27:lemma-4.consequence", links=[_DECREASING, Positive()], lemmas=[_DISTANCE]),
     Certificate(claim="lecture27:lemma-4", links=[_RECIPROCAL, Positive()], lemmas=[_DISTANCE]),
     Certificate(claim=_DESCENT, links=[[Term(_ONE, smoothness(F, v_next, v)), Term(_SHARE, square(gradient))]]),
     Combination(

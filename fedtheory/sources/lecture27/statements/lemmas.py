@@ -43,11 +43,11 @@ CLAIMS = [
             "The condition is transcribed as eta = beta; the proof uses 1/beta - eta >= 0, so eta <= 1/beta is read."
         ),
     ),
-    claim.supported.step("lemma-3.proof", "One step of centralised gradient descent", "proof of Lemma 3")(
+    claim.proved.step("lemma-3.proof", "One step of centralised gradient descent", "proof of Lemma 3")(
         chain=(distance_after_sq, "<=", distance_sq + eta * (eta - 1 / beta) * norm_sq(gradient)),
         also=(
-            Relation(theta, ">", 0),
-            Relation(theta, "<=", inner(gradient, v - w_star) - norm_sq(gradient) / (2 * beta)),
+            Relation(theta, ">=", 0),
+            Relation((inner(gradient, v - w_star) - norm_sq(gradient) / (2 * beta)) / theta, ">=", 1),
             Relation(-2 * eta * inner(gradient, v - w_star), "<=", -eta / beta * norm_sq(gradient)),
             Relation(
                 distance_after_sq,
@@ -57,7 +57,7 @@ CLAIMS = [
         ),
         place="path",
         assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP, epsilon > 0],
+        conditions=[SMALL_STEP],
         printed=(
             rf"{_AFTER}={_BEFORE}-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)+\eta^2\|{_NABLA}\|^2"
             rf"\le{_BEFORE}+\eta\left(\eta-\frac1\beta\right)\|{_NABLA}\|^2,\quad "
@@ -65,7 +65,8 @@ CLAIMS = [
             rf"\Rightarrow-2\eta{_NABLA}^T(v_{{[k]}}(t)-w^*)\le-\frac\eta\beta\|{_NABLA}\|^2"
         ),
         note=(
-            "theta > 0 is assumed: epsilon > 0 rules out runs that reach the optimum.  The last factor is that of the "
+            "theta > 0 is assumed: what is said of theta is divided by it, which means nothing where it is zero.  "
+            "Then 0 <= theta is 0 < theta, and the quotient is at least 1.  The last factor is that of the "
             "line before it; as transcribed it has another sign, see the next claim.  The notes end with a strict "
             "inequality; under eta <= 1/beta it is the lemma's, which is not strict."
         ),
@@ -126,17 +127,18 @@ CLAIMS = [
         conditions=[SMALL_STEP],
         note="What the proof of Theorem 2 needs; it holds on runs that reach the optimum as well.",
     ),
-    claim.supported.inequality(
-        "lemma-4.consequence", "The loss of the auxiliary sequence decreases", "Lemma 4, remark"
-    )(
-        chain=(Value(F, v_next), "<", Value(F, v)),
+    claim.proved.inequality("lemma-4.consequence", "The loss of the auxiliary sequence decreases", "Lemma 4, remark")(
+        chain=((Value(F, v_next) - Value(F, v)) / theta**2, "<=", -progress, "<", 0),
         place="path",
         assumptions=ASSUMPTIONS,
-        conditions=[SMALL_STEP, epsilon > 0],
+        conditions=[SMALL_STEP],
         printed=(
             r"\theta_{[k]}(t+1)<\theta_{[k]}(t)\Rightarrow F(v_{[k]}(t+1))-F(w^*)<F(v_{[k]}(t))-F(w^*),"
             r"\text{ i.e., }F(v_{[k]}(t))\text{ is decreasing}"
         ),
-        note="Strict, under the assumption that every theta is positive: epsilon > 0 rules out the other runs.",
+        note=(
+            "Strict, and by how much: by omega eta (1 - beta eta/2) theta^2 at least.  Divided by theta^2, which means "
+            "nothing where theta is zero: the notes assume that it is positive."
+        ),
     ),
 ]
