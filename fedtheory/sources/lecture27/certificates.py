@@ -114,7 +114,7 @@ _SCALARS = {
     _product: inner(gradient, v - w_star),
 }
 _GAP = Shown(_theta, [Term(_ONE, optimality(F, v))])
-_SLOPE_FACTS = {
+_SLOPE_FACTS: dict[str, Shown | CauchySchwarz] = {
     "theta(t)": _GAP,
     "squared gradient": Shown(_slope_sq, [Term(_ONE, square(gradient))]),
     "convexity": Shown(_product - _theta, [Term(_ONE, convexity(F, w_star, v))]),
