@@ -206,6 +206,7 @@ CERTIFICATES = [
             _PROGRESS,
             [],
         ],
+        relaxed=[],
     ),
     Certificate(claim="lecture27:lemma-3.proof.factor.fixed", links=[[]], relaxed=[]),
     Certificate(claim="lecture27:thm-1.g", links=[_AWAY, _AWAY]),
