@@ -32,7 +32,7 @@ def theorem_of_round(claim: Claim, certificate: Certificate) -> Theorem:
     said = [_said(relation, reader) for relation in claim.relations]
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
-    proofs = [_proof(relation, why, reader) for relation, why in zip(claim.relations, links, strict=True)]
+    proofs = [_proof(relation, why, reader, vocabulary) for relation, why in zip(claim.relations, links, strict=True)]
     statement = " /\\\n  ".join(said)
     used = set().union(*(side.free_symbols for side in sides))
     told = [*vocabulary.binders("\n".join([statement, *proofs]), used)]
@@ -52,13 +52,17 @@ def _said(relation: Relation, reader: RoundReader) -> str:
     return f"{left} {SIGN[relation.operator]} {right}"
 
 
-def _proof(relation: Relation, why: object, reader: RoundReader) -> str:
+def _proof(relation: Relation, why: object, reader: RoundReader, vocabulary: RoundVocabulary) -> str:
     if relation.operator == "==" and relation.right == 0 and isinstance(relation.left, Inner):
         return "by_linearity."
     if relation.operator == "==" and not _is_of_vectors(relation.left - relation.right):
         return "by_number."
     if not isinstance(why, Sequence) or relation.operator not in SIGN:
         raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
+    if any(map(vocabulary.of_outcome, (relation.left, relation.right))):
+        raise NotExported(
+            "of what holds for every outcome of a draw, equations that are linear in vectors are exported"
+        )
     return f"{KNOWN}\n{Scalars(reader).proof(relation, why)}"
 
 
