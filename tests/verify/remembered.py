@@ -153,4 +153,10 @@ FALSE = [
         + 4 * (tau - 1) * eta**2 * L * sigma**2,
         eta <= 1 / (8 * L),
     ),
+    _claim(
+        "drift-of-bounded-gradients-with-one-power",
+        q.average_suboptimality,
+        D**2 / (2 * eta * tau * T) + eta * sigma**2 / M + 4 * L * eta**2 * tau * G**2,
+        eta <= 1 / (4 * L),
+    ),
 ]

@@ -31,13 +31,14 @@ class _Shape:
 
 
 _SHAPES = (
+    _Shape([[64], [0]]),
     _Shape([[64], [8]]),
     _Shape([[64]]),
     _Shape([[64, 1]], start=[0, 2]),
     _Shape([[64]], [1, -1, -1, -1], clients=4, start=[0]),
     _Shape([[64]], [1], clients=1),
 )
-"""Different curvatures, alike, of two scales with a start where it is flat, one client against the others, and one."""
+"""One that is flat, other curvatures, alike, of two scales from where it is flat, one against the others, and one."""
 _COUNTS = ((2, 2), (1, 2), (2, 64), (1, 64))
 """Local steps and rounds: the first that the conditions allow."""
 _NOISE = fmpq(1)

@@ -51,7 +51,7 @@ _VANISHED = 40
 """Powers of two by which the smaller side falls where it vanishes but for rounding."""
 _BURDEN = 3.0
 """Powers of two by which all other terms are multiplied, so that they become small."""
-_SHARE = 0.15
+_SHARE = 0.3
 """Part of the time for one ray at most: large runs take long, and other rays may need small ones."""
 _DIGITS = 6
 """Of proportions that are compared."""

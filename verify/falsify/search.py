@@ -31,7 +31,7 @@ from verify.instances import FAMILIES, Complexity, Instance, complexity
 
 _FIRST, _FOLLOWED = 12, 2
 """Instances at the beginning, and local searches where there are no rays."""
-_ALONG = {FAR: 0.28, AROUND: 0.12}
+_ALONG = {FAR: 0.4, AROUND: 0.12}
 """Part of the budget for rays, by how far they go."""
 _BATCH = 32
 """Instances between two local searches."""
