@@ -25,7 +25,9 @@ from fedtheory.kernel.signs import Known, is_nonnegative
 
 HEADS = (Average, ClientSum, Expectation, Gradient, Inner, LocalSum, PastSum, Selected, Value)
 """What is made of vectors, objectives, and what differs between clients or steps."""
-_ADMITTED = {sp.Symbol, sp.Dummy, sp.Add, sp.Mul, sp.Pow, *HEADS}
+_RATIONALS = {sp.Rational, sp.Integer, *map(type, (sp.S.Zero, sp.S.One, sp.S.NegativeOne, sp.S.Half))}
+_ADMITTED = {sp.Symbol, sp.Dummy, sp.Add, sp.Mul, sp.Pow, *_RATIONALS, *HEADS}
+"""Exactly these: another class of the same family may say what it likes of itself."""
 _RELATIONS = {sp.Le, sp.Lt, sp.Ge, sp.Gt, sp.Eq}
 
 
@@ -37,7 +39,7 @@ def require_admitted(expression: Expr) -> None:
     for part in sp.preorder_traversal(sp.sympify(expression)):
         if isinstance(part, sp.Float):
             raise Rejected(f"{part} is not exact")
-        if not (isinstance(part, sp.Rational) or type(part) in _ADMITTED):
+        if type(part) not in _ADMITTED:
             raise Rejected(f"{part} is no letter, rational, sum, product or power, nor a head of the language")
         if isinstance(part, sp.Pow) and not _is_exponent(part.exp):
             raise Rejected(f"{part} has an exponent that is no whole number, half of one, or a letter plus a whole one")

@@ -94,7 +94,7 @@ def own_letters(certificate: Any) -> Iterator[Any]:
 
 def _new(letter: Any) -> sp.Symbol:
     sign = next((sign for sign in reversed(SIGNS) if getattr(letter, f"is_{sign}", False)), None)
-    if not isinstance(letter, sp.Symbol) or sign is None:
+    if type(letter) not in (sp.Symbol, sp.Dummy) or sign is None:
         raise Rejected(f"{letter!r} is no letter for a number")
     return sp.Dummy(letter.name, **{sign: True})
 
@@ -113,6 +113,11 @@ def _made(of: Any, value: Any, letters: Letters) -> Any:
 def _expression(_kind: Any, value: Any, letters: Letters) -> Any:
     require_admitted(value)
     return value.xreplace(letters)
+
+
+def _letter(_kind: Any, value: sp.Symbol, letters: Letters) -> sp.Symbol:
+    require_admitted(value)
+    return letters.get(value, value)
 
 
 def _ordering(_kind: Any, value: Any, letters: Letters) -> Any:
@@ -143,7 +148,7 @@ def _reason(_kind: Any, value: Because, letters: Letters) -> Because:
 _MAKERS: Mapping[Any, Callable[[Any, Any, Letters], Any]] = {
     Any: _expression,
     sp.Rel: _ordering,
-    sp.Symbol: lambda _kind, value, letters: letters.get(value, value),
+    sp.Symbol: _letter,
     Sequence: _list,
     Mapping: _table,
     Because: _reason,

@@ -66,6 +66,30 @@ class MyText(str):
     __hash__ = str.__hash__
 
 
+class MyLetter(sp.Symbol):
+    """A letter that is any other."""
+
+    __slots__ = ()
+
+    def __eq__(self, _other: object) -> bool:
+        return True
+
+    __hash__ = sp.Symbol.__hash__
+
+
+class MyRational(sp.Rational):
+    """A number that looks like another one."""
+
+    __slots__ = ()
+
+
+def rational(p: int, q: int) -> Any:
+    """A rational of one's own."""
+    made: Any = sp.Expr.__new__(MyRational)
+    made.p, made.q = p, q
+    return made
+
+
 MINE = Fact("no round is taken", -T)
 
 
@@ -111,6 +135,18 @@ ODD: dict[str, Any] = {
     ),
     "a letter with no sign": terms(roots=[Root(sp.Symbol("i", imaginary=True), T, [])]),
     "a letter that is a number": terms(roots=[Root(T + 1, T, [])]),
+    "a root's letter of one's own": terms(roots=[Root(MyLetter("r", positive=True), T, [])]),
+    "a length's letter of one's own": Certificate(
+        claim="t:false",
+        links=[
+            Products(
+                scalars={s: Inner(x, x)},
+                facts={"both": CauchySchwarz(MyLetter("s", real=True), s, s)},
+                parts=[Product(ONE, ["both"])],
+            )
+        ],
+    ),
+    "a rational of one's own": terms(Term(rational(-1, 1), square(x))),
     "no certificate": [Term(ONE, square(x))],
     "another kind": HONEST.links[0],
 }
