@@ -49,6 +49,12 @@ class Outcome:
     """The kind of the instance, for a claim of no paper: it is tried on enough of every kind."""
 
 
+def require_processes(jobs: int) -> None:
+    """Raise `InputError` for no processes at all."""
+    if jobs == 0:
+        raise InputError("jobs", "expected a number of processes, or -1 for all cores, got 0")
+
+
 def require_testable(target: Target) -> None:
     """Raise `InputError`, with the line of the user's file, for a claim that no run could be asked about."""
     try:
@@ -69,8 +75,7 @@ def try_claims(
     how many instances are done, and of how many.  What was tried before, by the
     same code, is not tried again.
     """
-    if jobs == 0:
-        raise InputError("jobs", "expected a number of processes, or -1 for all cores, got 0")
+    require_processes(jobs)
     outcomes, open_ones = _kept(targets)
     chunks = list(_chunks(open_ones))
     whole = sum(len(chunk.instances) for chunk in chunks)

@@ -26,7 +26,7 @@ from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
 from verify.processes import as_finished, in_order
 from verify.tailored import ENOUGH, lacking, made_for
-from verify.trials import Outcome, counts, require_testable, try_claims
+from verify.trials import Outcome, counts, require_processes, require_testable, try_claims
 
 _OPEN: tuple[Verdict, ...] = ("supported", "asymptotic", "not applicable", "undecided")
 """Verdicts that a violation would change."""
@@ -158,6 +158,7 @@ def verify(
     """
     if not search >= 0:
         raise InputError("search", f"expected a number of seconds that is not negative, got {search}")
+    require_processes(jobs)
     named = _named(targets)
     jobs = jobs if all(isinstance(target, str) for target in named) else 1
     verdicts = {target: _known(target, search) for target in named}

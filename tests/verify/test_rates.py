@@ -77,7 +77,9 @@ def test_constants_are_those_of_the_ladder() -> None:
 def test_constants_that_grow_with_the_horizon_are_none() -> None:
     """A ball for one round is smaller than that of all rounds, which would make the order of ever larger numbers."""
     short = APART | {"algorithm": APART["algorithm"] | {"local_steps": 1}}
-    found = check(find("renard2022:goal-rate"), parse_run(short, RATIONAL))
+    run = parse_run(short, RATIONAL)
+    assert check(find("renard2022:goal-rate"), run).applicable  # has no constants
+    found = check(find("renard2022:thm-2.1.rate"), run)
     assert not found.applicable
     assert found.reason is not None
     assert "grows" in found.reason

@@ -225,12 +225,13 @@ def _limit(compiled: _CompiledRate, run: Run) -> Number | None:
 def _require_fixed_constants(claim: Claim, run: Run) -> None:
     """As a horizon grows, the constants of the assumptions must stay: not on a ball that grows with it.
 
-    Neither from rung to rung, nor from small balls of short runs to a large one that contains all others.
+    Nor, where numbers of the claim hold on balls, from small ones of short runs to a large one around all others.
     """
     ladder = _compiled(claim).ladder
     if ladder.limit is not sp.oo:
         return
-    ends = [_run_at(claim, run, ladder.rungs[place]) for place in (0, -1)]
+    counts_on_balls = any(isinstance(n, Quantity) and n.region is not None for n in claim.notation.values())
+    ends = [_run_at(claim, run, ladder.rungs[place]) for place in ((0, -1) if counts_on_balls else (-1,))]
     known = [assumption.require(end) for assumption in claim.assumptions for end in ends]
     bounds = [bound for bound in known if isinstance(bound, Bound)]
     if any(isinstance(bound.region, Ball) and bound.region.grows for bound in bounds):
