@@ -23,7 +23,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.numbers import known_conditions, letters_of, numbers_of
-from fedtheory.proofs.proof import Prover, assumed, follows, named, reliance
+from fedtheory.proofs.proof import Prover, assumed, follows, named, reliance, require_one_notation
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
 from fedtheory.proofs.updates import shared_conditions
 
@@ -61,6 +61,7 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
     """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
     if claim.place != "run" or claim.rate is not None or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
+    require_one_notation([prove(name).statement for name in _relied_on(certificate)])
     own = without_minima(claim.conditions, numbers_of(claim))
     conditions = [*own, *gap_conditions(claim), *known_conditions(claim), *shared_conditions(claim)]
     for inequality in certificate.known:
@@ -80,6 +81,14 @@ def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -
         if relation.operator == "==":
             # Later links may use it: where it is not shown, nothing is.
             known = replace(known, conditions=(*known.conditions, _equation(lettered_relation.slack)))
+
+
+def _relied_on(certificate: Combination) -> list[str]:
+    """The ids of the claims of which a sum is made, or by which signs are known."""
+    sums = [*certificate.links, *(root.parts for root in certificate.roots)]
+    premises = [*certificate.known, *(part.premise for parts in sums for part in parts)]
+    found = (one.claim if isinstance(one, Derived) else one for one in premises)
+    return list(dict.fromkeys(name for name in found if isinstance(name, str)))
 
 
 def _equation(vanishing: Expr) -> Expr:

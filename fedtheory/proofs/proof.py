@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Literal
 
 from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
@@ -153,6 +154,7 @@ def reliance(
     gaps = () if used is None else (one for one in factors_below([used.left, used.right]) if one.atoms(Value))
     require_nonzero(factors_below(sides).difference(gaps), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
+    yield Step(f"the values of letters in {premise.id}", _asks_for_no_more(claim, premise))
     yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
 
@@ -161,10 +163,23 @@ def _listed(what: str, items: Sequence[object]) -> str:
     return f"; {what}: {', '.join(map(str, items))}" if items else ""
 
 
+def require_one_notation(premises: Sequence[Claim]) -> None:
+    """Raise `Rejected` where a letter, which may cancel in their sum, means one thing in one and another elsewhere."""
+    for one, other in combinations(premises, 2):
+        if not (_same_notation(one, other) and _same_quantifiers(one, other)):
+            raise Rejected(f"{one.id} and {other.id} have other notations")
+
+
 def _same_quantifiers(claim: Claim, premise: Claim) -> bool:
     """Whether no letter is under a quantifier in one of them, and something of the run in the other."""
     pairs = ((claim, premise), (premise, claim))
     return all(not (one.for_all.keys() & letters_of(other).known_symbols) for one, other in pairs)
+
+
+def _asks_for_no_more(claim: Claim, premise: Claim) -> bool:
+    """Whether no letter of both has a larger lower bound in the premise, such as that of a quantifier."""
+    mine = numbers_of(claim).at_least
+    return all(least <= mine.get(letter, least) for letter, least in numbers_of(premise).at_least.items())
 
 
 def _same_notation(claim: Claim, premise: Claim) -> bool:

@@ -1,0 +1,94 @@
+"""What is proved of one thing is not used of another: premises in other notations, and of other values of letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sympy as sp
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.kernel import Term, assumption, one
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs import Certificate, Combination, Part, Proof, examine, facts
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.roots import Root
+from verify.check import check
+
+ONE = sp.S.One
+shared = sp.Symbol("X", real=True)
+drift, gap = sp.Symbol("d", real=True), sp.Symbol("g", nonnegative=True)
+s = sp.Symbol("s", positive=True, integer=True)
+ROUNDS = (a.same_local_work, a.unit_server_step, a.full_participation)
+TWO = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["10"], ["-10"]], "start": ["0"]}
+
+
+def proved(*premises: tuple[Claim, Any]) -> Callable[[str], Proof]:
+    """A prover that knows some claims, all of which are proved."""
+    known = {claim.id: examine(claim, certificate) for claim, certificate in premises}
+    assert {proof.verdict for proof in known.values()} == {"proved"}
+    return known.__getitem__
+
+
+def is_false(claim: Claim) -> bool:
+    run = parse_run({"problem": TWO, "algorithm": {"local_step_size": "1/4", "rounds": 2, "local_steps": 2}}, RATIONAL)
+    return check(claim, run).holds is False
+
+
+def of_other_notations() -> Callable[[str], Proof]:
+    """That the descent is below the initial gap, and the mean drift below the largest one: both are called X."""
+    below = Claim(id="t:below", lhs=shared, rhs=gap, where={shared: q.total_descent, gap: q.initial_gap})
+    where = {shared: q.max_drift, drift: q.average_round_drift}
+    above = Claim(id="t:above", lhs=drift, rhs=shared, where=where, assumptions=ROUNDS)
+    return proved(
+        (below, Combination(claim=below.id, links=[[Part(ONE, facts.DESCENT)]])),
+        (above, Combination(claim=above.id, links=[[Part(ONE, facts.MEAN_DRIFT)]])),
+    )
+
+
+def test_what_cancels_is_the_same_in_all_premises() -> None:
+    """A letter that the claim does not have may mean one thing in one premise, and another in the next."""
+    where = {drift: q.average_round_drift, gap: q.initial_gap}
+    claim = Claim(id="t:false", lhs=drift, rhs=gap, where=where, assumptions=ROUNDS)
+    parts = [Part(ONE, "t:below"), Part(ONE, Derived("t:above"))]
+    assert is_false(claim)
+    failing = [step.text for step in _judged(claim, parts).steps if not step.holds]
+    assert failing == ["t:below and t:above have other notations"]
+    z = sp.Symbol("z", nonnegative=True)
+    rooted = Root(z, sp.S.One, [Part(ONE, facts.ONE), *parts])
+    certificate = Combination(claim=claim.id, links=[parts[:1]], known=[Derived("t:above")], roots=[rooted])
+    assert "other notations" in examine(claim, certificate, of_other_notations()).steps[-1].text
+
+
+def _judged(claim: Claim, parts: list[Part]) -> Proof:
+    return examine(claim, Combination(claim=claim.id, links=[parts]), of_other_notations())
+
+
+def _of_a_run(claim: Claim, premise: str | None = None) -> Combination:
+    part = Part(s - 5, facts.ONE) if premise is None else Part(ONE, premise)
+    return Combination(claim=claim.id, links=[[part]])
+
+
+def _at_points(claim: Claim, premise: str | None = None) -> Certificate:
+    if premise is None:
+        return Certificate(claim=claim.id, links=[[Term(s - 5, one())]])
+    terms = [Term(ONE, assumption(f"{premise}, relation 1"))]
+    return Certificate(claim=claim.id, links=[terms], lemmas=[premise])
+
+
+@pytest.mark.parametrize(("place", "because"), [("run", _of_a_run), ("points", _at_points)])
+def test_what_holds_of_larger_values_is_not_used_of_smaller_ones(place: Any, because: Any) -> None:
+    """What is shown for every whole number from five on says nothing of one and two."""
+    large, small = (
+        Claim(id=name, lhs=sp.Integer(5), rhs=s, for_all={s: values}, place=place)
+        for name, values in (("t:large", (5, 6)), ("t:small", (1, 2)))
+    )
+    known = proved((large, because(large)))
+    assert is_false(small)
+    failing = [step.text for step in examine(small, because(small, "t:large"), known).steps if not step.holds]
+    assert failing == ["the values of letters in t:large"]
+    same = Claim(id="t:same", lhs=sp.Integer(5), rhs=s, for_all={s: (5, 7)}, place=place)
+    assert examine(same, because(same, "t:large"), known).verdict == "proved"
