@@ -224,6 +224,14 @@ class Round:
         mean, at = replace(self, noise=sp.S.Zero), {optimum: letters_of(self.claim)(q.optimum)}
         return {of: mean.expression(of, expression, at) for of, expression in self.algorithm.at_optimum.items()}
 
+    def with_another_step_size(self) -> Round:
+        """A later local step of the same round, where step sizes may change from step to step."""
+        if a.same_step_size in self.claim.assumptions:
+            return self
+        later = _own(self.algorithm.name, f"{eta.name}^k")
+        numbers = replace(self.theory.numbers, of_clients=self.theory.numbers.of_clients | {later})
+        return replace(self, theory=replace(self.theory, numbers=numbers), numbers={**self.numbers, eta: later})
+
     def is_single(self) -> bool:
         """Whether rounds have one local step: by the definition, or by the claim's conditions."""
         letter = letters_of(self.claim)

@@ -1,8 +1,8 @@
 """That an algorithm which starts at the optimum stays there, by its definition.
 
 Where all vectors are as the definition says that they rest at x*, a local step
-leaves the local vectors where they are, so that all local steps do, or the
-round has a single one; and the end of the round leaves every vector of the
+leaves the local vectors where they are, of whatever size it is, so that all
+local steps do, or the round has a single one; and the end of the round leaves every vector of the
 server and of the clients where it is, whatever the coins show.
 """
 
@@ -48,10 +48,11 @@ def examine_rest(claim: Claim, certificate: AtRest, _prove: Prover) -> Iterator[
 def _round(certificate: AtRest, one: Round) -> Iterator[Step]:
     rest = one.at_rest()
     begun = one.local_start(rest)
-    moved = one.local_step({**rest, **begun})
     if certificate.local_step == "idle":
-        yield from _unmoved("the local step", one, begun, moved)
+        later, moved = one.with_another_step_size(), begun
+        yield from _unmoved("the local step", later, begun, later.local_step({**rest, **begun}))
     else:
+        moved = one.local_step({**rest, **begun})
         yield Step("the local step is the only one", one.is_single())
     yield from _unmoved("the end of a round", one, rest, {**rest, **one.end({**rest, **moved})})
 

@@ -68,6 +68,10 @@ BAD = {
         "Gradient(x^*) is not known in `at_optimum`",
     ),
     "a client's number at the server's rest": ({"at_optimum": {x: eta * optimum}}, "in `at_optimum`"),
+    "a coin at the rest": (
+        {"coins": {z: sp.S.Half}, "at_optimum": {x: z * optimum}},
+        "unknown letter z_i in `at_optimum`",
+    ),
     "a rest of some vectors": (
         {"client": {c: 0}, "at_optimum": {x: optimum}},
         "mine: c_i: expected all vectors of the server and of the clients in `at_optimum`",

@@ -107,6 +107,20 @@ def test_false_definitions_are_found_out(what: str, monkeypatch: pytest.MonkeyPa
     assert moved(KEYS[false.name] | {"name": false.name}, false.algorithm) > 0
 
 
+def test_steps_of_other_sizes_move_what_rests_at_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control variates that are a multiple of the first step size do not stop the later steps of the round."""
+    begun = {**_S.algorithm.at_optimum, _S.c_i: eta * Gradient(optimum)}
+    step = Local(_S.y, start=_S.x, step=_S.y - eta * Gradient(_S.y) + _S.c_i)
+    stays = replace(_S.algorithm, local=step, client_update={_S.c_i: _S.c_i}, at_optimum=begun)
+    claim, keys = find("landmarks:scaffold.at-rest"), {"name": "scaffold", "local_steps": 4}
+    monkeypatch.setattr(definitions, "definition", lambda _name: stays)
+    assert moved(keys | {"local_step_size": "1/(8 + k)"}, stays) > 0
+    assert examine(claim, _rest("scaffold", "idle")).verdict == "broken"
+    same = replace(claim, assumptions=(*claim.assumptions, a.same_step_size))
+    assert moved(keys, stays) == 0
+    assert examine(same, _rest("scaffold", "idle")).verdict == "proved"
+
+
 def _rest(name: str, local_step: Any) -> AtRest:
     return AtRest(claim=f"landmarks:{name}.at-rest", local_step=local_step)
 

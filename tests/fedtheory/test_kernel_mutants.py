@@ -23,6 +23,7 @@ PATTERNS = (
     "test_adversary*.py",
     "test_source_comparator*.py",
     "test_documents.py",
+    "test_own_certificates.py",
     "test_closed.py",
     "test_updates.py",
     "test_windows.py",

@@ -205,7 +205,8 @@ class FederatedAlgorithm:
             raise InputError(self._key(vector), "expected all vectors of the server and of the clients in `at_optimum`")
         for vector, expression in self.at_optimum.items():
             is_own = vector in self.client
-            vectors, letters = {optimum}, self.letters - (set() if is_own else OF_CLIENTS)
+            # Before the first coin is tossed.
+            vectors, letters = {optimum}, self.letters - self.coins.keys() - (set() if is_own else OF_CLIENTS)
             for part, scale in self.parts(vector, expression).items():
                 if part not in (vectors | {Gradient(optimum)} if is_own else vectors):
                     raise InputError(self._key(vector), f"{part} is not known in `at_optimum`")
