@@ -62,8 +62,6 @@ class Certificate:
 
 def examine_links(claim: Claim, certificate: Certificate, prove: Prover) -> Iterator[Step]:
     """Check a certificate of a claim, link by link; `Rejected` where the claim is outside the kernel's language."""
-    if claim.rate is not None:
-        raise Rejected("the kernel knows relations, not rates")
     if len(claim.relations) != len(certificate.links):
         raise Rejected(f"{len(certificate.links)} links of the certificate, {len(claim.relations)} of the claim")
     lemmas = [prove(name) for name in certificate.lemmas]

@@ -59,7 +59,7 @@ class Combination:
 
 def examine_combination(claim: Claim, certificate: Combination, prove: Prover) -> Iterator[Step]:
     """Check that a claim about a run is a sum of others; `Rejected` where it is about something else."""
-    if claim.place != "run" or claim.rate is not None or len(claim.relations) != len(certificate.links):
+    if claim.place != "run" or len(claim.relations) != len(certificate.links):
         raise Rejected("a combination is about the relations of a whole run, with parts for each")
     require_one_notation([prove(name).statement for name in _relied_on(certificate)])
     own = without_minima(claim.conditions, numbers_of(claim))

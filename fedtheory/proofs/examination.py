@@ -113,7 +113,9 @@ def _examination(claim: Claim, certificate: AnyCertificate, prover: Prover) -> I
 
 
 def _require_provable(claim: Claim) -> None:
-    """Raise `Rejected` where a claim says nothing, or has what is no number or no ordering of the language."""
+    """Raise `Rejected` where a claim says nothing, a rate, or what is no number or no ordering of the language."""
+    if claim.rate is not None:
+        raise Rejected("the kernel knows relations, not rates")
     if not claim.relations:
         raise Rejected("the claim has no relation that could be proved")
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]

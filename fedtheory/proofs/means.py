@@ -136,7 +136,7 @@ def statement_at_steps(claim: Claim, name: str, prove: Prover) -> Generator[Step
     """The proved claim about every local step from which one about rounds or a run follows."""
     of_step = prove(name)
     step = of_step.statement
-    if any(len(c.relations) != 1 or c.relations[0].operator != "<=" or c.rate is not None for c in (claim, step)):
+    if any(len(c.relations) != 1 or c.relations[0].operator != "<=" for c in (claim, step)):
         raise Rejected("what follows from every local step is one inequality, and so is what is known of a step")
     if q.local_step_index in claim.notation.values():
         raise Rejected("what holds of all local steps together has no number of a step")

@@ -96,7 +96,7 @@ def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> I
     """Check a bound on the drift; `Rejected` where the claim is about something else."""
     relation = claim.relations[0] if len(claim.relations) == 1 else None
     letter, conclude = letters_of(claim), None
-    if relation is not None and relation.operator == "<=" and claim.place == "run" and claim.rate is None:
+    if relation is not None and relation.operator == "<=" and claim.place == "run":
         conclude = next((rule for notion, rule in _CONCLUSIONS if letter(notion) == relation.left), None)
     if relation is None or conclude is None:
         raise Rejected("a recursion is about one upper bound on the drift of a whole run")

@@ -35,7 +35,8 @@ from fedtheory.kernel.expressions import (
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Rate
-from fedtheory.proofs import Certificate, Combination, Part, examine, facts
+from fedtheory.language.registry import find
+from fedtheory.proofs import Certificate, Combination, Part, certificates, examine, facts
 from fedtheory.proofs.numbers import ROUNDS
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.products import CauchySchwarz, Positive, Product, Products, Shown
@@ -209,7 +210,20 @@ def test_rates_are_not_proved() -> None:
     claim = stated(rate=rate, also=stated(lhs=norm_sq(x), rhs=2 * norm_sq(x)).relations, place="points")
     assert_stopped(claim, links([Term(ONE, square(x))]), "relations, not rates")
     numbers = stated(rate=rate, also=stated(lhs=ZERO, rhs=M).relations)
-    assert_stopped(numbers, sums(Part(M, facts.ONE)), "relations of a whole run")
+    assert_stopped(numbers, sums(Part(M, facts.ONE)), "relations, not rates")
+
+
+OF_EACH_KIND = {type(found): name for name, found in certificates().items()}
+"""A proved claim for each kind of certificates."""
+
+
+@pytest.mark.parametrize("name", OF_EACH_KIND.values(), ids=[kind.__name__ for kind in OF_EACH_KIND])
+def test_no_kind_of_certificate_proves_a_rate(name: str) -> None:
+    """A bound on the last model, or that it rests at the optimum, is no rate beside it."""
+    plain = find(name)
+    claim = replace(plain, rate=Rate(measured=T, order=1 / T, variable=T), where={**plain.where, T: q.rounds})
+    found = examine(claim, certificates()[name])
+    assert [step.text for step in found.steps if not step.holds] == ["the kernel knows relations, not rates"]
 
 
 @pytest.mark.parametrize("number", [1, 3])
