@@ -11,6 +11,7 @@ from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.lyapunov import Lyapunov
+from fedtheory.proofs.numbers import numbers_of
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
     if len(found) != 1:
         raise Rejected(f"expected a claim with one maximum in it, got {len(found)}")
     (maximum,) = found
+    for argument in maximum.args:
+        # Of what differs between clients another argument may be the largest for each of them.
+        numbers_of(claim).plain(argument)
     if {case.largest for case in certificate.cases} != set(maximum.args):
         raise Rejected(f"expected a case for each argument of {maximum}")
     return [_where(claim, maximum, case.largest) for case in certificate.cases]

@@ -247,6 +247,19 @@ def descent() -> Lyapunov:
     )
 
 
+def test_a_case_is_one_for_all_clients() -> None:
+    """Neither the curvatures of all clients are at least two, nor are all at most two: both cases leave some out."""
+    own = sp.Symbol("L_i", nonnegative=True)
+    beyond = Average(sp.Max(own, 2)) - Average(own)
+    bound = ONE_STEP.rhs - 1000 * beyond * (beyond - 2 + Average(own))
+    claim = replace(ONE_STEP, rhs=bound, where={**ONE_STEP.where, own: q.client_smoothness})
+    problem = {"kind": "quadratic", "hessians": [[["1"]], [["3"]]], "linear": [["1"], ["0"]], "start": ["1"]}
+    keys = {"local_step_size": "1/4", "rounds": 2, "local_steps": 1}
+    assert check(claim, parse_run({"problem": problem, "algorithm": keys}, RATIONAL)).holds is False
+    found = examine(claim, Cases(claim=claim.id, cases=[Case(largest, descent()) for largest in (own, sp.Integer(2))]))
+    assert [step.text for step in found.steps if not step.holds] == ["L_i differs from client to client"]
+
+
 def test_what_compression_leaves_out_is_not_forgotten() -> None:
     """With one local step federated averaging is gradient descent; compressed, in the mean only."""
     assert examine(ONE_STEP, descent()).verdict == "proved"
