@@ -25,7 +25,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, Part, certificates, examine, facts
-from fedtheory.proofs.document import certificate_in, claim_named, digest, document_of, schema
+from fedtheory.proofs.document import certificate_in, claim_named, digest, document_of, read_document, schema
 from fedtheory.proofs.roots import Root
 
 IDS = sorted(certificates())
@@ -284,6 +284,14 @@ def test_texts_that_are_no_expressions(text: str) -> None:
     places = ((*TERM, "coefficient"), (*TERM, "reason", "of"), ("certificate", "relaxed", 0))
     for place in (*places, ("certificate", "roots", 0, "of"), (*PART, "coefficient")):
         refusal(changed(*place, to=text))
+
+
+def test_a_key_says_one_thing(tmp_path: Path) -> None:
+    """Of two values some readers take the first, others the last."""
+    file = tmp_path / "twice.json"
+    file.write_text(json.dumps(document("liu2022:thm-1")).replace('"claim":', '"claim": "other:thm-1", "claim":', 1))
+    with pytest.raises(InputError, match="claim: expected this key once"):
+        read_document(file)
 
 
 def test_nothing_is_executed(tmp_path: Path) -> None:

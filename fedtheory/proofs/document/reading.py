@@ -53,13 +53,22 @@ def certificate_in(claim: Claim, document: object) -> Any:
 def read_document(file: str | Path) -> Document:
     """The document of a JSON file; `InputError` names the file and what was expected."""
     try:
-        return _require_format(json.loads(Path(file).read_text(encoding="utf-8")))
+        return _require_format(json.loads(Path(file).read_text(encoding="utf-8"), object_pairs_hook=_with_keys_once))
     except OSError as error:
         raise InputError("", f"cannot be read ({error.strerror})", str(file)) from None
     except (ValueError, RecursionError) as error:
         raise InputError("", f"is not JSON: {error}", str(file)) from None
     except InputError as error:
         raise error.in_file(str(file)) from None
+
+
+def _with_keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A table; `InputError` where readers could differ on what a key says."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise InputError(next(name for name in found if names.count(name) > 1), "expected this key once")
+    return found
 
 
 def claim_named(document: object) -> str:
