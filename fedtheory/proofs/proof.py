@@ -184,9 +184,8 @@ def _asks_for_no_more(claim: Claim, premise: Claim) -> bool:
 
 def _same_notation(claim: Claim, premise: Claim) -> bool:
     """Whether a letter of both stands for the same notion, and a notion has the same letter."""
-    mine, others = letters_of(claim).known, letters_of(premise).known
-    names = {letter: name for name, letter in mine.items()}
-    shared = mine.keys() & others.keys()
-    return all(mine[name] == others[name] for name in shared) and all(
-        names.get(letter, name) == name for name, letter in others.items()
+    mine, others = letters_of(claim), letters_of(premise)
+    names, symbols = mine.known.keys() & others.known.keys(), mine.known_symbols & others.known_symbols
+    return all(mine.known[name] == others.known[name] for name in names) and all(
+        mine.notion(symbol) is others.notion(symbol) for symbol in symbols
     )

@@ -67,6 +67,15 @@ def _judged(claim: Claim, parts: list[Part]) -> Proof:
     return examine(claim, Combination(claim=claim.id, links=[parts]), of_other_notations())
 
 
+def test_what_only_has_the_name_of_a_quantity_is_another_one() -> None:
+    """A quantity of one's own may be called what a premise calls something else."""
+    own = q.Quantity("average_round_drift", "e", "a thousand", lambda run: run.arithmetic.number(1000, "e"))
+    claim = Claim(id="t:false", lhs=drift, rhs=shared, where={shared: q.max_drift, drift: own}, assumptions=ROUNDS)
+    assert is_false(claim)
+    found = _judged(claim, [Part(ONE, "t:above")])
+    assert [step.text for step in found.steps if not step.holds] == ["the notation of t:above"]
+
+
 def _of_a_run(claim: Claim, premise: str | None = None) -> Combination:
     part = Part(s - 5, facts.ONE) if premise is None else Part(ONE, premise)
     return Combination(claim=claim.id, links=[[part]])
