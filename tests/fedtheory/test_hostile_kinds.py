@@ -1,0 +1,321 @@
+"""False claims about whole runs with certificates of the kinds that speak of them: none is accepted.
+
+A proved claim is made false, as an exact run shows: it claims less, its letters stand for others, it asks for less, or
+its algorithm is another one.  Its certificate is changed with it, so that as much as can be adds up.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from itertools import count, islice
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import sympy as sp
+from test_lemmas_of_random_runs import settings as settings_at_random
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError, InputError
+from fedtheory.federation.algorithms import definition
+from fedtheory.federation.definition import FederatedAlgorithm, eta, eta_g
+from fedtheory.kernel import Because
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.registry import find
+from fedtheory.proofs import Combination, certificates, definitions, examine
+from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
+from fedtheory.proofs.cases import Cases
+from fedtheory.proofs.combination import Part
+from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.discounted import Discounted
+from fedtheory.proofs.facts import Fact
+from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.last_rounds import LastRound
+from fedtheory.proofs.lyapunov import Lyapunov
+from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, numbers_of
+from fedtheory.proofs.rest import AtRest
+from fedtheory.proofs.windows import OverWindow, OverWindows
+from verify.check import check
+
+_OF_UPDATES = (OverClients, OverSteps, OverUpdates, OverWindow, OverWindows)
+
+
+def _kind(certificate: Any) -> str | None:
+    if isinstance(certificate, Combination):
+        derived = any(isinstance(part.premise, _OF_UPDATES) for parts in certificate.links for part in parts)
+        return "Updates" if derived else None
+    known = (Lyapunov, Cases, AtRest, Contraction, Discounted, LastRound)
+    return type(certificate).__name__ if isinstance(certificate, known) else None
+
+
+KINDS: dict[str, list[str]] = {}
+for _name, _certificate in sorted(certificates().items()):
+    if (kind := _kind(_certificate)) is not None:
+        KINDS.setdefault(kind, []).append(_name)
+
+LINE: dict[str, Any] = {"hessians": [[["2"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["3"], "noise": "1"}
+PLANE: dict[str, Any] = {
+    "hessians": [[["2", "1/2"], ["1/2", "1"]], [["1", "0"], ["0", "3"]]],
+    "linear": [["1", "0"], ["-1", "2"]],
+    "weights": ["1/3", "2/3"],
+    "start": ["3", "-2"],
+}
+ALIKE: dict[str, Any] = {**LINE, "hessians": [[["2"]]] * 2}
+QUIET: dict[str, Any] = {**LINE, "linear": [["2"], ["1"]], "noise": "0", "start": ["2"]}
+_HALVES = [["2/3", "1/3"], ["1/3", "2/3"]]
+OF_DEFINITIONS: dict[str, Sequence[Mapping[str, Any]]] = {
+    "scaffnew": [{"probability": "1/2"}, {"probability": "1/10", "rounds": 5}],
+    "scaffold": [{"local_steps": 3, "local_step_size": "1/(8 + k)"}, {"local_steps": [3, 1]}],
+    "fedavgm": [{"momentum": "1/2", "local_step_size": "1/40"}, {"momentum": "1/2", "local_steps": 2}],
+    "dsgd": [{"mixing": _HALVES}, {"mixing": [["0", "1"], ["1", "0"]]}, {"mixing": _HALVES, "rounds": 5}],
+    "fedavg": [{}, {"local_steps": 2}, {"participation": {"kind": "uniform", "clients": 1}}],
+}
+SMALL: list[dict[str, Any]] = [
+    {"local_step_size": "1/200", "local_steps": 2, "rounds": 5},
+    {"local_step_size": "1/200", "rounds": 5, "participation": {"kind": "uniform", "clients": 1}},
+    {"local_step_size": "1/60", "local_steps": 3, "rounds": 40},
+    {"local_step_size": "1/2", "local_steps": 2, "rounds": 3},
+]
+
+
+def _parsed(problem: Mapping[str, Any], algorithm: Mapping[str, Any]) -> Iterator[Run]:
+    keys = {"local_step_size": "1/8", "rounds": 2, "local_steps": 1, **algorithm}
+    try:
+        yield parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": keys}, RATIONAL)
+    except InputError:
+        return
+
+
+@cache
+def runs_of(name: str) -> tuple[Run, ...]:
+    """Runs on which a claim may fail: of its algorithm, or of the update rule with small steps or any clock."""
+    algorithm = name.partition(":")[2].partition(".")[0]
+    if algorithm in OF_DEFINITIONS:
+        tables = [(p, {"name": algorithm, **keys}) for p in (LINE, PLANE, ALIKE) for keys in OF_DEFINITIONS[algorithm]]
+    elif name in KINDS["Updates"]:
+        chance = random.Random(name)
+        found = [settings_at_random(chance) for _ in range(12)]
+        tables = [(one["problem"], {**one["algorithm"], "local_step_size": chance.choice(_SIZES)}) for one in found]
+    else:
+        tables = [(problem, keys) for problem in (LINE, QUIET) for keys in SMALL]
+    return tuple(run for table in tables for run in _parsed(*table))
+
+
+_SIZES = ("1/200", "1/40", "1/8", "1/2")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A claim, what is said for it, and the definition of its algorithm where it is another one."""
+
+    claim: Claim
+    certificate: Any
+    name: str
+    algorithm: FederatedAlgorithm | None = None
+
+    @property
+    def is_false(self) -> bool:
+        """Whether the claim fails on one of its runs."""
+        return any(self._fails_on(run) for run in runs_of(self.name))
+
+    def _fails_on(self, run: Run) -> bool:
+        if self.algorithm is not None:
+            assert run.algorithm.defined is not None
+            defined = replace(run.algorithm.defined, algorithm=self.algorithm)
+            run = Run(run.problem, replace(run.algorithm, defined=defined))
+        try:
+            return check(self.claim, run).holds is False
+        except FedtheoryError:
+            return False
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the certificate proves nothing."""
+        if self.algorithm is None:
+            return examine(self.claim, self.certificate).verdict == "broken"
+        with patch.object(definitions, "definition", lambda _name: self.algorithm):
+            return examine(self.claim, self.certificate).verdict == "broken"
+
+
+def exchanged(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A certificate with another expression for each of its own."""
+    if isinstance(value, Because):
+        return replace(value, about=tuple(exchanged(one, change) for one in value.about))
+    if isinstance(value, Fact) or value is None or isinstance(value, str):
+        return value
+    if is_dataclass(value):
+        return replace(value, **{one.name: exchanged(getattr(value, one.name), change) for one in fields(value)})  # type: ignore[type-var]
+    if isinstance(value, list | tuple):
+        return [exchanged(one, change) for one in value]
+    return change(value) if isinstance(value, sp.Basic) else value
+
+
+def _stated(claim: Claim, change: Callable[[Relation], tuple[Any, Any, Any]]) -> Claim:
+    relations = [Relation(*change(one)) for one in claim.relations]
+    where = {**claim.where, **claim.notation}
+    return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations), where=where)
+
+
+def _scale(chance: random.Random) -> Any:
+    return chance.choice(
+        [sp.Rational(1, 2), sp.Rational(1, 10), sp.Rational(1, 100), sp.Integer(2), -sp.S.One, sp.S.Zero]
+    )
+
+
+# Ways to make a claim false.
+
+
+def claims_less(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
+    """A part of the larger side, or of one of its terms; the certificate's numbers are that part of theirs."""
+    scale, part = _scale(chance), chance.choice(["all", "term"])
+
+    def less(relation: Relation) -> tuple[Any, Any, Any]:
+        larger = relation.ordered[1]
+        terms = list(sp.Add.make_args(larger)) if part == "term" else [larger]
+        at = chance.randrange(len(terms))
+        smaller = sp.Add(*(scale * term if place == at else term for place, term in enumerate(terms)))
+        sides = relation.in_order(relation.ordered[0], smaller)
+        return sides[0], relation.operator, sides[1]
+
+    numbers = [one.name for one in fields(certificate) if one.name in _NUMBERS and chance.random() < 0.6]
+    changed = {name: scale * getattr(certificate, name) for name in numbers}
+    return _stated(claim, less), replace(certificate, **changed)
+
+
+_NUMBERS = ("factor", "offset", "level", "least", "gain", "share", "weight", "potential")
+
+
+def has_other_letters(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
+    """A multiple of a letter in the place of it, in the claim and in its certificate, or the other way about."""
+    letters = sorted(numbers_of(claim).letters & claim.notation.keys(), key=str)
+    if not letters:
+        return claim, certificate
+    one, other = chance.choice(letters), chance.choice(letters)
+    new = {one: _scale(chance) * one} if chance.random() < 0.6 else {one: other, other: one}
+    everywhere = chance.random() < 0.5
+
+    def change(expression: Any) -> Any:
+        return expression.xreplace(new)
+
+    stated = _stated(claim, lambda r: (change(r.left), r.operator, change(r.right)))
+    conditions = [_changed(condition, change) for condition in claim.conditions] if everywhere else claim.conditions
+    return replace(stated, conditions=conditions), exchanged(certificate, change)
+
+
+def _changed(condition: Any, change: Callable[[Any], Any]) -> Any:
+    return condition.func(*map(change, condition.args), evaluate=False)
+
+
+def asks_for_less(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
+    """Assumptions or conditions that are missing, or conditions that are wider."""
+    assumptions = [one for one in claim.assumptions if chance.random() < 0.8]
+    wider = [one.func(one.lhs, 4 * one.rhs, evaluate=False) for one in claim.conditions]
+    conditions = chance.choice([list(claim.conditions), wider, list(claim.conditions)[1:], []])
+    return replace(claim, assumptions=assumptions, conditions=conditions), certificate
+
+
+def means_something_else(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
+    """A letter, or what is bounded, that stands for another quantity of the same sign."""
+    stated = _stated(claim, lambda relation: (relation.left, relation.operator, relation.right))
+    letters = [symbol for symbol, notion in stated.notation.items() if isinstance(notion, q.Quantity)]
+    one = chance.choice(sorted(letters, key=str))
+    taken = stated.where.values()
+    others = [notion for notion in _QUANTITIES if _sign(notion) == _sign(stated.where[one]) and notion not in taken]
+    return replace(stated, where={**stated.where, one: chance.choice(others)}), certificate
+
+
+_QUANTITIES = [notion for notion in vars(q).values() if isinstance(notion, q.Quantity)]
+
+
+def _sign(notion: Any) -> tuple[bool, bool]:
+    return notion in POSITIVE, notion in NONNEGATIVE
+
+
+def is_shown_otherwise(claim: Claim, certificate: Any, chance: random.Random) -> tuple[Claim, Any]:
+    """A sum of which one part is another, or counts otherwise; or a rest that is shown the other way."""
+    if isinstance(certificate, AtRest):
+        return claim, replace(certificate, local_step={"idle": "single", "single": "idle"}[certificate.local_step])
+    if not isinstance(certificate, Combination):
+        return claim, exchanged(certificate, lambda one: chance.choice([*[one] * 20, -one, 2 * one, one / 2]))
+
+    def other(part: Part) -> Part:
+        premise = part.premise
+        if isinstance(premise, Derived) and chance.random() < 0.5:
+            premise = chance.choice(_OF_UPDATES)(premise.claim, chance.randrange(2))
+        return Part(chance.choice([1, 1, 2, -1, sp.S.Half]) * part.coefficient, premise, part.over)
+
+    links = [[other(part) if chance.random() < 0.3 else part for part in parts] for parts in certificate.links]
+    return claim, replace(certificate, links=links)
+
+
+WAYS = (claims_less, has_other_letters, asks_for_less, means_something_else, is_shown_otherwise)
+
+
+def other_algorithm(known: FederatedAlgorithm, chance: random.Random) -> FederatedAlgorithm:
+    """A definition of which one number, or one vector, is another; `InputError` where that is none."""
+    part = chance.choice(["local", "server_update", "client_update", "at_optimum", "client", "server"])
+    if part == "local":
+        changed: Any = tuple(replace(one, step=_other(one.step, known, chance)) for one in known.steps)
+    else:
+        table = getattr(known, part)
+        changed = {of: _other(end, known, chance) if chance.random() < 0.6 else end for of, end in table.items()}
+    return replace(known, **{part: changed})
+
+
+def _other(expression: Any, known: FederatedAlgorithm, chance: random.Random) -> Any:
+    terms = list(sp.Add.make_args(sp.expand(expression)))
+    number = chance.choice([0, 2, -1, sp.S.Half, eta, eta_g, *known.coins, *known.coins.values()])
+    at = chance.randrange(len(terms))
+    terms[at] = number * terms[at]
+    if chance.random() < 0.3:
+        terms.append(number * chance.choice([*known.server, *known.client]))
+    return sp.Add(*terms)
+
+
+def attempts(kind: str) -> Iterator[Attempt]:
+    """False claims with certificates of a kind, always the same ones."""
+    for seed in count():
+        chance = random.Random(f"{kind} {seed}")
+        name = chance.choice(KINDS[kind])
+        claim, certificate, algorithm = find(name), certificates()[name], None
+        known = name.partition(":")[2].partition(".")[0]
+        try:
+            if known in OF_DEFINITIONS and known != "fedavg" and chance.random() < 0.6:
+                algorithm = other_algorithm(definition(known), chance)
+            ways = chance.sample(WAYS, chance.choice([0, 1] if algorithm else [1, 2]))
+            for way in ways:
+                claim, certificate = way(claim, certificate, chance)
+        except InputError:
+            continue
+        tried = Attempt(replace(claim, id=name), certificate, name, algorithm)
+        if tried.is_false:
+            yield tried
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_none_is_accepted(kind: str) -> None:
+    """In a few tries."""
+    for tried in islice(attempts(kind), 6):
+        assert tried.is_refused, tried
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_none_is_accepted_in_many_tries(kind: str) -> None:
+    """In hundreds."""
+    for tried in islice(attempts(kind), 300):
+        assert tried.is_refused, tried
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_change_all_are_proved(kind: str) -> None:
+    """And none of them fails on a run."""
+    for name in KINDS[kind]:
+        tried = Attempt(find(name), certificates()[name], name)
+        assert not tried.is_refused
+        assert not tried.is_false
