@@ -9,6 +9,8 @@ import pytest
 import sympy as sp
 from attempts import Attempt, sums
 
+from fedtheory import RATIONAL, parse_run
+from fedtheory.errors import NotApplicable
 from fedtheory.kernel.expressions import ClientSum
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -212,3 +214,12 @@ def test_each_part_of_a_proof_is_needed(name: str) -> None:
                 links = list(certificate.links)
                 links[number] = [*link[:place], *changed, *link[place + 1 :]]
                 assert examine(claim, replace(certificate, links=links)).verdict == "broken", (number, place)
+
+
+def test_weights_that_vanish_have_no_shares() -> None:
+    """Where nobody counts, a type has no share over all updates that could be another than it should be."""
+    problem = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["1"], ["0"]], "start": ["1"]}
+    clock = {"policy": "async", "times": ["1", "2"]}
+    keys = {"local_step_size": "1/4", "rounds": 2, "local_steps": 1, "clock": clock, "aggregation": ["0", "0"]}
+    with pytest.raises(NotApplicable, match="nobody reports in any update"):
+        q.mean_chi_sq.on(parse_run({"problem": problem, "algorithm": keys}, RATIONAL))

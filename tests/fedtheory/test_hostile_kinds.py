@@ -22,7 +22,7 @@ from fedtheory import RATIONAL, parse_run
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError, InputError
 from fedtheory.federation.algorithms import definition
-from fedtheory.federation.definition import FederatedAlgorithm, eta, eta_g
+from fedtheory.federation.definition import FederatedAlgorithm, eta, eta_g, eta_sum, importance, tau
 from fedtheory.kernel import Because
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -182,7 +182,8 @@ def claims_less(claim: Claim, certificate: Any, chance: random.Random) -> tuple[
         sides = relation.in_order(relation.ordered[0], smaller)
         return sides[0], relation.operator, sides[1]
 
-    numbers = [one.name for one in fields(certificate) if one.name in _NUMBERS and chance.random() < 0.6]
+    often = chance.choice([0, 0.3, 1])
+    numbers = [one.name for one in fields(certificate) if one.name in _NUMBERS and chance.random() < often]
     changed = {name: scale * getattr(certificate, name) for name in numbers}
     return _stated(claim, less), replace(certificate, **changed)
 
@@ -267,6 +268,22 @@ def other_algorithm(known: FederatedAlgorithm, chance: random.Random) -> Federat
     return replace(known, **{part: changed})
 
 
+def rescaled(known: FederatedAlgorithm, chance: random.Random) -> FederatedAlgorithm:
+    """A definition with a multiple of a vector in the place of it: the same, unless the number is now and then another.
+
+    What starts at zero still does.
+    """
+    vector, number = chance.choice([*known.client]), chance.choice([eta, eta_sum, tau, importance, 2, 1 + eta])
+
+    def inside(table: Mapping[Any, Any]) -> dict[Any, Any]:
+        new = {of: sp.sympify(end).xreplace({vector: vector / number}) for of, end in table.items()}
+        return new | ({vector: number * new[vector]} if vector in new else {})
+
+    steps = (replace(one, step=one.step.xreplace({vector: vector / number})) for one in known.steps)
+    ends = {part: inside(getattr(known, part)) for part in ("server_update", "client_update", "at_optimum")}
+    return replace(known, local=tuple(steps), **ends)
+
+
 def _other(expression: Any, known: FederatedAlgorithm, chance: random.Random) -> Any:
     terms = list(sp.Add.make_args(sp.expand(expression)))
     number = chance.choice([0, 2, -1, sp.S.Half, eta, eta_g, *known.coins, *known.coins.values()])
@@ -286,7 +303,8 @@ def attempts(kind: str) -> Iterator[Attempt]:
         known = name.partition(":")[2].partition(".")[0]
         try:
             if known in OF_DEFINITIONS and known != "fedavg" and chance.random() < 0.6:
-                algorithm = other_algorithm(definition(known), chance)
+                change = rescaled if known in ("scaffold", "scaffnew") and chance.random() < 0.5 else other_algorithm
+                algorithm = change(definition(known), chance)
             ways = chance.sample(WAYS, chance.choice([0, 1] if algorithm else [1, 2]))
             for way in ways:
                 claim, certificate = way(claim, certificate, chance)

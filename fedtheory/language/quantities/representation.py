@@ -77,8 +77,7 @@ chi_sq = per_round(
 
 
 def _mean_chi_sq(run: Run) -> Any:
-    means = run.surrogate.mean_weights
-    return _pearson(run, run.surrogate.by_type(means / means.sum()))[()]
+    return _pearson(run, run.surrogate.by_type(run.surrogate.mean_shares))[()]
 
 
 mean_chi_sq = Quantity(
