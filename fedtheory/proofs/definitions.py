@@ -255,7 +255,7 @@ def rounds_of(claim: Claim) -> Iterator[Round]:
 
 def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
     """The same with noise, from letters for the vectors where the round starts."""
-    known, at_step = letters_of(claim), theory_of(replace(claim, place="step"))
+    known, at_step, first = letters_of(claim), theory_of(replace(claim, place="step")), None
     for one in rounds_of(claim):
         own = frozenset(map(state, one.algorithm.client)) | {HEARD}
         theory = replace(
@@ -267,7 +267,9 @@ def noisy_rounds_of(claim: Claim) -> Iterator[Round]:
             share=one.numbers[importance] if at_step.share is None else at_step.share,
         )
         noisy = replace(one, theory=theory, noise=known(q.gradient_noise))
-        yield _knowing_gradients(noisy).knowing_what_is_heard()
+        # What is heard has one letter, and is one vector whatever the coins show.
+        first = first or _knowing_gradients(noisy).knowing_what_is_heard()
+        yield replace(noisy, theory=first.theory)
 
 
 def _knowing_gradients(one: Round) -> Round:

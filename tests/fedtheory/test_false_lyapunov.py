@@ -12,6 +12,7 @@ import sympy as sp
 from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.run import Run
 from fedtheory.federation.algorithms import dsgd, fedavg, fedavgm, scaffnew
 from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Mixed, eta, start
 from fedtheory.kernel import Numbers, Term, Theory, assumption, cocoercivity, scalar, square, strong_convexity
@@ -183,6 +184,32 @@ def test_two_vectors_that_are_heard_are_not_one(monkeypatch: pytest.MonkeyPatch)
     halved = Lyapunov(claim=DSGD, function=spread, factor=sp.Rational(1, 4), offset=zero, level=zero, round=[])
     monkeypatch.setattr(definitions, "definition", lambda _name: algorithm)
     assert is_broken(replace(find(DSGD), rhs=zero), halved)
+
+
+def test_what_is_heard_after_other_coins_is_not_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a coin makes what neighbours say a tenth of it, the rest of the time they are as far apart as ever."""
+    coin, p = _N.coin, _N.p
+    step = (1 - sp.Rational(9, 10) * coin) * (_G.y - eta * Gradient(_G.y))
+    local, of_coin = Local(_G.y, start=_G.x, step=step), {"coins": {coin: p}, "parameters": _N.algorithm.parameters}
+    algorithm = replace(_G.algorithm, local=local, **of_coin)
+    claim, known, x_i, part = find(DSGD), certificates()[DSGD], state(_G.x), sp.Rational(1, 100)
+    assert isinstance(known, Lyapunov)
+    mixing, *others = known.round
+    rest = Term(part * (1 - known.factor), square(x_i - Average(x_i)), averaged=True)
+    smaller = [replace(term, coefficient=part * term.coefficient) for term in others]
+    tenth = replace(known, factor=part, offset=part * known.offset, round=[mixing, *smaller, rest])
+    stated = replace(claim, rhs=tenth.offset / (1 - part))
+    clients = {"hessians": [[["2"]], [["2"]]], "linear": [["1"], ["-1"]], "start": ["1"]}
+    keys = {"name": "dsgd", "local_step_size": "1/4", "rounds": 5, "mixing": [["2/3", "1/3"], ["1/3", "2/3"]]}
+    run = parse_run({"problem": {"kind": "quadratic", **clients}, "algorithm": keys}, RATIONAL)
+    assert run.algorithm.defined is not None
+    defined = replace(run.algorithm.defined, algorithm=algorithm, values={p: RATIONAL.number("1/10", "p")})
+    rarely = Run(run.problem, replace(run.algorithm, defined=defined))
+    assert check(stated, rarely).holds is False
+    monkeypatch.setattr(definitions, "definition", lambda _name: algorithm)
+    found = [step.text for step in examine(stated, tenth).steps if not step.holds]
+    assert len(found) == 1
+    assert "depends on the graph" in found[0]
 
 
 def test_one_relation_is_shown() -> None:
