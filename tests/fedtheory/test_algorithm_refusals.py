@@ -57,6 +57,10 @@ BAD = {
     "a client at the server": ({"server_update": {x: y}}, "y_i is not known here"),
     "a gradient at the end": ({"server_update": {x: x - Gradient(x)}}, "not known here"),
     "a start elsewhere": ({"client": {c: x}}, "x is not known here"),
+    "a start at a multiple that differs": (
+        {"server": {x: eta * start}},
+        r"starts at a multiple of x^0 with the letter \eta_i",
+    ),
     "a client's number": ({"server_update": {x: x + eta * Weighted(y - x)}}, "differs from client to client"),
     "no Local": ({"local": "y"}, "mine: expected `local` to be Local(vector, start, step), got 'y'"),
     "no steps": ({"local": ()}, "mine: expected `local` to be Local(vector, start, step), got ()"),

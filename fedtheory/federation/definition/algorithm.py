@@ -69,7 +69,7 @@ class FederatedAlgorithm:
     model: Expr
     """What the errors of a run are about: a vector of the server, or the average of one of the clients."""
     server: Mapping[Expr, Expr] = field(default_factory=dict)
-    """The server's vectors and their starts, multiples of `start`."""
+    """The server's vectors and their starts, rational multiples of `start`."""
     client: Mapping[Expr, Expr] = field(default_factory=dict)
     """The clients' vectors and their starts."""
     server_update: Mapping[Expr, Expr] = field(default_factory=dict)
@@ -180,6 +180,8 @@ class FederatedAlgorithm:
     def _check_starts(self) -> None:
         for vector, expression in [*self.server.items(), *self.client.items()]:
             self._expect(vector, expression, {start}, ())
+            for letter in sorted(sp.sympify(expression).free_symbols - {start}, key=str):
+                raise InputError(self._key(vector), f"starts at a multiple of {start} with the letter {letter}")
         for updated, known, whose in (
             (self.server_update, self.server, "server"),
             (self.client_update, self.client, "client"),
