@@ -157,7 +157,7 @@ def _over(mean: type, form: Form, theory: Theory) -> Form:
 
 def _over_steps(form: Form, theory: Theory) -> Form:
     """The sum of a vector over a client's local steps."""
-    steps = quotient(_number_of_steps(theory))
+    steps = quotient(theory.number_of_steps)
     _require_no_step_number(form, theory)
     sums = [{_sum(b, theory): c} if indices.changes(b, theory) else {b: steps * c} for b, c in form.items()]
     return added(sums)
@@ -165,7 +165,7 @@ def _over_steps(form: Form, theory: Theory) -> Form:
 
 def _sum(content: Expr, theory: Theory) -> Expr:
     """A sum over local steps; of a mean over clients that all take the same number of them, the mean of the sums."""
-    if not isinstance(content, Average) or theory.numbers.differs(_number_of_steps(theory)):
+    if not isinstance(content, Average) or theory.numbers.differs(theory.number_of_steps):
         return LocalSum(content)
     own, inside = indices.taken_apart(content, theory)
     return Average(own * LocalSum(inside))
@@ -174,12 +174,6 @@ def _sum(content: Expr, theory: Theory) -> Expr:
 def _require_no_step_number(form: Form, theory: Theory) -> None:
     if any(theory.step_number in c.expression.free_symbols for c in form.values()):
         raise Rejected(f"{theory.step_number} changes from local step to local step, and stands under a sum over them")
-
-
-def _number_of_steps(theory: Theory) -> Expr:
-    if theory.local_steps is None:
-        raise Rejected("the theory does not say how many local steps there are")
-    return theory.local_steps
 
 
 def _expected(form: Form, theory: Theory) -> Form:
@@ -211,8 +205,8 @@ def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
         if apart:
             (inside,) = (side for side in monomial.args if indices.differs(side, theory))
             mean = _over(Average, {inside: quotient(own)}, theory)
-            return added(scaled(_inner(b, apart[0], theory), c) for b, c in mean.items())
-    if isinstance(monomial, LocalSum) and not theory.numbers.differs(_number_of_steps(theory)):
+            return _inner_of_forms(mean, {apart[0]: ONE}, theory)
+    if isinstance(monomial, LocalSum) and not theory.numbers.differs(theory.number_of_steps):
         return _sum_of_scalars(_mean_of_scalar(own, monomial.args[0], theory), theory)
     return {Average(own * monomial): ONE}
 
@@ -232,7 +226,7 @@ def _sum_of_multiple(monomial: Expr, coefficient: Quotient, theory: Theory) -> F
 
 def _sum_of_number(number: Quotient, theory: Theory) -> Quotient:
     """The sum over the steps 0, 1, ... of a polynomial in the number of the step."""
-    step, steps = theory.step_number, quotient(_number_of_steps(theory))
+    step, steps = theory.step_number, quotient(theory.number_of_steps)
     hidden = number.written(number.below).free_symbols.union(*(x.free_symbols for x in number.letters if x != step))
     if step is None or step in hidden:
         raise Rejected(f"{number.expression} is no polynomial in {step}, and stands under a sum over the steps")
@@ -252,7 +246,7 @@ def _sum_of_powers(power: int, steps: Quotient) -> Quotient:
 
 def _sum_of_scalar(monomial: Expr, theory: Theory) -> Form:
     if not indices.changes(monomial, theory):
-        return {monomial: quotient(_number_of_steps(theory))}
+        return {monomial: quotient(theory.number_of_steps)}
     if isinstance(monomial, Inner):
         fixed = [side for side in monomial.args if not indices.changes(side, theory)]
         if fixed:
@@ -289,6 +283,10 @@ def _is_given(form: Form, theory: Theory) -> bool:
 
 def _inner_product(expression: Expr, theory: Theory) -> Form:
     left, right = (vector(side, theory) for side in expression.args)
+    return _inner_of_forms(left, right, theory)
+
+
+def _inner_of_forms(left: Form, right: Form, theory: Theory) -> Form:
     pairs = product(left.items(), right.items())
     return added(scaled(_inner(a, b, theory), c * d) for (a, c), (b, d) in pairs)
 
@@ -311,15 +309,13 @@ def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
     if not (isinstance(left, Selected) and isinstance(right, Selected)):
         chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
         mean = _over(Average, vector(chosen.args[0], theory), theory)
-        return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
+        return _inner_of_forms(mean, {other: ONE}, theory)
     if clients is None or drawn is None or theory.numbers.at_least.get(clients, 1) < 2:
         # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
         return {inner(left, right): ONE}
-    each = [vector(side.args[0], theory) for side in (left, right)]
     alone = scalar(Average(Inner(left.args[0], right.args[0])), theory)
-    means = [_over(Average, form, theory) for form in each]
-    pairs = product(means[0].items(), means[1].items())
-    together = added(scaled(_inner(a, b, theory), c * d) for (a, c), (b, d) in pairs)
+    means = [_over(Average, vector(side.args[0], theory), theory) for side in (left, right)]
+    together = _inner_of_forms(*means, theory)
     own_share = quotient((clients - drawn) / (drawn * (clients - 1)))
     shared = quotient(clients * (drawn - 1) / (drawn * (clients - 1)))
     return added([scaled(alone, own_share), scaled(together, shared)])

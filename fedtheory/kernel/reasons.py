@@ -6,7 +6,7 @@ of them says in a theory, stands in this module and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Concatenate, ParamSpec
@@ -85,10 +85,8 @@ def square(_theory: Theory, of: Expr) -> Reason:
 @_reason
 def steps(theory: Theory, of: Expr) -> Reason:
     """``K sum_k |v_k|^2 - |sum_k v_k|^2`` over K local steps, none or more."""
-    if theory.local_steps is None:
-        raise Rejected("the theory does not say how many local steps there are")
     total = LocalSum(of)
-    return Reason("Cauchy-Schwarz over steps", theory.local_steps * LocalSum(Inner(of, of)) - Inner(total, total))
+    return Reason("Cauchy-Schwarz over steps", theory.number_of_steps * LocalSum(Inner(of, of)) - Inner(total, total))
 
 
 @_reason
@@ -117,32 +115,30 @@ def one(_theory: Theory) -> Reason:
 @_reason
 def convexity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x>`` of a convex f."""
-    _require_convex(objective, theory)
+    _require(objective, theory.convex, "convex")
     return Reason("convexity gap", _linearisation_gap(objective, at, around))
 
 
 @_reason
 def strong_convexity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x> - nu/2 |y - x|^2`` of a nu-strongly convex f."""
-    if objective not in theory.strongly_convex:
-        raise Rejected(f"{objective} is not known to be strongly convex")
-    bend = theory.strongly_convex[objective] / 2 * Inner(at - around, at - around)
+    bend = _constant(objective, theory.strongly_convex, "strongly convex") / 2 * Inner(at - around, at - around)
     return Reason("strong convexity", _linearisation_gap(objective, at, around) - bend)
 
 
 @_reason
 def smoothness(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``f(x) + <grad f(x), y - x> + L/2 |y - x|^2 - f(y)`` of an L-smooth f."""
-    bound = _smoothness(objective, theory) / 2 * Inner(at - around, at - around)
+    bound = _constant(objective, theory.smooth, "smooth") / 2 * Inner(at - around, at - around)
     return Reason("smoothness gap", bound - _linearisation_gap(objective, at, around))
 
 
 @_reason
 def cocoercivity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``f(y) - f(x) - <grad f(x), y - x> - |grad f(y) - grad f(x)|^2 / (2 L)`` of a convex L-smooth f."""
-    _require_convex(objective, theory)
+    _require(objective, theory.convex, "convex")
     apart = Gradient(objective, at) - Gradient(objective, around)
-    lost = Inner(apart, apart) / (2 * _smoothness(objective, theory))
+    lost = Inner(apart, apart) / (2 * _constant(objective, theory.smooth, "smooth"))
     return Reason("co-coercivity", _linearisation_gap(objective, at, around) - lost)
 
 
@@ -150,7 +146,7 @@ def cocoercivity(theory: Theory, objective: Letter, at: Expr, around: Expr) -> R
 def lipschitz_gradient(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``L^2 |y - x|^2 - |grad f(y) - grad f(x)|^2`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)
-    bound = _smoothness(objective, theory) ** 2 * Inner(at - around, at - around)
+    bound = _constant(objective, theory.smooth, "smooth") ** 2 * Inner(at - around, at - around)
     return Reason("Lipschitz gradient", bound - Inner(apart, apart))
 
 
@@ -182,19 +178,19 @@ def mean_of_drawn(theory: Theory, of: Expr) -> Reason:
 def lipschitz_gradient_length(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``L |y - x| - |grad f(y) - grad f(x)|`` of an L-smooth f."""
     apart = Gradient(objective, at) - Gradient(objective, around)
-    return Reason("Lipschitz gradient", _smoothness(objective, theory) * length(at - around) - length(apart))
+    bound = _constant(objective, theory.smooth, "smooth") * length(at - around)
+    return Reason("Lipschitz gradient", bound - length(apart))
 
 
 @_reason
 def lipschitz(theory: Theory, objective: Letter, at: Expr, around: Expr) -> Reason:
     """``rho |y - x| - (f(y) - f(x))`` of an f that is rho-Lipschitz where the run is."""
-    if objective not in theory.lipschitz:
-        raise Rejected(f"{objective} is not known to be Lipschitz")
+    bound = _constant(objective, theory.lipschitz, "Lipschitz") * length(at - around)
     for point in (at, around):
         if point not in theory.visited:
             raise Rejected(f"{point} may lie where the constant of {objective} does not hold")
     apart = Value(objective, at) - Value(objective, around)
-    return Reason("Lipschitz objective", theory.lipschitz[objective] * length(at - around) - apart)
+    return Reason("Lipschitz objective", bound - apart)
 
 
 @_reason
@@ -209,9 +205,8 @@ def root(theory: Theory, name: str, bound: Expr, of: Expr) -> Reason:
 @_reason
 def optimality(theory: Theory, objective: Letter, at: Expr) -> Reason:
     """``f(x) - f(x*)`` for a minimiser x*."""
-    if objective not in theory.minimisers:
-        raise Rejected(f"{objective} is not known to have a minimiser")
-    return Reason("optimality", Value(objective, at) - Value(objective, theory.minimisers[objective]))
+    least = Value(objective, _constant(objective, theory.minimisers, "minimised somewhere"))
+    return Reason("optimality", Value(objective, at) - least)
 
 
 @_reason
@@ -226,16 +221,16 @@ def _assumed(name: str, theory: Theory) -> Expr:
     return theory.assumed[name]
 
 
-def _require_convex(objective: Letter, theory: Theory) -> None:
-    if objective not in theory.convex:
-        raise Rejected(f"{objective} is not known to be convex")
-
-
 def _linearisation_gap(objective: Letter, at: Expr, around: Expr) -> Expr:
     return Value(objective, at) - Value(objective, around) - Inner(Gradient(objective, around), at - around)
 
 
-def _smoothness(objective: Letter, theory: Theory) -> Expr:
-    if objective not in theory.smooth:
-        raise Rejected(f"{objective} is not known to be smooth")
-    return theory.smooth[objective]
+def _constant(objective: Letter, known: Mapping[Letter, Expr], what: str) -> Expr:
+    """What comes with a property of an objective."""
+    _require(objective, known, what)
+    return known[objective]
+
+
+def _require(objective: Letter, known: Container[Letter], what: str) -> None:
+    if objective not in known:
+        raise Rejected(f"{objective} is not known to be {what}")

@@ -86,6 +86,13 @@ class Theory:
         if not self.step_vectors <= self.vectors | self.client_vectors:
             raise Rejected("what differs from local step to local step has to be a vector")
 
+    @property
+    def number_of_steps(self) -> Expr:
+        """How many local steps there are; `Rejected` where that is not known."""
+        if self.local_steps is None:
+            raise Rejected("the theory does not say how many local steps there are")
+        return self.local_steps
+
     def require_objective(self, letter: Expr) -> None:
         """Raise `Rejected` where something else stands in an objective's place."""
         if letter not in self.objectives | self.client_objectives:
