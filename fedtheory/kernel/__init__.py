@@ -23,7 +23,7 @@ the residual must vanish, and decides the sign of each coefficient.
 Uses no other chapter.
 """
 
-from fedtheory.kernel.check import Step, Term, check, remainder
+from fedtheory.kernel.check import Step, Term, cancels, check, remainder, same, signed, zero
 from fedtheory.kernel.expressions import is_ordering, slack
 from fedtheory.kernel.forms import Form, added, composed, difference, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers
@@ -64,6 +64,7 @@ __all__ = [
     "Theory",
     "added",
     "assumption",
+    "cancels",
     "check",
     "cocoercivity",
     "composed",
@@ -81,8 +82,10 @@ __all__ = [
     "optimality",
     "remainder",
     "root",
+    "same",
     "scalar",
     "scaled",
+    "signed",
     "slack",
     "smoothness",
     "square",
@@ -92,4 +95,5 @@ __all__ = [
     "unweighted",
     "vector",
     "weighted",
+    "zero",
 ]

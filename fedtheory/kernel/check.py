@@ -9,7 +9,7 @@ from fedtheory.kernel.admitted import require_admitted, require_finite
 from fedtheory.kernel.expressions import Average, Expr, LocalSum
 from fedtheory.kernel.forms import Form, composed, difference, scalar
 from fedtheory.kernel.numbers import Numbers
-from fedtheory.kernel.quotients import vanishes
+from fedtheory.kernel.quotients import quotient, vanishes
 from fedtheory.kernel.reasons import Because, Reason
 from fedtheory.kernel.signs import is_nonnegative
 from fedtheory.kernel.theory import Theory
@@ -55,15 +55,36 @@ def check(lhs: Expr, rhs: Expr, terms: Sequence[Term], theory: Theory, condition
         is_positive = is_nonnegative(coefficient, theory.numbers, conditions)
         steps.append(Step(f"({coefficient}) >= 0, for: {reason.name}", is_positive))
         if reason.requires != 0:
-            required = theory.numbers.known(reason.requires)
-            steps.append(Step(f"({required}) >= 0", is_nonnegative(required, theory.numbers, conditions)))
-    left = remainder(residual, theory.numbers)
-    return [*steps, Step("the identity" + (f"; what is left over is {_shown(left, theory)}" if left else ""), not left)]
+            steps.append(signed(theory.numbers.known(reason.requires), theory.numbers, conditions))
+    return [*steps, cancels("the identity", residual, theory.numbers)]
 
 
-def _shown(left: Form, theory: Theory) -> str:
+def signed(number: Expr, numbers: Numbers, conditions: Sequence[Expr]) -> Step:
+    """That a number is not negative."""
+    return Step(f"({number}) >= 0", is_nonnegative(number, numbers, conditions))
+
+
+def same(what: str, one: Expr, other: Expr, theory: Theory) -> Step:
+    """That two scalars have one normal form."""
+    return cancels(what, difference(scalar(one, theory), scalar(other, theory)), theory.numbers)
+
+
+def cancels(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
+    """That nothing is left of a normal form."""
+    left = remainder(form, numbers)
+    return Step(what + (f"; what is left over is {_shown(left, numbers)}" if left else ""), not left)
+
+
+def zero(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
+    """That a number is zero."""
+    whole = quotient(number)
+    left = not vanishes(whole, numbers.roots)
+    return Step(what + (f"; what is left over is {whole.expression}" if left else ""), not left)
+
+
+def _shown(left: Form, numbers: Numbers) -> str:
     """What is left over; roots in its coefficients can be large, and are not written out."""
-    return "a sum of multiples of " + ", ".join(map(str, left)) if theory.numbers.roots else str(composed(left))
+    return "a sum of multiples of " + ", ".join(map(str, left)) if numbers.roots else str(composed(left))
 
 
 def remainder(form: Form, numbers: Numbers = _PLAIN) -> Form:

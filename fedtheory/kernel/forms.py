@@ -314,8 +314,8 @@ def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
         # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
         return {inner(left, right): ONE}
     alone = scalar(Average(Inner(left.args[0], right.args[0])), theory)
-    means = [_over(Average, vector(side.args[0], theory), theory) for side in (left, right)]
-    together = _inner_of_forms(*means, theory)
+    mean, other_mean = (_over(Average, vector(side.args[0], theory), theory) for side in (left, right))
+    together = _inner_of_forms(mean, other_mean, theory)
     own_share = quotient((clients - drawn) / (drawn * (clients - 1)))
     shared = quotient(clients * (drawn - 1) / (drawn * (clients - 1)))
     return added([scaled(alone, own_share), scaled(together, shared)])

@@ -33,7 +33,6 @@ class AtOptimum(Derived):
         a.strongly_convex_clients,
     )
     place = "round"
-    words = "a proved claim, for a round that starts from the optimum"
     keeps_equations = False
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:

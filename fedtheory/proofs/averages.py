@@ -28,7 +28,6 @@ class OverClients(Derived):
     """A bound on how far the model is that each client has received, averaged with the clients' shares."""
 
     needs = NEEDS
-    words = "a proved claim, averaged over the clients with their shares"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
@@ -41,7 +40,6 @@ class OverSteps(Derived):
     """A relation at every local step of an update, averaged over them."""
 
     needs = NEEDS
-    words = "a proved claim, averaged over the local steps"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
@@ -71,7 +69,6 @@ class OverUpdates(Derived):
     """
 
     needs = NEEDS
-    words = "a proved claim, averaged over the updates"
     keeps_equations = False
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:

@@ -8,16 +8,10 @@ from typing import TypeAlias
 
 import sympy as sp
 
-from fedtheory.kernel import (
-    Numbers,
-    Rejected,
-    Step,
-    is_nonnegative,
-    slack,
-)
+from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, signed, slack, zero
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import ClientSum, Expr
-from fedtheory.kernel.quotients import is_zero, quotient
+from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import Fact
@@ -160,8 +154,7 @@ def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> 
     rest = sp.Add(
         *(numbers.with_plain_means(numbers.written_out(e)) for e in (relation.slack, *(-m for m in multiples)))
     )
-    holds = is_zero(rest, numbers.roots)
-    return Step("the sum" + ("" if holds else f"; what is left over is {quotient(rest).expression}"), holds)
+    return zero("the sum", rest, numbers)
 
 
 def _name(part: Part) -> str:
@@ -210,8 +203,6 @@ def _derived(
     # In the letters of that claim, of which some may mean nothing in this one; shared ones mean the same.
     found = derived.of(letter, premise.relations)
     for required in derived.requires(letter, relation.slack):
-        yield Step(
-            f"({required}) >= 0", is_nonnegative(numbers_of(claim).plain(required), numbers_of(claim), conditions)
-        )
+        yield signed(numbers_of(claim).plain(required), numbers_of(claim), conditions)
     require_finite([found], numbers_of(claim), conditions)
     return found, relation.operator == "==" and derived.keeps_equations

@@ -20,17 +20,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import (
-    Rejected,
-    Step,
-    Theory,
-    composed,
-    difference,
-    is_nonnegative,
-    is_positive,
-    remainder,
-    scalar,
-)
+from fedtheory.kernel import Rejected, Step, Theory, is_positive, same, signed
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
 from fedtheory.kernel.quotients import in_lowest_terms
 from fedtheory.language import quantities as q
@@ -92,8 +82,7 @@ def contracts(
     now, later = traded(certificate.potential, letter)
     gained = gain * (Value(letter(q.objective), after) - Value(letter(q.objective), y)) + weight * norm_sq(after - y)
     claimed = certificate.factor * (weight * norm_sq(before - y) + now) + certificate.offset - gained - later
-    left = remainder(difference(scalar(step.relations[0].slack, theory), scalar(sp.expand(claimed), theory)))
-    yield Step("the step contracts" + (f"; what is left over is {composed(left)}" if left else ""), not left)
+    yield same("the step contracts", step.relations[0].slack, sp.expand(claimed), theory)
     yield from ends_with(certificate.potential, weight * sampled(claim), theory, claim.conditions)
     return step, theory
 
@@ -124,8 +113,7 @@ def bounded(
     if smaller != letters_of(claim)(notion):
         raise Rejected(f"what is shown is an upper bound on {notion.name}")
     for number in nonnegative:
-        yield Step(f"({number}) >= 0", is_nonnegative(number, numbers, conditions))
+        yield signed(number, numbers, conditions)
     for number in positive:
         yield Step(f"({number}) > 0", is_positive(in_lowest_terms(number), numbers, conditions))
-    spare = in_lowest_terms(larger - bound)
-    yield Step(f"({spare}) >= 0", is_nonnegative(numbers.plain(spare), numbers, conditions))
+    yield signed(numbers.plain(in_lowest_terms(larger - bound)), numbers, conditions)

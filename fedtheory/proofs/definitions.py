@@ -43,7 +43,7 @@ from fedtheory.language.quantities import Notion
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, Letters, letters_of
 from fedtheory.proofs.proof import follows
 from fedtheory.proofs.theory import theory_of
-from fedtheory.runfile.definitions import definition_named, is_own
+from fedtheory.runfile.definitions import definition_named
 
 Vectors = Mapping[Expr, Expr]
 """What the vectors of a definition are, in the kernel's letters."""
@@ -75,23 +75,6 @@ def definition(name: str) -> FederatedAlgorithm:
     if type(found) is not FederatedAlgorithm:
         raise Rejected(f"expected a FederatedAlgorithm, got a {type(found).__name__}")
     return found
-
-
-def own_digest(claim: Claim) -> str | None:
-    """What the definition in a file that a claim is about says; None where it is about none of these."""
-    named = names_of(claim)
-    return definition_of(claim).digest if len(named) == 1 and any(map(is_own, named)) else None
-
-
-def letters(claim: Claim) -> dict[str, sp.Symbol]:
-    """The letters of certificates about the claim's algorithm, by what a document calls them."""
-    shared = {"optimum": OPTIMUM, "objective": OBJECTIVE, "client_objective": CLIENT_OBJECTIVE, "noise": NOISE}
-    named = names_of(claim)
-    if len(named) != 1:
-        return {}
-    algorithm = definition(*named)
-    own = {f"vector.{of.name}": state(of) for of in (*algorithm.server, *algorithm.client)}
-    return own | {f"algorithm.{name}": one for name, one in {**shared, "start": START, "heard": HEARD}.items()}
 
 
 def names_of(claim: Claim) -> set[str]:

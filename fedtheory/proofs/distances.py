@@ -31,9 +31,6 @@ SLOPE_I, SLOPE_J = Gradient(F_i, x_i), Gradient(F_j, x_j)
 class Measure:
     """A squared distance of clients inside a round."""
 
-    latex: tuple[str, str]
-    """Of itself before and after a local step."""
-    words: str
     before: Callable[[Claim], Expr]
     after: Callable[[Claim], Expr]
     theory: Callable[[Claim, Numbers], Theory]
@@ -83,8 +80,6 @@ def _two_together(_claim: Claim, theory: Theory) -> Theory:
 
 
 PAIR = Measure(
-    (r"\mathbb E\|x_i-x_j\|^2", r"\mathbb E\|x_i'-x_j'\|^2"),
-    "the squared distance of two clients",
     before=lambda _claim: norm_sq(x_i - x_j),
     after=_step_of_two,
     theory=_theory_of_two,
@@ -112,11 +107,9 @@ def _all_together(claim: Claim, theory: Theory) -> Theory:
     return replace(theory, client_vectors=others, definitions={**theory.definitions, local: server})
 
 
-def _mean_square(latex: tuple[str, str], words: str, centre: q.Notion, next_centre: q.Notion) -> Measure:
+def _mean_square(centre: q.Notion, next_centre: q.Notion) -> Measure:
     """The mean over clients of the squared distance from a model, before and after a step."""
     return Measure(
-        latex,
-        words,
         before=lambda claim: _spread(claim, q.local_iterate, centre),
         after=lambda claim: _spread(claim, q.next_local_iterate, next_centre),
         theory=_theory_of_all,
@@ -127,16 +120,7 @@ def _mean_square(latex: tuple[str, str], words: str, centre: q.Notion, next_cent
     )
 
 
-SPREAD = _mean_square(
-    (r"\frac1M\sum_i\mathbb E\|x_i-\bar x\|^2", r"\frac1M\sum_i\mathbb E\|x_i'-\bar x'\|^2"),
-    "the mean squared distance from the average",
-    q.average_iterate,
-    q.next_average_iterate,
-)
-DISPLACEMENT = _mean_square(
-    (r"\frac1M\sum_i\mathbb E\|x_i-y\|^2", r"\frac1M\sum_i\mathbb E\|x_i'-y\|^2"),
-    "the mean squared distance from the model $y$ of the round's start",
-    q.server_model,
-    q.server_model,
-)
-MEASURES = (PAIR, SPREAD, DISPLACEMENT)
+SPREAD = _mean_square(q.average_iterate, q.next_average_iterate)
+"""From the average."""
+DISPLACEMENT = _mean_square(q.server_model, q.server_model)
+"""From the model of the round's start."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, remainder, scalar
+from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, same, signed
 from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -102,7 +102,7 @@ def induct(
         once = course.at_start(induction.bound.xreplace({course.index: course.index + 1}))
         yield from named("first step: ", check(moved, once, induction.first, begun, conditions))
     factor = course.written(induction.factor)
-    yield Step(f"({factor}) >= 0", is_nonnegative(factor, later.numbers, known))
+    yield signed(factor, later.numbers, known)
     grown = factor * bound + course.written(induction.offset)
     yield from named("the bound grows: ", check(grown, course.after(induction.bound), (), later, known))
     yield from _conclusion(course, relation, _from(course, theory, 0), (*conditions, *_conditions(course, 0)))
@@ -152,7 +152,7 @@ def _conclusion(course: _Course, relation: Relation, theory: Theory, conditions:
         course.induction.measured: course.written(course.induction.bound),
         moved_on(course.claim, course.induction.measured): course.after(course.induction.bound),
     }
-    shown = [bound for squared, bound in bounds.items() if not remainder(scalar(relation.left - squared, theory))]
+    shown = [bound for squared, bound in bounds.items() if same("", relation.left, squared, theory).holds]
     if relation.operator != "<=" or not shown:
         raise Rejected("the link is not an upper bound on what the induction is about")
     yield from named("the link: ", check(shown[0], course.written(relation.right), (), theory, conditions))

@@ -37,8 +37,6 @@ class Derived:
     """Assumptions that are needed besides those of that claim."""
     place: ClassVar[Place] = "run"
     """What that claim has to be about."""
-    words: ClassVar[str] = "a proved claim"
-    """What is made of it."""
     keeps_equations: ClassVar[bool] = True
     """Whether an equation remains one; else only one direction of it does."""
 
@@ -61,7 +59,6 @@ class Telescoped(Derived):
 
     needs = NEEDS
     place = "path"
-    words = "a proved claim, summed over the steps of a round"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
@@ -87,7 +84,6 @@ class AtEnd(Derived):
 
     needs = NEEDS
     place = "path"
-    words = "a proved claim, at the last step of a round"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
@@ -104,7 +100,6 @@ class Summed(Derived):
     """A relation about each round, summed over all of them: the aggregated model is where the next one starts."""
 
     needs = NEEDS
-    words = "a proved claim, summed over all rounds"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
@@ -126,7 +121,6 @@ class AtNextStart(Derived):
     """A relation about the start of each round, for the aggregated model: it has to hold for the last one as well."""
 
     needs = NEEDS
-    words = "a proved claim, for the next round or the end of the run"
     keeps_equations = False
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
@@ -143,7 +137,6 @@ class AtFirstStart(Derived):
     """A relation about the start of each round, for the first one."""
 
     needs = NEEDS
-    words = "a proved claim, for the first round"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""

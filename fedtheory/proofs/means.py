@@ -18,10 +18,10 @@ from fedtheory.kernel import (
     Rejected,
     Step,
     Theory,
+    cancels,
     composed,
     difference,
     is_nonnegative,
-    remainder,
     scalar,
     scaled,
 )
@@ -111,8 +111,7 @@ def examine_mean(claim: Claim, certificate: MeanCertificate, prove: Prover) -> I
         means = _TABLES[certificate.span](letters_of(claim))
     else:
         means = yield from _sampled_means(claim, certificate, theory)
-    left = _left_over(claim, step, certificate, theory, means)
-    yield Step("the mean over the steps" + (f"; what is left over is {composed(left)}" if left else ""), not left)
+    yield cancels("the mean over the steps", _left_over(claim, step, certificate, theory, means))
 
 
 def _sampled_means(claim: Claim, certificate: MeanCertificate, theory: Theory) -> Generator[Step, None, list[Mean]]:
@@ -199,7 +198,7 @@ def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: 
         form = difference(form, scalar(now - later, theory))
     constant = form.pop(sp.S.One, ZERO).expression
     mean = composed(scalar(LocalSum(constant), theory)) / theory.local_steps
-    return remainder({**form, sp.S.One: quotient(rest - mean)})
+    return {**form, sp.S.One: quotient(rest - mean)}
 
 
 def traded(potential: Expr, letter: Letters) -> tuple[Expr, Expr]:

@@ -15,6 +15,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex
+from fedtheory.proofs import worded
 from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.closed import AnyCertificate
@@ -276,7 +277,7 @@ def _part(claim: Claim, part: Part) -> Entry:
     derived = Derived(part.premise) if isinstance(part.premise, str) else part.premise
     premise = in_plain_letters(find(derived.claim))
     derived_slack = derived.of(letters_of(premise), premise.relations)
-    return Entry(coefficient, derived.words, derived_slack, derived.claim)
+    return Entry(coefficient, worded.DERIVED[type(derived)], derived_slack, derived.claim)
 
 
 def _about_sums(_claim: Claim, _certificate: Combination) -> str:
@@ -288,7 +289,7 @@ def _about_sums(_claim: Claim, _certificate: Combination) -> str:
 
 def _recursion(claim: Claim, certificate: Recursion) -> Iterator[Group]:
     measure, at = certificate.measure, Setting(claim, certificate)
-    before, after = measure.latex
+    before, after = worded.in_latex(measure)
     grown = rf"\left({latex(certificate.factor)}\right){before}+{latex(certificate.offset)}"
     yield Group(rf"{after} \le {grown}", _entries(certificate.terms, at.theory))
     if certificate.first is not None:
@@ -304,8 +305,8 @@ def _about_recursion(claim: Claim, certificate: Recursion) -> str:
     return (
         "All clients start a round at the server's model.  One local step takes $x_i$ to $x_i'$, and the inequality "
         "below holds, as its slack is the sum of the coefficients times what stands beside them.  So after $k$ local "
-        f"steps {measure.words} is in expectation at most ${latex(certificate.bound)}$, which satisfies the recursion; "
-        f"and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
+        f"steps {worded.in_words(measure)} is in expectation at most ${latex(certificate.bound)}$, which satisfies the "
+        f"recursion; and {whose} is at most ${latex(share)}$ times the bounds for the steps of a round."
     )
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Theory
-from fedtheory.kernel.expressions import Average, Expr, LocalSum, PastSum, norm_sq
-from fedtheory.kernel.quotients import is_zero, quotient
+from fedtheory.kernel import Rejected, Step, Theory, zero
+from fedtheory.kernel.expressions import Average, LocalSum, PastSum, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -88,10 +87,5 @@ def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
         raise Rejected(f"{factor} changes from local step to local step")
     member, total = numbers.plain(past.args[0]), numbers.plain(relation.right)
     before = total.xreplace({index: index - 1})
-    yield _vanishes("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))
-    yield _vanishes("what a step adds", total - before - factor * member)
-
-
-def _vanishes(what: str, difference: Expr) -> Step:
-    holds = is_zero(difference)
-    return Step(what + ("" if holds else f"; what is left over is {quotient(difference).expression}"), holds)
+    yield zero("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))
+    yield zero("what a step adds", total - before - factor * member)

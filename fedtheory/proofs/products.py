@@ -7,20 +7,9 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import (
-    Rejected,
-    Step,
-    Term,
-    Theory,
-    check,
-    difference,
-    is_nonnegative,
-    is_positive,
-    remainder,
-    scalar,
-)
+from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_positive, same, signed, zero
 from fedtheory.kernel.expressions import Expr, Inner
-from fedtheory.kernel.quotients import is_zero, quotient
+from fedtheory.kernel.quotients import quotient
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.proof import named, require_ordering
 
@@ -93,10 +82,9 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
     whole = slack * sp.Mul(*(slacks[name] for name in why.divided_by))
     for part in why.parts:
         coefficient = theory.numbers.plain(part.coefficient)
-        yield Step(f"({coefficient}) >= 0", is_nonnegative(coefficient, theory.numbers, conditions))
+        yield signed(coefficient, theory.numbers, conditions)
         whole -= coefficient * sp.Mul(*(slacks[name] for name in part.facts))
-    holds = is_zero(whole)
-    yield Step("the identity" + ("" if holds else f"; what is left over is {quotient(whole).expression}"), holds)
+    yield zero("the identity", whole)
 
 
 def _divides(divisor: Expr, polynomial: Expr) -> bool:
@@ -128,14 +116,8 @@ def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions
     if not all(isinstance(part, Inner) for part in (left, right, product)):
         raise Rejected(f"{product} is no inner product")
     lengths = [Inner(side, side) for side in product.args]
-    matches = any(
-        _same(left, one, theory) and _same(right, other, theory) for one, other in (lengths, reversed(lengths))
-    )
-    yield Step("Cauchy-Schwarz", matches)
-
-
-def _same(one: Expr, other: Expr, theory: Theory) -> bool:
-    return not remainder(difference(scalar(one, theory), scalar(other, theory)))
+    either = ((same("", left, one, theory), same("", right, other, theory)) for one, other in (lengths, lengths[::-1]))
+    yield Step("Cauchy-Schwarz", any(all(step.holds for step in both) for both in either))
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def _largest(at: Setting, right: Expr) -> Iterator[Step]:
     """Every client at every step."""
     share = at.certificate.measure.largest_drift
     if share is None:
-        raise Rejected(f"{at.certificate.measure.words} says nothing of a single client")
+        raise Rejected("a mean says nothing of a single client")
     yield _at_every_step(at, share(letters_of(at.claim)(q.clients)), right)
 
 

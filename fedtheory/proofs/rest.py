@@ -14,7 +14,7 @@ from typing import Literal
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, composed
+from fedtheory.kernel import Rejected, Step, cancels
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.definitions import Round, Vectors, rounds_of
@@ -59,5 +59,4 @@ def _round(certificate: AtRest, one: Round) -> Iterator[Step]:
 
 def _unmoved(what: str, one: Round, before: Vectors, after: Vectors) -> Iterator[Step]:
     for of, where in before.items():
-        left = one.form(after[of] - where)
-        yield Step(f"{what} leaves {of} where it is" + (f"; it moves by {composed(left)}" if left else ""), not left)
+        yield cancels(f"{what} leaves {of} where it is", one.form(after[of] - where))

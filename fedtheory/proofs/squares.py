@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, check, difference, remainder, scalar
+from fedtheory.kernel import Rejected, Step, Term, Theory, check, same
 from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.proof import named, require_ordering
@@ -29,6 +29,5 @@ def examine_square(relation: Relation, squared: Squared, theory: Theory, conditi
     if not is_length(squared.length):
         raise Rejected(f"{squared.length} is not a length, and might be negative")
     yield from named("before it is squared: ", check(squared.length, squared.bound, squared.terms, theory, conditions))
-    between = scalar(sp.expand(squared.bound**2 - squared.length**2), theory)
-    left = remainder(difference(scalar(sp.expand(relation.slack), theory), between))
-    yield Step("the difference of the squares", not left)
+    between = sp.expand(squared.bound**2 - squared.length**2)
+    yield same("the difference of the squares", sp.expand(relation.slack), between, theory)

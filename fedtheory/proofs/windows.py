@@ -29,7 +29,6 @@ class OverWindow(Derived):
     """
 
     needs = (a.aggregation_scheme,)
-    words = "a proved claim at every local step, for any two updates of a window"
     keeps_equations = False
 
     def of(self, letter: Letters, relations: Sequence[Relation]) -> Expr:
@@ -54,7 +53,6 @@ class OverWindows(Derived):
     """
 
     needs = (a.aggregation_scheme,)
-    words = "a proved claim, summed over the clients and the windows"
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""

@@ -14,6 +14,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
+from fedtheory.proofs.worded import DERIVED
 from verify.rocq.of_numbers import NumbersVocabulary, is_of_numbers
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES, RunVocabulary
@@ -135,7 +136,7 @@ class _Writer:
             self.used |= sp.sympify(found).free_symbols
             return found, tactic, premise.is_zero
         if isinstance(premise, Derived) and type(premise) is not Derived:
-            raise NotExported(f"what is {premise.words} is not in the library")
+            raise NotExported(f"what is {DERIVED[type(premise)]} is not in the library")
         if isinstance(premise, str | Derived):
             return self._claim(premise if isinstance(premise, Derived) else Derived(premise), place)
         if isinstance(premise, sp.Eq):

@@ -5,6 +5,7 @@
     records    which certificates there are
     reading    documents and files, and the letters in them
     writing    certificates as documents
+    algorithms what documents say of algorithms
     schemas    the JSON schema
 
 Whatever is judged has been a document: what a document cannot say cannot be said.  What is read is made anew of

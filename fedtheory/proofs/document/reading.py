@@ -12,8 +12,10 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
-from fedtheory.proofs import comparators, definitions, distances, updates
+from fedtheory.proofs import comparators, distances, updates
 from fedtheory.proofs.closed import SIGNS
+from fedtheory.proofs.definitions import names_of
+from fedtheory.proofs.document import algorithms
 from fedtheory.proofs.document.notation import HEADS, Scope
 from fedtheory.proofs.document.records import CERTIFICATE
 from fedtheory.proofs.induction import POWER
@@ -94,9 +96,9 @@ def _require_format(document: object) -> Document:
 
 def _require_definition(claim: Claim, entries: Document) -> None:
     """Raise `InputError` where a certificate was made for another definition than the claim's file has now."""
-    expected, given = definitions.own_digest(claim), entries.get(DEFINITION)
+    expected, given = algorithms.own_digest(claim), entries.get(DEFINITION)
     if given != expected or (DEFINITION in entries and expected is None):
-        (name, *_) = definitions.names_of(claim) or {"no algorithm"}
+        (name, *_) = names_of(claim) or {"no algorithm"}
         raise InputError(DEFINITION, f"expected {expected or 'none'}, for {name} as it is now, got {given!r:.80}")
 
 
@@ -105,7 +107,7 @@ def letters_of(claim: Claim) -> dict[str, sp.Symbol]:
     found = {notion.name: symbol for symbol, notion in {**claim.where, **claim.notation}.items()}
     for symbol in claim.for_all:
         found[free(f"each_{plain(symbol)}", found)] = symbol
-    return _OF_TECHNIQUES | definitions.letters(claim) | found
+    return _OF_TECHNIQUES | algorithms.letters(claim) | found
 
 
 def plain(letter: sp.Symbol) -> str:

@@ -16,7 +16,7 @@ from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.reasons import Because, subjects
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.closed import SIGNS, own_letters
-from fedtheory.proofs.definitions import own_digest
+from fedtheory.proofs.document.algorithms import own_digest
 from fedtheory.proofs.document.notation import HEADS, ORDERINGS, Scope
 from fedtheory.proofs.document.reading import DEFINITION, FORMAT, VERSION, free, letters_of, plain
 from fedtheory.proofs.document.records import (
