@@ -131,7 +131,7 @@ ODD: dict[str, Any] = {
     "a condition that says it holds": terms(relaxed=[sp.true]),
     "links by their numbers": Certificate(claim="t:false", links={0: []}),  # type: ignore[arg-type]
     "a measure of one's own": Recursion(
-        claim="t:false", measure=replace(PAIR, words="mine"), factor=ONE, offset=ONE, terms=[], bound=ONE
+        claim="t:false", measure=replace(PAIR, largest_drift=None), factor=ONE, offset=ONE, terms=[], bound=ONE
     ),
     "a letter with no sign": terms(roots=[Root(sp.Symbol("i", imaginary=True), T, [])]),
     "a letter that is a number": terms(roots=[Root(T + 1, T, [])]),
