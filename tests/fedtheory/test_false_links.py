@@ -77,7 +77,7 @@ def test_squares_of_other_lengths() -> None:
     """The squares have to be those of the relation."""
     why = Squared(length=sp.sqrt(norm_sq(x)), bound=sp.sqrt(norm_sq(x)), terms=[])
     assert failing(why, norm_sq(x), "<=", norm_sq(x)) == ""
-    assert failing(why, 2 * norm_sq(x), "<=", norm_sq(x)) .startswith("the difference of the squares")
+    assert failing(why, 2 * norm_sq(x), "<=", norm_sq(x)).startswith("the difference of the squares")
 
 
 # Products.
