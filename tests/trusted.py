@@ -12,7 +12,7 @@ from modules import ROOT, modules, reached
 PAGE = ROOT / "docs" / "trust.md"
 ROW = re.compile(r"^\| `([\w./]+)` \|\s*(\d*)\s*\|", re.M)
 
-SHOWN_ONLY = frozenset({"fedtheory.proofs.outline", "fedtheory.proofs.printed", "fedtheory.proofs.worded"})
+SHOWN_ONLY = frozenset(f"fedtheory.proofs.{name}" for name in ("outline", "printed", "told", "worded"))
 """What people are shown of a proof: no verdict depends on it."""
 JUDGED_LATER = ("fedtheory.proofs.recorded", "fedtheory.proofs.document")
 """What finds, writes, describes and reads certificates: they are made anew of closed pieces before they are judged."""

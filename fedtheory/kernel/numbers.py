@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -102,32 +102,28 @@ class Numbers:
 
     def parts(self, whole: Quotient) -> Iterator[tuple[Quotient, Expr]]:
         """The additive parts of a number, each as a shared factor and one of the client's own."""
-        if not self.differs(whole.expression):
-            yield whole, sp.S.One
-            return
-        shared_below, own_below = self._split(sp.Mul(*whole.factored_below()))
-        for powers, factor in whole.above.terms():
-            shared, own = self._split(whole.monomial(powers, factor))
-            yield quotient(shared / shared_below), own / own_below
+        return _parts(whole, self.differs)
 
     def summed(self, number: Expr) -> Expr:
         """The sum over clients of what each has one of, as a sum of multiples of sums; what is not known may differ."""
-        whole = quotient(number)
-        below = [(factor, factor.free_symbols <= self.letters) for factor in whole.factored_below()]
-        found = []
-        for powers, factor in whole.above.terms():
-            parts = sp.Mul.make_args(whole.monomial(powers, factor))
-            shared = [part for part in parts if part.free_symbols <= self.letters]
-            own = sp.Mul(*(part for part in parts if part not in shared))
-            own_below = sp.Mul(*(part for part, is_shared in below if not is_shared))
-            shared_below = sp.Mul(*(part for part, is_shared in below if is_shared))
-            found.append(sp.Mul(*shared) / shared_below * ClientSum(own / own_below))
-        return sp.Add(*found)
+        parts = _parts(quotient(number), lambda factor: not factor.free_symbols <= self.letters)
+        return sp.Add(*(shared.expression * ClientSum(own) for shared, own in parts))
 
-    def _split(self, product: Expr) -> tuple[Expr, Expr]:
-        factors = sp.Mul.make_args(product)
-        own = [factor for factor in factors if self.differs(factor)]
-        return sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)
+
+def _parts(whole: Quotient, differs: Callable[[Expr], bool]) -> Iterator[tuple[Quotient, Expr]]:
+    if not differs(whole.expression):
+        yield whole, sp.S.One
+        return
+    shared_below, own_below = _split(sp.Mul(*whole.factored_below()), differs)
+    for powers, factor in whole.above.terms():
+        shared, own = _split(whole.monomial(powers, factor), differs)
+        yield quotient(shared / shared_below), own / own_below
+
+
+def _split(product: Expr, differs: Callable[[Expr], bool]) -> tuple[Expr, Expr]:
+    factors = sp.Mul.make_args(product)
+    own = [factor for factor in factors if differs(factor)]
+    return sp.Mul(*(factor for factor in factors if factor not in own)), sp.Mul(*own)
 
 
 def _outside_means(number: Expr) -> set[sp.Symbol]:

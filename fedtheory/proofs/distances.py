@@ -18,7 +18,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.numbers import letters_of
-from fedtheory.proofs.theory import assumed_of_a_client, theory_of
+from fedtheory.proofs.theory import assumed_of_a_client, theory_of, with_common_shape
 
 x_i, x_j, n_i, n_j = sp.symbols("x_i x_j n_i n_j", real=True, cls=sp.Dummy)
 """The iterates of two clients, and the noise of their next gradients."""
@@ -49,21 +49,17 @@ def _step_of_two(claim: Claim) -> Expr:
 
 def _theory_of_two(claim: Claim, numbers: Numbers) -> Theory:
     """What is known of two clients: the claim's assumptions, for each."""
-    letter = letters_of(claim)
-    objectives, noise = frozenset({F, F_i, F_j}), frozenset({n_i, n_j})
+    noise = frozenset({n_i, n_j})
     is_quiet = a.full_gradients in claim.assumptions
-    is_convex = a.convex_and_smooth in claim.assumptions
-    is_smooth = is_convex or a.smooth in claim.assumptions
-    return Theory(
+    theory = Theory(
         numbers=numbers,
         vectors=frozenset({x_i, x_j}) if is_quiet else noise | {x_i, x_j},
         noise=frozenset() if is_quiet else noise,
         definitions=dict.fromkeys(noise, sp.S.Zero) if is_quiet else {},
-        objectives=objectives,
-        convex=objectives if is_convex else frozenset(),
-        smooth=dict.fromkeys(objectives, letter(q.smoothness)) if is_smooth else {},
+        objectives=frozenset({F, F_i, F_j}),
         assumed=dict(_assumed_of_two(claim)),
     )
+    return with_common_shape(theory, claim)
 
 
 def _assumed_of_two(claim: Claim) -> Iterator[tuple[str, Expr]]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 from fedtheory.kernel import Rejected, Step, is_nonnegative, is_ordering, slack
 from fedtheory.kernel.admitted import factors_below, require_finite, require_nonzero
@@ -15,19 +13,9 @@ from fedtheory.kernel.expressions import Expr, Value
 from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
-from fedtheory.language.typesetting import latex
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.numbers import letters_of, numbers_of
-from fedtheory.shown import Card, Shown, inline
-
-Document = dict[str, Any]
-
-
-def digest(document: Document) -> str:
-    """A name for what a document says: the same for the same content, whatever its layout."""
-    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
+from fedtheory.proofs.told import Document, ProofVerdict, Told
 
 IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
     a.fair_types: ((a.one_type, a.somebody_reports), (a.unbiased_updates,)),
@@ -36,11 +24,9 @@ IMPLIED_BY: Mapping[Assumption, Sequence[Sequence[Assumption]]] = {
 }
 """What others imply: where all are of one type it has the whole share, and shares that are importances are fair."""
 
-ProofVerdict = Literal["proved", "broken", "no certificate"]
-
 
 @dataclass(frozen=True, repr=False)
-class Proof(Shown):
+class Proof(Told):
     """What the kernel says of a certificate."""
 
     claim: Claim
@@ -57,27 +43,10 @@ class Proof(Shown):
             return "no certificate"
         return "proved" if self.steps and all(step.holds for step in self.steps) else "broken"
 
-    def summary(self) -> str:
-        """The claim and the verdict."""
-        return f"{self.claim.id}: {self.verdict}"
-
-    def card(self) -> Card:
-        """The statement, the certificate's name, and what the kernel says of each step."""
-        facts = {"certificate": self.digest or "none"}
-        if self.relaxed is not None:
-            facts["conditions that suffice"] = ", ".join(inline(latex(weaker)) for weaker in self.relaxed) or "none"
-        steps = [["holds" if step.holds else "fails", step.text] for step in self.steps]
-        return Card(self.summary(), self.claim.statement or None, facts, ("", "step"), steps)
-
     @property
     def statement(self) -> Claim:
         """What is proved: the claim under the conditions that the certificate needs, in plain letters."""
         return in_plain_letters(replace(self.claim, conditions=tuple(conditions_of(self.claim, self.relaxed))))
-
-    @property
-    def digest(self) -> str | None:
-        """A name for the certificate, the same for the same content; None where there is no document."""
-        return None if self.document is None else digest(self.document)
 
     @property
     def relaxed(self) -> Sequence[Expr] | None:

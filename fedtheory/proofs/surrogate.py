@@ -13,6 +13,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import gradient_bound
 from fedtheory.proofs.numbers import letters_of, numbers_of
+from fedtheory.proofs.theory import with_common_shape
 from fedtheory.proofs.updates import (
     at_local,
     client_objective,
@@ -23,6 +24,7 @@ from fedtheory.proofs.updates import (
     surrogate_optimum,
     theory_of_weights,
     virtual,
+    with_further,
 )
 
 BOUNDED_SAMPLES = "bounded stochastic gradients, at the local iterate"
@@ -44,24 +46,16 @@ def theory_of_loss_changes(claim: Claim) -> Theory:
 
 def theory_of_surrogate(claim: Claim) -> Theory:
     """The theory of the federated problem at the virtual iterate, with shares over all updates: no type is missing."""
-    letter, numbers = letters_of(claim), numbers_of(claim)
+    letter = letters_of(claim)
     if sp.Gt(letter(q.mean_weight), 0, evaluate=False) not in claim.conditions:
         raise Rejected("a type may be missing in all updates, where the claim does not say that every client reports")
-    is_convex = a.convex_and_smooth in claim.assumptions
-    both = frozenset({objective, client_objective})
-    return Theory(
-        numbers=replace(
-            numbers,
-            of_clients=numbers.of_clients | {pull},
-            may_vanish=numbers.may_vanish | {pull},
-            definitions={letter(q.mean_chi_sq): Average(pull**2)},
-        ),
+    theory = Theory(
+        numbers=with_further(numbers_of(claim), frozenset({pull}), {letter(q.mean_chi_sq): Average(pull**2)}),
         vectors=frozenset({virtual, surrogate_optimum}),
         client_vectors=frozenset({client_optimum}),
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
         minimisers={objective: surrogate_optimum, client_objective: client_optimum},
-        convex=both if is_convex else frozenset(),
-        smooth=dict.fromkeys(both, letter(q.smoothness)) if is_convex else {},
     )
+    return with_common_shape(theory, claim)

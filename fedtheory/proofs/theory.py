@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import sympy as sp
 
@@ -28,16 +29,12 @@ _VISITED = (
     q.next_centralised_model,
 )
 """Models that are inside the ball that contains a run; gradient descent on F from one of them stays inside."""
-_CONVEX = (a.convex_and_smooth,)
 
 
 def theory_of(claim: Claim) -> Theory:
     """The theory in which a claim is to be proved; raises `Rejected` where its letters are ambiguous."""
     letter = letters_of(claim)
     objective, client_objective = letter(q.objective), letter(q.client_objective)
-    is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
-    is_convex = any(assumption in claim.assumptions for assumption in _CONVEX)
-    both = frozenset({objective, client_objective})
     noise = letter(q.gradient_noise)
     # Along a path nothing is random: noise is a vector like any other.
     is_random, is_quiet = claim.place == "step", a.full_gradients in claim.assumptions
@@ -52,16 +49,26 @@ def theory_of(claim: Claim) -> Theory:
         objectives=frozenset({objective}),
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
-        convex=both if is_convex else frozenset(),
-        smooth=_own_constants(letter, "smooth") | (dict.fromkeys(both, letter(q.smoothness)) if is_smooth else {}),
+        smooth=_own_constants(letter, "smooth"),
         strongly_convex=_common_curvature(letter) | _own_constants(letter, "strongly convex"),
-        lipschitz=dict.fromkeys(both, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
         visited=frozenset({letter(notion) for notion in _VISITED} | points),
         minimisers={objective: letter(q.optimum)} | _client_minimisers(claim, letter),
         definitions=_definitions(claim, letter) | ({noise: sp.S.Zero} if is_quiet else {}),
         assumed=_assumed(claim, letter) | _distances(letter) | _divergences(claim, letter) | _nearest(claim, letter),
     )
-    return with_comparator(theory, claim)
+    return with_comparator(with_common_shape(theory, claim), claim)
+
+
+def with_common_shape(theory: Theory, claim: Claim) -> Theory:
+    """A theory with what a claim assumes of all objectives: that they are convex, smooth, or Lipschitz."""
+    letter, every = letters_of(claim), theory.objectives | theory.client_objectives
+    is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
+    return replace(
+        theory,
+        convex=every if a.convex_and_smooth in claim.assumptions else frozenset(),
+        smooth={**theory.smooth, **(dict.fromkeys(every, letter(q.smoothness)) if is_smooth else {})},
+        lipschitz=dict.fromkeys(every, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
+    )
 
 
 def _share(claim: Claim, letter: Letters) -> Expr | None:

@@ -9,12 +9,13 @@ not of the virtual iterate, which the server has moved with them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import sympy as sp
 
 from fedtheory.kernel import Numbers, Rejected, Theory
-from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, LocalSum, Value, norm_sq
+from fedtheory.kernel.expressions import Average, Expr, Gradient, Inner, Letter, LocalSum, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
@@ -25,6 +26,7 @@ from fedtheory.language.quantities import (
     unrepresented_importance,
 )
 from fedtheory.proofs.numbers import Letters, letters_of, numbers_of
+from fedtheory.proofs.theory import with_common_shape
 
 local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True, cls=sp.Dummy)
 received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True, cls=sp.Dummy)
@@ -76,8 +78,7 @@ def theory_at_steps(claim: Claim) -> Theory:
     noises = frozenset({noise, virtual_noise, optimum_noise})
     is_unbiased = a.unbiased_gradients in claim.assumptions
     is_convex = a.convex_and_smooth in claim.assumptions
-    both = frozenset({objective, client_objective})
-    return Theory(
+    theory = Theory(
         numbers=numbers_of_update(claim),
         vectors=frozenset({virtual, server, surrogate_optimum, optimum, round_optimum}),
         client_vectors=noises | {local, received, client_optimum},
@@ -92,10 +93,9 @@ def theory_at_steps(claim: Claim) -> Theory:
         client_objectives=frozenset({client_objective}),
         means={objective: client_objective},
         minimisers={objective: round_optimum, client_objective: client_optimum},
-        convex=both if is_convex else frozenset(),
-        smooth=dict.fromkeys(both, letter(q.smoothness)) if is_convex else {},
         assumed=_samples(letter) if is_convex and is_unbiased else {},
     )
+    return with_common_shape(theory, claim)
 
 
 def _samples(letter: Letters) -> dict[str, Expr]:
@@ -176,23 +176,15 @@ def theory_of_age(claim: Claim) -> Theory:
 
 def theory_of_types(claim: Claim) -> Theory:
     """The theory of the federated problem at the virtual iterate: of types with a weight, and of those without."""
-    letter, numbers = letters_of(claim), numbers_of(claim)
-    own = frozenset({present, absent, pull})
-    is_convex = a.convex_and_smooth in claim.assumptions
-    return Theory(
-        numbers=replace(
-            numbers,
-            of_clients=numbers.of_clients | own,
-            may_vanish=numbers.may_vanish | own,
-            definitions={letter(q.chi_sq): Average(present * pull**2)},
-        ),
+    own, chi_sq = frozenset({present, absent, pull}), letters_of(claim)(q.chi_sq)
+    theory = Theory(
+        numbers=with_further(numbers_of(claim), own, {chi_sq: Average(present * pull**2)}),
         vectors=frozenset({virtual}),
         client_vectors=frozenset({client_optimum}),
         client_objectives=frozenset({client_objective}),
         minimisers={client_objective: client_optimum},
-        convex=frozenset({client_objective}) if is_convex else frozenset(),
-        smooth={client_objective: letter(q.smoothness)} if is_convex else {},
     )
+    return with_common_shape(theory, claim)
 
 
 def _covariances(claim: Claim, letter: Letters, gradient: Expr) -> dict[str, Expr]:
@@ -208,15 +200,25 @@ def _covariances(claim: Claim, letter: Letters, gradient: Expr) -> dict[str, Exp
 
 def numbers_of_update(claim: Claim) -> Numbers:
     """The numbers of a claim, with those of each client in an update."""
-    letter, numbers = letters_of(claim), numbers_of(claim)
+    letter = letters_of(claim)
     own = frozenset({letter(q.weight_share), square_of_weight})
-    known = frozenset({letter(q.weight_sum), letter(q.past_step_lengths_sq), excess})
+    shared = frozenset({letter(q.weight_sum), letter(q.past_step_lengths_sq), excess})
+    return with_further(numbers_of(claim), own, {letter(spread_factor): _spread_factor(letter)}, shared)
+
+
+def with_further(
+    numbers: Numbers,
+    own: frozenset[Letter],
+    definitions: Mapping[Letter, Expr],
+    shared: frozenset[Letter] = frozenset(),
+) -> Numbers:
+    """Numbers and further ones, of each client and such as all share, any of which may vanish."""
     return replace(
         numbers,
-        letters=numbers.letters | known,
+        letters=numbers.letters | shared,
         of_clients=numbers.of_clients | own,
-        may_vanish=numbers.may_vanish | own | known,
-        definitions={letter(spread_factor): _spread_factor(letter)},
+        may_vanish=numbers.may_vanish | own | shared,
+        definitions=definitions,
     )
 
 
