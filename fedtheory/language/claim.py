@@ -207,10 +207,13 @@ class Claim(Shown):
 
     @cached_property
     def notation(self) -> dict[sp.Symbol, Notion]:
-        """What each symbol stands for, including quantities used directly as a side."""
+        """What each symbol stands for, with quantities that are sides; `InputError` where one stands for two."""
         sides = (self.lhs, self.rhs, *self.chain, *(self.rate.direct if self.rate else ()))
-        direct = [side for side in sides if isinstance(side, Quantity)]
-        known = {**self.where, **{quantity.symbol: quantity for quantity in direct}}
+        known = dict(self.where)
+        for side in sides:
+            if isinstance(side, Quantity) and known.setdefault(side.symbol, side) is not side:
+                both = f"both {known[side.symbol].name} and {side.name}"
+                raise InputError(self.id, f"{side.symbol} stands for {both}: give one of them a letter in `where`")
         used = set().union(*(expression.free_symbols for expression in self._expressions()))
         return {symbol: known[symbol] for symbol in sorted(used & known.keys(), key=str)}
 

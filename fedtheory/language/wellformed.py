@@ -39,6 +39,7 @@ def require_wellformed(claim: Claim) -> None:
         _expect(field, _is_number(side), _NUMBER, side)
         _expect(field, _has_small_powers(side), f"exponents of at most {_LARGEST_EXPONENT}, without powers", side)
     _require_bound(claim)
+    _require_one_meaning(claim)
 
 
 def _require_bound(claim: Claim) -> None:
@@ -52,11 +53,26 @@ def _require_bound(claim: Claim) -> None:
         _expect("conditions", not varied, "symbols of `where`, which have one value", condition)
 
 
+def _require_one_meaning(claim: Claim) -> None:
+    """Raise `InputError` where an expression has a symbol of several quantities, and `where` says not which."""
+    written = [side for field, side in _sides(claim) if field != "rate" and not isinstance(side, Quantity)]
+    used = set().union(*(sp.sympify(side).free_symbols for side in written)) - claim.where.keys()
+    for symbol in sorted(used & claim.notation.keys(), key=str):
+        names = _names(symbol)
+        if len(names) > 1:
+            raise InputError(claim.id, f"{symbol} may be {' or '.join(names)}: give it a letter in `where`")
+
+
 def _called(symbol: sp.Symbol) -> str:
     """The name of a symbol; that of a quantity's own symbol says which quantity it is."""
-    quantities = {e.notion.symbol: e.notion.name for e in vocabulary() if isinstance(e.notion, Quantity)}
-    name = quantities.get(symbol)
-    return str(symbol) if name is None else f"the symbol of quantities.{name}"
+    names = _names(symbol)
+    return f"the symbol of quantities.{names[-1]}" if names else str(symbol)
+
+
+def _names(symbol: sp.Symbol) -> list[str]:
+    """The quantities that have a symbol as their own."""
+    notions = (entry.notion for entry in vocabulary())
+    return [one.name for one in notions if isinstance(one, Quantity) and one.symbol == symbol]
 
 
 def _require_meanings(claim: Claim) -> None:

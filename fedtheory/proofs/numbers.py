@@ -209,9 +209,6 @@ def letters_of(claim: Claim) -> Letters:
     both = (claim.where.keys() | claim.notation.keys()) & claim.for_all.keys()
     if both:
         raise Rejected(f"{', '.join(map(str, both))} stands for something, and is under a quantifier as well")
-    for symbol, notion in claim.notation.items():
-        if claim.where.get(symbol, notion) is not notion:
-            raise Rejected(f"{symbol} stands for {claim.where[symbol].name} and for {notion.name}")
     return Letters({**claim.where, **claim.notation})
 
 

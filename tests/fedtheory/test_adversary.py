@@ -12,7 +12,7 @@ import sympy as sp
 from attempts import Attempt, attempt, sums, terms
 
 from fedtheory.kernel import Because, Reason, Term, assumption, lipschitz, one, square
-from fedtheory.kernel.expressions import Average, Value, norm_sq
+from fedtheory.kernel.expressions import Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
@@ -83,13 +83,6 @@ def letter_of_a_root() -> Attempt:
     return Attempt(claim, Certificate(claim=claim.id, roots=roots, **parts), "not a number of the theory", NOISY, short)
 
 
-def clash() -> Attempt:
-    """A letter that stands for a number, and for a quantity that is a side of the claim."""
-    side = q.stochastic_gradient_sq
-    chain, where = [side, "==", Average(side.symbol)], {side.symbol: q.noise_deviation}
-    return sums({"links": [[]]}, "stands for", chain=chain, where=where, assumptions=(a.aggregation_scheme,))
-
-
 def quiet(number: Any, because: str, rhs: Any = ONE) -> Attempt:
     """What is zero, times what may be infinite."""
     where = {sigma: q.noise_deviation}
@@ -131,7 +124,6 @@ ATTEMPTS: dict[str, Callable[[], Attempt]] = {
     "far away": lambda: far_away(100 * x),
     "beyond both points": lambda: far_away(3 * x - 2 * y),
     "the letter of a root": letter_of_a_root,
-    "a clash": clash,
     "flat objectives": lambda: sums(
         {"links": [[Part(1 / L, FLAT_LIMIT)]]},
         "(L) may be zero",

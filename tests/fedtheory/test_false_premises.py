@@ -9,10 +9,12 @@ import pytest
 import sympy as sp
 
 from fedtheory import RATIONAL, parse_run
+from fedtheory.errors import InputError
 from fedtheory.kernel import Term, assumption, one
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.wellformed import require_wellformed
 from fedtheory.proofs import Certificate, Combination, Part, Proof, examine, facts
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.roots import Root
@@ -101,3 +103,34 @@ def test_what_holds_of_larger_values_is_not_used_of_smaller_ones(place: Any, bec
     assert failing == ["the values of letters in t:large"]
     same = Claim(id="t:same", lhs=sp.Integer(5), rhs=s, for_all={s: (5, 7)}, place=place)
     assert examine(same, because(same, "t:large"), known).verdict == "proved"
+
+
+T = sp.Symbol("T", real=True)
+BY_ONE_SYMBOL: dict[str, dict[str, Any]] = {
+    "two sides": {"lhs": q.iterations, "rhs": q.rounds},
+    "a chain": {"chain": [0, "<=", q.iterations, "<=", q.rounds]},
+    "a side and a letter": {"lhs": q.iterations, "rhs": T, "where": {T: q.rounds}},
+    "a side and its own symbol": {"lhs": q.iterations, "rhs": 2 * q.rounds.symbol, "where": {T: q.rounds}},
+}
+
+
+@pytest.mark.parametrize("what", BY_ONE_SYMBOL)
+def test_a_symbol_stands_for_one_quantity(what: str) -> None:
+    """Iterations and rounds are both typeset T: that there are no more of them than of these is not that T <= T."""
+    claim = Claim(id="t:false", **BY_ONE_SYMBOL[what])
+    with pytest.raises(InputError, match="T stands for both"):
+        is_false(claim)
+    nothing = Combination(claim=claim.id, links=[[]])
+    assert "T stands for both" in examine(claim, nothing).steps[-1].text
+    letter = sp.Symbol("N", positive=True)
+    stated = Claim(id="t:false", lhs=q.iterations, rhs=letter, where={letter: q.rounds})
+    require_wellformed(stated)
+    assert is_false(stated)
+    assert examine(stated, nothing).verdict == "broken"
+
+
+def test_a_symbol_of_several_quantities_needs_a_letter() -> None:
+    """Nobody can tell which of them an expression means."""
+    claim = Claim(id="t:false", lhs=q.iterations, rhs=q.rounds.symbol / 2)
+    with pytest.raises(InputError, match="give it a letter"):
+        require_wellformed(claim)
