@@ -55,6 +55,9 @@ def _require_bound(claim: Claim) -> None:
 
 def _require_one_meaning(claim: Claim) -> None:
     """Raise `InputError` where an expression has a symbol of several quantities, and `where` says not which."""
+    sides = {side.symbol for _, side in _sides(claim) if isinstance(side, Quantity)}
+    for symbol in sorted(sides & claim.for_all.keys(), key=str):
+        raise InputError(claim.id, f"{symbol} is the symbol of a side: expected another one in `for_all`")
     written = [side for field, side in _sides(claim) if field != "rate" and not isinstance(side, Quantity)]
     used = set().union(*(sp.sympify(side).free_symbols for side in written)) - claim.where.keys()
     for symbol in sorted(used & claim.notation.keys(), key=str):

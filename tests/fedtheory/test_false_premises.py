@@ -134,3 +134,10 @@ def test_a_symbol_of_several_quantities_needs_a_letter() -> None:
     claim = Claim(id="t:false", lhs=q.iterations, rhs=q.rounds.symbol / 2)
     with pytest.raises(InputError, match="give it a letter"):
         require_wellformed(claim)
+
+
+def test_a_side_is_not_under_a_quantifier() -> None:
+    """That there are at most M clients is not that M <= M."""
+    own = sp.Symbol("M", real=True)
+    with pytest.raises(InputError, match="M is the symbol of a side"):
+        require_wellformed(Claim(id="t:false", lhs=q.clients, rhs=own, for_all={own: (1,)}))
