@@ -60,7 +60,7 @@ def _problem(clients: Clients) -> dict[str, Any]:
     }
 
 
-def _run(clients: Clients, definition: FederatedAlgorithm, keys: dict[str, Any]) -> Run:
+def run_of(clients: Clients, definition: FederatedAlgorithm, keys: dict[str, Any]) -> Run:
     run = parse_run({"problem": _problem(clients), "algorithm": keys}, RATIONAL)
     mixing = RATIONAL.array([[str(w) for w in row] for row in MIXING]) if definition.uses(Mixed) else None
     algorithm = with_definition(run.algorithm, definition.name, Defined(definition, {}, mixing))
@@ -79,7 +79,7 @@ def _assert_read_alike(definition: FederatedAlgorithm, clients: Clients, steps: 
         turnout = [(chance, [(w, int(w != 0)) for w in weights]) for chance, weights in law]
     server = brute.number(keys.get("server_step_size", 1))
     setting = Setting(clients, 2, steps, lambda i, _n, _k: brute.number(sizes[i]), server, turnout)
-    run = _run(clients, definition, keys)
+    run = run_of(clients, definition, keys)
     found = programs.truth(program_of(definition, setting, {}, MIXING), clients, tuple(run.problem.optimum))
     trajectory = run.trajectory
     assert [tuple(mean) for mean in trajectory.server_mean] == found["mean"]
