@@ -217,6 +217,9 @@ def _libraries() -> tuple[Path, ...]:
 
 @cache
 def _of_expression(expression: sp.Basic) -> str:
+    if isinstance(expression, sp.Symbol):
+        # Of two letters that are equal SymPy may have written what one of them implies, and takes either for the other.
+        return _digest(expression.name, repr(sorted(expression.assumptions0.items())))
     if not expression.args:
         return str(sp.srepr(expression))
     return _digest(type(expression).__name__, *map(_of_expression, expression.args))
