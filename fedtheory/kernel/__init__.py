@@ -23,7 +23,7 @@ the residual must vanish, and decides the sign of each coefficient.
 Uses no other chapter.
 """
 
-from fedtheory.kernel.check import Step, Term, cancels, check, remainder, same, signed, zero
+from fedtheory.kernel.check import Step, Term, balances, cancels, check, is_same, remainder, same, signed
 from fedtheory.kernel.expressions import is_ordering, slack
 from fedtheory.kernel.forms import Form, added, composed, difference, scalar, scaled, vector
 from fedtheory.kernel.numbers import Numbers
@@ -64,6 +64,7 @@ __all__ = [
     "Theory",
     "added",
     "assumption",
+    "balances",
     "cancels",
     "check",
     "cocoercivity",
@@ -73,6 +74,7 @@ __all__ = [
     "is_nonnegative",
     "is_ordering",
     "is_positive",
+    "is_same",
     "length_of_mean",
     "lipschitz",
     "lipschitz_gradient",
@@ -95,5 +97,4 @@ __all__ = [
     "unweighted",
     "vector",
     "weighted",
-    "zero",
 ]

@@ -69,13 +69,18 @@ def same(what: str, one: Expr, other: Expr, theory: Theory) -> Step:
     return cancels(what, difference(scalar(one, theory), scalar(other, theory)), theory.numbers)
 
 
+def is_same(one: Expr, other: Expr, theory: Theory) -> bool:
+    """Whether two scalars have one normal form."""
+    return same("", one, other, theory).holds
+
+
 def cancels(what: str, form: Form, numbers: Numbers = _PLAIN) -> Step:
     """That nothing is left of a normal form."""
     left = remainder(form, numbers)
     return Step(what + (f"; what is left over is {_shown(left, numbers)}" if left else ""), not left)
 
 
-def zero(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
+def balances(what: str, number: Expr, numbers: Numbers = _PLAIN) -> Step:
     """That a number is zero."""
     whole = quotient(number)
     left = not vanishes(whole, numbers.roots)

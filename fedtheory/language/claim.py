@@ -8,7 +8,7 @@ verdict, the page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -52,6 +52,26 @@ class Relation:
     left: Expr
     operator: Operator
     right: Expr
+
+    @property
+    def sides(self) -> tuple[Expr, Expr]:
+        """Both sides as they stand."""
+        return self.left, self.right
+
+    def mapped(self, change: Callable[[Expr], Expr]) -> Relation:
+        """The relation between what becomes of the sides."""
+        return Relation(change(self.left), self.operator, change(self.right))
+
+    def atoms(self, *kinds: type) -> set[Expr]:
+        """The parts of these kinds on either side."""
+        found: set[Expr] = self.left.atoms(*kinds) | self.right.atoms(*kinds)
+        return found
+
+    @property
+    def free_symbols(self) -> set[sp.Symbol]:
+        """The letters on either side."""
+        found: set[sp.Symbol] = self.left.free_symbols | self.right.free_symbols
+        return found
 
     @property
     def ordered(self) -> tuple[Expr, Expr]:
@@ -218,7 +238,7 @@ class Claim(Shown):
         return {symbol: known[symbol] for symbol in sorted(used & known.keys(), key=str)}
 
     def _expressions(self) -> list[Expr]:
-        sides = [side for relation in self.relations for side in (relation.left, relation.right)]
+        sides = [side for relation in self.relations for side in relation.sides]
         rate = self.rate.expressions if self.rate else ()
         return [sp.S.Zero, *sides, *rate, *self.conditions]
 

@@ -9,7 +9,7 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Claim
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import numbers_of
 
@@ -38,8 +38,7 @@ class Cases:
 
 def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
     """The claim in each case; `Rejected` unless they are those of its only maximum."""
-    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
-    found = set().union(*(side.atoms(sp.Max) for side in sides))
+    found = set().union(*(relation.atoms(sp.Max) for relation in claim.relations))
     if len(found) != 1:
         raise Rejected(f"expected a claim with one maximum in it, got {len(found)}")
     (maximum,) = found
@@ -53,7 +52,7 @@ def claims_of(claim: Claim, certificate: Cases) -> list[Claim]:
 
 def _where(claim: Claim, maximum: Expr, largest: Expr) -> Claim:
     chosen = {maximum: largest}
-    relations = [Relation(r.left.xreplace(chosen), r.operator, r.right.xreplace(chosen)) for r in claim.relations]
+    relations = [relation.mapped(lambda side: side.xreplace(chosen)) for relation in claim.relations]
     smaller: list[Expr] = [other <= largest for other in maximum.args if other != largest]
     conditions = (*claim.conditions, *smaller)
     # The letter of a quantity that is a side by itself.

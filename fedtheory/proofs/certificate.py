@@ -137,8 +137,7 @@ def _written_out(claim: Claim, relation: Relation) -> Relation:
     if is_about_past(relation):
         return over_shorter_round(relation)
     size = {letters_of(claim)(q.client_step_size): step_size(claim)}
-    left, right = (without_indicators(claim, side.xreplace(size)) for side in (relation.left, relation.right))
-    return Relation(left, relation.operator, right)
+    return relation.mapped(lambda side: without_indicators(claim, side.xreplace(size)))
 
 
 def theory_of_link(claim: Claim, relation: Relation, roots: Sequence[Root], lemmas: Sequence[Claim]) -> Theory:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import sympy as sp
 
-from fedtheory.kernel import Numbers, Rejected, Step, is_nonnegative, signed, slack, zero
+from fedtheory.kernel import Numbers, Rejected, Step, balances, is_nonnegative, signed, slack
 from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.kernel.quotients import is_zero
@@ -154,7 +154,7 @@ def _sum_of(numbers: Numbers, relation: Relation, multiples: Sequence[Expr]) -> 
     rest = sp.Add(
         *(numbers.with_plain_means(numbers.written_out(e)) for e in (relation.slack, *(-m for m in multiples)))
     )
-    return zero("the sum", rest, numbers)
+    return balances("the sum", rest, numbers)
 
 
 def _name(part: Part) -> str:

@@ -119,7 +119,7 @@ def _require_provable(claim: Claim) -> None:
         raise Rejected("the kernel knows relations, not rates")
     if not claim.relations:
         raise Rejected("the claim has no relation that could be proved")
-    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
+    sides = [side for relation in claim.relations for side in relation.sides]
     for side in sides:
         require_admitted(side)
     for condition in claim.conditions:

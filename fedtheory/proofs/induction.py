@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, same, signed
+from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_nonnegative, is_same, signed
 from fedtheory.kernel.expressions import Expr, Gradient, LocalSum, Selected
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -152,7 +152,7 @@ def _conclusion(course: _Course, relation: Relation, theory: Theory, conditions:
         course.induction.measured: course.written(course.induction.bound),
         moved_on(course.claim, course.induction.measured): course.after(course.induction.bound),
     }
-    shown = [bound for squared, bound in bounds.items() if same("", relation.left, squared, theory).holds]
+    shown = [bound for squared, bound in bounds.items() if is_same(relation.left, squared, theory)]
     if relation.operator != "<=" or not shown:
         raise Rejected("the link is not an upper bound on what the induction is about")
     yield from named("the link: ", check(shown[0], course.written(relation.right), (), theory, conditions))

@@ -16,7 +16,7 @@ import sympy as sp
 from fedtheory.kernel import Rejected
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, letters_of
 
@@ -32,7 +32,7 @@ def in_plain_letters(claim: Claim) -> Claim:
     twice = sorted({name for name in taken if taken.count(name) > 1})
     if twice:
         raise Rejected(f"two letters are called {twice[0]}")
-    relations = [Relation(one.left.xreplace(plain), one.operator, one.right.xreplace(plain)) for one in claim.relations]
+    relations = [relation.mapped(lambda side: side.xreplace(plain)) for relation in claim.relations]
     return replace(
         claim,
         lhs=None,

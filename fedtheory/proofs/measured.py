@@ -53,23 +53,22 @@ Meanings = dict[Notion, Expr]
 
 def theory_of_update(claim: Claim, relation: Relation) -> Theory:
     """The theory in which one relation between quantities of updates is to be proved."""
-    theory, written = _reading(claim, relation).theory(claim), in_vectors(claim, relation)
+    theory, named = _reading(claim, relation).theory(claim), in_vectors(claim, relation).free_symbols
     # A run has the minimisers that what is measured speaks of; others need not exist.
-    named = written.left.free_symbols | written.right.free_symbols
     return replace(theory, minimisers={f: at for f, at in theory.minimisers.items() if at in named})
 
 
 def in_vectors(claim: Claim, relation: Relation) -> Relation:
     """A relation between quantities of updates as one between inner products and objective values."""
-    if any(expression.has(Average) for expression in (relation.left, relation.right, *claim.conditions)):
+    if any(expression.has(Average) for expression in (*relation.sides, *claim.conditions)):
         raise Rejected("means over clients have the importances as weights, which a theory of updates does not know")
     letter, reading = letters_of(claim), _reading(claim, relation)
     known = {letter(notion): meaning for notion, meaning in reading.meanings(letter).items()} | _weights(letter)
     weights = {letter(weight): number for weight, number in reading.weights.items()}
-    left, right = (_as_means(side.xreplace(known), weights) for side in (relation.left, relation.right))
+    written = relation.mapped(lambda side: _as_means(side.xreplace(known), weights))
     if q.weight_share in reading.weights:
-        _require_reports(claim, (left, right))
-    return Relation(left, relation.operator, right)
+        _require_reports(claim, written.sides)
+    return written
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def _reading(claim: Claim, relation: Relation) -> Reading:
     if a.aggregation_scheme not in claim.assumptions:
         raise Rejected("quantities of updates are those of scheme (6)")
     letter = letters_of(claim)
-    used = {letter.notion(symbol) for symbol in relation.left.free_symbols | relation.right.free_symbols}
+    used = {letter.notion(symbol) for symbol in relation.free_symbols}
     measured = {notion for notion in used if notion in _ALL}
     weights = used & _WEIGHTS
     for reading in READINGS:

@@ -278,15 +278,15 @@ def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
 def sides_of(claim: Claim) -> list[Expr]:
     """Both sides of all statements of a claim, and of its conditions."""
     conditions = [side for condition in claim.conditions for side in getattr(condition, "args", ())]
-    return [side for relation in claim.relations for side in (relation.left, relation.right)] + conditions
+    return [side for relation in claim.relations for side in relation.sides] + conditions
 
 
 def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
     """Whether a claim says nothing where a number is zero."""
-    sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
     if notion in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
         return True
-    if notion is q.weight_sum and any(claim.where.get(s) in _PER_SHARE for side in sides for s in side.free_symbols):
+    measured = {claim.where.get(symbol) for relation in claim.relations for symbol in relation.free_symbols}
+    if notion is q.weight_sum and not measured.isdisjoint(_PER_SHARE):
         return True
     return notion in _DIVIDED_BY and symbol in divisors(sides_of(claim))
 
@@ -324,7 +324,7 @@ def known_conditions(claim: Claim) -> tuple[Expr, ...]:
         drawn = (*drawn, letter(q.importance) <= letter(q.largest_importance))
     # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.
     used = claim.notation.values()
-    of_each = q.local_steps in used or not any(r.left.atoms(*MEANS) | r.right.atoms(*MEANS) for r in claim.relations)
+    of_each = q.local_steps in used or not any(relation.atoms(*MEANS) for relation in claim.relations)
     # On the run as a whole and at points every number of a step meets every client.
     of_each = of_each and (claim.place in _AT_STEPS or not letter.has(q.client_local_steps))
     is_numbered = q.local_step_index in used

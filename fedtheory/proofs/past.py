@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Theory, zero
+from fedtheory.kernel import Rejected, Step, Theory, balances
 from fedtheory.kernel.expressions import Average, LocalSum, PastSum, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
@@ -28,13 +28,12 @@ class PastTotal:
 
 def is_about_past(relation: Relation) -> bool:
     """Whether a relation has a sum over the past local steps."""
-    return bool(relation.left.atoms(PastSum) or relation.right.atoms(PastSum))
+    return bool(relation.atoms(PastSum))
 
 
 def over_shorter_round(relation: Relation) -> Relation:
     """A relation with its sums over the past as sums over all local steps."""
-    left, right = (side.replace(PastSum, LocalSum) for side in (relation.left, relation.right))
-    return Relation(left, relation.operator, right)
+    return relation.mapped(lambda side: side.replace(PastSum, LocalSum))
 
 
 def theory_of_past(claim: Claim, relation: Relation) -> Theory:
@@ -61,7 +60,7 @@ def theory_of_past(claim: Claim, relation: Relation) -> Theory:
 def _require_plain_sums(letter: Letters, relation: Relation) -> None:
     """Raise `Rejected` where a sum over the past is of what changes, other than the gradients of its own steps."""
     changing = {letter(q.local_step_index), letter(q.next_local_iterate), letter(q.next_average_iterate)}
-    for side in (relation.left, relation.right):
+    for side in relation.sides:
         if side.atoms(LocalSum):
             raise Rejected("a sum over the past and one over the whole round stand in one relation")
         for past in side.atoms(PastSum):
@@ -87,5 +86,5 @@ def total_of_past(claim: Claim, relation: Relation) -> Iterator[Step]:
         raise Rejected(f"{factor} changes from local step to local step")
     member, total = numbers.plain(past.args[0]), numbers.plain(relation.right)
     before = total.xreplace({index: index - 1})
-    yield zero("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))
-    yield zero("what a step adds", total - before - factor * member)
+    yield balances("the sum over no steps", total.xreplace({index: sp.S.NegativeOne}))
+    yield balances("what a step adds", total - before - factor * member)

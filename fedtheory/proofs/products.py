@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel import Rejected, Step, Term, Theory, check, is_positive, same, signed, zero
+from fedtheory.kernel import Rejected, Step, Term, Theory, balances, check, is_positive, is_same, signed
 from fedtheory.kernel.expressions import Expr, Inner
 from fedtheory.kernel.quotients import quotient
 from fedtheory.language.claim import Relation
@@ -84,7 +84,7 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
         coefficient = theory.numbers.plain(part.coefficient)
         yield signed(coefficient, theory.numbers, conditions)
         whole -= coefficient * sp.Mul(*(slacks[name] for name in part.facts))
-    yield zero("the identity", whole)
+    yield balances("the identity", whole)
 
 
 def _divides(divisor: Expr, polynomial: Expr) -> bool:
@@ -116,8 +116,10 @@ def _fact(fact: Shown | CauchySchwarz, why: Products, theory: Theory, conditions
     if not all(isinstance(part, Inner) for part in (left, right, product)):
         raise Rejected(f"{product} is no inner product")
     lengths = [Inner(side, side) for side in product.args]
-    either = ((same("", left, one, theory), same("", right, other, theory)) for one, other in (lengths, lengths[::-1]))
-    yield Step("Cauchy-Schwarz", any(all(step.holds for step in both) for both in either))
+    matches = any(
+        is_same(left, one, theory) and is_same(right, other, theory) for one, other in (lengths, lengths[::-1])
+    )
+    yield Step("Cauchy-Schwarz", matches)
 
 
 @dataclass(frozen=True)

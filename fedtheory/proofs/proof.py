@@ -118,9 +118,9 @@ def reliance(
     unmet = [condition for condition in premise.conditions if not follows(condition, claim, conditions)]
     yield Step(f"{premise.id} is proved", on.verdict == "proved")
     given = claim.conditions if conditions is None else conditions
-    sides = [side for one in premise.relations for side in (one.left, one.right)]
+    sides = [side for one in premise.relations for side in one.sides]
     sides += [side for one in premise.conditions for side in one.args]
-    gaps = () if used is None else (one for one in factors_below([used.left, used.right]) if one.atoms(Value))
+    gaps = () if used is None else (one for one in factors_below(used.sides) if one.atoms(Value))
     require_nonzero(factors_below(sides).difference(gaps), numbers_of(claim), given)
     yield Step(f"the notation of {premise.id}", _same_notation(claim, premise) and _same_quantifiers(claim, premise))
     yield Step(f"the values of letters in {premise.id}", _asks_for_no_more(claim, premise))

@@ -37,8 +37,8 @@ class AtRest:
 def examine_rest(claim: Claim, certificate: AtRest, _prove: Prover) -> Iterator[Step]:
     """Check that an algorithm rests at the optimum; `Rejected` where the claim says something else."""
     (relation, *others) = claim.relations
-    sides = (relation.left, relation.right)
-    if others or relation.operator not in ("==", "<=") or sides != (letters_of(claim)(q.optimum_displacement_sq), 0):
+    still = (letters_of(claim)(q.optimum_displacement_sq), 0)
+    if others or relation.operator not in ("==", "<=") or relation.sides != still:
         raise Rejected(f"it is shown that {q.optimum_displacement_sq.name} is 0, and nothing else")
     for one in rounds_of(claim):
         shown = ", ".join(f"{coin} = {side}" for coin, side in one.coins.items())

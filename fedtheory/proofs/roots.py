@@ -52,10 +52,9 @@ class Root:
 
 def with_letters(roots: Iterable[Root], relation: Relation) -> Relation:
     """A relation with letters for its roots."""
-    left, right = relation.left, relation.right
     for root in roots:
-        left, right = root.in_place(left), root.in_place(right)
-    return Relation(left, relation.operator, right)
+        relation = relation.mapped(root.in_place)
+    return relation
 
 
 def numbers_with(roots: Iterable[Root], numbers: Numbers) -> Numbers:

@@ -46,16 +46,14 @@ def theory_of_round(claim: Claim, relation: Relation) -> Theory:
     every_outcome = _of_every_outcome(claim, letter)
     if not is_in_expectation(claim, relation):
         return every_outcome
-    return _in_expectation(
-        letter, every_outcome, _random(claim) & (relation.left.free_symbols | relation.right.free_symbols)
-    )
+    return _in_expectation(letter, every_outcome, _random(claim) & relation.free_symbols)
 
 
 def is_in_expectation(claim: Claim, relation: Relation) -> bool:
     """Whether a relation is about expectations, and not about every outcome; `Rejected` where it mixes both."""
-    if not (relation.left.atoms(Expectation) or relation.right.atoms(Expectation)):
+    if not relation.atoms(Expectation):
         return False
-    for side in (relation.left, relation.right):
+    for side in relation.sides:
         _require_expectations(side, _random(claim))
     return True
 
