@@ -8,8 +8,7 @@ certificate    for each link one identity, or one of
                  products    of facts, for relations between quotients
                  past        sums over the local steps up to the present one
 means          means over the local steps of a round or a run
-contraction    from a step that contracts to the last model
-discounted     from such a step to a mean that forgets the first errors
+contraction    from a step that contracts to the last model, or to a mean that forgets the first errors
 last_rounds    from such a step to the last round of a long run
 recursion      bounds on the drift, step by step
 combination    sums of proved claims about a run, and of what follows from those about its steps (intervals)

@@ -26,8 +26,7 @@ from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.discounted import Discounted
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import Induction

@@ -1,4 +1,4 @@
-"""From a step that contracts to the whole run: what all such certificates share, and the last model.
+"""From a step that contracts to the whole run: the last model, and a mean of errors that forgets.
 
 Let X be how far the average is from a point y before a local step, squared and
 expected, and V how far the clients are from their average, in the mean square.
@@ -11,6 +11,11 @@ the average is the next model.  Where that is an average of participants, it is
 in the mean square at most rho V farther away than the average of all clients,
 rho the variance of the sampling, and c has to be w rho at least.  So after all
 K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
+
+Step j of K says, with w = 1, times q^-j and all of them added up, with X_0 the
+squared distance of the start from y, and later steps counting more,
+
+    mean of E F(xbar_j) - F(y), with the weights q^-j   <=   X_0 / (g W) + b / g,    W = q^-1 + .. + q^-K.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ import sympy as sp
 
 from fedtheory.kernel import Rejected, Step, Theory, is_positive, same, signed
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
-from fedtheory.kernel.quotients import in_lowest_terms
+from fedtheory.kernel.quotients import in_lowest_terms, is_zero
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
@@ -57,6 +62,14 @@ class Contraction(Contracting):
     """w."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Discounted(Contracting):
+    """Why the mean error that forgets is small: by the factor q the weights of the mean are known."""
+
+    gain: Expr
+    """g."""
+
+
 def examine_contraction(claim: Claim, certificate: Contraction, prove: Prover) -> Iterator[Step]:
     """Check a bound on the distance of the last model; `Rejected` where the claim is about something else."""
     yield from contracts(claim, certificate, prove, weight=certificate.weight)
@@ -64,6 +77,22 @@ def examine_contraction(claim: Claim, certificate: Contraction, prove: Prover) -
     letter = letters_of(claim)
     bound = factor ** letter(q.iterations) * letter(q.initial_distance) ** 2 + offset / (weight * (1 - factor))
     yield from bounded(claim, q.final_distance_sq, bound, (factor, offset), (1 - factor, weight))
+
+
+def examine_discounted(claim: Claim, certificate: Discounted, prove: Prover) -> Iterator[Step]:
+    """Check a bound on the mean error that forgets; `Rejected` where the claim is about something else."""
+    letter = letters_of(claim)
+    compared = letter.has(q.comparator)
+    point, distance = (q.comparator, q.comparator_distance) if compared else (q.optimum, q.initial_distance)
+    yield from contracts(claim, certificate, prove, point, gain=certificate.gain)
+    gain, factor, offset = same_at_all_steps(claim, certificate.gain, certificate.factor, certificate.offset)
+    forgets = 1 - letter(q.local_step_size) * letter(q.strong_convexity) / 2
+    yield Step("the weights of the mean are the powers of the factor", is_zero(factor - forgets))
+    # Where the factor is not positive there are no weights, and no bound where it is one.
+    power = factor ** letter(q.iterations)
+    start = letter(distance) ** 2 * (1 - factor) * power / (gain * (1 - power))
+    above = letter(q.comparator_suboptimality) if compared else sp.S.Zero
+    yield from bounded(claim, q.discounted_suboptimality, above + start + offset / gain, (), (gain,))
 
 
 def contracts(

@@ -21,8 +21,7 @@ from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import Certificate, examine_links
 from fedtheory.proofs.closed import AnyCertificate, closed
 from fedtheory.proofs.combination import Combination, examine_combination
-from fedtheory.proofs.contraction import Contraction, examine_contraction
-from fedtheory.proofs.discounted import Discounted, examine_discounted
+from fedtheory.proofs.contraction import Contraction, Discounted, examine_contraction, examine_discounted
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.last_rounds import LastRound, examine_last_round
 from fedtheory.proofs.letters import in_plain_letters

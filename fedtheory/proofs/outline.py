@@ -20,9 +20,8 @@ from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
-from fedtheory.proofs.discounted import Discounted
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step

@@ -17,8 +17,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate, MeanCertificate, Proof, Recursion, certificates, examine
-from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.discounted import Discounted
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.recursion import examine_recursion
 from verify.check import check

@@ -31,8 +31,7 @@ from fedtheory.proofs import Combination, certificates, definitions, examine
 from fedtheory.proofs.averages import OverClients, OverSteps, OverUpdates
 from fedtheory.proofs.cases import Cases
 from fedtheory.proofs.combination import Part
-from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.discounted import Discounted
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.last_rounds import LastRound

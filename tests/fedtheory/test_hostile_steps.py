@@ -23,8 +23,7 @@ from fedtheory.kernel import Term, one
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import MeanCertificate, Recursion, certificates, examine
-from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.discounted import Discounted
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.last_rounds import LastRound
 from verify.check import check
 

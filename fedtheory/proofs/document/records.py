@@ -20,8 +20,7 @@ from fedtheory.proofs.cases import Case, Cases
 from fedtheory.proofs.certificate import BothWays, Certificate
 from fedtheory.proofs.closed import FACTS, MEASURES, AnyCertificate
 from fedtheory.proofs.combination import AnyPremise, Combination, Part
-from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.discounted import Discounted
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.distances import Measure
 from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope

@@ -11,8 +11,7 @@ from fedtheory.kernel import Term, assumption, cocoercivity, convexity, smoothne
 from fedtheory.kernel.expressions import Average, Expr, Gradient
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.comparators import DISSIMILARITY_AT_Y, NOISE_AT_Y, SMOOTH_NOISE, noise_at_y
-from fedtheory.proofs.contraction import Contraction
-from fedtheory.proofs.discounted import Discounted
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.sources.comparator.statements import forgetting_means as means
 from fedtheory.sources.comparator.statements import sampled_strong_convexity as last
 from fedtheory.sources.comparator.statements.charges import Charges, batch_share
