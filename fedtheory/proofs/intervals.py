@@ -173,8 +173,5 @@ def _moved(letter: Letters, slack: Expr, to: q.Notion) -> Expr:
 
 def gap_conditions(claim: Claim) -> tuple[Expr, ...]:
     """That the smallest gap is the smallest, of the gaps that a claim names, by its definition."""
-    letter = letters_of(claim)
-    if not letter.has(q.smallest_gap):
-        return ()
-    least, among = letter(q.smallest_gap), (q.interval_end_gap, q.last_interval_gap, q.final_suboptimality)
-    return tuple(least <= letter(gap) for gap in among if letter.has(gap))
+    among = (q.interval_end_gap, q.last_interval_gap, q.final_suboptimality)
+    return letters_of(claim).at_most(*((q.smallest_gap, gap) for gap in among))

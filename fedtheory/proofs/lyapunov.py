@@ -66,7 +66,9 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
         raise Rejected("a Lyapunov function shows one relation, about the last round")
     if any(notion.place != "run" for notion in claim.where.values()):
         raise Rejected("the claim has letters that stand for something else in every round")
-    conditions = (*claim.conditions, *_known_curvatures(claim), *known_of_parameters(claim))
+    # No curvature is larger than the largest.
+    curvatures = letters_of(claim).at_most((q.strong_convexity, q.smoothness))
+    conditions = (*claim.conditions, *curvatures, *known_of_parameters(claim))
     outcomes = list(noisy_rounds_of(claim))
     _require_of_states(certificate.function, outcomes[0])
     _require_everybody(claim, outcomes[0])
@@ -77,13 +79,6 @@ def examine_lyapunov(claim: Claim, certificate: Lyapunov, _prove: Prover) -> Ite
     yield from named("what is measured: ", check(measured, value, certificate.model, one.theory, conditions))
     yield from named("the start: ", _start(certificate, one, conditions))
     yield from _conclusion(claim, certificate, notion, conditions)
-
-
-def _known_curvatures(claim: Claim) -> tuple[Expr, ...]:
-    """No curvature is larger than the largest."""
-    letter = letters_of(claim)
-    both = letter.has(q.strong_convexity) and letter.has(q.smoothness)
-    return (letter(q.strong_convexity) <= letter(q.smoothness),) if both else ()
 
 
 def _require_everybody(claim: Claim, one: Round) -> None:

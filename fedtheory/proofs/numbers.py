@@ -203,6 +203,10 @@ class Letters:
         """Whether the claim has a symbol for a notion."""
         return notion.name in self.known
 
+    def at_most(self, *pairs: tuple[Notion, Notion]) -> tuple[Expr, ...]:
+        """That the first of two numbers is not larger, for pairs of which the claim has both."""
+        return tuple(self(one) <= self(other) for one, other in pairs if self.has(one) and self.has(other))
+
 
 def letters_of(claim: Claim) -> Letters:
     """The letters of a claim, with those of quantities that are its sides."""
@@ -318,10 +322,9 @@ def _means_of_numbers(letter: Letters) -> dict[sp.Symbol, Expr]:
 def known_conditions(claim: Claim) -> tuple[Expr, ...]:
     """What holds of numbers by what they stand for: no more clients are drawn than there are, nor steps taken."""
     letter = letters_of(claim)
-    both = letter.has(q.clients) and letter.has(q.participants) and a.uniform_sampling in claim.assumptions
-    drawn = (letter(q.participants) <= letter(q.clients),) if both else ()
-    if letter.has(q.importance) and letter.has(q.largest_importance):
-        drawn = (*drawn, letter(q.importance) <= letter(q.largest_importance))
+    drawn = letter.at_most((q.importance, q.largest_importance))
+    if a.uniform_sampling in claim.assumptions:
+        drawn += letter.at_most((q.participants, q.clients))
     # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.
     used = claim.notation.values()
     of_each = q.local_steps in used or not any(relation.atoms(*MEANS) for relation in claim.relations)

@@ -230,14 +230,12 @@ def _spread_factor(letter: Letters) -> Expr:
 
 def shared_conditions(claim: Claim) -> tuple[Expr, ...]:
     """What holds of numbers of an update by what they stand for: sums of weights, and curvatures of samples."""
-    letter = letters_of(claim)
-    ends = (
+    return letters_of(claim).at_most(
         (q.smoothness, q.sample_smoothness),
         (q.weight_sum, q.largest_weight_sum),
         (smallest_weight_sum, q.weight_sum),
         (q.chi_sq, largest_chi_sq),
     )
-    return tuple(letter(one) <= letter(other) for one, other in ends if letter.has(one) and letter.has(other))
 
 
 def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
@@ -249,11 +247,10 @@ def weight_conditions(claim: Claim) -> tuple[Expr, ...]:
     root = letter(q.server_step_size) * letter(q.largest_weight_sum)
     # Letters that a claim does not have would only be in the way of numbers at random.
     missing = (Average(absent) <= 1,) if letter.has(unrepresented_importance) else ()
-    largest = (share <= letter(q.largest_share),) if letter.has(q.largest_share) else ()
     return (
         *shared_conditions(claim),
         *missing,
-        *largest,
+        *letter.at_most((q.weight_share, q.largest_share)),
         share <= 1,
         pairing <= 1,
         sp.Ge(square_of_weight, pairing * total * share),
