@@ -116,11 +116,21 @@ def _assert_read_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if any(sp.sympify(end).has(eta_g) for _, end in algorithm.expressions()):
         keys["server_step_size"] = "3/2"
     run = run_of(LINE, algorithm, keys)
-    if algorithm.uses(Mixed):
-        with pytest.raises(Rejected, match="depends on the graph"):
-            means(algorithm, run)
+    found = _read(algorithm, run)
+    if isinstance(found, str):
+        assert "depends on the graph" in found
+        assert algorithm.uses(Mixed)
     else:
-        assert means(algorithm, run) == [mean[0] for mean in run.trajectory.server_mean]
+        # What is the same for all is heard as it is.
+        assert found == [mean[0] for mean in run.trajectory.server_mean]
+
+
+def _read(algorithm: FederatedAlgorithm, run: Run) -> list[fmpq] | str:
+    """The means, or why they are not known."""
+    try:
+        return means(algorithm, run)
+    except Rejected as reason:
+        return str(reason)
 
 
 @pytest.mark.parametrize("seed", range(25))
