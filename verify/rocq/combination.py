@@ -22,6 +22,7 @@ from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
 from verify.rocq.spoken import Spoken
 from verify.rocq.step import SIGN
 from verify.rocq.theorem import Theorem, conjunction, name_of, projected
+from verify.rocq.updates import UpdateVocabulary, is_of_updates
 
 if TYPE_CHECKING:
     from verify.rocq.export import Exported
@@ -177,6 +178,8 @@ def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
         return ScheduleVocabulary(claim)
     if a.same_local_work not in claim.assumptions and is_of_numbers(claim, certificate):
         return NumbersVocabulary(claim, certificate)
+    if a.same_local_work not in claim.assumptions and is_of_updates(claim):
+        return UpdateVocabulary(claim)
     return RunVocabulary(claim)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import sympy as sp
@@ -146,7 +147,7 @@ class ScheduleVocabulary(Spoken):
 
     def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
         """Tactics that write sums over the clients as sums of multiples of the same few."""
-        own = [symbol for symbol, name in self.names.items() if name.endswith(" i")]
+        own = [symbol for symbol, name in self.names.items() if re.search(r"\bi\b", name)]
         for text, one in sums.items():
             products = [part.as_independent(*own, as_Add=False) for part in sp.Add.make_args(sp.expand(one.args[0]))]
             spread = " + ".join(f"({self.number(c)}) * {self.sum_of(number(m, self.names))}" for c, m in products)

@@ -1,0 +1,76 @@
+"""Updates of a server whose clients work on old models, for the independent judge."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.recorded import certificate_of
+from verify.rocq.export import exported, of_id
+from verify.rocq.project import text_of, write_project
+from verify.rocq.refusals import NotExported
+from verify.rocq.updates import UpdateVocabulary
+
+needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
+STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
+
+
+def accepts(folder: Path, *names: str) -> bool:
+    """Whether Rocq accepts some files of a folder."""
+    commands = (["coqc", "-R", ".", "Fedtheory", name] for name in names)
+    return all(subprocess.run(one, cwd=folder, capture_output=True, check=False).returncode == 0 for one in commands)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the compiled library of updates."""
+    folder = tmp_path_factory.mktemp("rocq")
+    write_project(folder, [])
+    needed = ("Space", "Clients", "Objectives", "Normal", "Step", "Run", "Schedule", "Stale")
+    assert accepts(folder, *(f"library/{name}.v" for name in needed))
+    return folder
+
+
+def judged(folder: Path, claim: Claim) -> bool:
+    """Whether Rocq accepts a claim with the certificate of the one that it was made from."""
+    (folder / "Judged.v").write_text(text_of(exported(claim, certificate_of(claim.id))), encoding="utf-8")
+    return accepts(folder, "Judged.v")
+
+
+def halved(claim: Claim, place: int) -> Claim:
+    """A claim with half of one right side."""
+    relations = [*claim.relations]
+    relations[place] = replace(relations[place], right=relations[place].right / 2)
+    return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations))
+
+
+@needs_rocq
+@pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, STEPS, LOSS])
+def test_updates(library: Path, claim_id: str) -> None:
+    """Virtual iterates, sums over their steps, and what fair types lose; not with half of what is claimed."""
+    claim = find(claim_id)
+    assert judged(library, claim)
+    for place in range(len(claim.relations)):
+        assert not judged(library, halved(claim, place))
+
+
+@needs_rocq
+@pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, LOSS])
+def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
+    """Without the aggregation scheme or fair types nothing is known of virtual iterates and losses."""
+    assert not judged(library, replace(find(claim_id), assumptions=()))
+
+
+def test_facts_of_updates_are_in_the_library() -> None:
+    """A fact that no lemma shows is no theorem."""
+    assert isinstance(certificate_of(STEPS), Combination)
+    assert "earlier_sums A n" in of_id(STEPS).theorem.proof
+    with pytest.raises(NotExported, match="the fact 'nobody is late' of updates"):
+        UpdateVocabulary(find(STEPS)).fact("nobody is late")

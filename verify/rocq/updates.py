@@ -1,0 +1,195 @@
+"""Claims about updates of scheme (6): what their letters are called in `library/Stale.v`, and what is known there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, ClientSum, Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs import schedule_facts as of_schedules
+from fedtheory.proofs import update_facts as of_updates
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.numbers import Signs
+from verify.rocq.of_numbers import symbols_of
+from verify.rocq.refusals import NotExported
+from verify.rocq.schedules import ScheduleVocabulary
+from verify.rocq.theorem import Binder
+
+_START = "(model A O)"
+OF_UPDATES: Mapping[Notion, str] = {
+    q.clients: "M_of A",
+    q.rounds: "N_of A",
+    q.local_steps: "K_of A",
+    q.local_step_size: "local_size A",
+    q.server_step_size: "server_size A",
+    q.importance: "share (clients_of A) i",
+    q.expected_weight: "expected_weight A n i",
+    q.weight_share: "weight_share A n i",
+    q.weight_sum: "weight_sum A n",
+    q.smallest_weight_sum: "smallest_weight_sum A",
+    q.mean_weight: "mean_weight A i",
+    q.type_importance: "type_importance A i",
+    q.type_weight: "type_weight A n i",
+    q.type_share: "type_share A n i",
+    q.client_value_at_start: f"value (objective_of A i) {_START}",
+    q.objective_at_start: f"value (federated A) {_START}",
+    q.round_objective_at_start: f"value (round_objective A n) {_START}",
+    q.mean_round_objective_at_start: f"mean_over_updates A (fun n => value (round_objective A n) {_START})",
+    q.surrogate_at_start: f"value (surrogate A) {_START}",
+    q.server_distance_sq: "server_distance_sq A star n",
+    q.server_distance_after_sq: "server_distance_sq A star (S n)",
+    q.virtual_start_distance_sq: "distance_sq A star n O",
+    q.virtual_end_distance_sq: "distance_sq A star n (steps A)",
+    q.round_optimum_slope_sq: "‖grad (round_objective A n) (bar_n n)‖²",
+    q.surrogate_optimum_slope_sq: "‖grad (surrogate A) bar‖²",
+    q.residual: "residual A bar bar_n",
+    q.round_gap: "round_gap A bar_n n",
+    q.mean_round_gap: "mean_round_gap A bar_n",
+    q.mean_surrogate_gap: "mean_surrogate_gap A bar",
+    q.virtual_suboptimality: "virtual_suboptimality A star n",
+    q.mean_progress: "mean_progress A bar",
+    q.surrogate_initial_distance: "initial_distance A bar",
+    q.final_surrogate_distance_sq: "server_distance_sq A bar (updates A)",
+    q.mean_square_gradient: "mean_square_gradient A n",
+    q.past_sum_of_sums: "past_sum_of_sums A n",
+    q.weighted_past_sum: "weighted_past_sum A n",
+    q.sum_without_last: "sum_without_last A n",
+}
+_ASSUMED = {
+    a.aggregation_scheme: ("scheme", "aggregation_scheme A"),
+    a.somebody_reports: ("somebody_reports", "no_empty_update A"),
+    a.fair_types: ("fair", "fair_types A"),
+    a.synchronous: ("synchronous_A", "synchronous A"),
+}
+_WHATEVER = (
+    a.convex_and_smooth,
+    a.unbiased_gradients,
+    a.finite_answering_time,
+    a.weight_covariance,
+    a.given_weights,
+)
+"""What is shown here holds without them."""
+_POINTS = {
+    "star": (Binder("star", "space_of A"), Binder("minimiser_star", "minimiser A (federated A) star")),
+    "bar": (Binder("bar", "space_of A"), Binder("minimiser_bar", "minimiser A (surrogate A) bar")),
+    "bar_n": (
+        Binder("bar_n", "nat -> space_of A"),
+        Binder("minimiser_bar_n", "forall n, (n < updates A)%nat -> minimiser A (round_objective A n) (bar_n n)"),
+    ),
+}
+"""The minimisers of the federated problem, of the surrogate one, and of each update's."""
+_FACTS: Mapping[str, Sequence[str]] = {
+    of_schedules.SHARES.name: ("shares_add_up A n somebody_reports Hn",),
+    of_schedules.SYNC_RESIDUAL.name: ("same_problem A bar bar_n synchronous_A minimiser_bar minimiser_bar_n",),
+    of_schedules.FAIR_UPDATES.name: ("shares_of_importances A n i equation1",),
+    of_updates.GAPS.name: ("gaps_split A bar bar_n",),
+    of_updates.TELESCOPED_UPDATES.name: ("telescoped A bar scheme",),
+    of_updates.FINAL_SURROGATE_DISTANCE.name: ("server_distance_nonneg A bar (updates A)",),
+    of_updates.STEP_NUMBERS.name: ("step_numbers A n",),
+    of_updates.EARLIER_SUMS.name: ("earlier_sums A n",),
+    of_updates.LAST_STEP.name: ("without_last A n",),
+    of_updates.FAIR_RESIDUAL.name: ("fair_residual A fair bar bar_n minimiser_bar minimiser_bar_n",),
+    of_updates.FAIR_LOSS.name: ("fair_loss A fair star bar_n n Hn minimiser_star (minimiser_bar_n n Hn)",),
+    of_updates.LOSS.name: ("loss_nonneg A star n minimiser_star",),
+    "the virtual iterate starts at the server's model, and ends where that goes": (
+        "virtual_starts A star n",
+        "virtual_ends A star n scheme",
+    ),
+    "a sum of objectives has no slope where it is least": (
+        "no_slope A (round_objective A n) (bar_n n) (minimiser_bar_n n Hn)",
+        "no_slope A (surrogate A) bar minimiser_bar",
+    ),
+    "sums of objectives have the sums of their values": (
+        f"mean_of_objectives A {_START}",
+        f"surrogate_by_values A {_START}",
+        f"federated_by_types A {_START}",
+        f"update_by_types A n {_START}",
+    ),
+    "a share in an update is a weight over the sum of its weights": ("share_of_weight A n i somebody_reports Hn",),
+}
+"""Lemmas of the library, one of which shows the fact."""
+
+
+def is_of_updates(claim: Claim) -> bool:
+    """Whether all that a claim speaks of is defined for a server whose clients work on old models."""
+    letters = letters_of(claim)
+    return claim.place == "run" and all(letters.notion(symbol) in OF_UPDATES for symbol in symbols_of(claim))
+
+
+class UpdateVocabulary(ScheduleVocabulary):
+    """The numbers of a claim about updates, as Rocq calls them."""
+
+    library = ("Space", "Clients", "Objectives", "Normal", "Run", "Schedule", "Stale")
+    called = OF_UPDATES
+
+    def __init__(self, claim: Claim) -> None:
+        super().__init__(claim)
+        self.names = {self.letters(notion): text for notion, text in OF_UPDATES.items()}
+        self.of_clients, self.of_updates = self._speaks_of("i"), self._speaks_of("n")
+
+    def _speaks_of(self, index: str) -> bool:
+        """Whether the claim is said of each client, or update."""
+        sides = sp.Tuple(*(sp.sympify(side) for one in self.claim.relations for side in (one.left, one.right)))
+        if index == "i":
+            sides = sides.xreplace({one: sp.Dummy() for one in sides.atoms(ClientSum, Average)})
+        free = (re.sub(r"fun \w+ .*", "", self.names.get(symbol, "")) for symbol in sides.free_symbols)
+        return any(re.search(rf"\b{index}\b", name) for name in free)
+
+    @property
+    def known(self) -> str:
+        """What every proof starts with."""
+        told = ["M_at_least_one A", "N_at_least_one A", "K_at_least_one A", "local_size_positive A"]
+        told.append("server_size_positive A")
+        if self._uses(q.smallest_weight_sum) and self.of_updates:
+            told.append("no_sum_is_smaller A n Hn")
+        return " ".join(f"pose proof ({one})." for one in told)
+
+    @property
+    def _own(self) -> str:
+        return "idtac"
+
+    @property
+    def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
+        """What letters of counts are at least."""
+        return [(self.letters(notion), sp.S.One) for notion in (q.clients, q.rounds, q.local_steps)]
+
+    def signs(self, conditions: Sequence[Expr]) -> Signs:
+        """What proofs of signs may use."""
+        return Signs(self.names, tuple(one for one in conditions if not isinstance(one, sp.Eq)), self.least)
+
+    def in_letters(self, expression: Expr, other: Claim) -> Expr:
+        """An expression of another claim in this one's letters."""
+        theirs = letters_of(other)
+        return sp.sympify(expression).xreplace({theirs(notion): self.letters(notion) for notion in OF_UPDATES})
+
+    def fact(self, name: str) -> str:
+        """A tactic for a fact: that its slack is not negative, or zero."""
+        if name not in _FACTS:
+            raise NotExported(f"the fact {name!r} of updates is not in the library")
+        ways = (f"(pose proof ({one}) as fact; lra)" for one in _FACTS[name])
+        return f"first [{' | '.join(ways)}]"
+
+    def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        yield Binder("A", "server")
+        for assumption in dict.fromkeys(self.claim.assumptions):
+            if assumption in _ASSUMED:
+                yield Binder(*_ASSUMED[assumption])
+            elif assumption not in _WHATEVER:
+                raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of updates")
+        said = " ".join(self.names[symbol] for symbol in used)
+        for point, binders in _POINTS.items():
+            if re.search(rf"\b{point}\b", said):
+                yield from binders
+        if self.of_updates:
+            yield Binder("n", "nat")
+            yield Binder("Hn", "(n < updates A)%nat")
+        yield from self._equations()
+        if self.of_clients:
+            yield Binder("i", "nat")
+            yield Binder("Hi", "(i < number (clients_of A))%nat")
