@@ -160,7 +160,14 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
         ('"eta L", positive', '"eta L", nonnegative', {"paper:one", "paper:two", "paper:three"}),
         ('"eta L", positive', '"eta L", real=True, positive', set()),
     ],
-    ids=["a bound", "a line above", "another order", "a function behind a quantity", "another assumption on a letter", "an implied one"],
+    ids=[
+        "a bound",
+        "a line above",
+        "another order",
+        "a function behind a quantity",
+        "another assumption on a letter",
+        "an implied one",
+    ],
 )
 def test_a_claim_is_what_it_says(paper: tuple[Path, dict[str, str]], old: str, new: str, changed: set[str]) -> None:
     """An edit changes the digests of the claims that it changes, and no others; processes agree."""
