@@ -20,6 +20,7 @@ from verify.rocq.updates import UpdateVocabulary
 
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
 STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
+FAIR, SAME = "fraboni2022:claim.W1.fixed", "fraboni2022:claim.W1.equivalent"
 
 
 def accepts(folder: Path, *names: str) -> bool:
@@ -62,10 +63,12 @@ def test_updates(library: Path, claim_id: str) -> None:
 
 
 @needs_rocq
-@pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, LOSS])
+@pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, LOSS, FAIR, SAME])
 def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
-    """Without the aggregation scheme or fair types nothing is known of virtual iterates and losses."""
-    assert not judged(library, replace(find(claim_id), assumptions=()))
+    """Without the aggregation scheme, fair types or rounds that wait for all nothing is known of what they bring."""
+    claim = find(claim_id)
+    assert judged(library, claim)
+    assert not judged(library, replace(claim, assumptions=()))
 
 
 def test_facts_of_updates_are_in_the_library() -> None:

@@ -105,7 +105,7 @@ class _Writer:
         lines.append(f"assert (identity : {difference} = {whole}) by {f'({spread})' if sums else spread}.")
         if relation.operator == "==":
             zeros = "".join(f"try rewrite premise{place} in identity; " for place, _ in enumerate(parts, start=1))
-            lines.append(f"{zeros}lra.")
+            lines.append(f"{zeros}{self.run.closing(len(parts))}.")
         else:
             flip = "apply Rle_ge; " if relation.operator == ">=" else ""
             lines.append(f"{flip}apply (nonneg_by_identity _ _ _ identity); lra.")

@@ -93,7 +93,9 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
             general, used = theorem_of_combination(claim, certificate, of_id)
         case _:
             raise NotExported(f"certificates of the kind {type(certificate).__name__} are not written")
-    theorem = general if certificate.relaxed is None else _as_stated(claim, general, conditions)
+    # A theorem that needs no conditions says more than the same one under the claim's.
+    is_stated = certificate.relaxed is None or (general.library and not conditions)
+    theorem = general if is_stated else _as_stated(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
     return Exported(claim, theorem, general, conditions, tuple(used))
 

@@ -95,7 +95,7 @@ _FACTS = {
 class ScheduleVocabulary(Spoken):
     """The numbers of a claim about a schedule, as Rocq calls them."""
 
-    library = ("Space", "Clients", "Objectives", "Normal", "Schedule")
+    library: Sequence[str] = ("Space", "Clients", "Objectives", "Normal", "Schedule")
     called = OF_SCHEDULES
 
     def __init__(self, claim: Claim) -> None:

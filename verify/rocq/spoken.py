@@ -80,6 +80,10 @@ class Spoken:
         """Tactics that write sums over the clients as sums of multiples of the same few."""
         raise NotExported("sums over clients are not exported")
 
+    def closing(self, _count: int) -> str:
+        """A tactic that shows an equation by another one, in which some premises were rewritten."""
+        return "lra"
+
     def binders(self, used: set[sp.Symbol]) -> list[Binder]:
         """The variables and hypotheses of a theorem in which some letters occur."""
         raise NotImplementedError

@@ -11,7 +11,7 @@ from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.language.quantities import Notion
+from fedtheory.language.quantities import Notion, full_gradient_bound
 from fedtheory.proofs import schedule_facts as of_schedules
 from fedtheory.proofs import update_facts as of_updates
 from fedtheory.proofs.numbers import letters_of
@@ -59,12 +59,21 @@ OF_UPDATES: Mapping[Notion, str] = {
     q.mean_square_gradient: "mean_square_gradient A n",
     q.past_sum_of_sums: "past_sum_of_sums A n",
     q.weighted_past_sum: "weighted_past_sum A n",
+    q.surrogate_optimum_distance: "length (bar - star)%vec",
+    q.chi_sq: "chi_sq A n",
+    q.mean_chi_sq: "mean_chi_sq A",
+    q.absences: "absences A",
+    q.mean_misrepresentation: "mean_misrepresentation A own bar_n",
+    q.mean_unrepresented_gap: "mean_unrepresented_gap A own",
+    q.window: "INR W",
+    full_gradient_bound: "full_gradient_bound A",
     q.sum_without_last: "sum_without_last A n",
 }
 _ASSUMED = {
     a.aggregation_scheme: ("scheme", "aggregation_scheme A"),
     a.somebody_reports: ("somebody_reports", "no_empty_update A"),
     a.fair_types: ("fair", "fair_types A"),
+    a.one_type: ("one_type_A", "one_type A"),
     a.synchronous: ("synchronous_A", "synchronous A"),
 }
 _WHATEVER = (
@@ -82,12 +91,32 @@ _POINTS = {
         Binder("bar_n", "nat -> space_of A"),
         Binder("minimiser_bar_n", "forall n, (n < updates A)%nat -> minimiser A (round_objective A n) (bar_n n)"),
     ),
+    "own": (
+        Binder("own", "nat -> space_of A"),
+        Binder("minimiser_own", "forall i, minimiser A (objective_of A i) (own i)"),
+    ),
+    "W": (Binder("W", "nat"), Binder("smallest_window_W", "smallest_window A W")),
 }
-"""The minimisers of the federated problem, of the surrogate one, and of each update's."""
+"""The minimisers of the federated problem, of the surrogate one, of each update's and each client's; the window."""
+_IMPLIED = (
+    (q.surrogate_optimum_distance, "unique_star", "forall x, minimiser A (federated A) x -> ‖x - star‖² = 0"),
+    (q.absences, "positive_importances_A", "positive_importances A"),
+)
+"""What letters imply: the distance of two optima that there is one, and a count of types that each has a client."""
 _FACTS: Mapping[str, Sequence[str]] = {
     of_schedules.SHARES.name: ("shares_add_up A n somebody_reports Hn",),
     of_schedules.SYNC_RESIDUAL.name: ("same_problem A bar bar_n synchronous_A minimiser_bar minimiser_bar_n",),
     of_schedules.FAIR_UPDATES.name: ("shares_of_importances A n i equation1",),
+    of_schedules.FAIR_OPTIMUM.name: ("fair_optimum A fair star bar minimiser_star minimiser_bar unique_star",),
+    of_schedules.FAIR_CHI.name: (
+        "fair_share A fair n i Hn Hi",
+        "fair_chi A fair n Hn",
+        "fair_mean_chi A fair",
+        "fair_misrepresentation A fair own bar_n",
+    ),
+    of_schedules.FAIR_ABSENCES.name: ("fair_unrepresented A fair own", "fair_absences A fair positive_importances_A"),
+    of_schedules.SYNC_CHI.name: ("same_shares A n synchronous_A",),
+    "all updates have the same expected weights": ("window_of_same A W synchronous_A smallest_window_W",),
     of_updates.GAPS.name: ("gaps_split A bar bar_n",),
     of_updates.TELESCOPED_UPDATES.name: ("telescoped A bar scheme",),
     of_updates.FINAL_SURROGATE_DISTANCE.name: ("server_distance_nonneg A bar (updates A)",),
@@ -148,7 +177,9 @@ class UpdateVocabulary(ScheduleVocabulary):
         told.append("server_size_positive A")
         if self._uses(q.smallest_weight_sum) and self.of_updates:
             told.append("no_sum_is_smaller A n Hn")
-        return " ".join(f"pose proof ({one})." for one in told)
+        if a.one_type in self.claim.assumptions:
+            told.append("one_type_is_fair A one_type_A somebody_reports")
+        return " ".join(f"pose proof ({one}){' as fair' if 'is_fair' in one else ''}." for one in told)
 
     @property
     def _own(self) -> str:
@@ -175,17 +206,21 @@ class UpdateVocabulary(ScheduleVocabulary):
         ways = (f"(pose proof ({one}) as fact; lra)" for one in _FACTS[name])
         return f"first [{' | '.join(ways)}]"
 
+    def closing(self, count: int) -> str:
+        """A tactic that shows an equation by another one, or by premises that are factors."""
+        zeros = ", ".join(f"?premise{place}" for place in range(1, count + 1))
+        return f"first [lra | rewrite {zeros}; ring]"
+
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         yield Binder("A", "server")
-        for assumption in dict.fromkeys(self.claim.assumptions):
-            if assumption in _ASSUMED:
-                yield Binder(*_ASSUMED[assumption])
-            elif assumption not in _WHATEVER:
-                raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of updates")
+        yield from self._told()
         said = " ".join(self.names[symbol] for symbol in used)
         for point, binders in _POINTS.items():
             if re.search(rf"\b{point}\b", said):
                 yield from binders
+        for notion, name, type_ in _IMPLIED:
+            if self._uses(notion):
+                yield Binder(name, type_)
         if self.of_updates:
             yield Binder("n", "nat")
             yield Binder("Hn", "(n < updates A)%nat")
@@ -193,3 +228,10 @@ class UpdateVocabulary(ScheduleVocabulary):
         if self.of_clients:
             yield Binder("i", "nat")
             yield Binder("Hi", "(i < number (clients_of A))%nat")
+
+    def _told(self) -> Iterator[Binder]:
+        for assumption in dict.fromkeys(self.claim.assumptions):
+            if assumption in _ASSUMED:
+                yield Binder(*_ASSUMED[assumption])
+            elif assumption not in _WHATEVER:
+                raise NotExported(f"the assumption {assumption.name!r} has no definition in the library of updates")

@@ -83,7 +83,7 @@ Definition sum_objective (weight : nat -> R) : objective V :=
 Definition round_objective (n : nat) : objective V := sum_objective (q_i n).
 Definition surrogate : objective V := sum_objective mean_weight.
 Definition federated : objective V := sum_objective (share C).
-Definition minimiser (f : objective V) (x : V) : Prop := grad f x = zero /\ forall y, value f x <= value f y.
+Definition minimiser (f : objective V) (x : V) : Prop := ‖grad f x‖² = 0 /\ forall y, value f x <= value f y.
 
 (** r_j, s_j(n) and s_j(n)/q(n), at the first client of the type, and zero at others; no update is empty (q(n) > 0). *)
 Definition of_type (weight : nat -> R) (j : nat) : R :=
@@ -96,6 +96,38 @@ Definition fair_types : Prop := no_empty_update /\ forall n j, (n < updates A)%n
   type_share n j = type_importance j.
 (** Where the server waits for everybody it selects, every update has the same expected weights. *)
 Definition synchronous : Prop := forall n m i, q_i n i = q_i m i.
+
+Definition one_type : Prop := forall i j, (i < number C)%nat -> (j < number C)%nat -> type_of A i = type_of A j.
+Definition positive_importances : Prop := forall i, (i < number C)%nat -> 0 < share C i.
+
+(** Assumption 6: W updates after which each client has the same sum of weights, and the least such number. *)
+Definition is_window (W : nat) : Prop := (0 < W)%nat /\ exists blocks, updates A = (W * blocks)%nat /\
+  forall b i, (b < blocks)%nat -> (i < number C)%nat ->
+    sum W (fun n => q_i (b * W + n)%nat i) = sum W (fun n => q_i n i).
+Definition smallest_window (W : nat) : Prop := is_window W /\ forall other, is_window other -> (W <= other)%nat.
+
+(** B: the largest gradients of the clients at their iterates and at the virtual ones. *)
+Definition full_gradient_bound : R := sqrt (Run.largest (updates A) (fun n => Run.largest (steps A) (fun k =>
+  Run.largest (number C) (fun i => Rmax ‖grad (L_i i) (virtual n k)‖² ‖grad (L_i i) (local n k i)‖²)))).
+
+(** Of types with a share, how far that is from their importance: chi_n^2, and chi^2 for the shares over all updates. *)
+Definition misfit (shares : nat -> R) : R := total
+  (fun j => if Req_EM_T (shares j) 0 then 0 else (type_importance j - shares j) ^ 2 / shares j).
+Definition chi_sq (n : nat) : R := misfit (type_share n).
+Definition mean_weight_sum : R := total mean_weight.
+Definition mean_type_share (j : nat) : R := of_type mean_weight j / mean_weight_sum.
+Definition mean_chi_sq : R := misfit mean_type_share.
+Definition absences : R := sum (updates A) (fun n => total
+  (fun j => if Nat.eqb (type_of A j) j then if Req_EM_T (type_weight n j) 0 then 1 else 0 else 0)).
+(** What the types lose at x beside their own optima, each with its share or, if it has none, its importance. *)
+Definition misrepresentation (own : nat -> V) (bar_n : nat -> V) (n : nat) : R := total
+  (fun j => type_share n j * (value (L_i j) (bar_n n) - value (L_i j) (own j))).
+Definition mean_misrepresentation (own bar_n : nat -> V) : R :=
+  mean_over_updates (fun n => chi_sq n * misrepresentation own bar_n n).
+Definition unrepresented_gap (own : nat -> V) (n : nat) : R := mean_over_steps (fun k => total
+  (fun j => if Req_EM_T (type_weight n j) 0
+    then type_importance j * (value (L_i j) (virtual n k) - value (L_i j) (own j)) else 0)).
+Definition mean_unrepresented_gap (own : nat -> V) : R := mean_over_updates (unrepresented_gap own).
 
 (** S(n, k), and what (69) makes of sums of it. *)
 Definition step_square (n k : nat) : R := total (fun i => ‖sample n k i‖² * weight_share n i).
@@ -191,7 +223,7 @@ Proof. apply dot_self. Qed.
 
 (** A sum of objectives has no slope where it is least. *)
 Lemma no_slope f x : minimiser f x -> ‖grad f x‖² = 0.
-Proof. intros [H _]. rewrite H. apply dot_zero. Qed.
+Proof. intros [H _]. exact H. Qed.
 
 Lemma no_sum_is_smaller n : (n < updates A)%nat -> 0 <= weight_sum n - smallest_weight_sum.
 Proof. intros Hn. pose proof (Schedule.smallest_at_most _ weight_sum n Hn). unfold smallest_weight_sum. lra. Qed.
@@ -237,6 +269,20 @@ Proof.
   intros some Hn. pose proof (some n Hn). unfold weight_share.
   rewrite (sum_ext _ _ (fun i => / weight_sum n * q_i n i)) by (intros; unfold Rdiv; ring).
   rewrite sum_scale. fold (weight_sum n). field. lra.
+Qed.
+
+Lemma mean_over_updates_ext f g : (forall n, (n < updates A)%nat -> f n = g n) ->
+  mean_over_updates f = mean_over_updates g.
+Proof. intros H. unfold mean_over_updates. rewrite (sum_ext _ f g H). reflexivity. Qed.
+
+Lemma mean_weights_add_up : total mean_weight = mean_over_updates weight_sum.
+Proof. unfold mean_weight, mean_over_updates, weight_sum. rewrite sum_scale, sum_swap. reflexivity. Qed.
+
+Lemma of_mean_weights j : of_type mean_weight j = mean_over_updates (fun n => type_weight n j).
+Proof.
+  unfold of_type, mean_over_updates, type_weight, of_type. rewrite <- sum_swap, <- sum_scale. apply sum_ext. intros i _.
+  unfold mean_weight, mean_over_updates. destruct (Nat.eqb (type_of A i) j); [reflexivity |].
+  rewrite sum_const. ring.
 Qed.
 
 (** L^n(theta) - min L^n, split at the optimum of the surrogate problem. *)
@@ -320,6 +366,46 @@ Proof.
   intros i Hi. destruct (Nat.eqb (type_of A i) j); auto.
 Qed.
 
+(** Synchronous rounds have the same shares. *)
+Lemma mean_of_same_weights n i : synchronous -> mean_weight i = q_i n i.
+Proof.
+  intros same. unfold mean_weight, mean_over_updates. rewrite (sum_ext _ _ (fun _ => q_i n i)) by (intros; apply same).
+  rewrite sum_const. fold N_of. pose proof N_at_least_one. field. lra.
+Qed.
+
+Lemma of_type_ext w v j : (forall i, (i < number C)%nat -> w i = v i) -> of_type w j = of_type v j.
+Proof. intros H. apply sum_ext. intros i Hi. destruct (Nat.eqb (type_of A i) j); auto. Qed.
+
+Lemma misfit_ext f g : (forall j, (j < number C)%nat -> f j = g j) -> misfit f = misfit g.
+Proof. intros H. apply sum_ext. intros j Hj. rewrite (H j Hj). reflexivity. Qed.
+
+Lemma same_shares n : synchronous -> chi_sq n - mean_chi_sq = 0.
+Proof.
+  intros same. apply Rminus_diag_eq, misfit_ext. intros j _. unfold type_share, mean_type_share, type_weight.
+  rewrite (of_type_ext mean_weight (q_i n)) by (intros; apply mean_of_same_weights; assumption).
+  unfold mean_weight_sum, weight_sum. rewrite (sum_ext _ mean_weight (q_i n)); [reflexivity |].
+  intros; apply mean_of_same_weights; assumption.
+Qed.
+
+Lemma window_of_same W : synchronous -> smallest_window W -> INR W - 1 = 0.
+Proof.
+  intros same [[positive _] least]. assert (H : is_window 1).
+  { split; [lia |]. exists (updates A). split; [lia |]. intros b i _ _. cbn [sum]. rewrite (same _ O). reflexivity. }
+  pose proof (least 1%nat H). replace W with 1%nat by lia. simpl. ring.
+Qed.
+
+Lemma one_type_is_fair : one_type -> no_empty_update -> fair_types.
+Proof.
+  intros one some. split; [assumption |]. intros n j Hn Hj. pose proof (some n Hn).
+  assert (E : forall w, of_type w j = if Nat.eqb (type_of A O) j then total w else 0).
+  { intros w. unfold of_type. destruct (Nat.eqb (type_of A 0) j) eqn:here.
+    - apply sum_ext. intros i Hi. rewrite (one i O Hi (several C)), here. reflexivity.
+    - rewrite (sum_ext _ _ (fun _ => 0)), sum_const; [ring |].
+      intros i Hi. rewrite (one i O Hi (several C)), here. reflexivity. }
+  unfold type_share, type_weight, type_importance. rewrite !E, share_sum. fold (weight_sum n).
+  destruct (Nat.eqb (type_of A 0) j); field; lra.
+Qed.
+
 (** Where types are fair, all updates have a multiple of the federated problem. *)
 Section Fair.
 Context (fair : fair_types).
@@ -345,6 +431,26 @@ Proof.
   apply sum_ext. intros n Hn. rewrite (multiple_of_problem n x Hn). ring.
 Qed.
 
+Lemma fair_mean_type j : (j < number C)%nat -> of_type mean_weight j = type_importance j * mean_over_updates weight_sum.
+Proof.
+  intros Hj. rewrite of_mean_weights, (mean_over_updates_ext _ (fun n => type_importance j * weight_sum n)).
+  - unfold mean_over_updates. rewrite sum_scale. ring.
+  - intros n Hn. rewrite <- (proj2 fair n j Hn Hj). unfold type_share. pose proof (proj1 fair n Hn). field. lra.
+Qed.
+
+Lemma slopes_over_types x w v : dot (grad (sum_objective w) x) v
+  = total (fun j => dot (grad (L_i j) x) v * of_type w j).
+Proof.
+  rewrite (sum_over_types (fun j => dot (grad (L_i j) x) v)) by (intros; rewrite same_objective; reflexivity).
+  cbn [grad sum_objective]. rewrite dot_vsum. apply sum_ext. intros. rewrite dot_scale. ring.
+Qed.
+
+Lemma surrogate_slope x v : dot (grad surrogate x) v = mean_over_updates weight_sum * dot (grad federated x) v.
+Proof.
+  unfold surrogate, federated. rewrite !slopes_over_types, <- sum_scale. apply sum_ext. intros j Hj.
+  rewrite (fair_mean_type j Hj). unfold type_importance. ring.
+Qed.
+
 Lemma fair_residual bar bar_n : minimiser surrogate bar ->
   (forall n, (n < updates A)%nat -> minimiser (round_objective n) (bar_n n)) -> residual bar bar_n = 0.
 Proof.
@@ -354,6 +460,71 @@ Proof.
   rewrite !surrogate_is_multiple in high. rewrite !(multiple_of_problem n) in * by assumption.
   pose proof (Rmult_le_reg_l _ _ _ total_positive high).
   pose proof (Rmult_le_compat_l _ _ _ (Rlt_le _ _ (proj1 fair n Hn)) H). lra.
+Qed.
+
+Lemma fair_optimum star bar : minimiser federated star -> minimiser surrogate bar ->
+  (forall x, minimiser federated x -> ‖x - star‖² = 0) -> length (bar - star)%vec = 0.
+Proof.
+  intros _ [slope low] unique. unfold length. rewrite (unique bar), sqrt_0; [reflexivity |].
+  split; [| intros y; pose proof (low y) as H; rewrite !surrogate_is_multiple in H;
+    apply (Rmult_le_reg_l _ _ _ total_positive H)].
+  pose proof total_positive as positive. rewrite surrogate_slope, dot_comm, surrogate_slope in slope.
+  apply Rmult_eq_reg_l with (mean_over_updates weight_sum ^ 2); [lra | apply Rgt_not_eq, pow_lt; assumption].
+Qed.
+
+Lemma fair_share n j : (n < updates A)%nat -> (j < number C)%nat -> type_share n j - type_importance j = 0.
+Proof. intros Hn Hj. pose proof (proj2 fair n j Hn Hj). lra. Qed.
+
+Lemma no_misfit f : (forall j, (j < number C)%nat -> f j = type_importance j) -> misfit f = 0.
+Proof.
+  intros H. unfold misfit. rewrite (sum_ext _ _ (fun _ => 0)), sum_const; [ring |].
+  intros j Hj. rewrite (H j Hj). destruct (Req_EM_T (type_importance j) 0); [reflexivity |]. field. assumption.
+Qed.
+
+Lemma fair_chi n : (n < updates A)%nat -> chi_sq n = 0.
+Proof. intros Hn. apply no_misfit. intros j Hj. apply (proj2 fair n j Hn Hj). Qed.
+
+Lemma fair_mean_chi : mean_chi_sq = 0.
+Proof.
+  apply no_misfit. intros j Hj. unfold mean_type_share, mean_weight_sum. rewrite mean_weights_add_up.
+  rewrite fair_mean_type by assumption. pose proof total_positive. field. lra.
+Qed.
+
+Lemma fair_misrepresentation own bar_n : mean_misrepresentation own bar_n = 0.
+Proof.
+  unfold mean_misrepresentation. rewrite (mean_over_updates_ext _ (fun _ => 0)).
+  - unfold mean_over_updates. rewrite sum_const. ring.
+  - intros n Hn. rewrite (fair_chi n Hn). ring.
+Qed.
+
+Lemma missing_types_count_nothing n j : (n < updates A)%nat -> (j < number C)%nat ->
+  type_weight n j = 0 -> type_importance j = 0.
+Proof. intros Hn Hj zero. rewrite <- (proj2 fair n j Hn Hj). unfold type_share. rewrite zero. unfold Rdiv. ring. Qed.
+
+Lemma fair_unrepresented own : mean_unrepresented_gap own = 0.
+Proof.
+  unfold mean_unrepresented_gap. rewrite (mean_over_updates_ext _ (fun _ => 0)).
+  - unfold mean_over_updates. rewrite sum_const. ring.
+  - intros n Hn. unfold unrepresented_gap, mean_over_steps. rewrite (sum_ext _ _ (fun _ => 0)), sum_const; [ring |].
+    intros k _. rewrite (sum_ext _ _ (fun _ => 0)), sum_const; [ring |]. intros j Hj.
+    destruct (Req_EM_T (type_weight n j) 0) as [zero |]; [| reflexivity].
+    rewrite (missing_types_count_nothing n j Hn Hj zero). ring.
+Qed.
+
+Lemma fair_absences : positive_importances -> absences = 0.
+Proof.
+  intros positive. unfold absences. rewrite (sum_ext _ _ (fun _ => 0)), sum_const; [ring |].
+  intros n Hn. rewrite (sum_ext _ _ (fun _ => 0)), sum_const; [ring |]. intros j Hj.
+  destruct (Nat.eqb_spec (type_of A j) j) as [first |]; [| reflexivity].
+  destruct (Req_EM_T (type_weight n j) 0) as [zero |]; [| reflexivity]. exfalso.
+  pose proof (missing_types_count_nothing n j Hn Hj zero) as none. unfold type_importance, of_type in none.
+  assert (share C j <= total (fun i => if Nat.eqb (type_of A i) j then share C i else 0)); [| pose proof (positive j Hj); lra].
+  apply Rle_trans with (total (fun i => if Nat.eqb i j then share C i else 0)).
+  - rewrite (sum_single _ _ j Hj); [rewrite Nat.eqb_refl; lra |].
+    intros i _ other. destruct (Nat.eqb_spec i j); [contradiction | reflexivity].
+  - apply sum_le. intros i Hi. pose proof (positive i Hi). destruct (Nat.eqb_spec i j) as [-> |].
+    + rewrite first, Nat.eqb_refl. lra.
+    + destruct (Nat.eqb (type_of A i) j); lra.
 Qed.
 
 Lemma fair_loss star bar_n n : (n < updates A)%nat -> minimiser federated star ->
