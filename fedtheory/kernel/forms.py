@@ -205,7 +205,7 @@ def _mean_of_scalar(own: Expr, monomial: Expr, theory: Theory) -> Form:
         if apart:
             (inside,) = (side for side in monomial.args if indices.differs(side, theory))
             mean = _over(Average, {inside: quotient(own)}, theory)
-            return _inner_of_forms(mean, {apart[0]: ONE}, theory)
+            return added(scaled(_inner(b, apart[0], theory), c) for b, c in mean.items())
     if isinstance(monomial, LocalSum) and not theory.numbers.differs(theory.number_of_steps):
         return _sum_of_scalars(_mean_of_scalar(own, monomial.args[0], theory), theory)
     return {Average(own * monomial): ONE}
@@ -309,7 +309,7 @@ def _inner_of_drawn(left: Expr, right: Expr, theory: Theory) -> Form:
     if not (isinstance(left, Selected) and isinstance(right, Selected)):
         chosen, other = (left, right) if isinstance(left, Selected) else (right, left)
         mean = _over(Average, vector(chosen.args[0], theory), theory)
-        return _inner_of_forms(mean, {other: ONE}, theory)
+        return added(scaled(_inner(b, other, theory), c) for b, c in mean.items())
     if clients is None or drawn is None or theory.numbers.at_least.get(clients, 1) < 2:
         # Two of those that are drawn can be different only where there are several: nothing is known of the two means.
         return {inner(left, right): ONE}

@@ -289,8 +289,8 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
     """Whether a claim says nothing where a number is zero."""
     if notion in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
         return True
-    measured = {claim.where.get(symbol) for relation in claim.relations for symbol in relation.free_symbols}
-    if notion is q.weight_sum and not measured.isdisjoint(_PER_SHARE):
+    used = (symbol for relation in claim.relations for symbol in relation.free_symbols)
+    if notion is q.weight_sum and any(claim.where.get(symbol) in _PER_SHARE for symbol in used):
         return True
     return notion in _DIVIDED_BY and symbol in divisors(sides_of(claim))
 
