@@ -99,6 +99,7 @@ def judged_with(target: str) -> tuple[str, ...]:
     return *tried_with(target), others
 
 
+@cache
 def of_claim(claim: Claim) -> str:
     """Digest of a claim's content."""
     return _Content().of(claim)

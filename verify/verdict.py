@@ -163,6 +163,8 @@ def verify(
     jobs = jobs if all(isinstance(target, str) for target in named) else 1
     verdicts = {target: _known(target, search) for target in named}
     unknown = [target for target, found in verdicts.items() if found is None]
+    for target in unknown:
+        require_testable(target)
     for found in _found(unknown, jobs, search, on_progress):
         verdicts[found.given] = found
         if isinstance(found.given, str):
@@ -171,17 +173,22 @@ def verify(
 
 
 def _named(targets: Sequence[Target] | Target) -> list[Target]:
-    """What is to be tried, one by one, all of it such that a run can be asked about it."""
+    """What is to be tried, one by one."""
     several = [targets] if isinstance(targets, Target) else list(targets)
     for target in several:
         if not isinstance(target, Target):
             raise InputError("targets", f"expected ids, file.py:NAME or claims, got {target!r}")
-        require_testable(target)
     return several
 
 
 def _known(target: Target, search: float) -> ClaimVerdict | None:
-    found: ClaimVerdict | None = cache.kept(*_key(target, search)) if isinstance(target, str) else None
+    """What was found before; nothing for what is no claim, which is told with its line afterwards."""
+    if not isinstance(target, str):
+        return None
+    try:
+        found: ClaimVerdict | None = cache.kept(*_key(target, search))
+    except InputError:
+        return None
     return found
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fedtheory.arithmetic import FLOAT, plain_float
+from fedtheory.arithmetic import FLOAT
 from fedtheory.engine.run import Run
 from fedtheory.engine.together import find_together
 from fedtheory.language.claim import Claim
@@ -16,7 +17,7 @@ from report.curves import BoundCurve
 from report.figures.formulas import in_legend
 from report.figures.heat_map import heat_map
 from report.figures.style import BLACK, BLUE, Figure, colour, dash, drawing, finish, legend_below
-from verify.check import check
+from verify.check.together import ratios
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,9 +82,12 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
 
     Step sizes are fractions of the claim's own limit, ``limit / L``.
     """
-    settings = [[_settings(runs, f * limit, steps) for f in FRACTIONS] for steps in LOCAL_STEPS]
-    find_together(run for row in settings for cell in row for run in cell)
-    largest = np.array([[_largest_ratio(claim, cell) for cell in row] for row in settings])
+    grid = list(product(LOCAL_STEPS, FRACTIONS))
+    settings = [run for steps, fraction in grid for run in _settings(runs, fraction * limit, steps)]
+    find_together(settings)
+    found = [np.nan if ratio is None else ratio for ratio in ratios(claim, settings)]
+    # fmax takes a number where there is one beside what is none.
+    largest = np.fmax.reduce(np.reshape(found, (len(LOCAL_STEPS), len(FRACTIONS), -1)), axis=-1)
     with drawing() as (canvas, axes):
         heat_map(canvas, axes, largest, label="largest exact / bound", size=8)
         axes.set_xticks(range(len(FRACTIONS)), [_fraction_label(f) for f in FRACTIONS])
@@ -95,12 +99,6 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
             "instances of the verdict) and $T = 1, 4, 16, 64$. One would mean that the bound is attained."
         )
         return finish(canvas, f"{claim.slug}-map", caption)
-
-
-def _largest_ratio(claim: Claim, runs: Sequence[Run]) -> float:
-    found = [check(claim, run).worst for run in runs]
-    ratios = [plain_float(worst.ratio) for worst in found if worst is not None and worst.ratio is not None]
-    return max(ratios, default=float("nan"))
 
 
 def _settings(runs: Sequence[Run], size: Fraction, steps: int) -> list[Run]:

@@ -24,7 +24,7 @@ from fedtheory.language.quantities import Quantity
 from verify.check.comparison import criticality, ratio_of
 from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
 from verify.check.links import Link, condition_links, links_of
-from verify.check.one_run import regions
+from verify.check.one_run import check, regions
 from verify.check.outcome import is_everywhere
 from verify.check.sides import Values, values_at
 
@@ -136,6 +136,17 @@ class RunsTogether:
         if rows not in self._sites:
             self._sites[rows] = SiteOfRuns.of([self.runs[row] for row in rows])
         return self._sites[rows]
+
+
+def ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
+    """The ratio of the two sides where it is worst, on each run; None where the claim is silent, or there is none."""
+    told = RunsTogether(runs).answers([claim]).get(claim, {})
+    return [told[row].ratio if row in told else _ratio_alone(claim, run) for row, run in enumerate(runs)]
+
+
+def _ratio_alone(claim: Claim, run: Run) -> float | None:
+    worst = check(claim, run).worst
+    return None if worst is None else _as_float(worst.ratio)
 
 
 def _is_about_whole_runs(claim: Claim) -> bool:
