@@ -20,6 +20,7 @@ from verify.rocq.updates import UpdateVocabulary
 
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
 STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
+MOVE, WEIGHTS, TANGENTS = "fraboni2022:lemma-6.steps.move", "fraboni2022:lemma-1", "fraboni2022:lemma-4.proof"
 FAIR, SAME = "fraboni2022:claim.W1.fixed", "fraboni2022:claim.W1.equivalent"
 
 
@@ -34,7 +35,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled library of updates."""
     folder = tmp_path_factory.mktemp("rocq")
     write_project(folder, [])
-    needed = ("Space", "Clients", "Objectives", "Normal", "Step", "Run", "Schedule", "Stale")
+    needed = ("Space", "Clients", "Objectives", "Normal", "Step", "Run", "Schedule", "Stale", "Weights")
     assert accepts(folder, *(f"library/{name}.v" for name in needed))
     return folder
 
@@ -53,9 +54,9 @@ def halved(claim: Claim, place: int) -> Claim:
 
 
 @needs_rocq
-@pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, STEPS, LOSS])
+@pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, STEPS, LOSS, MOVE, "fraboni2022:eq-104"])
 def test_updates(library: Path, claim_id: str) -> None:
-    """Virtual iterates, sums over their steps, and what fair types lose; not with half of what is claimed."""
+    """Virtual iterates, sums over steps, what fair types lose, moves and slopes; not with half of what is claimed."""
     claim = find(claim_id)
     assert judged(library, claim)
     for place in range(len(claim.relations)):
@@ -69,6 +70,21 @@ def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
     claim = find(claim_id)
     assert judged(library, claim)
     assert not judged(library, replace(claim, assumptions=()))
+
+
+@needs_rocq
+@pytest.mark.parametrize(("claim_id", "place"), [(WEIGHTS, 0), (WEIGHTS, 2), (TANGENTS, 0)])
+def test_random_weights(library: Path, claim_id: str, place: int) -> None:
+    """Lemma 1, and what convex objectives lose at old models; not with half of what is claimed."""
+    assert judged(library, find(claim_id))
+    assert not judged(library, halved(find(claim_id), place))
+
+
+@pytest.mark.parametrize("claim_id", [MOVE, TANGENTS])
+def test_letters_of_assumptions_need_them(claim_id: str) -> None:
+    """alpha and L mean nothing where neither Assumption 5 nor smooth objectives are assumed."""
+    with pytest.raises(NotExported, match="is known by the assumption"):
+        exported(replace(find(claim_id), assumptions=()), certificate_of(claim_id))
 
 
 def test_facts_of_updates_are_in_the_library() -> None:

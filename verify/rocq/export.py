@@ -38,6 +38,8 @@ from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Theorem
 from verify.rocq.totals import theorem_of_total
+from verify.rocq.update_steps import theorem_of_update
+from verify.rocq.updates import is_of_updates
 from verify.rocq.vocabulary import Vocabulary
 
 
@@ -110,9 +112,14 @@ def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exp
             return theorem_of_induction(claim, certificate, of_id)
         case PastTotal():
             return theorem_of_total(claim), []
-    if is_of_round(claim):
-        return theorem_of_round(claim, certificate), []
-    return theorem_at_step(claim, certificate), []
+    return _of_vectors(claim, certificate), []
+
+
+def _of_vectors(claim: Claim, certificate: Certificate) -> Theorem:
+    """Of the vectors of an update, a round or a step."""
+    if is_of_updates(claim):
+        return theorem_of_update(claim)
+    return theorem_of_round(claim, certificate) if is_of_round(claim) else theorem_at_step(claim, certificate)
 
 
 def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:

@@ -67,6 +67,29 @@ OF_UPDATES: Mapping[Notion, str] = {
     q.mean_unrepresented_gap: "mean_unrepresented_gap A own",
     q.window: "INR W",
     full_gradient_bound: "full_gradient_bound A",
+    q.weight_pairing: "alpha",
+    q.weight_excess: "weight_excess A alpha d",
+    q.expected_square_weight: "expected_square A d n i",
+    q.stochastic_gradient_sq: "gradient_sq A n k i",
+    q.square_mean_gradient_at_step: "square_mean_at A n k",
+    q.selected_gradient_sq: "selected_sq A n k",
+    q.square_mean_gradient: "square_mean_gradient A n",
+    q.step_length_sq: "step_length_sq A n",
+    q.past_step_lengths_sq: "past_step_lengths_sq A n",
+    q.received_distance_sq: "received_distance_sq A n i",
+    q.largest_staleness: "largest_staleness A",
+    q.objective_gradient_sq: "slope_sq A (federated A) n k",
+    q.mean_gradient_at_virtual_sq: "slope_sq A (shared_objective A n) n k",
+    q.gradient_deviation_sq: "slope_difference_sq A n k",
+    q.smoothness: "L",
+    q.virtual_distance_sq: "distance_sq A star n k",
+    q.next_virtual_distance_sq: "distance_sq A star n (S k)",
+    q.virtual_step_sq: "virtual_step_sq A n k",
+    q.selected_descent: "selected_descent A star n k",
+    q.largest_share: "largest_share A n",
+    q.client_spread: "client_spread A n",
+    q.alignment: "alignment A bar n",
+    q.surrogate_gap: "surrogate_gap A bar n",
     q.sum_without_last: "sum_without_last A n",
 }
 _ASSUMED = {
@@ -95,9 +118,21 @@ _POINTS = {
         Binder("own", "nat -> space_of A"),
         Binder("minimiser_own", "forall i, minimiser A (objective_of A i) (own i)"),
     ),
+    "alpha": (
+        Binder("alpha", "R"),
+        Binder("d", "nat -> nat -> R"),
+        Binder("weights", "covariance A alpha d"),
+    ),
+    "L": (
+        Binder("L", "R"),
+        Binder("L_positive", "0 < L"),
+        Binder("convex_A", "convex_clients A"),
+        Binder("smooth_A", "smooth_clients A L"),
+    ),
     "W": (Binder("W", "nat"), Binder("smallest_window_W", "smallest_window A W")),
 }
 """The minimisers of the federated problem, of the surrogate one, of each update's and each client's; the window."""
+_OF_ASSUMPTIONS = {"alpha": a.weight_covariance, "L": a.convex_and_smooth}
 _IMPLIED = (
     (q.surrogate_optimum_distance, "unique_star", "forall x, minimiser A (federated A) x -> ‖x - star‖² = 0"),
     (q.absences, "positive_importances_A", "positive_importances A"),
@@ -154,13 +189,13 @@ def is_of_updates(claim: Claim) -> bool:
 class UpdateVocabulary(ScheduleVocabulary):
     """The numbers of a claim about updates, as Rocq calls them."""
 
-    library = ("Space", "Clients", "Objectives", "Normal", "Run", "Schedule", "Stale")
+    library = ("Space", "Clients", "Objectives", "Normal", "Run", "Schedule", "Stale", "Weights")
     called = OF_UPDATES
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
         self.names = {self.letters(notion): text for notion, text in OF_UPDATES.items()}
-        self.of_clients, self.of_updates = self._speaks_of("i"), self._speaks_of("n")
+        self.of_clients, self.of_updates, self.of_steps = (self._speaks_of(index) for index in "ink")
 
     def _speaks_of(self, index: str) -> bool:
         """Whether the claim is said of each client, or update."""
@@ -214,20 +249,28 @@ class UpdateVocabulary(ScheduleVocabulary):
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         yield Binder("A", "server")
         yield from self._told()
-        said = " ".join(self.names[symbol] for symbol in used)
-        for point, binders in _POINTS.items():
-            if re.search(rf"\b{point}\b", said):
-                yield from binders
+        yield from self._points(used)
         for notion, name, type_ in _IMPLIED:
             if self._uses(notion):
                 yield Binder(name, type_)
         if self.of_updates:
             yield Binder("n", "nat")
             yield Binder("Hn", "(n < updates A)%nat")
+        if self.of_steps:
+            yield Binder("k", "nat")
+            yield Binder("Hk", "(k < steps A)%nat")
         yield from self._equations()
         if self.of_clients:
             yield Binder("i", "nat")
             yield Binder("Hi", "(i < number (clients_of A))%nat")
+
+    def _points(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        said = " ".join(self.names[symbol] for symbol in used)
+        for point, binders in _POINTS.items():
+            if re.search(rf"\b{point}\b", said):
+                if point in _OF_ASSUMPTIONS and _OF_ASSUMPTIONS[point] not in self.claim.assumptions:
+                    raise NotExported(f"{point} is known by the assumption {_OF_ASSUMPTIONS[point].name!r} alone")
+                yield from binders
 
     def _told(self) -> Iterator[Binder]:
         for assumption in dict.fromkeys(self.claim.assumptions):
