@@ -17,7 +17,7 @@ import sympy as sp
 from fedtheory.cli import run
 from fedtheory.kernel import Term, assumption, square
 from fedtheory.kernel.expressions import Average, norm_sq
-from fedtheory.language.assumptions import Assumption, several_clients, uniform_sampling, whole_cycles
+from fedtheory.language.assumptions import Assumption, positive_weights, several_clients, uniform_sampling, whole_cycles
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate
@@ -37,6 +37,7 @@ ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks
 """Another point, constants of the clients' own, another algorithm."""
 ROOTED = "fraboni2022:claim.literature.fixed"
 COUNTED = "fraboni2022:fedfix.schedule.fixed"
+CYCLES = "fraboni2022:eq-35.fixed"
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
 
 
@@ -92,6 +93,20 @@ def test_schedules_are_counted(library: Path) -> None:
         assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=relations), certificate)
     unfinished = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != whole_cycles))
     assert not judged(library, unfinished, certificate)
+
+
+@needs_rocq
+def test_windows_of_asynchronous_servers(library: Path) -> None:
+    """The smallest window takes one common period; not two, and not where some weights may be zero."""
+    assert accepts(library, "library/Schedule.v", "library/Cycles.v")
+    claim, certificate = find(CYCLES), certificate_of(CYCLES)
+    assert isinstance(certificate, Combination)
+    assert judged(library, claim, certificate)
+    window, counts = claim.relations
+    longer = (replace(window, right=2 * window.right), counts)
+    assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=longer), certificate)
+    unweighted = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != positive_weights))
+    assert not judged(library, unweighted, certificate)
 
 
 @needs_rocq

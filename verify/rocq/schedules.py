@@ -90,6 +90,13 @@ _FACTS = {
     known.FEDFIX_EXCESS.name: f"excess_of_cycles {_CYCLES} several_clients_A",
 }
 """Lemmas of the library, from which the facts follow by linear arithmetic."""
+_OF_CYCLES = {
+    known.ASYNC_WINDOW.name: (
+        "window_of_period A asynchronous_A one_at_a_time_A whole_cycles_A nu least_period_nu"
+        " W positive_weights_A smallest_window_W"
+    ),
+}
+"""Those on asynchronous servers, with a file of their own."""
 
 
 class ScheduleVocabulary(Spoken):
@@ -183,6 +190,9 @@ class ScheduleVocabulary(Spoken):
 
     def fact(self, name: str) -> str:
         """A tactic for a fact: that its slack is not negative, or zero."""
+        if name in _OF_CYCLES:
+            self.library = (*self.library, "Cycles") if "Cycles" not in self.library else self.library
+            return f"pose proof ({_OF_CYCLES[name]}) as fact; lra"
         if name not in _FACTS:
             raise NotExported(f"the fact {name!r} of schedules is not in the library")
         return f"pose proof ({_FACTS[name]}) as fact; unfold update_rate in *; lra"
