@@ -21,6 +21,7 @@ from verify.rocq.updates import UpdateVocabulary
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
 STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
 MOVE, WEIGHTS, TANGENTS = "fraboni2022:lemma-6.steps.move", "fraboni2022:lemma-1", "fraboni2022:lemma-4.proof"
+GIVEN = "fraboni2022:A5.conditions.fixed"
 FAIR, SAME = "fraboni2022:claim.W1.fixed", "fraboni2022:claim.W1.equivalent"
 
 
@@ -73,9 +74,9 @@ def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
 
 
 @needs_rocq
-@pytest.mark.parametrize(("claim_id", "place"), [(WEIGHTS, 0), (WEIGHTS, 2), (TANGENTS, 0)])
+@pytest.mark.parametrize(("claim_id", "place"), [(WEIGHTS, 0), (WEIGHTS, 2), (TANGENTS, 0), (GIVEN, 0), (GIVEN, 1)])
 def test_random_weights(library: Path, claim_id: str, place: int) -> None:
-    """Lemma 1, and what convex objectives lose at old models; not with half of what is claimed."""
+    """Lemma 1, what convex objectives lose at old models, and given weights; not with half of what is claimed."""
     assert judged(library, find(claim_id))
     assert not judged(library, halved(find(claim_id), place))
 

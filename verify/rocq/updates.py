@@ -12,6 +12,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion, full_gradient_bound
+from fedtheory.proofs import facts
 from fedtheory.proofs import schedule_facts as of_schedules
 from fedtheory.proofs import update_facts as of_updates
 from fedtheory.proofs.numbers import letters_of
@@ -90,6 +91,8 @@ OF_UPDATES: Mapping[Notion, str] = {
     q.client_spread: "client_spread A n",
     q.alignment: "alignment A bar n",
     q.surrogate_gap: "surrogate_gap A bar n",
+    q.reporting_excess: "reporting_excess A alpha d",
+    q.largest_weight_sum: "largest_weight_sum A",
     q.sum_without_last: "sum_without_last A n",
 }
 _ASSUMED = {
@@ -99,6 +102,7 @@ _ASSUMED = {
     a.one_type: ("one_type_A", "one_type A"),
     a.synchronous: ("synchronous_A", "synchronous A"),
 }
+_AT_LEAST_ONE = (q.clients, q.rounds, q.local_steps, q.largest_weight_sum)
 _WHATEVER = (
     a.convex_and_smooth,
     a.unbiased_gradients,
@@ -123,6 +127,7 @@ _POINTS = {
         Binder("d", "nat -> nat -> R"),
         Binder("weights", "covariance A alpha d"),
     ),
+    "reporting_excess": (Binder("given", "given_weights A d"),),
     "L": (
         Binder("L", "R"),
         Binder("L_positive", "0 < L"),
@@ -132,7 +137,7 @@ _POINTS = {
     "W": (Binder("W", "nat"), Binder("smallest_window_W", "smallest_window A W")),
 }
 """The minimisers of the federated problem, of the surrogate one, of each update's and each client's; the window."""
-_OF_ASSUMPTIONS = {"alpha": a.weight_covariance, "L": a.convex_and_smooth}
+_OF_ASSUMPTIONS = {"alpha": a.weight_covariance, "reporting_excess": a.given_weights, "L": a.convex_and_smooth}
 _IMPLIED = (
     (q.surrogate_optimum_distance, "unique_star", "forall x, minimiser A (federated A) x -> ‖x - star‖² = 0"),
     (q.absences, "positive_importances_A", "positive_importances A"),
@@ -152,6 +157,9 @@ _FACTS: Mapping[str, Sequence[str]] = {
     of_schedules.FAIR_ABSENCES.name: ("fair_unrepresented A fair own", "fair_absences A fair positive_importances_A"),
     of_schedules.SYNC_CHI.name: ("same_shares A n synchronous_A",),
     "all updates have the same expected weights": ("window_of_same A W synchronous_A smallest_window_W",),
+    facts.ONE.name: ("Rle_0_1",),
+    of_updates.PAIRING.name: ("pairing_below_one A alpha d weights",),
+    of_updates.REPORTING_EXCESS.name: ("excess_of_given A alpha d weights given",),
     of_updates.GAPS.name: ("gaps_split A bar bar_n",),
     of_updates.TELESCOPED_UPDATES.name: ("telescoped A bar scheme",),
     of_updates.FINAL_SURROGATE_DISTANCE.name: ("server_distance_nonneg A bar (updates A)",),
@@ -209,7 +217,7 @@ class UpdateVocabulary(ScheduleVocabulary):
     def known(self) -> str:
         """What every proof starts with."""
         told = ["M_at_least_one A", "N_at_least_one A", "K_at_least_one A", "local_size_positive A"]
-        told.append("server_size_positive A")
+        told += ["server_size_positive A", "at_least_one A", "pos_INR (staleness A)"]
         if self._uses(q.smallest_weight_sum) and self.of_updates:
             told.append("no_sum_is_smaller A n Hn")
         if a.one_type in self.claim.assumptions:
@@ -223,10 +231,12 @@ class UpdateVocabulary(ScheduleVocabulary):
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
         """What letters of counts are at least."""
-        return [(self.letters(notion), sp.S.One) for notion in (q.clients, q.rounds, q.local_steps)]
+        return [(self.letters(notion), sp.S.One) for notion in _AT_LEAST_ONE]
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
         """What proofs of signs may use."""
+        if any(one.has(sp.Min) for one in conditions):
+            raise NotExported("of runs of updates, bounds by the least of several numbers are not exported")
         return Signs(self.names, tuple(one for one in conditions if not isinstance(one, sp.Eq)), self.least)
 
     def in_letters(self, expression: Expr, other: Claim) -> Expr:

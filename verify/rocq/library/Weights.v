@@ -29,6 +29,13 @@ Record covariance (alpha : R) (d : nat -> nat -> R) : Prop := {
     ‖weighed A n i (sample A n k i)‖² = d n i * q_i n i * ‖sample A n k i‖²;
   no_variance_below_zero : forall n i, (i < number C)%nat -> q_i n i ^ 2 <= d n i * q_i n i }.
 
+(** Nobody is drawn at random: omega_i(n) = q_i(n). *)
+Definition given_weights (d : nat -> nat -> R) : Prop := forall n i,
+  (forall v, weighed A n i v = (q_i n i • v)%vec) /\ d n i * q_i n i = q_i n i ^ 2.
+Definition largest_weight_sum : R := Rmax 1 (Run.largest (updates A) (weight_sum A)).
+Definition reporting_excess (alpha : R) (d : nat -> nat -> R) : R := Run.largest (updates A)
+  (fun n => Run.largest (number C) (fun i => if Req_EM_T (q_i n i) 0 then 0 else d n i - alpha * q_i n i)).
+
 Definition expected_square (d : nat -> nat -> R) (n i : nat) : R := d n i * q_i n i.
 Definition weight_excess (alpha : R) (d : nat -> nat -> R) : R := Run.largest (updates A)
   (fun n => Run.largest (number C) (fun i => d n i - alpha * q_i n i)).
@@ -68,14 +75,18 @@ Proof.
   rewrite dot_vsum. apply sum_ext. intros i _. rewrite dot_comm, dot_vsum. apply sum_ext. intros. apply dot_comm.
 Qed.
 
+Lemma weight_at_most_sum n i : (i < number C)%nat -> q_i n i <= weight_sum A n.
+Proof.
+  intros Hi. unfold weight_sum. apply Rle_trans with (total (fun j => if Nat.eqb j i then q_i n j else 0)).
+  - rewrite (sum_single _ _ i Hi); [rewrite Nat.eqb_refl; lra |].
+    intros j _ other. destruct (Nat.eqb_spec j i); [contradiction | reflexivity].
+  - apply sum_le. intros j Hj. pose proof (expected_weight_nonneg A n j Hj). destruct (Nat.eqb j i); lra.
+Qed.
+
 Lemma weight_of_share n i : (i < number C)%nat -> weight_sum A n * weight_share A n i = q_i n i.
 Proof.
   intros Hi. unfold weight_share. destruct (Req_dec (weight_sum A n) 0) as [zero |]; [| field; assumption].
-  assert (H : q_i n i <= weight_sum A n).
-  { unfold weight_sum. apply Rle_trans with (total (fun j => if Nat.eqb j i then q_i n j else 0)).
-    - rewrite (sum_single _ _ i Hi); [rewrite Nat.eqb_refl; lra |].
-      intros j _ other. destruct (Nat.eqb_spec j i); [contradiction | reflexivity].
-    - apply sum_le. intros j Hj. pose proof (expected_weight_nonneg A n j Hj). destruct (Nat.eqb j i); lra. }
+  pose proof (weight_at_most_sum n i Hi) as H.
   pose proof (expected_weight_nonneg A n i Hi). rewrite zero in *. unfold Rdiv. lra.
 Qed.
 
@@ -138,6 +149,22 @@ Proof.
   rewrite E, selected_square. ring.
 Qed.
 
+Lemma pairing_below_one : 0 <= 1 - alpha.
+Proof. pose proof (pairing_at_most_one _ _ weights). lra. Qed.
+
+Lemma excess_of_given : given_weights d -> 0 <= largest_weight_sum - reporting_excess alpha d.
+Proof.
+  intros given. apply Rge_le, Rge_minus, Rle_ge. unfold reporting_excess.
+  assert (large : 0 <= largest_weight_sum) by (unfold largest_weight_sum; pose proof (Rmax_l 1 (Run.largest (updates A) (weight_sum A))); lra).
+  apply Run.largest_at_most; [assumption |]. intros n Hn. apply Run.largest_at_most; [assumption |]. intros i Hi.
+  destruct (Req_EM_T (q_i n i) 0) as [| reports]; [assumption |].
+  assert (d n i = q_i n i) as -> by (apply Rmult_eq_reg_r with (q_i n i); [rewrite (proj2 (given n i)); ring | assumption]).
+  pose proof (pairing_nonneg _ _ weights). pose proof (expected_weight_nonneg A n i Hi) as positive.
+  apply Rle_trans with (q_i n i); [nra |]. apply Rle_trans with (weight_sum A n).
+  - apply weight_at_most_sum. assumption.
+  - apply Rle_trans with (1 := Run.largest_at_least _ (weight_sum A) n Hn). apply Rmax_r.
+Qed.
+
 Lemma square_weight_below n i : (i < number C)%nat -> 0 <= expected_square d n i - alpha * q_i n i ^ 2.
 Proof.
   intros Hi. pose proof (no_variance_below_zero _ _ weights n i Hi). unfold expected_square.
@@ -174,6 +201,9 @@ Proof.
     + intros i _. rewrite (sum_ext _ _ (fun j => (1 / 2) * ‖f i‖² + (1 / 2) * ‖f j‖²)) by (intros; ring).
       rewrite sum_plus, sum_const, sum_scale. ring.
 Qed.
+
+Lemma at_least_one : 1 <= largest_weight_sum.
+Proof. apply Rmax_l. Qed.
 
 (** What the server moves in an update. *)
 Lemma move_by_steps n : aggregation_scheme A ->
