@@ -37,7 +37,7 @@ ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks
 """Another point, constants of the clients' own, another algorithm."""
 ROOTED = "fraboni2022:claim.literature.fixed"
 COUNTED = "fraboni2022:fedfix.schedule.fixed"
-CYCLES = "fraboni2022:eq-35.fixed"
+CYCLES, BOUNDS = "fraboni2022:eq-35.fixed", "fraboni2022:eq-35.bounds.fixed"
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
 
 
@@ -107,6 +107,12 @@ def test_windows_of_asynchronous_servers(library: Path) -> None:
     assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=longer), certificate)
     unweighted = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != positive_weights))
     assert not judged(library, unweighted, certificate)
+    bounds, known = find(BOUNDS), certificate_of(BOUNDS)
+    assert isinstance(known, Combination)
+    assert judged(library, bounds, known)
+    *others, last = bounds.relations
+    smaller = (*others, replace(last, right=last.right / 2))
+    assert not judged(library, replace(bounds, lhs=None, rhs=None, chain=(), also=smaller), known)
 
 
 @needs_rocq

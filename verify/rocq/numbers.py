@@ -35,6 +35,8 @@ def _power(expression: Expr, names: Mapping[sp.Symbol, str]) -> str:
     """A power whose exponent is an integer, half of one, or a number of steps or rounds."""
     base, exponent = number(expression.base, names), expression.exp
     count, more = exponent.as_independent(*exponent.free_symbols)[::-1] if exponent.is_Add else (exponent, sp.S.Zero)
+    if more == -1 and names.get(count) == "M_of A":  # there is a client
+        return f"{_bracketed(base)} ^ (number (clients_of A) - 1)"
     if names.get(count, "") in _NATURAL and (more.is_Integer and more >= 0):
         natural = _NATURAL[names[count]]
         return f"{_bracketed(base)} ^ {natural if more == 0 else f'({natural} + {more})'}"

@@ -55,6 +55,7 @@ _ASSUMED: Mapping[Assumption, tuple[str, str]] = {
     a.asynchronous: ("asynchronous_A", "asynchronous A"),
     a.one_at_a_time: ("one_at_a_time_A", "one_at_a_time A"),
     a.positive_weights: ("positive_weights_A", "positive_weights A"),
+    a.whole_times: ("whole_times_A", "whole_times A"),
     a.several_clients: ("several_clients_A", "several_clients A"),
     a.uniform_shares: ("uniform_shares_A", "uniform (clients_of A)"),
 }
@@ -95,6 +96,9 @@ _OF_CYCLES = {
         "window_of_period A asynchronous_A one_at_a_time_A whole_cycles_A nu least_period_nu"
         " W positive_weights_A smallest_window_W"
     ),
+    known.PERIOD.name: "a_period A nu i least_period_nu Hi",
+    known.PERIOD_OF_SLOWEST.name: "a_period_of_slowest A nu least_period_nu",
+    known.PERIOD_AT_MOST.name: "period_at_most A nu i whole_times_A least_period_nu Hi",
 }
 """Those on asynchronous servers, with a file of their own."""
 
@@ -156,7 +160,10 @@ class ScheduleVocabulary(Spoken):
         """Tactics that write sums over the clients as sums of multiples of the same few."""
         own = [symbol for symbol, name in self.names.items() if re.search(r"\bi\b", name)]
         for text, one in sums.items():
-            products = [part.as_independent(*own, as_Add=False) for part in sp.Add.make_args(sp.expand(one.args[0]))]
+            products = [
+                part.as_independent(*own, as_Add=False)
+                for part in sp.Add.make_args(sp.expand(one.args[0], power_exp=False))
+            ]
             spread = " + ".join(f"({self.number(c)}) * {self.sum_of(number(m, self.names))}" for c, m in products)
             yield f"replace ({text}) with ({spread}) by (by_each_client; {self.each}; field; nonzero)"
         yield f"rewrite ?(sum_of_ones A : {_SUM} (fun i => 1) = M_of A)"

@@ -92,6 +92,49 @@ Proof.
     rewrite minus_INR; [lra |]. apply INR_le. pose proof (times_positive A i Hi). nra.
 Qed.
 
+(** Of whole times, the product is divided by each of them. *)
+Definition whole_times : Prop := forall i, (i < number C)%nat -> exists k, time_of A i = INR k.
+
+Lemma product_of_others i : whole_times -> (i < number C)%nat -> forall n, (n <= number C)%nat ->
+  exists q, (0 < q)%nat /\ INR q <= slowest_time A ^ (if (i <? n)%nat then n - 1 else n) /\
+    forall j, (j < n)%nat -> exists k, INR q * time_of A i = INR k * time_of A j.
+Proof.
+  intros whole_all Hi. induction n; intros Hn.
+  { exists 1%nat. split; [lia |]. split; [simpl; lra | intros; lia]. }
+  destruct (IHn ltac:(lia)) as [q [Hq [below divides]]]. destruct (Nat.eq_dec i n) as [same | other].
+  - exists q. split; [assumption |]. subst n. rewrite Nat.ltb_irrefl in below.
+    replace (i <? S i)%nat with true by (symmetry; apply Nat.ltb_lt; lia).
+    replace (S i - 1)%nat with i by lia. split; [assumption |]. intros j Hj.
+    destruct (Nat.eq_dec j i) as [-> |]; [exists q; reflexivity | apply divides; lia].
+  - destruct (whole_all n ltac:(lia)) as [t Ht], (whole_all i Hi) as [u Hu].
+    pose proof (times_positive A n ltac:(lia)) as positive. rewrite Ht in positive.
+    assert (0 < t)%nat by (apply INR_lt; assumption). exists (q * t)%nat. split; [nia |]. split.
+    + replace (if (i <? S n)%nat then (S n - 1)%nat else S n) with (S (if (i <? n)%nat then n - 1 else n))
+        by (destruct (Nat.ltb_spec i n), (Nat.ltb_spec i (S n)); lia).
+      rewrite mult_INR. cbn [pow]. rewrite Rmult_comm. pose proof (slower A n ltac:(lia)).
+      apply Rmult_le_compat; try apply pos_INR; [lra | assumption].
+    + intros j Hj. destruct (Nat.eq_dec j n) as [-> | before].
+      * exists (q * u)%nat. rewrite !mult_INR, Hu, Ht. ring.
+      * destruct (divides j ltac:(lia)) as [k Hk]. exists (k * t)%nat. rewrite !mult_INR.
+        replace (INR k * INR t * time_of A j) with (INR k * time_of A j * INR t) by ring. rewrite <- Hk. ring.
+Qed.
+
+Lemma period_at_most nu i : whole_times -> least_period A nu -> (i < number C)%nat ->
+  0 <= time_of A i * slowest_time A ^ (number C - 1) - nu.
+Proof.
+  intros whole_all [_ least] Hi. destruct (product_of_others i whole_all Hi (number C) (le_n _)) as [q [Hq [below divides]]].
+  replace (i <? number C)%nat with true in below by (symmetry; apply Nat.ltb_lt; assumption).
+  pose proof (times_positive A i Hi). assert (0 < INR q) by (apply lt_0_INR; assumption).
+  assert (nu <= INR q * time_of A i) by (apply least; split; [nra | assumption]). nra.
+Qed.
+
+Lemma a_period_of_slowest nu : least_period A nu -> 0 <= nu - slowest_time A.
+Proof.
+  intros period. enough (slowest_time A <= nu) by lra. apply Run.largest_at_most.
+  - apply Rlt_le, period.
+  - intros i Hi. pose proof (a_period nu i period Hi). lra.
+Qed.
+
 Section Alone.
 Context (alone : one_at_a_time A).
 
