@@ -197,7 +197,8 @@ class ScheduleVocabulary(Spoken):
 
     def fact(self, name: str) -> str:
         """A tactic for a fact: that its slack is not negative, or zero."""
-        if name in _OF_CYCLES:
+        # That a multiple is not smaller is said of periods and of intervals.
+        if name in _OF_CYCLES and (name not in _FACTS or self._uses(q.common_period)):
             self.library = (*self.library, "Cycles") if "Cycles" not in self.library else self.library
             return f"pose proof ({_OF_CYCLES[name]}) as fact; lra"
         if name not in _FACTS:
