@@ -106,10 +106,10 @@ def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exp
     if certificate.lemmas and claim.place == "step":
         return theorem_of_step_in_run(claim, certificate, of_id)
     match certificate.links[0]:
-        case [*_] if certificate.lemmas and claim.place == "path":
-            return theorem_of_path_step(claim, certificate, of_id)
         case Induction() if claim.place == "path":
             return theorem_of_induction(claim, certificate, of_id)
+        case _ if certificate.lemmas and claim.place == "path":
+            return theorem_of_path_step(claim, certificate, of_id)
         case PastTotal():
             return theorem_of_total(claim), []
     return _of_vectors(claim, certificate), []

@@ -138,6 +138,12 @@ class Signs:
             f"apply quotient_nonneg; [{self._numerator(factored)} | positive]"
         )
 
+    def positive(self, value: Expr) -> str:
+        """A tactic for the goal that a number is positive: each of its factors is."""
+        above, below = _fraction(sp.sympify(value))
+        text = f"({number(_with_positive_front(sp.factor(above)), self.names)}) / ({number(below, self.names)})"
+        return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
+
     def _numerator(self, factored: Expr) -> str:
         shown = self._shifted(sp.expand(factored))
         if shown is not None:

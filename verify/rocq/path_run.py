@@ -157,8 +157,14 @@ class KnownOnPath:
     def __init__(self, claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]) -> None:
         self.claim, self.named = claim, str(certificate.links)
         self.uses = [of_id(name) for name in certificate.lemmas]
-        if any(used.conditions for used in self.uses):
-            raise NotExported("its certificate uses other claims about runs, under conditions")
+        if any(used.conditions and not self._is_under_ours(used, certificate) for used in self.uses):
+            raise NotExported("its certificate uses other claims about runs, under other conditions")
+
+    def _is_under_ours(self, used: Exported, certificate: Certificate) -> bool:
+        """Whether a claim's conditions, as its theorem has them, are those of the claim that uses it."""
+        conditions = tuple(self.claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        own = PathInRun(self.claim, conditions).run.signs(conditions).hypotheses()
+        return [one for one in used.theorem.binders if one.name.startswith("condition")] == own
 
     def _relations(self) -> Iterator[tuple[str, Exported, int, Relation]]:
         for used in self.uses:
@@ -184,7 +190,8 @@ class KnownOnPath:
             told.append(Binder(hypothesis, f"{each}{text(smaller, CLIENTS)} <= {text(larger, CLIENTS)}"))
             found = f"{hypothesis} i Hi" if own else hypothesis
             known[name] = Known(right - left, f"pose proof ({found}) as hypothesis; lra")
-            applied = projected(used.general.applied(), link, len(used.claim.relations))
+            theorem = used.theorem if used.conditions else used.general
+            applied = projected(theorem.applied(), link, len(used.claim.relations))
             here = re.sub(r"\bpower\b", f"({power})", in_run(told[-1].type))
             opened = "try rename i into this_one, Hi into this_is_one. intros i Hi. " if own else ""
             lines.append(

@@ -13,10 +13,12 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.induction import POWER
+from fedtheory.proofs.products import Products
 from verify.rocq.hypotheses import binders
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs, number
 from verify.rocq.path_run import NEEDS, SAME, KnownOnPath, PathInRun, PathVocabulary, in_run, powers_in, written
+from verify.rocq.products import said_otherwise
 from verify.rocq.reading import Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import KNOWN
@@ -54,9 +56,9 @@ class _Writer:
     def theorem(self) -> Theorem:
         """The whole."""
         step, run = self._step(), self.path.run
-        said = [self._said(one) for one in self.claim.relations]
+        said = [self._said(*one) for one in zip(self.claim.relations, self.certificate.links, strict=True)]
         used = set().union(*(one.left.free_symbols | one.right.free_symbols for one in self.claim.relations))
-        told = [*self.path.binders(used, own=self.links.own), *self.signs.hypotheses()]
+        told = [*self.path.binders(used, own=self.links.own), *run.signs(self.signs.conditions).hypotheses()]
         proofs = []
         for place in range(len(said)):
             part = projected("known", place, len(said))
@@ -66,7 +68,9 @@ class _Writer:
         proof = "\n".join([*lines, conjunction(proofs)])
         return Theorem(name_of(self.claim.id), told, " /\\\n  ".join(said), proof, (step,), NEEDS)
 
-    def _said(self, relation: Relation) -> str:
+    def _said(self, relation: Relation, why: object) -> str:
+        if not isinstance(why, Sequence):
+            return in_run(self._link(relation, why)[0])
         sign = {"<=": "<=", "==": "="}[relation.operator]
         return f"{self._side(relation.left)} {sign} {self._side(relation.right)}"
 
@@ -79,7 +83,7 @@ class _Writer:
     def _step(self) -> Theorem:
         """All relations at a step."""
         pairs = list(zip(self.claim.relations, self.certificate.links, strict=True))
-        for relation, _ in pairs:
+        for relation in (one for one, why in pairs if not isinstance(why, Products)):
             self.links.side(written(relation.left, self.base, self.index))
             self.links.side(written(relation.right, self.base, self.index))
         said, proofs = zip(*(self._link(relation, why) for relation, why in pairs), strict=True)
@@ -98,9 +102,9 @@ class _Writer:
 
     def _link(self, relation: Relation, why: object) -> tuple[str, str]:
         links = self.links
+        if not isinstance(why, Sequence):
+            return said_otherwise(links, relation, why)
         left, right = (links.side(written(side, self.base, self.index)) for side in (relation.left, relation.right))
-        if not isinstance(why, Sequence) or relation.operator not in ("<=", "=="):
-            raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
         if relation.operator == "==":
             return f"{links.text(left)} = {links.text(right)}", links.identity(left, right)
         return f"{links.text(left)} <= {links.text(right)}", links.inequality(left, right, why)

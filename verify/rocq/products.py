@@ -1,4 +1,4 @@
-"""Relations between products of scalars at a local step, as statements with proofs."""
+"""Relations between products, quotients and squares of scalars at a local step, as statements with proofs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.products import Products, Shown
+from fedtheory.proofs.products import CauchySchwarz, Positive, Products
+from fedtheory.proofs.squares import Squared
 from verify.rocq.links import Links
 from verify.rocq.numbers import number
 from verify.rocq.refusals import NotExported
@@ -17,26 +18,94 @@ from verify.rocq.terms import Number
 SIGN = {"<=": "<=", ">=": ">="}
 
 
-def said_of_products(links: Links, relation: Relation, why: Products) -> tuple[str, str]:
-    """What a relation says, and its proof: the slack is a sum of products of what is not negative."""
-    if why.divided_by or relation.operator not in SIGN:
-        raise NotExported("quotients of scalars are not exported")
+def said_otherwise(links: Links, relation: Relation, why: object) -> tuple[str, str]:
+    """What a relation says that is no sum of terms, and its proof; `NotExported` for what has no tactic."""
+    match why:
+        case Products():
+            return _of_products(links, relation, why)
+        case Squared():
+            return _of_square(links, relation, why)
+        case Positive():
+            return _of_sign(links, relation)
+    raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
+
+
+def _of_products(links: Links, relation: Relation, why: Products) -> tuple[str, str]:
+    """The slack, times what it is divided by, is a sum of products of what is not negative."""
+    if relation.operator not in SIGN:
+        raise NotExported("equations between products are not exported")
     names = {**links.reader.vocabulary.numbers, **_names(links, why)}
     letters = {expression: letter for letter, expression in why.scalars.items()}
     lines = [line for place, name in enumerate(why.facts) for line in _fact(links, why, name, names, place)]
     texts = {name: f"({number(fact.slack, names)})" for name, fact in why.facts.items()}
+    below = list(dict.fromkeys(why.divided_by))
+    lines += [_nonzero(n, [*why.facts].index(one), texts[one]) for n, one in enumerate(below, start=1)]
     members = []
     for place, part in enumerate(why.parts):
         member = " * ".join([f"({number(part.coefficient, names)})", *(texts[name] for name in part.facts)])
+        links.used |= sp.sympify(part.coefficient).free_symbols
         signs = [links.signs.nonnegative(part.coefficient), *("assumption" for _ in part.facts)]
         lines.append(f"assert (part{place} : 0 <= {member}).\n{{ {_product(signs)}. }}")
         members.append(member)
     left, right = (number(side.xreplace(letters), names) for side in (relation.left, relation.right))
     smaller, larger = (left, right) if relation.operator == "<=" else (right, left)
-    lines.append(f"assert (identity : {larger} - ({smaller}) = {' + '.join(members)}) by by_field.")
-    flip = "apply Rle_ge; " if relation.operator == ">=" else ""
-    lines.append(f"{flip}apply (nonneg_by_identity _ _ _ identity); lra.")
-    return f"{left} {SIGN[relation.operator]} {right}", "\n".join(lines)
+    lines += _ordered(f"{larger} - ({smaller})", members, [texts[one] for one in why.divided_by])
+    lines[-1] = ("apply Rle_ge; " if relation.operator == ">=" else "") + lines[-1]
+    told = "".join(f"{texts[one]} <> 0 -> " for one in below)
+    opened = "".join(f"intros nonzero{n}.\n" for n, _ in enumerate(below, start=1))
+    said = f"{left} {SIGN[relation.operator]} {right}"
+    return f"({told}{said})" if told else said, opened + "\n".join(lines)
+
+
+def _nonzero(place: int, fact: int, text: str) -> str:
+    """That what a relation divides by is positive, as it is not negative, and not zero."""
+    vanishing = f"exfalso; apply nonzero{place}; symmetry; exact vanishes"
+    shown = f"destruct fact{fact} as [larger | vanishes]; [exact larger | {vanishing}]"
+    return f"assert (below{place} : 0 < {text}) by ({shown})."
+
+
+def _ordered(slack: str, members: list[str], divisors: list[str]) -> list[str]:
+    """The proof that a slack is not negative, which is a sum of members, or is one times what it is divided by."""
+    total = " + ".join(members)
+    if not divisors:
+        return [
+            f"assert (identity : {slack} = {total}) by by_field.",
+            "apply (nonneg_by_identity _ _ _ identity); lra.",
+        ]
+    below = " * ".join(divisors)
+    split = "repeat apply Rplus_le_le_0_compat; assumption"
+    return [
+        f"assert (identity : ({slack}) * ({below}) = {total}) by by_field.",
+        f"apply le_by_slack, (Rmult_le_reg_r ({below})); [positive | rewrite Rmult_0_l, identity; {split}].",
+    ]
+
+
+def _of_square(links: Links, relation: Relation, why: Squared) -> tuple[str, str]:
+    """A length is not larger than a bound on it, which is not negative then, so that their squares are ordered."""
+    length, bound = links.side(why.length), links.side(why.bound)
+    left, right = links.side(relation.left), links.side(relation.right)
+    if relation.operator != "<=":
+        raise NotExported("squares are exported where they are bounded from above")
+    vectors = [links.text(links.reader.vector(one.base.args[0])) for one in (why.length, *_lengths(why.bound))]
+    longer, shorter = links.text(bound), links.text(length)
+    lines = [f"assert (first : {shorter} <= {longer}).\n{{ {links.inequality(length, bound, why.terms)} }}"]
+    lines.append(f"pose proof (length_nonneg ({vectors[0]})%vec) as at_least.")
+    lines.append(f"assert (squares : ({shorter}) ^ 2 <= ({longer}) ^ 2) by (apply pow_incr; lra).")
+    lines += [f"rewrite <- (length_square ({one})%vec)." for one in dict.fromkeys(vectors)]
+    lines.append("lra.")
+    return f"{links.text(left)} <= {links.text(right)}", "\n".join(lines)
+
+
+def _lengths(expression: Expr) -> list[Expr]:
+    return sorted((one for one in expression.atoms(sp.Pow) if is_length(one)), key=sp.default_sort_key)
+
+
+def _of_sign(links: Links, relation: Relation) -> tuple[str, str]:
+    """A difference of numbers is positive by the signs of its letters."""
+    left, right = (links.text(links.side(side)) for side in (relation.left, relation.right))
+    flip = "apply Rlt_gt.\n" if relation.operator == ">" else ""
+    gap = links.signs.positive(relation.slack)
+    return f"{left} {relation.operator} {right}", f"{flip}apply Rminus_gt_0_lt, Rlt_gt.\n{gap}."
 
 
 def _names(links: Links, why: Products) -> dict[sp.Symbol, str]:
@@ -46,14 +115,22 @@ def _names(links: Links, why: Products) -> dict[sp.Symbol, str]:
 
 def _fact(links: Links, why: Products, name: str, names: Mapping[sp.Symbol, str], place: int) -> list[str]:
     fact = why.facts[name]
-    if not isinstance(fact, Shown):
-        raise NotExported("products of inner products are not exported")
+    if isinstance(fact, CauchySchwarz):
+        return [_cauchy_schwarz(links, why, fact, names, place)]
     slack: Expr = fact.slack.xreplace(dict(why.scalars))
     proof = links.inequality(Number("0"), links.side(slack), fact.terms)
     return [
         f"assert (linear{place} : 0 <= {links.text(links.side(slack))}).\n{{ {proof} }}",
         f"assert (fact{place} : 0 <= {number(fact.slack, names)}) by lra.",
     ]
+
+
+def _cauchy_schwarz(
+    links: Links, why: Products, fact: CauchySchwarz, names: Mapping[sp.Symbol, str], place: int
+) -> str:
+    one, other = (f"({links.text(links.reader.vector(side))})%vec" for side in why.scalars[fact.inner].args)
+    known = f"pose proof (cauchy_schwarz {one} {other}) as known; lra"
+    return f"assert (fact{place} : 0 <= {number(fact.slack, names)}) by ({known})."
 
 
 def _product(tactics: list[str]) -> str:

@@ -12,7 +12,7 @@ from verify.rocq.hypotheses import binders, counts
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs
 from verify.rocq.own import OwnVocabulary
-from verify.rocq.products import said_of_products
+from verify.rocq.products import said_otherwise
 from verify.rocq.reading import Known, Reader
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
@@ -65,11 +65,9 @@ def theorem_with(
 
 def _link(links: Links, relation: Relation, why: object) -> tuple[str, str]:
     """What a relation says, and its proof."""
-    if isinstance(why, Products):
-        return said_of_products(links, relation, why)
-    left, right = links.side(relation.left), links.side(relation.right)
     if not isinstance(why, Sequence):
-        raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
+        return said_otherwise(links, relation, why)
+    left, right = links.side(relation.left), links.side(relation.right)
     if relation.operator not in SIGN:
         raise NotExported("no tactic is generated for strict inequalities")
     said = f"{links.text(left)} {SIGN[relation.operator]} {links.text(right)}"

@@ -1,0 +1,69 @@
+"""Quotients, squares and strict inequalities at local steps, as theorems: what is false is not accepted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sympy as sp
+from test_rocq import accepts, judged, library, needs_rocq
+
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.products import Products
+from fedtheory.proofs.recorded import certificate_of
+from verify.rocq.export import of_id
+from verify.rocq.project import file_of, text_of
+
+__all__ = ["library"]
+QUOTIENT, RECIPROCAL = "lecture27:lemma-3.proof", "lecture27:lemma-4"
+DECREASE, SQUARE = "lecture27:lemma-4.consequence", "lecture27:thm-1.g-step"
+
+
+def recorded(claim_id: str) -> Certificate:
+    """A claim's certificate."""
+    found = certificate_of(claim_id)
+    assert isinstance(found, Certificate)
+    return found
+
+
+def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
+    """A claim with the right side of one relation multiplied by a number."""
+    relations = [*claim.relations]
+    relations[place] = replace(relations[place], right=factor * sp.sympify(relations[place].right))
+    return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations))
+
+
+@needs_rocq
+@pytest.mark.parametrize(
+    ("claim_id", "place", "factor"),
+    [
+        (QUOTIENT, 2, sp.Integer(2)),
+        (RECIPROCAL, 0, sp.Integer(2)),
+        (RECIPROCAL, 0, sp.Rational(11, 10)),
+        (DECREASE, 0, sp.Integer(2)),
+        (SQUARE, 0, sp.Rational(1, 2)),
+        (SQUARE, 1, sp.Rational(1, 2)),
+    ],
+)
+def test_another_constant_is_not_proved(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
+    """The claim is accepted, by what it uses; twice the gain, or half of the loss, is not."""
+    claim, certificate = find(claim_id), recorded(claim_id)
+    for used in of_id(claim_id).uses:
+        path = library / file_of(used)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text_of(used), encoding="utf-8")
+        assert accepts(library, file_of(used))
+    assert judged(library, claim, certificate)
+    assert not judged(library, larger(claim, place, factor), certificate)
+
+
+@needs_rocq
+def test_what_is_divided_by_is_not_zero(library: Path) -> None:
+    """A quotient is bounded where its denominator is not zero, and a theorem says so; with no such fact it fails."""
+    claim, certificate = find(QUOTIENT), recorded(QUOTIENT)
+    assert "<> 0 -> " in of_id(QUOTIENT).theorem.statement
+    links = [replace(one, divided_by=()) if isinstance(one, Products) else one for one in certificate.links]
+    assert not judged(library, claim, replace(certificate, links=links))
