@@ -12,20 +12,24 @@ from test_rocq import accepts, judged, library, needs_rocq
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.products import Products
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import of_id
-from verify.rocq.project import file_of, text_of
+from verify.rocq.project import file_of, text_of, with_uses
 
 __all__ = ["library"]
 QUOTIENT, RECIPROCAL = "lecture27:lemma-3.proof", "lecture27:lemma-4"
 DECREASE, SQUARE = "lecture27:lemma-4.consequence", "lecture27:thm-1.g-step"
 
 
-def recorded(claim_id: str) -> Certificate:
+EACH, GAPS = "lecture27:thm-2.each-interval", "lecture27:thm-2.gaps"
+
+
+def recorded(claim_id: str) -> AnyCertificate:
     """A claim's certificate."""
     found = certificate_of(claim_id)
-    assert isinstance(found, Certificate)
+    assert found is not None
     return found
 
 
@@ -44,6 +48,8 @@ def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
         (RECIPROCAL, 0, sp.Integer(2)),
         (RECIPROCAL, 0, sp.Rational(11, 10)),
         (DECREASE, 0, sp.Integer(2)),
+        (EACH, 0, sp.Integer(2)),
+        (GAPS, 0, sp.Integer(2)),
         (SQUARE, 0, sp.Rational(1, 2)),
         (SQUARE, 1, sp.Rational(1, 2)),
     ],
@@ -51,7 +57,7 @@ def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
 def test_another_constant_is_not_proved(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
     """The claim is accepted, by what it uses; twice the gain, or half of the loss, is not."""
     claim, certificate = find(claim_id), recorded(claim_id)
-    for used in of_id(claim_id).uses:
+    for used in [*with_uses(of_id(claim_id)).values()][:-1]:
         path = library / file_of(used)
         path.parent.mkdir(exist_ok=True)
         path.write_text(text_of(used), encoding="utf-8")
@@ -64,6 +70,7 @@ def test_another_constant_is_not_proved(library: Path, claim_id: str, place: int
 def test_what_is_divided_by_is_not_zero(library: Path) -> None:
     """A quotient is bounded where its denominator is not zero, and a theorem says so; with no such fact it fails."""
     claim, certificate = find(QUOTIENT), recorded(QUOTIENT)
+    assert isinstance(certificate, Certificate)
     assert "<> 0 -> " in of_id(QUOTIENT).theorem.statement
     links = [replace(one, divided_by=()) if isinstance(one, Products) else one for one in certificate.links]
     assert not judged(library, claim, replace(certificate, links=links))

@@ -24,6 +24,7 @@ from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction
+from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.mean import theorem_of_mean
 from verify.rocq.numbers import Signs
@@ -91,6 +92,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case Contraction():
             used = [of_id(certificate.step)]
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
+        case Combination() if is_of_interval(certificate):
+            general, used = theorem_of_interval(claim, certificate, of_id)
         case Combination():
             general, used = theorem_of_combination(claim, certificate, of_id)
         case _:

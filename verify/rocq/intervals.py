@@ -1,0 +1,102 @@
+"""Sums of what holds at every local step over the steps of an interval, as theorems by induction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.combination import Combination
+from fedtheory.proofs.intervals import Telescoped
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.numbers import number
+from verify.rocq.path_run import NEEDS, PathInRun
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import KNOWN
+from verify.rocq.step import SIGN
+from verify.rocq.theorem import Binder, Theorem, name_of, projected
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+
+def is_of_interval(certificate: Combination) -> bool:
+    """Whether a claim is what another one says of each step, summed over an interval, besides orderings."""
+    parts = [part for link in certificate.links for part in link]
+    is_sum = bool(parts) and isinstance(parts[0].premise, Telescoped) and len(certificate.links) == 1
+    return is_sum and all(part.coefficient == 1 and isinstance(part.premise, Telescoped | sp.Rel) for part in parts)
+
+
+def theorem_of_interval(
+    claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]]:
+    """What an interval gains; `NotExported` where its steps are under other assumptions and conditions."""
+    premise, (relation,) = certificate.links[0][0].premise, claim.relations
+    assert isinstance(premise, Telescoped)
+    known = of_id(premise.claim)
+    if (claim.assumptions, claim.conditions) != (known.claim.assumptions, known.claim.conditions):
+        raise NotExported("sums over an interval are exported under the assumptions and conditions of each step")
+    letter, names = letters_of(claim), _names(claim, "O", "(steps_of A)", "tau A")
+    told, induction = _summed(known, premise)
+    least = "lra."
+    if letter(q.smallest_gap) in relation.slack.free_symbols:
+        names[letter(q.smallest_gap)] = "epsilon"
+        bound = f"forall n, (n < rounds_of A)%nat -> epsilon <= {_gap('(steps_of A)')}"
+        told += [Binder("epsilon", "R"), Binder("epsilon_A", bound)]
+        least = "pose proof (epsilon_A n Hn) as least. lra."
+    whole = "pose proof (sums (steps_of A) (Nat.le_refl _)) as whole. fold (tau A) in whole."
+    said = f"{number(relation.left, names)} {SIGN[relation.operator]} {number(relation.right, names)}"
+    proof = "\n".join([KNOWN, *induction, whole, least])
+    return Theorem(name_of(claim.id), told, said, proof, needs=NEEDS), [known]
+
+
+def _summed(known: Exported, premise: Telescoped) -> tuple[list[Binder], list[str]]:
+    """The hypotheses of a claim about each step of an interval, and tactics for its sum over m of them."""
+    claim, theorem = known.claim, known.theorem
+    total = premise.of(letters_of(claim), claim.relations)
+    sums, step = (number(total, _names(claim, *ends)) for ends in (("O", "m", "INR m"), ("m", "(S m)", "1")))
+    told, arguments = _hypotheses(known)
+    applied = projected(theorem.applied(**arguments), premise.link, len(claim.relations))
+    nonzero = ""
+    if "<> 0" in theorem.statement:
+        # What the statement divides by at any step is not zero.
+        told.append(Binder("nonzero", f"forall m, (m <= steps_of A)%nat -> {_gap('m')} <> 0"))
+        nonzero = " (nonzero m ltac:(lia)) (nonzero (S m) ltac:(lia))"
+    return told, [
+        f"assert (sums : forall m, (m <= steps_of A)%nat -> 0 <= {sums}).",
+        "{ induction m as [| m before]; intros Hm; [simpl INR; lra |].",
+        "  assert (Hk : (m < steps_of A)%nat) by lia. pose proof (before ltac:(lia)) as so_far.",
+        f"  assert (step : 0 <= {step}).",
+        f"  {{ pose proof ({applied}{nonzero}) as known. cbn in known |- *. lra. }}",
+        "  rewrite ?S_INR. lra. }",
+    ]
+
+
+def _hypotheses(known: Exported) -> tuple[list[Binder], Mapping[str, str]]:
+    """What a theorem about each step needs in a run, and what stands for it at step m of round n."""
+    claim, told = known.claim, list(known.theorem.binders)
+    arguments: Mapping[str, str] = {"k": "m"}
+    if told[0].type != "run":
+        path = PathInRun(claim, tuple(claim.conditions))
+        told = path.binders({letters_of(claim)(q.optimum)}, own=False)
+        told += path.run.signs(claim.conditions).hypotheses()
+        arguments = {name: re.sub(r"\bn k\b", "n m", text) for name, text in path.arguments.items()}
+    return [binder for binder in told if binder.name not in ("k", "Hk")], arguments
+
+
+def _names(claim: Claim, first: str, last: str, steps: str) -> dict[sp.Symbol, str]:
+    """The numbers of a run, with the gaps at two steps of an interval, and how many steps are between them."""
+    letter = letters_of(claim)
+    return PathInRun(claim, tuple(claim.conditions)).run.names | {
+        letter(q.interval_start_gap): _gap(first),
+        letter(q.interval_end_gap): _gap(last),
+        letter(q.local_steps): steps,
+    }
+
+
+def _gap(step: str) -> str:
+    return f"(value (F_of A) (centralised A n {step}) - value (F_of A) x_star)"
