@@ -48,6 +48,8 @@ class _Writer:
         self.signs = self.run.signs(conditions)
         self.used: set[sp.Symbol] = set()
         self.uses: dict[str, Exported] = {}
+        self.asked: set[str] = set()
+        """Variables and hypotheses of the claims that are used."""
 
     def theorem(self) -> tuple[Theorem, list[Exported]]:
         """The whole."""
@@ -58,6 +60,8 @@ class _Writer:
             f"{self._number(one.left)} {SIGN[one.operator]} {self._number(one.right)}" for one in claim.relations
         )
         told = [*self.run.binders(self.used), *self.signs.hypotheses()]
+        if missing := self.asked - {binder.name for binder in told} - {"i", "Hi"}:
+            raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
         sides = [side for one in claim.relations for side in (one.left, one.right)]
         proof = "\n".join([self.run.known, *self._roots(sides), *self.signs.prepared(), conjunction(proofs)])
         theorem = Theorem(name_of(claim.id), told, said, proof, library=self.run.library, called=self.run.called)
@@ -162,6 +166,7 @@ class _Writer:
                 f"assert ({name} : {text}) by (first [assumption | apply le_by_slack; {self.signs.nonnegative(gap)}])"
             )
             arguments[binder.name] = name
+        self.asked |= {binder.name for binder in known.general.binders} - arguments.keys()
         count = len(known.claim.relations)
         applied = projected(known.general.applied(**arguments), derived.link, count)
         lines.append(f"pose proof ({applied}) as fact; lra")
