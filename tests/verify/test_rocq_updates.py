@@ -65,6 +65,20 @@ def test_updates(library: Path, claim_id: str) -> None:
 
 
 @needs_rocq
+def test_theorems_apply_to_a_server(tmp_path: Path) -> None:
+    """One server with an old model fulfils what (7) asks, and nothing less will do."""
+    write_project(tmp_path, [STARTS_AND_ENDS])
+    needed = ("Space", "Clients", "Objectives", "Normal", "Step", "Run", "Schedule", "Stale", "Weights", "Instance")
+    assert accepts(tmp_path, *(f"library/{name}.v" for name in (*needed, "StaleInstance")))
+    assert accepts(tmp_path, "claims/fraboni2022_eq_7.v")
+    opening = "From Coq Require Import Arith.\nRequire Import StaleInstance fraboni2022_eq_7.\n"
+    for last, holds in (("1", True), ("2", False)):
+        applied = f"fraboni2022_eq_7 stale_server stale_scheme _ stale_minimiser {last} (PeanoNat.Nat.lt_succ_diag_r 1)"
+        (tmp_path / "Applied.v").write_text(f"{opening}Definition applied := {applied}.\n", encoding="utf-8")
+        assert accepts(tmp_path, "Applied.v") is holds
+
+
+@needs_rocq
 @pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, LOSS, FAIR, SAME])
 def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
     """Without the aggregation scheme, fair types or rounds that wait for all nothing is known of what they bring."""

@@ -31,13 +31,22 @@ LIBRARY = (
     "TwoClients",
 )
 """The files of the library on FedAvg, each after those that it needs."""
-ASYNCHRONOUS = ("Schedule", "Stale", "Weights", "Cycles")
+ASYNCHRONOUS = ("Schedule", "Stale", "Weights", "Cycles", "StaleInstance")
 """Those on servers that do not wait for everybody."""
 DRAWN = ("Round",)
 """Those on single rounds in which clients are drawn."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
-_BUILT = ("quadratic_convex", "quadratic_smooth", "two_clients_unbiased", "two_clients")
+_BUILT = (
+    "quadratic_convex",
+    "quadratic_smooth",
+    "two_clients_unbiased",
+    "two_clients",
+    "stale_scheme",
+    "stale_weights",
+    "stale_given",
+    "stale_minimiser",
+)
 """Theorems of the library that say that the structures exist."""
 _OPENING = """From Coq Require Import Reals Lra Lia Psatz List.
 Require Import {needed}.
@@ -134,7 +143,7 @@ def _assumptions(found: Iterable[Exported]) -> str:
     names = [known.theorem.name for known in found]
     lines = [
         "(** What every theorem rests on: nothing but axioms of the standard library. *)",
-        f"Require Import {' '.join(['Instance', 'TwoClients', *names])}.",
+        f"Require Import {' '.join(['Instance', 'TwoClients', 'StaleInstance', *names])}.",
         *(f"Print Assumptions {name}." for name in (*_BUILT, *names)),
     ]
     return "\n".join(lines) + "\n"
