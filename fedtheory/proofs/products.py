@@ -76,9 +76,8 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
     slack = relation.slack.xreplace(letters)
     # What else stands in the relation has to be a number.
     replace(theory.numbers, letters=theory.numbers.letters | why.scalars.keys()).plain(slack)
-    below = sp.Mul(*quotient(slack).factored_below())
     for name in why.divided_by:
-        yield Step(f"the relation divides by {name}", _divides(slacks[name], below))
+        yield Step(f"the relation divides by {name}", divides_by(slack, slacks[name]))
     whole = slack * sp.Mul(*(slacks[name] for name in why.divided_by))
     for part in why.parts:
         coefficient = theory.numbers.plain(part.coefficient)
@@ -87,9 +86,10 @@ def examine_products(relation: Relation, why: Products, theory: Theory, conditio
     yield balances("the identity", whole)
 
 
-def _divides(divisor: Expr, polynomial: Expr) -> bool:
-    """Whether a polynomial in all of its letters, numbers among them, is a multiple of another that is no number."""
-    return bool(divisor.free_symbols) and bool(quotient(polynomial / divisor).below.is_constant())
+def divides_by(expression: Expr, divisor: Expr) -> bool:
+    """Whether the denominator of a number, in lowest terms, is a multiple of a polynomial that is no number."""
+    below = sp.Mul(*quotient(expression).factored_below())
+    return bool(divisor.free_symbols) and bool(quotient(below / divisor).below.is_constant())
 
 
 def _require_own_letters(why: Products, theory: Theory) -> None:

@@ -8,7 +8,7 @@ import sympy as sp
 
 from fedtheory.kernel.expressions import Expr, is_length
 from fedtheory.language.claim import Relation
-from fedtheory.proofs.products import CauchySchwarz, Positive, Products
+from fedtheory.proofs.products import CauchySchwarz, Positive, Products, divides_by
 from fedtheory.proofs.squares import Squared
 from verify.rocq.links import Links
 from verify.rocq.numbers import number
@@ -39,6 +39,9 @@ def _of_products(links: Links, relation: Relation, why: Products) -> tuple[str, 
     lines = [line for place, name in enumerate(why.facts) for line in _fact(links, why, name, names, place)]
     texts = {name: f"({number(fact.slack, names)})" for name, fact in why.facts.items()}
     below = list(dict.fromkeys(why.divided_by))
+    for one in below:
+        if not divides_by(relation.slack.xreplace(letters), why.facts[one].slack):
+            raise NotExported(f"the statement does not divide by {one}, which its proof takes for positive")
     lines += [_nonzero(n, [*why.facts].index(one), texts[one]) for n, one in enumerate(below, start=1)]
     members = []
     for place, part in enumerate(why.parts):
