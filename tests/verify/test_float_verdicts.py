@@ -14,7 +14,7 @@ from fedtheory import Claim, all_claims
 from fedtheory.arithmetic import FLOAT, RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.errors import InputError
-from fedtheory.federation import fedavg
+from fedtheory.federation import Uniform, fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import find
@@ -119,3 +119,23 @@ def test_clear_verdicts_stay_with_floats() -> None:
     run = Run(problem, fedavg(problem, rounds=5, local_step_size=fmpq(1, 20), local_steps=3))
     found = in_floats(find("renard2022:thm-2.1"), run)
     assert (found.arithmetic, found.is_decided, found.holds) == (FLOAT, True, True)
+
+
+def test_long_horizons_are_decided_in_floats() -> None:
+    """What is left of a distance after thousands of steps is a tiny power, not one that may be all rounding."""
+    problem = quadratic(RATIONAL.array([[["1"]], [["1/8"]]]), RATIONAL.array([["1"], ["-1"]]), RATIONAL.array(["0"]))
+    run = Run(problem, fedavg(problem, rounds=4096, local_step_size=fmpq(1, 32), participation=Uniform(1)))
+    found = in_floats(find("comparator:last-round.error"), run)
+    assert (found.arithmetic, found.is_decided, found.holds) == (FLOAT, True, True)
+
+
+def test_a_power_of_what_is_all_rounding_is_left_open() -> None:
+    """A difference of next to nothing, raised to the power of the number of rounds, may have either sign."""
+    eta, T = q.local_step_size.symbol, q.rounds.symbol
+    where = {eta: q.local_step_size, T: q.rounds}
+    claim = Claim(id="t:power", lhs=0, rhs=(1 - 10 * eta) ** T, where=where)
+    problem = quadratic(RATIONAL.array([[["1"]]]), RATIONAL.array([["0"]]), RATIONAL.array(["1"]))
+    near = fmpq(1, 10) * (1 + fmpq(1, 10**16))
+    run = Run(problem, fedavg(problem, rounds=3, local_step_size=near))
+    assert check(claim, run).holds is False
+    assert in_floats(claim, run).holds is None

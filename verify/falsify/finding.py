@@ -171,7 +171,7 @@ def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], No
         shrunk.append(shrink(hunt.claim, simplest, _share(deadline, _HALF), on_tick))
     if not any(is_clear(hunt.claim, table) for table in shrunk):
         shrunk.append(shrink(hunt.claim, hunt.violation.table, deadline, on_tick))
-    table = min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
+    table = shrunk[0] if len(shrunk) == 1 else min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
     return table, check(hunt.claim, parse_run(table, RATIONAL))
 
 

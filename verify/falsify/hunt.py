@@ -260,14 +260,14 @@ def _exact_cost(table: Table) -> int:
 
 
 def halves(table: Table) -> Iterator[Table]:
-    """The run with half of its clients, of its rounds, or of local steps, perhaps longer and in more rounds."""
+    """The run with half of its clients, of its rounds, or of local steps, perhaps longer ones or in more rounds."""
     if clients(table) > 1:
         yield with_clients(table, list(range(clients(table) // 2)))
     rounds, steps = get(table, "algorithm.rounds"), get(table, "algorithm.local_steps")
     if not isinstance(rounds, int) or not isinstance(steps, int):
         return
-    if rounds > 1:
-        yield changed(table, {"algorithm.rounds": rounds // 2})
+    for longer in (1, 2) if rounds > 1 else ():
+        yield scaled(changed(table, {"algorithm.rounds": rounds // 2}), {STEP_SIZE: fmpq(longer)})
     for more in (1, 2):
         fewer = changed(table, {"algorithm.local_steps": steps // (2 * more), "algorithm.rounds": rounds * more})
         for longer in (1, 2, 4) if steps >= 2 * more else ():

@@ -50,10 +50,18 @@ def mixed(claim: Claim, setting: set[str]) -> list[Table]:
     """Runs of the shapes of algorithms of which the claim speaks, on problems in which everything plays a part."""
     runs = (
         _allowed(claim, [_with_problem(_even(table), shape, noise) for noise in (_NOISE, None)], setting)
-        for table in algorithms(claim)
+        for table in _programs(claim)
         for shape in _SHAPES
     )
     return list(islice((run for run in runs if run is not None), _MOST))
+
+
+def _programs(claim: Claim) -> list[Table]:
+    """The algorithms of its families, and those that draw clients with nobody left out as well."""
+    known = algorithms(claim)
+    if any(get(table, "algorithm.participation") is None for table in known):
+        return known
+    return [*known, *(changed(table, {"algorithm.participation": None}) for table in known)]
 
 
 def _even(table: Table) -> Table:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from verify.check.links import condition_links, links_of
 from verify.check.outcome import unclearness
 from verify.effort import worked
 from verify.falsify.hunt import AROUND, FAR, NEAR, Hunt, Over, Place
-from verify.falsify.local import Climb, without
+from verify.falsify.local import Climb, at_the_edge, without
 from verify.falsify.made import KINDS, bases_of, made
 from verify.falsify.mixed import mixed
 from verify.falsify.polish import polish
@@ -31,8 +31,10 @@ from verify.instances import FAMILIES, Complexity, Instance, complexity
 
 _FIRST, _FOLLOWED = 12, 2
 """Instances at the beginning, and local searches where there are no rays."""
-_ALONG = {FAR: 0.4, AROUND: 0.12}
+_ALONG = {FAR: 0.4, AROUND: 0.25}
 """Part of the budget for rays, by how far they go."""
+_AT_EDGES = 0.1
+"""Part of it for runs at the edge of conditions: where one is too wide, these are the first to fail."""
 _BATCH = 32
 """Instances between two local searches."""
 _ASPECTS = (
@@ -45,7 +47,7 @@ _ASPECTS = (
 )
 """What a local search may leave out, by the names of the knobs."""
 _SUMMING = (("start", "spread", "residuals"), ("start", "noise"))
-"""What is left out where long horizons are looked at."""
+"""What is left out where long horizons are looked at, so that noise or pulls are alone."""
 _SIZES = 8
 """How many times as many clients and rounds the small runs may have that are made."""
 _COMPARED, _AFTERWARDS = 16, 32
@@ -140,12 +142,24 @@ def _begin(hunt: Hunt, instances: Iterator[Instance], generator: np.random.Gener
     _try(hunt, instances if hunt.claim.rate is not None else islice(instances, _FIRST))
     places = [min(hunt.fresh, key=_waiting).table] if hunt.fresh else []
     runs = [] if hunt.claim.rate is not None else [*mixed(hunt.claim, hunt.setting), *places]
+    if hunt.claim.conditions:
+        _to_the_edge(hunt, runs, hunt.seconds + _AT_EDGES * hunt.budget)
     if runs:
         reach = FAR if _may_go_far(hunt) else AROUND
         along_rays(hunt, runs, reach, hunt.seconds + _ALONG[reach] * hunt.budget)
         return
     for _ in hunt.fresh[:_FOLLOWED]:
         _climb(hunt, generator, _SHORT)
+
+
+def _to_the_edge(hunt: Hunt, runs: Sequence[Table], until: float) -> None:
+    """Runs, and what is left of them, with the largest steps that the conditions allow, until so many seconds."""
+    for left_out, table in product((*_SUMMING, ("start",), ()), runs):
+        if hunt.seconds > until:
+            return
+        at_edge = at_the_edge(hunt.claim, without(table, left_out))
+        if at_edge is not None:
+            hunt.look(at_edge)
 
 
 def _waiting(place: Place) -> tuple[bool, float]:

@@ -32,6 +32,22 @@ class ScaleCompiler(Compiler):
         value = super().scalar(node)
         return lambda site: abs(value(site))
 
+    def _power(self, node: Expr) -> Scalar:
+        """A relative error in what is raised to a power, as many times as the power says."""
+        base, exponent = node.as_base_exp()
+        if exponent.is_number:
+            return super()._power(node)
+        value, inside, power = (Compiler(self.notation).scalar(one) for one in (node, base, exponent))
+        size = self.scalar(base)
+
+        def scale(site: Site) -> Array:
+            at = np.abs(inside(site))
+            relative = np.divide(size(site), at, out=np.zeros_like(at), where=at != 0)
+            size_of_power: Array = np.abs(value(site)) * (1 + np.abs(power(site)) * relative)
+            return size_of_power
+
+        return scale
+
     def _exponential(self, node: Expr) -> Scalar:
         """An error in the exponent is one relative to the exponential."""
         exponent = node.args[0] if node.args else sp.S.One
