@@ -9,8 +9,9 @@ all with k the claim's letter for the local step, so that D_k <= bound(k) for ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import sympy as sp
 
@@ -22,6 +23,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.numbers import letters_of, steps_taken
 from fedtheory.proofs.proof import named
 
+_Name = TypeVar("_Name")
 POWER = sp.Dummy("R^k", positive=True)
 """The k-th power of the base of an induction, in its factor, offset and terms."""
 
@@ -141,7 +143,8 @@ def moved_on(claim: Claim, measured: Expr) -> Expr:
     letter = letters_of(claim)
     steps = {letter(now): letter(later) for now, later in _NEXT.items()}
     known = steps.keys() | {letter(notion) for notion in _CONSTANT}
-    if not measured.free_symbols <= known or measured.atoms(Gradient):
+    # A sum over the local steps has the later ones in it.
+    if not measured.free_symbols <= known or measured.atoms(Gradient, LocalSum):
         raise Rejected(f"{measured} is not a distance of iterates and of what stays the same in a round")
     return measured.xreplace(steps)
 
@@ -176,7 +179,7 @@ def _conditions(course: _Course, start: int) -> tuple[Expr, ...]:
 
 
 def _at_start(claim: Claim, theory: Theory, course: _Course) -> Theory:
-    """The theory where every model is the one that the round starts from."""
+    """The theory where every model is the one that the round starts from; of sums over later steps it knows nothing."""
     letter = letters_of(claim)
     models = {letter(q.local_iterate), letter(q.centralised_model)}
     begun = replace(
@@ -185,8 +188,13 @@ def _at_start(claim: Claim, theory: Theory, course: _Course) -> Theory:
         client_vectors=theory.client_vectors - models,
         step_vectors=theory.step_vectors - models,
         random=theory.random - models,
-        definitions={**theory.definitions, **dict.fromkeys(models, letter(q.server_model))},
+        definitions={**_of_a_step(theory.definitions), **dict.fromkeys(models, letter(q.server_model))},
         # What is known at every step is known at the first one as it is there.
-        assumed={name: course.at_start(slack) for name, slack in theory.assumed.items()},
+        assumed={name: course.at_start(slack) for name, slack in _of_a_step(theory.assumed).items()},
     )
     return _from(course, begun, 0)
+
+
+def _of_a_step(known: Mapping[_Name, Expr]) -> dict[_Name, Expr]:
+    """What is about a single step, of what is known by name."""
+    return {name: one for name, one in known.items() if not one.atoms(LocalSum)}
