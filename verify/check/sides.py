@@ -17,7 +17,7 @@ from fedtheory.language.evaluation import Compiled, Site
 from fedtheory.language.typesetting import latex
 from verify.check.links import Link
 
-_KEPT_SITES = 32
+_KEPT_SITES = 8
 
 
 @dataclass(frozen=True)

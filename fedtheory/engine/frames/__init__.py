@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain, islice
 
 from fedtheory.engine.frames.base import Frame, Index, common_steps
 from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_frames, step_frames
@@ -56,10 +57,18 @@ def frames_at(place: str, run: Run) -> Iterable[Frame]:
     return _kept_frames(place, run) if _are_few(run) else _BUILDERS[place](run)
 
 
-def stacks_at(place: str, run: Run) -> Iterable[Frame]:
-    """The same places in the same order, taken together as far as frames are kept."""
+def stacks_at(place: str, run: Run, times: int = 1) -> Iterable[Frame]:
+    """The same places in the same order, as many together as frames are kept; in a stack each so many times."""
     _require_steps(place, run)
-    return _kept_stacks(place, run) if _are_few(run) else _BUILDERS[place](run)
+    if _are_few(run, times) or place == "points":
+        return _kept_stacks(place, run, times)
+    several = max(_KEPT_NUMBERS // (times * _numbers(run)), 1)
+    return chain.from_iterable(stacks_of(frames, times) for frames in _batches(_BUILDERS[place](run), several))
+
+
+def _batches(frames: Iterator[Frame], several: int) -> Iterator[tuple[Frame, ...]]:
+    while batch := tuple(islice(frames, several)):
+        yield batch
 
 
 def _require_steps(place: str, run: Run) -> None:
@@ -67,9 +76,14 @@ def _require_steps(place: str, run: Run) -> None:
         run.algorithm.require_update_rule("vectors have values at the local steps of the update rule")
 
 
-def _are_few(run: Run) -> bool:
-    steps = run.algorithm.rounds * max(run.algorithm.work.steps)
-    return steps * (run.problem.clients * run.problem.dimension) ** 2 <= _KEPT_NUMBERS
+def _are_few(run: Run, times: int = 1) -> bool:
+    steps = times * run.algorithm.rounds * max(run.algorithm.work.steps)
+    return steps * _numbers(run) <= _KEPT_NUMBERS
+
+
+def _numbers(run: Run) -> int:
+    """Numbers of one vector at one step, with what it has of all clients' noises."""
+    return (run.problem.clients * run.problem.dimension) ** 2
 
 
 @lru_cache(maxsize=8)
@@ -78,6 +92,6 @@ def _kept_frames(place: str, run: Run) -> tuple[Frame, ...]:
 
 
 @lru_cache(maxsize=8)
-def _kept_stacks(place: str, run: Run) -> tuple[Frame, ...]:
+def _kept_stacks(place: str, run: Run, times: int) -> tuple[Frame, ...]:
     frames = _kept_frames(place, run)
-    return frames if place == "points" else stacks_of(frames)
+    return frames if place == "points" else stacks_of(frames, times)

@@ -91,6 +91,10 @@ class StackedMoments(StackedFrame, MomentSpace):
         base, own, shared = zip(*((v.base, v.own, v.shared) for v in vectors), strict=True)
         return MomentVector(np.stack(base), _noise_as_one(own), _noise_as_one(shared))
 
+    def constant(self, vectors: Array) -> MomentVector:
+        # A point of each place has an axis of steps, which vectors in expectation have not.
+        return super().constant(vectors[:, 0] if vectors.ndim == 4 else vectors)
+
     def selected(self, vector: Vector) -> MomentVector:
         assert isinstance(vector, MomentVector)
         return vector.averaged(self._weights)
@@ -102,12 +106,13 @@ def _noise_as_one(noises: Sequence[Array | None]) -> Array | None:
     return np.stack(found) if found else None
 
 
-def stacks_of(frames: Sequence[Frame]) -> tuple[Frame, ...]:
-    """The same places in fewer frames, in the same order; rounds of random weights stay as they are."""
+def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
+    """The same places in fewer frames, in the same order, each so many times; rounds of random weights stay single."""
     stacks: list[Frame] = []
     for (kind, alike), grouped in groupby(frames, lambda frame: (type(frame), frame.alike)):
-        members = tuple(grouped)
-        stacks += members if alike is None or len(members) == 1 else [_KINDS[kind](members)]
+        places = tuple(grouped)
+        members = tuple(place for place in places for _ in range(times))
+        stacks += places if alike is None or len(members) == 1 else [_KINDS[kind](members)]
     return tuple(stacks)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,6 +19,15 @@ from fedtheory.language.quantities.notion import PointNotion, Quantity
 
 
 @dataclass(frozen=True, eq=False)
+class Choice:
+    """One choice of the free points of a claim, and of its symbols under a universal quantifier."""
+
+    labels: Mapping[str, int | str]
+    points: Mapping[sp.Symbol, Array]
+    parameters: Mapping[sp.Symbol, Number]
+
+
+@dataclass(frozen=True, eq=False)
 class Site:
     """Where an expression is evaluated."""
 
@@ -27,17 +36,15 @@ class Site:
     index: Index
     points: Mapping[sp.Symbol, Array]
     parameters: Mapping[sp.Symbol, Number]
-    members: tuple[Site, ...] = ()
-    """The single choices of points and parameters, where several are taken together."""
+    choices: Sequence[Choice] = ()
+    """The single choices of points and parameters, where several are taken together: at each place all of them."""
 
     def member(self, number: int) -> Site:
         """The single site of an entry of the leading axis of values here; the site itself where it is no stack."""
-        if self.members:
-            return self.members[number]
-        if isinstance(self.frame, StackedFrame):
-            frame = self.frame.members[number]
-            return Site(self.run, frame, frame.index, {}, {})
-        return self
+        frame = self.frame.members[number] if isinstance(self.frame, StackedFrame) else self.frame
+        if self.choices:
+            return _chosen(self.run, frame, self.choices[number % len(self.choices)])
+        return self if frame is None or frame is self.frame else Site(self.run, frame, frame.index, {}, {})
 
     def measured(self, quantity: Quantity) -> Array:
         """A quantity of the run here."""
@@ -90,46 +97,52 @@ def _points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
 def sites(claim: Claim, run: Run) -> Iterator[Site]:
     """All places of a run at which a claim speaks."""
     frames: Iterable[Frame | None] = [None] if claim.place == "run" else frames_at(claim.place, run)
-    for frame in frames:
-        yield from _tried(claim, run, frame)
+    choices = _choices(claim, run)
+    return (_chosen(run, frame, choice) for frame in frames for choice in choices)
 
 
 def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
     """The same places in the same order, several together where that is quicker; see `Site.member`."""
-    if claim.place == "points":
-        for frame in frames_at(claim.place, run):
-            yield _together(tuple(_tried(claim, run, frame)))
-    elif claim.place == "run" or claim.for_all or _points_of(claim):
+    if claim.place == "run":
         yield from sites(claim, run)
-    else:
-        for frame in stacks_at(claim.place, run):
-            yield Site(run, frame, frame.index, {}, {})
+        return
+    choices = _choices(claim, run)
+    for frame in stacks_at(claim.place, run, len(choices)):
+        if isinstance(frame, StackedFrame) or claim.place == "points":
+            yield _together(run, frame, choices)
+        else:
+            yield from (_chosen(run, frame, choice) for choice in choices)
 
 
-def _tried(claim: Claim, run: Run, frame: Frame | None) -> Iterator[Site]:
-    """A place with each choice of its free points and of the symbols under a universal quantifier."""
+def _choices(claim: Claim, run: Run) -> Sequence[Choice]:
     points = _points_of(claim)
     candidates = list(probes(run).items()) if points else []
     placed = itertools.product(candidates, repeat=len(points))
-    chosen = itertools.product(*claim.for_all.values())
-    for at, values in itertools.product(placed, chosen):
-        labels = {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}
-        tried = {symbol.name: str(value) for symbol, value in zip(claim.for_all, values, strict=True)}
-        yield Site(
-            run,
-            frame,
-            {**(frame.index if frame else {}), **labels, **tried},
+    return [
+        Choice(
+            {symbol.name: name for symbol, (name, _) in zip(points, at, strict=True)}
+            | {symbol.name: str(value) for symbol, value in zip(claim.for_all, values, strict=True)},
             {symbol: point for symbol, (_, point) in zip(points, at, strict=True)},
             {s: run.arithmetic.number(str(v), s.name) for s, v in zip(claim.for_all, values, strict=True)},
         )
+        for at, values in itertools.product(placed, itertools.product(*claim.for_all.values()))
+    ]
 
 
-def _together(members: tuple[Site, ...]) -> Site:
-    """Choices of points and symbols as one site: an axis over them leads."""
-    first = members[0]
-    if len(members) == 1:
-        return first
-    points = {symbol: np.stack([member.points[symbol] for member in members])[:, None] for symbol in first.points}
-    numbers = {s: first.run.arithmetic.array([m.parameters[s] for m in members]) for s in first.parameters}
+def _chosen(run: Run, frame: Frame | None, choice: Choice) -> Site:
+    index = {} if frame is None else frame.index
+    return Site(run, frame, {**index, **choice.labels}, choice.points, choice.parameters)
+
+
+def _together(run: Run, frame: Frame, choices: Sequence[Choice]) -> Site:
+    """All choices as one site: an axis over them leads, at a stack of places all of them at each place in turn."""
+    if len(choices) == 1 and not choices[0].labels:
+        return Site(run, frame, frame.index, {}, {})
+    if len(choices) == 1 and not isinstance(frame, StackedFrame):
+        return _chosen(run, frame, choices[0])
+    times = len(frame.members) // len(choices) if isinstance(frame, StackedFrame) else 1
+    each = [choice for _ in range(times) for choice in choices]
+    points = {symbol: np.stack([one.points[symbol] for one in each])[:, None] for symbol in each[0].points}
+    numbers = {s: run.arithmetic.array([one.parameters[s] for one in each]) for s in each[0].parameters}
     parameters = {symbol: values[:, None, None] for symbol, values in numbers.items()}
-    return Site(first.run, first.frame, {}, points, parameters, members)
+    return Site(run, frame, {}, points, parameters, choices)
