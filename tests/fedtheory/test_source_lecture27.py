@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -13,11 +16,26 @@ from fedtheory.engine.budget import Budget, descend_fixed, drift_bounds
 from fedtheory.federation import SETTINGS, fedavg
 from fedtheory.federation.problem import quadratic
 from fedtheory.federation.settings import distributed_gd
+from fedtheory.kernel.expressions import Value
 from fedtheory.language import quantities as q
 from fedtheory.language.registry import claims_of, find
+from fedtheory.proofs import prove
 from fedtheory.runfile import run_table
-from fedtheory.sources.lecture27.statements.notation import T, beta, eta, growth, omega, per_divergence, tau
+from fedtheory.sources.lecture27.statements.notation import (
+    F,
+    T,
+    beta,
+    eta,
+    growth,
+    omega,
+    per_divergence,
+    tau,
+    v,
+    v_next,
+    w,
+)
 from verify.check import Check, check
+from verify.falsify import falsify
 
 n = sp.Symbol("n", integer=True, nonnegative=True)
 
@@ -135,6 +153,27 @@ def test_lemma_4_needs_positive_gaps() -> None:
     for claim_id in ("lemma-4", "thm-2"):
         assert not check(find(f"lecture27:{claim_id}"), run).applicable
     assert check(find("lecture27:lemma-3"), run).holds is True
+
+
+_ANY_POINT = find("lecture27:lemma-3.any-point")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rhs": _ANY_POINT.rhs - eta * (Value(F, v_next) - Value(F, w))},
+        {"rhs": _ANY_POINT.rhs - 2 * eta * (Value(F, v) - Value(F, v_next))},
+        {"conditions": [eta <= 11 / (10 * beta)]},
+        {"conditions": []},
+    ],
+    ids=["half as much again", "the gap before the step", "a wider condition", "no condition"],
+)
+def test_descent_towards_any_point_is_no_faster(change: dict[str, Any]) -> None:
+    """False variants are not proved by the certificate, and a short search refutes each."""
+    false = replace(_ANY_POINT, **change)
+    assert prove(_ANY_POINT).verdict == "proved"
+    assert prove(false).verdict != "proved"
+    assert falsify(replace(false, verdict=None), 20).verdict == "refuted"
 
 
 def test_a_strict_decrease_needs_a_gap_to_start_from() -> None:

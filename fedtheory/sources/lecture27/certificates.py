@@ -238,6 +238,16 @@ CERTIFICATES = [
         ],
         lemmas=[_CLIENT],
     ),
+    Certificate(
+        claim="lecture27:lemma-3.any-point",
+        links=[
+            [
+                Term(2 * eta, convexity(F, w, v)),
+                Term(2 * eta, smoothness(F, v_next, v)),
+                Term(eta**2 * (1 - beta * eta), square(gradient)),
+            ]
+        ],
+    ),
     Certificate(claim=_DISTANCE, links=[_NEAR, _NEAR], relaxed=[eta <= 2 / beta]),
     Certificate(claim="lecture27:lemma-4.consequence", links=[_DECREASING, Positive()], lemmas=[_DISTANCE]),
     Certificate(claim="lecture27:lemma-4", links=[_RECIPROCAL, Positive()], lemmas=[_DISTANCE]),

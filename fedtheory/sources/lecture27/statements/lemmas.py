@@ -43,6 +43,21 @@ CLAIMS = [
             "The condition is transcribed as eta = beta; the proof uses 1/beta - eta >= 0, so eta <= 1/beta is read."
         ),
     ),
+    claim.proved.inequality(
+        "lemma-3.any-point",
+        "One step of centralised gradient descent, against any point",
+        "Lemma 3, with any point in the place of w^*",
+    )(
+        lhs=norm_sq(v_next - w),
+        rhs=norm_sq(v - w) - 2 * eta * (Value(F, v_next) - Value(F, w)),
+        place="path",
+        assumptions=ASSUMPTIONS,
+        conditions=[SMALL_STEP],
+        note=(
+            "Not printed.  For w = w^* it is stronger than the lemma, and it says more: descent approaches every point "
+            "that is better than where it goes, whether there is an optimum or not."
+        ),
+    ),
     claim.proved.step("lemma-3.proof", "One step of centralised gradient descent", "proof of Lemma 3")(
         chain=(distance_after_sq, "<=", distance_sq + eta * (eta - 1 / beta) * norm_sq(gradient)),
         also=(
