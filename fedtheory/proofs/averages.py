@@ -24,29 +24,75 @@ NEEDS = (a.aggregation_scheme,)
 
 
 @dataclass(frozen=True)
-class OverClients(Derived):
-    """A bound on how far the model is that each client has received, averaged with the clients' shares."""
+class Mean:
+    """A multiple of what has a known mean: the factor, what it is of, and the mean."""
 
-    needs = NEEDS
-
-    def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
-        own = letter(q.received_distance_sq)
-        return averaged(letter, slack, {own: ClientSum(letter(q.weight_share) * own)}, _OF_AN_UPDATE)
+    factor: Expr
+    of: Expr
+    mean: Expr
 
 
 @dataclass(frozen=True)
-class OverSteps(Derived):
-    """A relation at every local step of an update, averaged over them."""
+class Averaged(Derived):
+    """A relation about each of several, averaged over them."""
 
     needs = NEEDS
 
+    def means(self, letter: Letters) -> Mapping[Expr, Expr]:
+        """What has a known mean, with that."""
+        raise NotImplementedError
+
+    def own_factors(self, _letter: Letters) -> Mapping[Expr, Expr]:
+        """Letters of which the product with a factor has a known mean, with the factor."""
+        return {}
+
+    @property
+    def same(self) -> Sequence[Notion]:
+        """What is the same for all that the mean is over."""
+        return _OF_AN_UPDATE
+
+    def parts(self, letter: Letters, slack: Expr) -> tuple[list[Mean], Expr]:
+        """The multiples of what has a known mean, and the rest."""
+        products = {one: (sp.Dummy(), factor) for one, factor in self.own_factors(letter).items()}
+        counted = sp.expand(slack).xreplace({one: both / factor for one, (both, factor) in products.items()})
+        whole = {both: one * factor for one, (both, factor) in products.items()}
+        means = {next((both for both, of in whole.items() if of == one), one): m for one, m in self.means(letter).items()}
+        factors, rest = linear(sp.expand(counted), means)
+        for constant in (*factors.values(), rest):
+            require_same(letter, constant, self.same)
+        return [Mean(factors[one], whole.get(one, one), m) for one, m in means.items() if factors[one] != 0], rest
+
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""
+        parts, rest = self.parts(letter, slack)
+        found: Expr = rest + sp.Add(*(part.factor * part.mean for part in parts))
+        return found
+
+
+@dataclass(frozen=True)
+class OverClients(Averaged):
+    """A bound on how far the model is that each client has received, averaged with the clients' shares."""
+
+    def means(self, letter: Letters) -> Mapping[Expr, Expr]:
+        """What has a known mean, with that."""
+        own = letter(q.received_distance_sq)
+        return {own: ClientSum(letter(q.weight_share) * own)}
+
+
+@dataclass(frozen=True)
+class OverSteps(Averaged):
+    """A relation at every local step of an update, averaged over them."""
+
+    def own_factors(self, letter: Letters) -> Mapping[Expr, Expr]:
+        """The number of a step, with which the sum over the steps before it counts."""
+        return {letter(q.past_mean_square_gradient): letter(q.local_step_index)}
+
+    def means(self, letter: Letters) -> Mapping[Expr, Expr]:
+        """What has a known mean, with that."""
         own, step = letter(q.weight_share), letter(q.local_step_index)
         received = ClientSum(own * letter(q.received_distance_sq))
-        past = sp.Dummy("past")
-        means = {
+        past = step * letter(q.past_mean_square_gradient)
+        return {
             **_of_the_run(letter),
             received: received,
             ClientSum(own * letter(q.client_distance_sq)): letter(q.client_spread),
@@ -57,28 +103,32 @@ class OverSteps(Derived):
             ClientSum(letter(q.unrepresented_importance) * letter(q.virtual_client_gap)): letter(q.unrepresented_gap),
             past: letter(q.weighted_past_sum) / letter(q.local_steps),
         }
-        counted = sp.expand(slack).xreplace({letter(q.past_mean_square_gradient): past / step})
-        return averaged(letter, counted, means, _OF_AN_UPDATE)
 
 
 @dataclass(frozen=True)
-class OverUpdates(Derived):
+class OverUpdates(Averaged):
     """A relation about every update, averaged over them.
 
     A sum over the last tau updates is, in the mean, at most tau times the mean.
     """
 
-    needs = NEEDS
     keeps_equations = False
 
-    def slack(self, letter: Letters, slack: Expr) -> Expr:
-        """What is not negative."""
+    def own_factors(self, letter: Letters) -> Mapping[Expr, Expr]:
+        """How far the shares of an update are from the importances, with which what the types lose counts."""
+        return {letter(q.misrepresentation): letter(q.chi_sq)}
+
+    @property
+    def same(self) -> Sequence[Notion]:
+        """What is the same in all updates."""
+        return [*NUMBERS]
+
+    def means(self, letter: Letters) -> Mapping[Expr, Expr]:
+        """What has a known mean, with that; for the last moves what is at least as large."""
         means: dict[Expr, Expr] = {letter(of_an_update): letter(mean) for of_an_update, mean in _MEANS.items()}
         past = {letter(q.past_step_lengths_sq): letter(q.largest_staleness) * letter(q.mean_step_length_sq)}
-        misfit = sp.Dummy("misfit")
-        counted = sp.expand(slack).xreplace({letter(q.misrepresentation): misfit / letter(q.chi_sq)})
-        known = {**_of_the_run(letter), **means, **past, misfit: letter(mean_misrepresentation)}
-        return averaged(letter, counted, known, NUMBERS)
+        misfit = letter(q.chi_sq) * letter(q.misrepresentation)
+        return {**_of_the_run(letter), **means, **past, misfit: letter(mean_misrepresentation)}
 
     def requires(self, letter: Letters, slack: Expr) -> tuple[Expr, ...]:
         """That what is replaced by more counts positively."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,14 @@ from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import ClientSum, Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.averages import Averaged
 from fedtheory.proofs.combination import Combination, Part
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.worded import DERIVED
+from verify.rocq.averages import bound_by
+from verify.rocq.averages import tactics as averaged_by
+from verify.rocq.nobody import POSITIVE, SOMEBODY, SPLIT, without_reports
 from verify.rocq.of_numbers import NumbersVocabulary, is_of_numbers
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import STEP_SIZES, RunVocabulary
@@ -48,8 +53,6 @@ class _Writer:
         self.signs = self.run.signs(conditions)
         self.used: set[sp.Symbol] = set()
         self.uses: dict[str, Exported] = {}
-        self.asked: set[str] = set()
-        """Variables and hypotheses of the claims that are used."""
 
     def theorem(self) -> tuple[Theorem, list[Exported]]:
         """The whole."""
@@ -60,7 +63,7 @@ class _Writer:
             f"{self._number(one.left)} {SIGN[one.operator]} {self._number(one.right)}" for one in claim.relations
         )
         told = [*self.run.binders(self.used), *self.signs.hypotheses()]
-        if missing := self.asked - {binder.name for binder in told} - {"i", "Hi"}:
+        if missing := self.run.asked - {binder.name for binder in told} - {"i", "Hi"}:
             raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
         sides = [side for one in claim.relations for side in (one.left, one.right)]
         proof = "\n".join([self.run.known, *self._roots(sides), *self.signs.prepared(), conjunction(proofs)])
@@ -86,6 +89,25 @@ class _Writer:
     def _link(self, relation: Relation, parts: Sequence[Part]) -> str:
         if relation.operator not in SIGN:
             raise NotExported("no tactic is generated for strict inequalities")
+        shown = self._shown(relation, parts)
+        if not (isinstance(self.run, UpdateVocabulary) and self.run.may_be_empty(parts)):
+            return shown
+        known, kept, rest = without_reports(self.run, relation, [(part, self._slack(part)) for part in parts])
+        self.run.asked.discard(POSITIVE)
+        empty = self._shown(relation, kept, known, rest)
+        return f"{SPLIT}\n{{ {empty} }}\n{SOMEBODY}\n{shown}"
+
+    def _slack(self, part: Part) -> Expr | None:
+        """What a premise says is not negative; nothing where it is only known of updates in which somebody counts."""
+        asked = {*self.run.asked}
+        self.run.asked.clear()
+        found, _, _ = self._premise(part, 0)
+        needs = POSITIVE in self.run.asked
+        self.run.asked |= asked
+        return None if needs else found
+
+    def _shown(self, relation: Relation, parts: Sequence[Part], known: str = "", rest: Expr = sp.S.Zero) -> str:
+        """A proof of a relation by its parts, and what is left of it."""
         lines, total = [], []
         sums = {self._number(one): one for one in _sums(relation.left, relation.right)}
         for place, part in enumerate(parts, start=1):
@@ -103,10 +125,14 @@ class _Writer:
                 lines.append(f"{{ apply Rmult_le_pos; [{self.signs.nonnegative(part.coefficient)} | lra]. }}")
             total.append(product)
         smaller, larger = relation.ordered
+        if rest != 0:
+            lines.append(f"assert (left : 0 <= {self._number(rest)}) by ({self.signs.nonnegative(rest)}).")
+            total.append(self._number(rest))
         whole = " + ".join(total) or "0"
         difference = f"{self._number(larger)} - ({self._number(smaller)})"
-        spread = "; ".join([*self.run.spread_out(sums), "by_field"]) if sums else "by_field"
-        lines.append(f"assert (identity : {difference} = {whole}) by {f'({spread})' if sums else spread}.")
+        spread = [*([known] if known else []), *(self.run.spread_out(sums) if sums else []), "by_field"]
+        shown = spread[0] if len(spread) == 1 else f"({'; '.join(spread)})"
+        lines.append(f"assert (identity : {difference} = {whole}) by {shown}.")
         if relation.operator == "==":
             zeros = "".join(f"try rewrite premise{place} in identity; " for place, _ in enumerate(parts, start=1))
             lines.append(f"{zeros}{self.run.closing(len(parts))}.")
@@ -140,13 +166,17 @@ class _Writer:
             found = premise.slack(self.run.letters)
             self.used |= sp.sympify(found).free_symbols
             return found, tactic, premise.is_zero
-        if isinstance(premise, Derived) and type(premise) is not Derived:
+        if isinstance(premise, Derived) and type(premise) is not Derived and not self._has_mean(premise):
             raise NotExported(f"what is {DERIVED[type(premise)]} is not in the library")
         if isinstance(premise, str | Derived):
             return self._claim(premise if isinstance(premise, Derived) else Derived(premise), place)
         if isinstance(premise, sp.Eq):
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
+
+    def _has_mean(self, premise: Derived) -> bool:
+        """Whether a premise is the mean of what the library of updates knows of each."""
+        return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
     def _claim(self, derived: Derived, place: int) -> tuple[Expr, str, bool]:
         known = self.of_id(derived.claim)
@@ -155,7 +185,7 @@ class _Writer:
             raise NotExported(f"{derived.claim} is not about runs")
         relation = known.claim.relations[derived.link]
         found = self.run.in_letters(relation.slack, known.claim)
-        arguments = self.run.instead(known.claim)
+        arguments = {k: v for k, v in self.run.instead(known.claim).items() if k not in bound_by(derived)}
         lines = []
         conditions = [binder for binder in known.general.binders if binder.name.startswith("condition")]
         for binder, condition in zip(conditions, known.conditions, strict=True):
@@ -166,15 +196,15 @@ class _Writer:
                 f"assert ({name} : {text}) by (first [assumption | apply le_by_slack; {self.signs.nonnegative(gap)}])"
             )
             arguments[binder.name] = name
-        self.asked |= {binder.name for binder in known.general.binders} - arguments.keys()
+        self.run.asked |= {binder.name for binder in known.general.binders} - arguments.keys() - bound_by(derived)
+        self.run.asked |= {word for text in arguments.values() for word in re.findall(r"\w+_A\b", text)}
         count = len(known.claim.relations)
         applied = projected(known.general.applied(**arguments), derived.link, count)
+        if isinstance(derived, Averaged):
+            lines += averaged_by(derived, self.run, found, applied, self._number)
+            return derived.slack(self.run.letters, found), ". ".join(lines), False
         lines.append(f"pose proof ({applied}) as fact; lra")
-        return (
-            found,
-            "; ".join(lines[:-1] + lines[-1:]) if len(lines) == 1 else ". ".join(lines),
-            relation.operator == "==",
-        )
+        return found, ". ".join(lines), relation.operator == "=="
 
 
 def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:

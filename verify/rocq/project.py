@@ -31,7 +31,7 @@ LIBRARY = (
     "TwoClients",
 )
 """The files of the library on FedAvg, each after those that it needs."""
-ASYNCHRONOUS = ("Schedule", "Stale", "Weights", "Cycles", "StaleInstance")
+ASYNCHRONOUS = ("Schedule", "Stale", "Weights", "Samples", "Means", "Cycles", "StaleInstance")
 """Those on servers that do not wait for everybody."""
 DRAWN = ("Round",)
 """Those on single rounds in which clients are drawn."""

@@ -103,6 +103,17 @@ _OF_CYCLES = {
 """Those on asynchronous servers, with a file of their own."""
 
 
+def with_sums(expression: Expr, known: Mapping[sp.Symbol, str]) -> str:
+    """A number as text, in which there may be sums over the clients."""
+    expression = sp.sympify(expression)
+    names, sums = dict(known), {}
+    for one in expression.atoms(ClientSum, Average):
+        sums[one] = sp.Dummy()
+        kind = _SUM if isinstance(one, ClientSum) else "mean (clients_of A)"
+        names[sums[one]] = f"({kind} (fun i => {number(one.args[0], known)}))"
+    return number(expression.xreplace(sums), names)
+
+
 class ScheduleVocabulary(Spoken):
     """The numbers of a claim about a schedule, as Rocq calls them."""
 
@@ -175,13 +186,7 @@ class ScheduleVocabulary(Spoken):
 
     def number(self, expression: Expr) -> str:
         """A number as text, in which there may be sums over the clients."""
-        expression = sp.sympify(expression)
-        names, sums = dict(self.names), {}
-        for one in expression.atoms(ClientSum, Average):
-            sums[one] = sp.Dummy()
-            kind = _SUM if isinstance(one, ClientSum) else "mean (clients_of A)"
-            names[sums[one]] = f"({kind} (fun i => {number(one.args[0], self.names)}))"
-        return number(expression.xreplace(sums), names)
+        return with_sums(expression, self.names)
 
     def signs(self, conditions: Sequence[Expr]) -> Signs:
         """What proofs of signs may use."""

@@ -28,6 +28,8 @@ class Spoken:
 
     def __init__(self, claim: Claim) -> None:
         self.claim, self.letters = claim, letters_of(claim)
+        self.asked: set[str] = set()
+        """Variables and hypotheses of the claims that are used."""
 
     @property
     def known(self) -> str:

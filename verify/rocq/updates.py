@@ -15,11 +15,14 @@ from fedtheory.language.quantities import Notion, full_gradient_bound
 from fedtheory.proofs import facts
 from fedtheory.proofs import schedule_facts as of_schedules
 from fedtheory.proofs import update_facts as of_updates
-from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.combination import Part
+from fedtheory.proofs.numbers import divisors, letters_of, sides_of
+from verify.rocq.nobody import POSITIVE
 from verify.rocq.numbers import Signs
 from verify.rocq.of_numbers import symbols_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.schedules import ScheduleVocabulary
+from verify.rocq.samples import FACTS, LIBRARY, OF_SAMPLES, SignsOfParts, assumed
+from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.theorem import Binder
 
 _START = "(model A O)"
@@ -94,6 +97,7 @@ OF_UPDATES: Mapping[Notion, str] = {
     q.reporting_excess: "reporting_excess A alpha d",
     q.largest_weight_sum: "largest_weight_sum A",
     q.sum_without_last: "sum_without_last A n",
+    **OF_SAMPLES,
 }
 _ASSUMED = {
     a.aggregation_scheme: ("scheme", "aggregation_scheme A"),
@@ -184,6 +188,7 @@ _FACTS: Mapping[str, Sequence[str]] = {
         f"update_by_types A n {_START}",
     ),
     "a share in an update is a weight over the sum of its weights": ("share_of_weight A n i somebody_reports Hn",),
+    **FACTS,
 }
 """Lemmas of the library, one of which shows the fact."""
 
@@ -204,6 +209,15 @@ class UpdateVocabulary(ScheduleVocabulary):
         super().__init__(claim)
         self.names = {self.letters(notion): text for notion, text in OF_UPDATES.items()}
         self.of_clients, self.of_updates, self.of_steps = (self._speaks_of(index) for index in "ink")
+        self.of_draws, self.told = self._uses(*OF_SAMPLES), set[str]()
+        if self.of_draws:
+            self.library = (*self.library, *LIBRARY)
+        if self._uses(q.sample_smoothness) and not self._uses(q.smoothness):
+            # Means of objectives that are smooth with L_xi are so too.
+            self.names[self.letters(q.smoothness)] = "L_xi"
+        divides = self.letters(q.weight_sum) in divisors(sides_of(claim))
+        self.says_positive = self.of_draws and divides and a.somebody_reports not in claim.assumptions
+        """Whether the claim divides by the weights of an update: it says nothing where nobody counts."""
 
     def _speaks_of(self, index: str) -> bool:
         """Whether the claim is said of each client, or update."""
@@ -222,7 +236,37 @@ class UpdateVocabulary(ScheduleVocabulary):
             told.append("no_sum_is_smaller A n Hn")
         if a.one_type in self.claim.assumptions:
             told.append("one_type_is_fair A one_type_A somebody_reports")
+        told += self._known_of_draws() if self.of_draws else []
         return " ".join(f"pose proof ({one}){' as fair' if 'is_fair' in one else ''}." for one in told)
+
+    def _known_of_draws(self) -> Iterator[str]:
+        if self.of_updates:
+            yield from ("total_nonneg A n", "weight_sum_below A n Hn", "squares_of_sums A n Hn", "past_moves_nonneg A n")
+            if a.somebody_reports in self.claim.assumptions:
+                yield "somebody_reports n Hn"
+        if "weights" in self.told:
+            yield from ("pairing_nonneg A alpha d weights", "pairing_at_most_one A alpha d weights")
+            yield from ("excess_nonneg A alpha d", "spread_factor_at_least_one A alpha d")
+
+    def instead(self, other: Claim) -> dict[str, str]:
+        """What stands for the hypotheses of another claim, where this one has others."""
+        found = super().instead(other)
+        if self.of_draws and not self.of_clients:
+            found |= {"i": "O", "Hi": "(several (clients_of A))"}
+        if self.of_draws and not self.of_steps:
+            found |= {"k": "O", "Hk": "(some_steps A)"}
+        if a.somebody_reports in self.claim.assumptions:
+            found["weight_sum_positive"] = "(somebody_reports n Hn)"
+        if self.names[self.letters(q.smoothness)] == "L_xi":
+            found |= {"L": "L_xi", "L_positive": "L_xi_positive"}
+            found |= {f"{one}_A": f"(means_{one} A L_xi draw smooth_draws_A)" for one in ("convex", "smooth")}
+        return found
+
+    def may_be_empty(self, parts: Sequence[Part]) -> bool:
+        """Whether a proof divides by the weights of an update in which nobody may count."""
+        says = self.says_positive or a.somebody_reports in self.claim.assumptions
+        divides = self.letters(q.weight_sum) in divisors([part.coefficient for part in parts])
+        return self.of_draws and self.of_updates and not says and (divides or POSITIVE in self.asked)
 
     @property
     def _own(self) -> str:
@@ -237,7 +281,15 @@ class UpdateVocabulary(ScheduleVocabulary):
         """What proofs of signs may use."""
         if any(one.has(sp.Min) for one in conditions):
             raise NotExported("of runs of updates, bounds by the least of several numbers are not exported")
-        return Signs(self.names, tuple(one for one in conditions if not isinstance(one, sp.Eq)), self.least)
+        kind = SignsOfParts if self.of_draws else Signs
+        return kind(self.names, tuple(one for one in conditions if not isinstance(one, sp.Eq)), self.least)
+
+    def number(self, expression: Expr) -> str:
+        """A number as text; of draws in an order that is the same whatever a claim's letters are."""
+        if not self.of_draws:
+            return super().number(expression)
+        plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
+        return with_sums(sp.sympify(expression).xreplace(plain), {symbol: str(symbol) for symbol in plain.values()})
 
     def in_letters(self, expression: Expr, other: Claim) -> Expr:
         """An expression of another claim in this one's letters."""
@@ -255,6 +307,18 @@ class UpdateVocabulary(ScheduleVocabulary):
         """A tactic that shows an equation by another one, or by premises that are factors."""
         zeros = ", ".join(f"?premise{place}" for place in range(1, count + 1))
         return f"first [lra | rewrite {zeros}; ring]"
+
+    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
+        """The variables and hypotheses of a theorem in which some letters occur."""
+        found = list(self._binders(used))
+        self.told = {binder.name for binder in found}
+        said = " ".join(self.names[symbol] for symbol in used)
+        further = assumed(self.asked | {*re.findall(r"\w+", said)}, self.told, self.claim.assumptions)
+        found += further if self.of_draws else ()
+        if self.says_positive:
+            found.append(Binder("weight_sum_positive", "0 < weight_sum A n"))
+        self.told = {binder.name for binder in found}
+        return found
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         yield Binder("A", "server")

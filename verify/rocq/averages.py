@@ -1,0 +1,74 @@
+"""What holds of each client, local step or update, as a tactic for what it says of the means over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.proofs.averages import Averaged, Mean, OverClients, OverSteps, OverUpdates
+from fedtheory.proofs.intervals import Derived
+from verify.rocq.spoken import Spoken
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of mean: its index, how many there are, the mean as text, and lemmas of `library/Means.v`."""
+
+    index: str
+    count: str
+    mean: str
+    each: str
+    more: str
+    end: str
+
+
+_KINDS: Mapping[type[Averaged], _Kind] = {
+    OverSteps: _Kind("k", "steps A", "mean_over_steps A (fun k => {})", "each_step A", "steps_and A", "steps_end A"),
+    OverUpdates: _Kind(
+        "n", "updates A", "mean_over_updates A (fun n => {})", "each_update A", "updates_and A", "updates_end A"
+    ),
+    OverClients: _Kind(
+        "i",
+        "number (clients_of A)",
+        "sum (number (clients_of A)) (fun i => weight_share A n i * ({}))",
+        "each_client A n",
+        "clients_and A n",
+        "clients_end A n",
+    ),
+}
+
+
+def bound_by(derived: Derived) -> set[str]:
+    """The variables of a theorem that a mean is over."""
+    index = _KINDS[type(derived)].index if isinstance(derived, Averaged) else ""
+    return {index, f"H{index}"} if index else set()
+
+
+def tactics(
+    derived: Averaged, run: Spoken, slack: Expr, applied: str, written: Callable[[Expr], str]
+) -> Sequence[str]:
+    """Tactics for the goal that a mean of what a theorem says is not negative."""
+    kind = _KINDS[type(derived)]
+    parts, rest = derived.parts(run.letters, slack)
+    whole, means, ends = written(rest), written(rest), f"apply ({kind.end})"
+    ends += "; assumption" if isinstance(derived, OverClients) else ""
+    for part in reversed(parts):
+        factor, of, mean = (written(one) for one in (part.factor, part.of, part.mean))
+        whole, means = f"({factor}) * ({of}) + ({whole})", f"({factor}) * ({mean}) + ({means})"
+        shown = _shown(part, run)
+        ends = f"apply ({kind.more} ({factor}) (fun {kind.index} => {of}) ({mean})); [{shown} | {ends}]"
+    i = kind.index
+    each = f"match goal with |- 0 <= ?goal => replace goal with ({written(slack)}) by by_field end; lra"
+    below = f"apply ({kind.each}); intros {i} H{i}; pose proof ({applied}) as fact; {each}"
+    return [
+        f"match goal with |- 0 <= ?goal => replace goal with ({means}) by by_field end",
+        f"apply Rle_trans with ({kind.mean.format(whole)}); [{below} | {ends}]",
+    ]
+
+
+def _shown(part: Mean, run: Spoken) -> str:
+    """A tactic for one of the means: it is as named, or at most."""
+    past = run.letters(q.past_step_lengths_sq)
+    return "apply by_past; sign" if part.of == past else "is_mean"

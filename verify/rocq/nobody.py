@@ -1,0 +1,54 @@
+"""Updates in which nobody counts: what a proof divides by is zero there, and so are most quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Relation
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.combination import Part
+from verify.rocq.spoken import Spoken
+
+POSITIVE = "weight_sum_positive"
+"""The hypothesis that somebody counts."""
+SPLIT = "destruct (Req_dec (weight_sum A n) 0) as [nobody | somebody]."
+SOMEBODY = f"assert ({POSITIVE} : 0 < weight_sum A n) by (pose proof (total_nonneg A n); lra)."
+_NOTHING: Mapping[Notion, str] = {
+    q.weight_sum: "nobody",
+    q.round_gap: "(no_gap A n nobody bar_n)",
+    q.surrogate_gap: "(no_surrogate_gap A n nobody bar)",
+    q.alignment: "(no_alignment A n nobody bar)",
+    q.mean_square_gradient: "(no_square A n nobody)",
+    q.square_mean_gradient: "(no_mean A n nobody)",
+    q.round_optimum_noise: "(no_optimum_noise A n nobody draw bar_n)",
+    q.round_optimum_mixed_noise: "(no_mixed_optimum_noise A n nobody draw bar_n)",
+}
+"""What is zero, with the lemmas."""
+
+
+def without_reports(
+    run: Spoken, relation: Relation, parts: Sequence[tuple[Part, Expr | None]]
+) -> tuple[str, list[Part], Expr]:
+    """A tactic for what is zero, the parts that are still known, and what the relation has besides them."""
+    zero = {run.letters(notion): sp.S.Zero for notion in _NOTHING}
+    smaller, larger = relation.ordered
+    kept = [(replace(part, coefficient=part.coefficient.xreplace(zero)), known) for part, known in _known(parts, zero)]
+    kept = [(part, known) for part, known in kept if part.coefficient != 0]
+    rest = sp.expand((larger - smaller).xreplace(zero))
+    rest -= sp.expand(sp.Add(*(part.coefficient * known.xreplace(zero) for part, known in kept)))
+    used = sp.Tuple(larger - smaller, *(known for _, known in kept)).free_symbols
+    lemmas = [lemma for notion, lemma in _NOTHING.items() if run.letters(notion) in used]
+    return f"rewrite {', '.join(f'?{lemma}' for lemma in lemmas)}", [part for part, _ in kept], sp.expand(rest)
+
+
+def _known(
+    parts: Sequence[tuple[Part, Expr | None]], zero: Mapping[sp.Symbol, Expr]
+) -> list[tuple[Part, Expr]]:
+    """The claims that are used and say something where nobody counts."""
+    is_used = lambda part: isinstance(part.premise, str) and not part.coefficient.xreplace(zero).has(sp.zoo, sp.nan)  # noqa: E731
+    return [(part, known) for part, known in parts if known is not None and is_used(part)]

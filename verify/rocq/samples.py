@@ -1,0 +1,114 @@
+"""Claims about updates and the draws of their clients: names in `library/Samples.v` and `library/Means.v`, and what
+is assumed there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.assumptions import Assumption
+from fedtheory.language.quantities import Notion, spread_factor
+from fedtheory.proofs import update_facts as of_updates
+from verify.rocq.numbers import Signs
+from verify.rocq.theorem import Binder
+
+LIBRARY = ("Samples", "Means")
+OF_SAMPLES: Mapping[Notion, str] = {
+    q.sample_smoothness: "L_xi",
+    spread_factor: "spread_factor A alpha d",
+    q.progress: "progress A bar n",
+    q.selected_alignment: "selected_alignment A bar n",
+    q.mean_step_length_sq: "mean_step_length_sq A",
+    q.client_distance_sq: "client_distance_sq A n k i",
+    q.past_applied_spread: "past_applied_spread A n k i",
+    q.past_mean_square_gradient: "past_mean_square_gradient A n k",
+    q.local_step_index: "INR k",
+    q.round_gap_at_step: "round_gap_at A bar_n n k",
+    q.stale_gradient_change: "stale_change A draw n k i",
+    q.mixed_gradient_change: "mixed_change A draw n k",
+    q.change_from_round_optimum: "change_from_optimum A draw bar_n n k i",
+    q.virtual_second_moment: "virtual_second_moment A draw n k i",
+    q.mixed_noise_at_virtual: "mixed_noise A draw n k",
+    q.second_moment_at_round_optimum: "optimum_moment A draw bar_n n i",
+    q.round_optimum_noise: "optimum_noise A draw bar_n n",
+    q.round_optimum_mixed_noise: "mixed_optimum_noise A draw bar_n n",
+    q.mean_round_optimum_noise: "mean_optimum_noise A draw bar_n",
+    q.mean_round_optimum_mixed_noise: "mean_mixed_optimum_noise A draw bar_n",
+}
+_EACH = "minimiser_bar_n n Hn"
+FACTS: Mapping[str, Sequence[str]] = {
+    of_updates.SPREAD.name: ("client_spread_nonneg A n",),
+    of_updates.SQUARE_GRADIENT.name: ("mean_square_nonneg A n",),
+    of_updates.MEAN_GRADIENT.name: ("square_mean_gradient_nonneg A n",),
+    of_updates.PAST_MOVES.name: ("past_moves_nonneg A n",),
+    of_updates.MEAN_MOVE.name: ("mean_move_nonneg A",),
+    of_updates.ROUND_GAP.name: (f"round_gap_nonneg A bar_n n ({_EACH})",),
+    of_updates.OPTIMUM_NOISE.name: ("optimum_noise_nonneg A draw bar_n n",),
+    of_updates.MIXED_OPTIMUM_NOISE.name: ("mixed_optimum_noise_nonneg A draw bar_n n",),
+    of_updates.MEAN_OPTIMUM_NOISE.name: ("mean_optimum_noise_nonneg A draw bar_n",),
+    of_updates.MEAN_MIXED_NOISE.name: ("mean_mixed_optimum_noise_nonneg A draw bar_n",),
+    of_updates.RESIDUAL.name: ("residual_nonneg A bar bar_n minimiser_bar_n",),
+    of_updates.MEAN_WEIGHTS.name: ("mean_sum_below A",),
+}
+"""Lemmas of the library, one of which shows the fact."""
+@dataclass(frozen=True)
+class _Assumed:
+    """Variables and hypotheses that come together, with the assumption that they stand for."""
+
+    assumption: Assumption | None
+    binders: Sequence[Binder]
+    on: str = ""
+    """A variable without which there is nothing to assume."""
+
+
+_ASSUMED = (
+    _Assumed(None, (Binder("fixed", "space_of A -> Prop"),)),
+    _Assumed(
+        a.unbiased_gradients,
+        (
+            Binder("past", "nat -> nat -> space_of A -> Prop"),
+            Binder("draw", "nat -> nat -> nat -> objective (space_of A)"),
+            Binder("unbiased_A", "unbiased_draws A fixed past draw"),
+        ),
+    ),
+    _Assumed(
+        a.convex_and_smooth,
+        (
+            Binder("L_xi", "R"),
+            Binder("L_xi_positive", "0 < L_xi"),
+            Binder("smooth_draws_A", "smooth_draws A L_xi draw"),
+        ),
+    ),
+    _Assumed(
+        a.weight_covariance,
+        (Binder("known", "nat -> space_of A -> Prop"), Binder("independent_A", "independent_weights A fixed known")),
+    ),
+    _Assumed(a.given_weights, (Binder("given", "given_weights A d"),), "d"),
+    _Assumed(None, (Binder("fixed_bar", "fixed bar"),), "bar"),
+    _Assumed(None, (Binder("fixed_bar_n", "forall n, fixed (bar_n n)"),), "bar_n"),
+)
+
+
+def assumed(asked: Set[str], told: Set[str], assumptions: Sequence[Assumption]) -> Iterator[Binder]:
+    """The variables and hypotheses that are asked for and that the assumptions of a claim, or its points, give."""
+    chosen = [one for one in _ASSUMED if asked & {binder.name for binder in one.binders}]
+    needs_fixed = any(" fixed" in binder.type for one in chosen for binder in one.binders)
+    for one in _ASSUMED:
+        is_chosen = one in chosen or (needs_fixed and one is _ASSUMED[0])
+        if is_chosen and (one.assumption is None or one.assumption in assumptions) and (not one.on or one.on in told):
+            yield from one.binders
+
+
+class SignsOfParts(Signs):
+    """Proofs of signs by the signs of parts, where conditions are as they were written."""
+
+    def prepared(self) -> list[str]:
+        """Nothing: conditions are used as they are."""
+        return []
+
+    def nonnegative(self, value: object) -> str:
+        """A tactic for the goal that a number is not negative."""
+        del value
+        return "sign"
