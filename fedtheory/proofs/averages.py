@@ -53,14 +53,14 @@ class Averaged(Derived):
 
     def parts(self, letter: Letters, slack: Expr) -> tuple[list[Mean], Expr]:
         """The multiples of what has a known mean, and the rest."""
-        products = {one: (sp.Dummy(), factor) for one, factor in self.own_factors(letter).items()}
-        counted = sp.expand(slack).xreplace({one: both / factor for one, (both, factor) in products.items()})
-        whole = {both: one * factor for one, (both, factor) in products.items()}
-        means = {next((both for both, of in whole.items() if of == one), one): m for one, m in self.means(letter).items()}
-        factors, rest = linear(sp.expand(counted), means)
+        own, known = self.own_factors(letter), self.means(letter)
+        stands = {one * factor: sp.Dummy() for one, factor in own.items()}
+        counted = sp.expand(slack).xreplace({one: stands[one * factor] / factor for one, factor in own.items()})
+        factors, rest = linear(sp.expand(counted), [stands.get(one, one) for one in known])
         for constant in (*factors.values(), rest):
             require_same(letter, constant, self.same)
-        return [Mean(factors[one], whole.get(one, one), m) for one, m in means.items() if factors[one] != 0], rest
+        parts = [Mean(factors[stands.get(one, one)], one, mean) for one, mean in known.items()]
+        return [part for part in parts if part.factor != 0], rest
 
     def slack(self, letter: Letters, slack: Expr) -> Expr:
         """What is not negative."""

@@ -14,7 +14,8 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.combination import Combination
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import exported, of_id
-from verify.rocq.project import text_of, write_project
+from verify.rocq.nobody import POSITIVE, SPLIT
+from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported
 from verify.rocq.updates import UpdateVocabulary
 
@@ -22,6 +23,11 @@ needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq
 STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
 MOVE, WEIGHTS, TANGENTS = "fraboni2022:lemma-6.steps.move", "fraboni2022:lemma-1", "fraboni2022:lemma-4.proof"
 GIVEN = "fraboni2022:A5.conditions.fixed"
+PROGRESS, SPREAD = "fraboni2022:lemma-2.fixed", "fraboni2022:lemma-3.eq-64-66.fixed"
+SAMPLES, NOISE = "fraboni2022:lemma-3.eq-67-68.fixed", "fraboni2022:lemma-5.steps.fixed"
+STALE, ALIGNED, MOVES = (
+    f"fraboni2022:{one}" for one in ("lemma-3.phi.fixed", "lemma-4.server-step", "lemma-6.server-step")
+)
 FAIR, SAME = "fraboni2022:claim.W1.fixed", "fraboni2022:claim.W1.equivalent"
 
 
@@ -36,13 +42,31 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled library of updates."""
     folder = tmp_path_factory.mktemp("rocq")
     write_project(folder, [])
-    needed = ("Space", "Clients", "Objectives", "Normal", "Step", "Run", "Schedule", "Stale", "Weights")
+    needed = (
+        "Space",
+        "Clients",
+        "Objectives",
+        "Normal",
+        "Step",
+        "Run",
+        "Schedule",
+        "Stale",
+        "Weights",
+        "Samples",
+        "Means",
+    )
     assert accepts(folder, *(f"library/{name}.v" for name in needed))
     return folder
 
 
 def judged(folder: Path, claim: Claim) -> bool:
     """Whether Rocq accepts a claim with the certificate of the one that it was made from."""
+    used = [known for one in exported(claim, certificate_of(claim.id)).uses for known in with_uses(one).values()]
+    for known in used:
+        if not (folder / file_of(known)).with_suffix(".vo").is_file():
+            (folder / "claims").mkdir(exist_ok=True)
+            (folder / file_of(known)).write_text(text_of(known), encoding="utf-8")
+            assert accepts(folder, file_of(known))
     (folder / "Judged.v").write_text(text_of(exported(claim, certificate_of(claim.id))), encoding="utf-8")
     return accepts(folder, "Judged.v")
 
@@ -95,9 +119,36 @@ def test_random_weights(library: Path, claim_id: str, place: int) -> None:
     assert not judged(library, halved(find(claim_id), place))
 
 
-@pytest.mark.parametrize("claim_id", [MOVE, TANGENTS])
+@needs_rocq
+@pytest.mark.parametrize("claim_id", [PROGRESS, SPREAD, SAMPLES, NOISE])
+def test_draws(library: Path, claim_id: str) -> None:
+    """What the draws and the random weights of an update do; not with half of what is claimed of any of it."""
+    claim = find(claim_id)
+    assert judged(library, claim)
+    for place in range(len(claim.relations)):
+        assert not judged(library, halved(claim, place))
+
+
+@needs_rocq
+@pytest.mark.parametrize("claim_id", [STALE, ALIGNED, MOVES])
+def test_means_of_draws(library: Path, claim_id: str) -> None:
+    """Means over clients, steps and updates, also where nobody counts; not with half of what is claimed."""
+    claim = find(claim_id)
+    assert judged(library, claim)
+    assert not judged(library, halved(claim, 0))
+
+
+def test_nobody_may_count() -> None:
+    """Where a claim divides by the weights of an update, somebody counts; else both cases are shown."""
+    divides, does_not = (of_id(claim_id).theorem for claim_id in (STALE, ALIGNED))
+    assert [binder.type for binder in divides.binders if binder.name == POSITIVE] == ["0 < weight_sum A n"]
+    assert not [binder for binder in does_not.binders if binder.name == POSITIVE]
+    assert (SPLIT in divides.proof, SPLIT in does_not.proof) == (False, True)
+
+
+@pytest.mark.parametrize("claim_id", [MOVE, TANGENTS, PROGRESS, SAMPLES])
 def test_letters_of_assumptions_need_them(claim_id: str) -> None:
-    """alpha and L mean nothing where neither Assumption 5 nor smooth objectives are assumed."""
+    """alpha, L and draws mean nothing where neither Assumption 5 nor smooth objectives nor means are assumed."""
     with pytest.raises(NotExported, match="is known by the assumption"):
         exported(replace(find(claim_id), assumptions=()), certificate_of(claim_id))
 

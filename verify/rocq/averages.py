@@ -46,9 +46,7 @@ def bound_by(derived: Derived) -> set[str]:
     return {index, f"H{index}"} if index else set()
 
 
-def tactics(
-    derived: Averaged, run: Spoken, slack: Expr, applied: str, written: Callable[[Expr], str]
-) -> Sequence[str]:
+def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: Callable[[Expr], str]) -> Sequence[str]:
     """Tactics for the goal that a mean of what a theorem says is not negative."""
     kind = _KINDS[type(derived)]
     parts, rest = derived.parts(run.letters, slack)

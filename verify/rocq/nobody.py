@@ -46,9 +46,10 @@ def without_reports(
     return f"rewrite {', '.join(f'?{lemma}' for lemma in lemmas)}", [part for part, _ in kept], sp.expand(rest)
 
 
-def _known(
-    parts: Sequence[tuple[Part, Expr | None]], zero: Mapping[sp.Symbol, Expr]
-) -> list[tuple[Part, Expr]]:
+def _known(parts: Sequence[tuple[Part, Expr | None]], zero: Mapping[sp.Symbol, Expr]) -> list[tuple[Part, Expr]]:
     """The claims that are used and say something where nobody counts."""
-    is_used = lambda part: isinstance(part.premise, str) and not part.coefficient.xreplace(zero).has(sp.zoo, sp.nan)  # noqa: E731
-    return [(part, known) for part, known in parts if known is not None and is_used(part)]
+    return [(part, known) for part, known in parts if known is not None and _says(part, zero)]
+
+
+def _says(part: Part, zero: Mapping[sp.Symbol, Expr]) -> bool:
+    return isinstance(part.premise, str) and not part.coefficient.xreplace(zero).has(sp.zoo, sp.nan)

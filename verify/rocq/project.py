@@ -31,7 +31,7 @@ LIBRARY = (
     "TwoClients",
 )
 """The files of the library on FedAvg, each after those that it needs."""
-ASYNCHRONOUS = ("Schedule", "Stale", "Weights", "Samples", "Means", "Cycles", "StaleInstance")
+ASYNCHRONOUS = ("Schedule", "Stale", "Weights", "Samples", "Means", "Cycles", "StaleInstance", "SamplesInstance")
 """Those on servers that do not wait for everybody."""
 DRAWN = ("Round",)
 """Those on single rounds in which clients are drawn."""
@@ -46,6 +46,10 @@ _BUILT = (
     "stale_weights",
     "stale_given",
     "stale_minimiser",
+    "stale_draws",
+    "stale_smooth_draws",
+    "stale_independent",
+    "stale_round_minimiser",
 )
 """Theorems of the library that say that the structures exist."""
 _OPENING = """From Coq Require Import Reals Lra Lia Psatz List.
@@ -143,7 +147,7 @@ def _assumptions(found: Iterable[Exported]) -> str:
     names = [known.theorem.name for known in found]
     lines = [
         "(** What every theorem rests on: nothing but axioms of the standard library. *)",
-        f"Require Import {' '.join(['Instance', 'TwoClients', 'StaleInstance', *names])}.",
+        f"Require Import {' '.join(['Instance', 'TwoClients', 'StaleInstance', 'SamplesInstance', *names])}.",
         *(f"Print Assumptions {name}." for name in (*_BUILT, *names)),
     ]
     return "\n".join(lines) + "\n"

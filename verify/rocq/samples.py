@@ -12,6 +12,7 @@ from fedtheory.language.assumptions import Assumption
 from fedtheory.language.quantities import Notion, spread_factor
 from fedtheory.proofs import update_facts as of_updates
 from verify.rocq.numbers import Signs
+from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
 
 LIBRARY = ("Samples", "Means")
@@ -53,6 +54,8 @@ FACTS: Mapping[str, Sequence[str]] = {
     of_updates.MEAN_WEIGHTS.name: ("mean_sum_below A",),
 }
 """Lemmas of the library, one of which shows the fact."""
+
+
 @dataclass(frozen=True)
 class _Assumed:
     """Variables and hypotheses that come together, with the assumption that they stand for."""
@@ -96,8 +99,11 @@ def assumed(asked: Set[str], told: Set[str], assumptions: Sequence[Assumption]) 
     chosen = [one for one in _ASSUMED if asked & {binder.name for binder in one.binders}]
     needs_fixed = any(" fixed" in binder.type for one in chosen for binder in one.binders)
     for one in _ASSUMED:
-        is_chosen = one in chosen or (needs_fixed and one is _ASSUMED[0])
-        if is_chosen and (one.assumption is None or one.assumption in assumptions) and (not one.on or one.on in told):
+        if one not in chosen and not (needs_fixed and one is _ASSUMED[0]):
+            continue
+        if one.assumption is not None and one.assumption not in assumptions:
+            raise NotExported(f"{one.binders[0].name} is known by the assumption {one.assumption.name!r} alone")
+        if not one.on or one.on in told:
             yield from one.binders
 
 

@@ -202,7 +202,7 @@ def is_of_updates(claim: Claim) -> bool:
 class UpdateVocabulary(ScheduleVocabulary):
     """The numbers of a claim about updates, as Rocq calls them."""
 
-    library = ("Space", "Clients", "Objectives", "Normal", "Run", "Schedule", "Stale", "Weights")
+    library: Sequence[str] = ("Space", "Clients", "Objectives", "Normal", "Run", "Schedule", "Stale", "Weights")
     called = OF_UPDATES
 
     def __init__(self, claim: Claim) -> None:
@@ -241,7 +241,8 @@ class UpdateVocabulary(ScheduleVocabulary):
 
     def _known_of_draws(self) -> Iterator[str]:
         if self.of_updates:
-            yield from ("total_nonneg A n", "weight_sum_below A n Hn", "squares_of_sums A n Hn", "past_moves_nonneg A n")
+            yield from ("total_nonneg A n", "weight_sum_below A n Hn")
+            yield from ("squares_of_sums A n Hn", "past_moves_nonneg A n")
             if a.somebody_reports in self.claim.assumptions:
                 yield "somebody_reports n Hn"
         if "weights" in self.told:
