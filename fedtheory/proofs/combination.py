@@ -17,7 +17,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived, gap_conditions
 from fedtheory.proofs.numbers import known_conditions, letters_of, numbers_of
-from fedtheory.proofs.proof import Prover, assumed, follows, named, reliance, require_one_notation
+from fedtheory.proofs.proof import Prover, assumed, exists, follows, named, reliance, require_one_notation
 from fedtheory.proofs.roots import Root, conditions_with, numbers_with, positive, require_own_letters, with_letters
 from fedtheory.proofs.updates import shared_conditions
 
@@ -170,6 +170,7 @@ def _premise(
     if isinstance(part.premise, Fact):
         letter = letters_of(claim)
         yield assumed(claim, part.premise.needs, part.premise.name)
+        yield exists(claim, part.premise.notions, part.premise.name)
         yield from _vanishes(part.premise.where_zero(letter), conditions)
         return part.premise.slack(letter), part.premise.is_zero
     if isinstance(part.premise, str | Derived):

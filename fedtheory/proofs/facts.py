@@ -21,11 +21,11 @@ class _Numbers:
 
     def __init__(self) -> None:
         self._letters = Letters({})
-        self._notions: dict[Expr, q.Notion] = {}
+        self.notions: dict[Expr, q.Notion] = {}
 
     def __call__(self, notion: q.Notion) -> Expr:
         letter = self._letters(notion)
-        self._notions[letter] = notion
+        self.notions[letter] = notion
         return letter
 
     def __getattr__(self, name: str) -> Expr:
@@ -33,7 +33,7 @@ class _Numbers:
 
     def written_in(self, letter: Letters, number: Expr) -> Expr:
         """A number in the letters of a claim."""
-        return sp.sympify(number).xreplace({one: letter(self._notions[one]) for one in number.free_symbols})
+        return sp.sympify(number).xreplace({one: letter(self.notions[one]) for one in number.free_symbols})
 
 
 n = _Numbers()
@@ -53,6 +53,11 @@ class Fact:
     def slack(self, letter: Letters) -> Expr:
         """The number in the letters of a claim."""
         return n.written_in(letter, self.number)
+
+    @property
+    def notions(self) -> frozenset[q.Notion]:
+        """What it speaks of."""
+        return frozenset(n.notions[letter] for letter in self.number.free_symbols | self.where.free_symbols)
 
     def where_zero(self, letter: Letters) -> Expr:
         """What has to be zero, in the letters of a claim."""

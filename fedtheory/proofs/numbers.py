@@ -21,6 +21,7 @@ from fedtheory.language.quantities import (
     smallest_weight_sum,
     spread_factor,
 )
+from fedtheory.proofs.existence import PER_SHARE, letters_that_exist
 
 SMOOTH = (a.convex_and_smooth, a.smooth)
 _COUNTS = (
@@ -103,24 +104,6 @@ NUMBERS = (*_COUNTS, *_POSITIVE, *_MAY_VANISH)
 """Numbers that are the same for all clients and all rounds; none is negative."""
 OF_AN_UPDATE = (q.weight_sum, q.largest_share, q.chi_sq)
 """Numbers that are the same for all clients and local steps of an update; none is negative."""
-_PER_SHARE = (
-    q.weight_share,
-    q.largest_share,
-    q.client_spread,
-    q.mean_square_gradient,
-    q.square_mean_gradient,
-    q.round_optimum_noise,
-    q.round_optimum_mixed_noise,
-    q.misrepresentation,
-    q.chi_sq,
-    q.square_mean_gradient_at_step,
-    q.past_mean_square_gradient,
-    q.mixed_gradient_change,
-    q.mixed_noise_at_virtual,
-    q.mean_gradient_at_virtual_sq,
-    q.gradient_deviation_sq,
-)
-"""Quantities of updates that are known only where somebody has a weight in each."""
 GAPS = (
     q.interval_start_gap,
     q.interval_end_gap,
@@ -249,8 +232,9 @@ def _is_a_limit(claim: Claim, numbers: Numbers) -> bool:
 
 
 def _numbers_of(claim: Claim, flat: Sequence[Notion]) -> Numbers:
-    named = {s: notion for s, notion in claim.where.items() if notion in _OF_ALL}
-    own = {symbol: notion for symbol, notion in claim.where.items() if notion in _OF_CLIENTS_NUMBERS}
+    known = letters_that_exist(claim)
+    named = {symbol: notion for symbol, notion in known.items() if notion in _OF_ALL}
+    own = {symbol: notion for symbol, notion in known.items() if notion in _OF_CLIENTS_NUMBERS}
     # The number of a local step is the same for all clients, at each of the steps that a claim is about.
     index = {s for s, notion in {**claim.where, **claim.notation}.items() if notion is q.local_step_index}
     counts = {symbol: 1 for symbol, notion in (named | own).items() if notion in (*_COUNTS, q.client_local_steps)}
@@ -290,7 +274,7 @@ def _is_divided_by(claim: Claim, symbol: sp.Symbol, notion: Notion) -> bool:
     if notion in (q.weight_sum, smallest_weight_sum) and a.somebody_reports in claim.assumptions:
         return True
     used = (symbol for relation in claim.relations for symbol in relation.free_symbols)
-    if notion is q.weight_sum and any(claim.where.get(symbol) in _PER_SHARE for symbol in used):
+    if notion is q.weight_sum and any(claim.where.get(symbol) in PER_SHARE for symbol in used):
         return True
     return notion in _DIVIDED_BY and symbol in divisors(sides_of(claim))
 

@@ -13,6 +13,8 @@ from fedtheory.kernel.expressions import Expr, Value
 from fedtheory.language import assumptions as a
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim, Relation
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.existence import missing
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.told import Document, ProofVerdict, Told
@@ -87,6 +89,12 @@ def _is_assumed(assumption: Assumption, claim: Claim) -> bool:
     )
 
 
+def exists(claim: Claim, notions: frozenset[Notion], what: str) -> Step:
+    """That a run has what some notions speak of, wherever the claim says something of it."""
+    lacking = [*missing(claim, notions)]
+    return Step(what + _listed("need not exist", lacking), not lacking)
+
+
 def require_ordering(relation: Relation) -> None:
     """Raise `Rejected` where a relation is an equation or strict: that its slack is not negative is not enough."""
     if relation.operator not in ("<=", ">="):
@@ -126,6 +134,7 @@ def reliance(
     yield Step(f"the values of letters in {premise.id}", _asks_for_no_more(claim, premise))
     yield assumed(claim, premise.assumptions, f"the assumptions of {premise.id}")
     yield Step(f"the conditions of {premise.id}" + _listed("unmet", unmet), not unmet)
+    yield exists(claim, frozenset(premise.notation.values()), f"what {premise.id} speaks of")
 
 
 def _listed(what: str, items: Sequence[object]) -> str:
