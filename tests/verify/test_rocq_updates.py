@@ -25,6 +25,7 @@ MOVE, WEIGHTS, TANGENTS = "fraboni2022:lemma-6.steps.move", "fraboni2022:lemma-1
 GIVEN = "fraboni2022:A5.conditions.fixed"
 PROGRESS, SPREAD = "fraboni2022:lemma-2.fixed", "fraboni2022:lemma-3.eq-64-66.fixed"
 SAMPLES, NOISE = "fraboni2022:lemma-3.eq-67-68.fixed", "fraboni2022:lemma-5.steps.fixed"
+MISSING, GAPS, SLOPE = "fraboni2022:lemma-7.steps", "fraboni2022:eq-105.round", "fraboni2022:thm-2.update"
 STALE, ALIGNED, MOVES = (
     f"fraboni2022:{one}" for one in ("lemma-3.phi.fixed", "lemma-4.server-step", "lemma-6.server-step")
 )
@@ -120,7 +121,7 @@ def test_random_weights(library: Path, claim_id: str, place: int) -> None:
 
 
 @needs_rocq
-@pytest.mark.parametrize("claim_id", [PROGRESS, SPREAD, SAMPLES, NOISE])
+@pytest.mark.parametrize("claim_id", [PROGRESS, SPREAD, SAMPLES, NOISE, MISSING, GAPS])
 def test_draws(library: Path, claim_id: str) -> None:
     """What the draws and the random weights of an update do; not with half of what is claimed of any of it."""
     claim = find(claim_id)
@@ -130,7 +131,7 @@ def test_draws(library: Path, claim_id: str) -> None:
 
 
 @needs_rocq
-@pytest.mark.parametrize("claim_id", [STALE, ALIGNED, MOVES])
+@pytest.mark.parametrize("claim_id", [STALE, ALIGNED, MOVES, SLOPE])
 def test_means_of_draws(library: Path, claim_id: str) -> None:
     """Means over clients, steps and updates, also where nobody counts; not with half of what is claimed."""
     claim = find(claim_id)

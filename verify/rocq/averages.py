@@ -69,4 +69,6 @@ def tactics(derived: Averaged, run: Spoken, slack: Expr, applied: str, written: 
 def _shown(part: Mean, run: Spoken) -> str:
     """A tactic for one of the means: it is as named, or at most."""
     past = run.letters(q.past_step_lengths_sq)
+    if part.mean == run.letters(q.unrepresented_gap):
+        return "apply (unrepresented_by_clients A own minimiser_own)"
     return "apply by_past; sign" if part.of == past else "is_mean"

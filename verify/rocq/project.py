@@ -31,7 +31,17 @@ LIBRARY = (
     "TwoClients",
 )
 """The files of the library on FedAvg, each after those that it needs."""
-ASYNCHRONOUS = ("Schedule", "Stale", "Weights", "Samples", "Means", "Cycles", "StaleInstance", "SamplesInstance")
+ASYNCHRONOUS = (
+    "Schedule",
+    "Stale",
+    "Weights",
+    "Samples",
+    "Means",
+    "Types",
+    "Cycles",
+    "StaleInstance",
+    "SamplesInstance",
+)
 """Those on servers that do not wait for everybody."""
 DRAWN = ("Round",)
 """Those on single rounds in which clients are drawn."""

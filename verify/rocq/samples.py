@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Notion, spread_factor
+from fedtheory.language.quantities import Notion, largest_chi_sq, spread_factor, unrepresented_importance
 from fedtheory.proofs import update_facts as of_updates
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
@@ -38,6 +38,18 @@ OF_SAMPLES: Mapping[Notion, str] = {
     q.mean_round_optimum_noise: "mean_optimum_noise A draw bar_n",
     q.mean_round_optimum_mixed_noise: "mean_mixed_optimum_noise A draw bar_n",
 }
+OF_TYPES: Mapping[Notion, str] = {
+    q.virtual_client_gap: "virtual_client_gap A own n k i",
+    unrepresented_importance: "unrepresented_importance A n i",
+    q.virtual_gradient_lengths: "client_slope_sq A n k i",
+    q.misrepresentation: "misrepresentation A own bar_n n",
+    q.unrepresented_gap: "unrepresented_gap A own n",
+    largest_chi_sq: "largest_chi_sq A",
+    q.virtual_gradient_sq: "virtual_gradient_sq A n",
+    q.mean_virtual_gradient_sq: "mean_virtual_gradient_sq A",
+    q.mean_virtual_suboptimality: "mean_virtual_suboptimality A star",
+}
+"""Those of `library/Types.v`."""
 _EACH = "minimiser_bar_n n Hn"
 FACTS: Mapping[str, Sequence[str]] = {
     of_updates.SPREAD.name: ("client_spread_nonneg A n",),

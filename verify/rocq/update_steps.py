@@ -33,6 +33,8 @@ _SMOOTH = f"{_UNBIASED} L_xi L_xi_positive smooth_draws_A"
 _OPTIMUM = "bar_n fixed_bar_n n (minimiser_bar_n n Hn)"
 _FREE = "A alpha d weights fixed known independent_A"
 _PROGRESS = f"{_FREE} draw past unbiased_A bar fixed_bar n"
+_DEVIATION = "deviation_in_two A n k"
+_BY_GAPS = "deviation_by_gaps A L L_positive convex_A smooth_A own minimiser_own n k"
 _OF_DRAWS = {
     "fraboni2022:eq-44-45": ("mean_square_below A n k", f"mixed_noise_below {_UNBIASED} n k"),
     "fraboni2022:lemma-2.fixed": (
@@ -58,6 +60,12 @@ _OF_DRAWS = {
         f"mixed_change_below {_SMOOTH} n k",
         f"mixed_moments_below {_SMOOTH} {_OPTIMUM} k",
         f"square_mean_below {_SMOOTH} {_OPTIMUM}",
+    ),
+    "fraboni2022:lemma-7": (f"Rle_trans _ _ _ ({_DEVIATION}) ({_BY_GAPS})",),
+    "fraboni2022:lemma-7.steps": (_DEVIATION, _BY_GAPS),
+    "fraboni2022:eq-105.round": (
+        "shared_slope_below A L L_positive convex_A smooth_A n k bar_n (minimiser_bar_n n Hn)",
+        "gaps_in_two A own minimiser_own n k bar_n",
     ),
 }
 """Lemmas on updates with draws, for each relation of a claim."""

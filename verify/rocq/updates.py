@@ -21,7 +21,7 @@ from verify.rocq.nobody import POSITIVE
 from verify.rocq.numbers import Signs
 from verify.rocq.of_numbers import symbols_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.samples import FACTS, LIBRARY, OF_SAMPLES, SignsOfParts, assumed
+from verify.rocq.samples import FACTS, LIBRARY, OF_SAMPLES, OF_TYPES, SignsOfParts, assumed
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.theorem import Binder
 
@@ -98,6 +98,7 @@ OF_UPDATES: Mapping[Notion, str] = {
     q.largest_weight_sum: "largest_weight_sum A",
     q.sum_without_last: "sum_without_last A n",
     **OF_SAMPLES,
+    **OF_TYPES,
 }
 _ASSUMED = {
     a.aggregation_scheme: ("scheme", "aggregation_scheme A"),
@@ -209,9 +210,10 @@ class UpdateVocabulary(ScheduleVocabulary):
         super().__init__(claim)
         self.names = {self.letters(notion): text for notion, text in OF_UPDATES.items()}
         self.of_clients, self.of_updates, self.of_steps = (self._speaks_of(index) for index in "ink")
-        self.of_draws, self.told = self._uses(*OF_SAMPLES), set[str]()
+        self.of_draws, self.told = self._uses(*OF_SAMPLES, *OF_TYPES), set[str]()
+        self.of_types = self._uses(*OF_TYPES)
         if self.of_draws:
-            self.library = (*self.library, *LIBRARY)
+            self.library = (*self.library, *LIBRARY, *(["Types"] if self.of_types else []))
         if self._uses(q.sample_smoothness) and not self._uses(q.smoothness):
             # Means of objectives that are smooth with L_xi are so too.
             self.names[self.letters(q.smoothness)] = "L_xi"
@@ -245,6 +247,13 @@ class UpdateVocabulary(ScheduleVocabulary):
             yield from ("squares_of_sums A n Hn", "past_moves_nonneg A n")
             if a.somebody_reports in self.claim.assumptions:
                 yield "somebody_reports n Hn"
+        if self.of_types:
+            yield from (
+                *(["chi_nonneg A n", "chi_below_largest A n Hn"] if self.of_updates else []),
+                "largest_chi_nonneg A",
+            )
+            if a.somebody_reports in self.claim.assumptions:
+                yield "smallest_positive A somebody_reports"
         if "weights" in self.told:
             yield from ("pairing_nonneg A alpha d weights", "pairing_at_most_one A alpha d weights")
             yield from ("excess_nonneg A alpha d", "spread_factor_at_least_one A alpha d")

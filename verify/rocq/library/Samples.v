@@ -142,6 +142,59 @@ Proof.
   apply Rle_trans with (1 := mean_below n (sample A n k)). right. apply sum_ext. intros. unfold gradient_sq. ring.
 Qed.
 
+Section At_optimum.
+Context (bar_n : nat -> V) (n : nat) (minimiser_bar_n : minimiser A (round_objective A n) (bar_n n)).
+
+Lemma no_slope_there v : ⟨grad (round_objective A n) (bar_n n), v⟩ = 0.
+Proof.
+  pose proof (cauchy_schwarz (grad (round_objective A n) (bar_n n)) v) as H.
+  rewrite (proj1 minimiser_bar_n), Rmult_0_l in H.
+  set (x := ⟨grad (round_objective A n) (bar_n n), v⟩) in *. nra.
+Qed.
+
+(** What the draws gain over the optimum of the update is what the update gains. *)
+Lemma gaps_of_draws k : total (fun i => share_of n i * gap (L_i i) (virtual A n k) (bar_n n))
+  = round_gap_at bar_n n k / weight_sum A n.
+Proof.
+  rewrite sum_of_shares. f_equal. unfold round_gap_at, gap. cbn [value round_objective sum_objective].
+  rewrite <- sum_minus.
+  rewrite (sum_ext _ (fun i => q_i n i * _) (fun i => (value (L_i i) (virtual A n k) * q_i n i
+    - value (L_i i) (bar_n n) * q_i n i) - q_i n i * ⟨grad (L_i i) (bar_n n), virtual A n k - bar_n n⟩))
+    by (intros; ring).
+  rewrite sum_minus. pose proof (no_slope_there (virtual A n k - bar_n n)%vec) as H.
+  cbn [grad round_objective sum_objective] in H. rewrite dot_vsum in H.
+  rewrite (sum_ext _ (fun i => ⟨q_i n i • grad (L_i i) (bar_n n), _⟩)
+    (fun i => q_i n i * ⟨grad (L_i i) (bar_n n), virtual A n k - bar_n n⟩)) in H by (intros; apply dot_scale).
+  rewrite H. ring.
+Qed.
+
+End At_optimum.
+
+Lemma slopes_below L (positive : 0 < L) (cups : convex_clients A) (bends : smooth_clients A L) bar_n n
+  (best : minimiser A (round_objective A n) (bar_n n)) k : ‖grad (shared_objective A n) (virtual A n k)‖² <= 2 * L * (round_gap_at bar_n n k / weight_sum A n).
+Proof.
+  assert (E : forall w, ⟨grad (shared_objective A n) (virtual A n k), w⟩ = ⟨vsum (number C)
+    (fun i => share_of n i • (grad (L_i i) (virtual A n k) - grad (L_i i) (bar_n n))), w⟩).
+  { intros w. cbn [grad shared_objective sum_objective]. rewrite !dot_vsum.
+    pose proof (no_slope_there bar_n n best w) as H. cbn [grad round_objective sum_objective] in H. rewrite dot_vsum in H.
+    assert (Z : total (fun i => share_of n i * ⟨grad (L_i i) (bar_n n), w⟩) = 0).
+    { rewrite sum_of_shares. rewrite (sum_ext _ _ (fun i => ⟨q_i n i • grad (L_i i) (bar_n n), w⟩))
+        by (intros; rewrite dot_scale; reflexivity). rewrite H. unfold Rdiv. ring. }
+    rewrite (sum_ext _ (fun i => ⟨share_of n i • (_ - _), w⟩) (fun i => ⟨share_of n i • grad (L_i i) (virtual A n k), w⟩
+      - share_of n i * ⟨grad (L_i i) (bar_n n), w⟩)) by (intros; rewrite !dot_scale, dot_minus; ring).
+    rewrite sum_minus, Z. ring. }
+  rewrite E, dot_comm, E. apply Rle_trans with (1 := mean_below n _).
+  rewrite <- (gaps_of_draws bar_n n best), <- sum_scale. apply sum_le. intros i Hi. pose proof (share_nonneg_of n i Hi).
+  replace (2 * L * (share_of n i * gap (L_i i) (virtual A n k) (bar_n n)))
+    with (share_of n i * (2 * L * gap (L_i i) (virtual A n k) (bar_n n))) by ring.
+  apply Rmult_le_compat_l; [assumption |].
+  pose proof (cocoercive (L_i i) L (virtual A n k) (bar_n n) positive (cups i Hi)
+    (bends i Hi)) as above.
+  apply Rmult_le_reg_r with (/ (2 * L)); [apply Rinv_0_lt_compat; lra |].
+  unfold Rdiv in above. replace (2 * L * gap (L_i i) (virtual A n k) (bar_n n) * / (2 * L))
+    with (gap (L_i i) (virtual A n k) (bar_n n)) by (field; lra). lra.
+Qed.
+
 Section Unbiased.
 Context (draw : nat -> nat -> nat -> objective V) (fixed : V -> Prop) (past : nat -> nat -> V -> Prop).
 Context (unbiased : unbiased_draws fixed past draw).
@@ -229,29 +282,6 @@ Qed.
 
 Context (n : nat) (minimiser_bar_n : minimiser A (round_objective A n) (bar_n n)).
 
-Lemma no_slope_there v : ⟨grad (round_objective A n) (bar_n n), v⟩ = 0.
-Proof.
-  pose proof (cauchy_schwarz (grad (round_objective A n) (bar_n n)) v) as H.
-  rewrite (proj1 minimiser_bar_n), Rmult_0_l in H.
-  set (x := ⟨grad (round_objective A n) (bar_n n), v⟩) in *. nra.
-Qed.
-
-(** What the draws gain over the optimum of the update is what the update gains. *)
-Lemma gaps_of_draws k : total (fun i => share_of n i * gap (L_i i) (virtual A n k) (bar_n n))
-  = round_gap_at bar_n n k / weight_sum A n.
-Proof.
-  rewrite sum_of_shares. f_equal. unfold round_gap_at, gap. cbn [value round_objective sum_objective].
-  rewrite <- sum_minus.
-  rewrite (sum_ext _ (fun i => q_i n i * _) (fun i => (value (L_i i) (virtual A n k) * q_i n i
-    - value (L_i i) (bar_n n) * q_i n i) - q_i n i * ⟨grad (L_i i) (bar_n n), virtual A n k - bar_n n⟩))
-    by (intros; ring).
-  rewrite sum_minus. pose proof (no_slope_there (virtual A n k - bar_n n)%vec) as H.
-  cbn [grad round_objective sum_objective] in H. rewrite dot_vsum in H.
-  rewrite (sum_ext _ (fun i => ⟨q_i n i • grad (L_i i) (bar_n n), _⟩)
-    (fun i => q_i n i * ⟨grad (L_i i) (bar_n n), virtual A n k - bar_n n⟩)) in H by (intros; apply dot_scale).
-  rewrite H. ring.
-Qed.
-
 Lemma gap_of_draw k i : (i < number C)%nat ->
   gap (draw n k i) (virtual A n k) (bar_n n) = gap (L_i i) (virtual A n k) (bar_n n).
 Proof.
@@ -275,7 +305,7 @@ Qed.
 Lemma changes_below k : total (fun i => change_from_optimum draw bar_n n k i * share_of n i)
   <= 2 * L_xi * (round_gap_at bar_n n k / weight_sum A n).
 Proof.
-  rewrite <- gaps_of_draws, <- sum_scale. apply sum_le. intros i Hi. pose proof (share_nonneg_of n i Hi).
+  rewrite <- (gaps_of_draws bar_n n minimiser_bar_n), <- sum_scale. apply sum_le. intros i Hi. pose proof (share_nonneg_of n i Hi).
   pose proof (change_below k i Hi).
   replace (2 * L_xi * (share_of n i * gap (L_i i) (virtual A n k) (bar_n n)))
     with (2 * L_xi * gap (L_i i) (virtual A n k) (bar_n n) * share_of n i) by ring.
@@ -310,30 +340,6 @@ Proof.
   assert (share_of n i * (change_from_optimum draw bar_n n k i * share_of n i)
     <= largest_share A n * (change_from_optimum draw bar_n n k i * share_of n i)); [| lra].
   apply Rmult_le_compat_r; [apply Rmult_le_pos; assumption | assumption].
-Qed.
-
-Lemma slopes_below k : ‖grad (shared_objective A n) (virtual A n k)‖² <= 2 * L_xi * (round_gap_at bar_n n k / weight_sum A n).
-Proof.
-  assert (E : forall w, ⟨grad (shared_objective A n) (virtual A n k), w⟩ = ⟨vsum (number C)
-    (fun i => share_of n i • (grad (L_i i) (virtual A n k) - grad (L_i i) (bar_n n))), w⟩).
-  { intros w. cbn [grad shared_objective sum_objective]. rewrite !dot_vsum.
-    pose proof (no_slope_there w) as H. cbn [grad round_objective sum_objective] in H. rewrite dot_vsum in H.
-    assert (Z : total (fun i => share_of n i * ⟨grad (L_i i) (bar_n n), w⟩) = 0).
-    { rewrite sum_of_shares. rewrite (sum_ext _ _ (fun i => ⟨q_i n i • grad (L_i i) (bar_n n), w⟩))
-        by (intros; rewrite dot_scale; reflexivity). rewrite H. unfold Rdiv. ring. }
-    rewrite (sum_ext _ (fun i => ⟨share_of n i • (_ - _), w⟩) (fun i => ⟨share_of n i • grad (L_i i) (virtual A n k), w⟩
-      - share_of n i * ⟨grad (L_i i) (bar_n n), w⟩)) by (intros; rewrite !dot_scale, dot_minus; ring).
-    rewrite sum_minus, Z. ring. }
-  rewrite E, dot_comm, E. apply Rle_trans with (1 := mean_below n _).
-  rewrite <- gaps_of_draws, <- sum_scale. apply sum_le. intros i Hi. pose proof (share_nonneg_of n i Hi).
-  replace (2 * L_xi * (share_of n i * gap (L_i i) (virtual A n k) (bar_n n)))
-    with (share_of n i * (2 * L_xi * gap (L_i i) (virtual A n k) (bar_n n))) by ring.
-  apply Rmult_le_compat_l; [assumption |].
-  pose proof (cocoercive (L_i i) L_xi (virtual A n k) (bar_n n) positive (means_convex _ _ smooth i Hi)
-    (means_smooth _ _ smooth i Hi)) as above.
-  apply Rmult_le_reg_r with (/ (2 * L_xi)); [apply Rinv_0_lt_compat; lra |].
-  unfold Rdiv in above. replace (2 * L_xi * gap (L_i i) (virtual A n k) (bar_n n) * / (2 * L_xi))
-    with (gap (L_i i) (virtual A n k) (bar_n n)) by (field; lra). lra.
 Qed.
 
 Lemma mixed_noise_by_optimum k : mixed_noise draw n k
@@ -387,7 +393,7 @@ Proof.
     <= 3 * L_xi ^ 2 * total (fun i => share_of n i * ‖local A n k i - virtual A n k‖²)
       + 18 * L_xi * / weight_sum A n * round_gap_at bar_n n k + 6 * s2).
   { intros k _. pose proof (mean_in_three k). pose proof (mixed_change_below n k) as change.
-    pose proof (mixed_noise_by_optimum k). pose proof (slopes_below k). unfold Rdiv in *. unfold s2.
+    pose proof (mixed_noise_by_optimum k). pose proof (slopes_below L_xi positive (means_convex _ _ smooth) (means_smooth _ _ smooth) bar_n n minimiser_bar_n k). unfold Rdiv in *. unfold s2.
     rewrite (sum_ext _ (fun i => client_distance_sq n k i * share_of n i)
       (fun i => share_of n i * ‖local A n k i - virtual A n k‖²)) in change
       by (intros; unfold client_distance_sq; ring). lra. }
