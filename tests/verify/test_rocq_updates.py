@@ -17,6 +17,7 @@ from verify.rocq.export import exported, of_id
 from verify.rocq.nobody import POSITIVE, SPLIT
 from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported
+from verify.rocq.samples import LIBRARY as DRAWS
 from verify.rocq.updates import UpdateVocabulary
 
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
@@ -43,19 +44,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled library of updates."""
     folder = tmp_path_factory.mktemp("rocq")
     write_project(folder, [])
-    needed = (
-        "Space",
-        "Clients",
-        "Objectives",
-        "Normal",
-        "Step",
-        "Run",
-        "Schedule",
-        "Stale",
-        "Weights",
-        "Samples",
-        "Means",
-    )
+    needed = (*UpdateVocabulary.library[:4], "Step", *UpdateVocabulary.library[4:], *DRAWS, "Types")
     assert accepts(folder, *(f"library/{name}.v" for name in needed))
     return folder
 
