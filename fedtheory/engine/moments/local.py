@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedtheory.arithmetic import Array, arithmetic_of
+from fedtheory.engine.moments.powers import accumulated, powers
 from fedtheory.federation import LocalWork
 from fedtheory.federation.oracles import Oracle
 from fedtheory.federation.problem import Problem
@@ -65,12 +66,8 @@ def maps_of_steps(sizes: Array, linear: Array, hessians: Array) -> Array:
 
 def local_maps(problem: Problem, work: LocalWork) -> Iterator[Array]:
     """The mean of k = 0 .. max_i K_i local steps of each client, A_i^k, (M, d+1, d+1), for a centred problem."""
-    one_step = step_maps(problem, work)
-    maps = np.broadcast_to(problem.arithmetic.identity(problem.dimension + 1), one_step.shape)
-    yield maps
-    for _ in range(max(work.steps)):
-        maps = one_step @ maps
-        yield maps
+    for block in powers(step_maps(problem, work), max(work.steps) + 1):
+        yield from block
 
 
 def unroll(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Iterator[LocalStep]:
@@ -95,6 +92,15 @@ def unroll(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _
         yield LocalStep(k, maps, covariances, fresh)
         covariances = contraction @ covariances @ transposed + squared_sizes * fresh
         maps = one_step @ maps
+
+
+def noise_after_local_steps(problem: Problem, work: LocalWork, clients: Clients = _EVERYONE) -> Array:
+    """C_i^{K_i}, (C, d, d), of some clients, where the noise is the same everywhere."""
+    oracle, _ = _of(problem, clients)
+    one_step, sizes = step_maps(problem, work, clients), work.step_sizes[clients][:, None, None]
+    contraction = one_step[:, 1:, 1:]
+    fresh = oracle.covariances(one_step, problem.arithmetic.zeros(*contraction.shape))
+    return accumulated(contraction, sizes * sizes * fresh, np.array(work.steps)[clients])
 
 
 def after_local_steps(problem: Problem, work: LocalWork, bases: Array, clients: Clients = _EVERYONE) -> Array:

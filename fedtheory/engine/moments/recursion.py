@@ -21,7 +21,14 @@ import numpy as np
 
 from fedtheory.arithmetic import Array, plain_floats
 from fedtheory.engine.moments.live import LiveModels
-from fedtheory.engine.moments.local import Clients, after_local_steps, homogeneous, local_maps
+from fedtheory.engine.moments.local import (
+    Clients,
+    after_local_steps,
+    homogeneous,
+    noise_after_local_steps,
+    step_maps,
+)
+from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.row_spaces import RowSpace, row_spaces
 from fedtheory.federation import Algorithm
 from fedtheory.federation.clock import Update
@@ -83,13 +90,15 @@ class Recursion:
     def _maps_of_a_round(self) -> RoundMaps:
         """Average the client operators over clients, once for each local step index."""
         weights, identity = self.problem.weights, self._identity
+        steps, k = np.array(self.work.steps), 0
         averages, final = [], self.problem.arithmetic.zeros(self.problem.clients, *identity.shape)
-        for k, maps in enumerate(local_maps(self.centred, self.work)):
-            averages.append(weighted_sum(weights, maps))
-            finished = np.array(self.work.steps) == k
-            final[finished] = maps[finished]
+        for block in powers(step_maps(self.centred, self.work), int(steps.max()) + 1):
+            averages.append(weighted_sum(weights, block.swapaxes(0, 1)))
+            finished = np.flatnonzero((k <= steps) & (steps < k + len(block)))
+            final[finished] = block[steps[finished] - k, finished]
+            k += len(block)
         mean = weighted_sum(self.participation.mean, final - identity)
-        return RoundMaps(np.stack(averages), final - identity, identity + self.server_step_size * mean)
+        return RoundMaps(np.concatenate(averages), final - identity, identity + self.server_step_size * mean)
 
     @cached_property
     def _identity(self) -> Array:
@@ -142,14 +151,15 @@ class Recursion:
         clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
         if self._row_spaces and len(reports) == self.problem.clients and bases.ndim == 2:
             return self._noise_in_row_spaces(bases)
-        # Noise that is the same everywhere is that of models that start, for certain, at the optimum.
-        bases = bases if self.problem.oracle.depends_on_model else bases - bases
-        moments = after_local_steps(self.centred, self.work, bases, clients)
         squares = self._squared_weights[clients]
-        server = weighted_sum(squares, moments)[1:, 1:]
         if self.problem.oracle.depends_on_model:
+            moments = after_local_steps(self.centred, self.work, bases, clients)
             maps = (self._displacements[clients] + self._identity)[:, 1:, :]
+            server = weighted_sum(squares, moments)[1:, 1:]
             server = server - weighted_sum(squares, maps @ bases @ maps.transpose(0, 2, 1))
+        else:
+            moments = noise_after_local_steps(self.centred, self.work, clients)
+            server = weighted_sum(squares, moments)
         return RoundNoise(server, 0.0 if moments.dtype == object else float(np.abs(moments).max()))
 
     @cached_property

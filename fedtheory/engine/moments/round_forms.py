@@ -20,6 +20,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.local import homogeneous, local_maps, step_maps
+from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.federation import LocalWork
 from fedtheory.federation.problem import Problem
@@ -28,7 +29,7 @@ from fedtheory.federation.problem.quadratic import weighted_sum
 
 @dataclass(frozen=True, eq=False)
 class PulledBack:
-    """A form in x_i^k, as forms in (1, x) at the start of the round, (M, d+1, d+1)."""
+    """Forms in x_i^k for some k, as forms in (1, x) at the start of the round, (B, M, d+1, d+1)."""
 
     carried: Array
     """What the mean of x_i^k makes of it."""
@@ -37,14 +38,36 @@ class PulledBack:
 
 
 def pulled_back(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
-    """Forms in (1, x_i), (d+1, d+1) for all clients or (M, d+1, d+1), after k = 0 .. max_i K_i local steps."""
+    """Forms in (1, x_i), (d+1, d+1) for all clients or (M, d+1, d+1), after k = 0 .. max_i K_i local steps.
+
+    Several k are taken together, (B, M, d+1, d+1), where the noise is the same everywhere.
+    """
+    return (_one_by_one if problem.oracle.depends_on_model else _in_blocks)(problem, work, forms)
+
+
+def _in_blocks(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
+    one_step = step_maps(problem, work)
+    nothing = problem.arithmetic.zeros(*one_step[:, 1:, 1:].shape)
+    covariances = (work.step_sizes * work.step_sizes)[:, None, None] * problem.oracle.covariances(one_step, nothing)
+    so_far = problem.arithmetic.zeros(1, problem.clients)
+    for maps in powers(one_step, max(work.steps) + 1):
+        carried = maps.swapaxes(-1, -2) @ forms @ maps
+        # What the noise of a step adds depends on no model: it goes on as it is.
+        added = (carried[..., 1:, 1:] * covariances).sum(axis=(-2, -1))
+        sums = np.concatenate([so_far, added]).cumsum(axis=0)
+        noise = carried - carried
+        noise[..., 0, 0], so_far = sums[:-1], sums[-1:]
+        yield PulledBack(carried, noise)
+
+
+def _one_by_one(problem: Problem, work: LocalWork, forms: Array) -> Iterator[PulledBack]:
     maps, gradients = step_maps(problem, work), problem.gradient_maps
     transposed, pushes = maps.transpose(0, 2, 1), gradients.transpose(0, 2, 1)
     squared_sizes = (work.step_sizes * work.step_sizes)[:, None, None]
     carried = np.broadcast_to(forms, maps.shape)
     noise = carried - carried
     for k in range(max(work.steps) + 1):
-        yield PulledBack(carried, noise)
+        yield PulledBack(carried[None], noise[None])
         if k == max(work.steps):
             return
         seen = (carried + noise)[:, 1:, 1:]
@@ -62,8 +85,8 @@ class RoundForms:
     def of_average(self, form: Array) -> Array:
         """The form (d, d) in xbar^k - x*, for k = 0 .. K: (K+1, d+1, d+1)."""
         squared_weights = self.recursion.problem.weights * self.recursion.problem.weights
-        each = self._pulled_back(homogeneous(form))
-        noise = np.stack([weighted_sum(squared_weights, one.noise) for one in each])
+        blocks = pulled_back(self.recursion.centred, self.recursion.work, homogeneous(form))
+        noise = np.concatenate([weighted_sum(squared_weights, each.noise.swapaxes(0, 1)) for each in blocks])
         maps = self.recursion.average_maps[:, 1:, :]
         forms: Array = maps.transpose(0, 2, 1) @ form @ maps + noise
         return forms
@@ -107,4 +130,6 @@ class RoundForms:
         return after
 
     def _pulled_back(self, forms: Array) -> Iterator[PulledBack]:
-        return pulled_back(self.recursion.centred, self.recursion.work, forms)
+        """Each k on its own, (M, d+1, d+1)."""
+        for block in pulled_back(self.recursion.centred, self.recursion.work, forms):
+            yield from map(PulledBack, block.carried, block.noise)

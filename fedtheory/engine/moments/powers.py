@@ -1,0 +1,38 @@
+"""Powers of local steps, many of them together: K steps in log K products, but for what each of them is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fedtheory.arithmetic import Array, arithmetic_of
+
+_MOST = 2**16
+"""Numbers in a block."""
+
+
+def powers(steps: Array, count: int) -> Iterator[Array]:
+    """``A^k``, k = 0 .. count - 1, of maps A (..., s, s), in blocks (B, ..., s, s)."""
+    block = np.broadcast_to(arithmetic_of(steps).identity(steps.shape[-1]), steps.shape)[None]
+    ahead = steps
+    while len(block) < count and 2 * block.size <= _MOST:
+        block, ahead = np.concatenate([block, ahead @ block]), ahead @ ahead
+    while count > len(block):
+        yield block
+        block, count = ahead @ block, count - len(block)
+    yield block[:count]
+
+
+def accumulated(steps: Array, fresh: Array, counts: Array) -> Array:
+    """``sum_j A^j C A^j'``, j = 0 .. K - 1, of maps A (..., d, d), covariances C (..., d, d) and counts K (...)."""
+    total, passed = fresh - fresh, np.broadcast_to(arithmetic_of(steps).identity(steps.shape[-1]), steps.shape)
+    ahead, block = steps, fresh
+    bits = int(counts.max()).bit_length()
+    for bit in range(bits):
+        takes = ((counts >> bit) & 1 == 1)[..., None, None]
+        total = np.where(takes, total + passed @ block @ passed.swapaxes(-1, -2), total)
+        if bit + 1 < bits:
+            passed = np.where(takes, passed @ ahead, passed)
+            ahead, block = ahead @ ahead, block + ahead @ block @ ahead.swapaxes(-1, -2)
+    return total

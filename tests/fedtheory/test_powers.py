@@ -1,0 +1,37 @@
+"""Powers of local steps in blocks are those that are formed one by one, whatever the sizes of the blocks."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from fedtheory.arithmetic import RATIONAL
+from fedtheory.engine.moments import powers as module
+from fedtheory.engine.moments.powers import accumulated, powers
+
+STEPS = RATIONAL.array([[["1", "0"], ["1/3", "1/2"]], [["1", "0"], ["-2", "3/4"]], [["1", "0"], ["0", "1"]]])
+NOISES = RATIONAL.array([[["1", "1/2"], ["1/2", "2"]], [["0", "0"], ["0", "0"]], [["3", "-1"], ["-1", "1"]]])
+
+
+@pytest.mark.parametrize("most", [1, 24, 48, 100, 10_000])
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9])
+def test_each_power_is_a_step_after_the_one_before(count: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST", most)
+    blocks = list(powers(STEPS, count))
+    assert all(len(block) == 1 or block.size <= most for block in blocks)
+    found = np.concatenate(blocks)
+    assert len(found) == count
+    assert (found[0] == RATIONAL.identity(2)).all()
+    assert all((after == STEPS @ before).all() for before, after in pairwise(found))
+
+
+@pytest.mark.parametrize("counts", [(0, 0, 0), (1, 1, 1), (5, 5, 5), (3, 0, 7), (8, 2, 1)])
+def test_what_steps_accumulate(counts: tuple[int, int, int]) -> None:
+    """The sum, term by term; clients take different numbers of steps."""
+    expected = NOISES - NOISES
+    for number, power in enumerate(np.concatenate(list(powers(STEPS, 9)))):
+        term = power @ NOISES @ power.transpose(0, 2, 1)
+        expected = expected + np.where((number < np.array(counts))[:, None, None], term, 0 * term)
+    assert (accumulated(STEPS, NOISES, np.array(counts)) == expected).all()
