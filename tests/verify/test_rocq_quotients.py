@@ -1,4 +1,4 @@
-"""Quotients, squares and strict inequalities at local steps, as theorems: what is false is not accepted."""
+"""Quotients, squares, gaps and counts, as theorems: what is false is not accepted."""
 
 from __future__ import annotations
 
@@ -50,6 +50,14 @@ def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
         (DECREASE, 0, sp.Integer(2)),
         (EACH, 0, sp.Integer(2)),
         (GAPS, 0, sp.Integer(2)),
+        ("lecture27:thm-2.interval", 1, sp.Integer(2)),
+        ("lecture27:thm-2.jump", 1, sp.Rational(1, 2)),
+        ("lecture27:thm-2.round", 0, sp.Rational(1, 2)),
+        ("lecture27:thm-2.last", 1, sp.Rational(1, 2)),
+        ("lecture27:thm-2", 0, sp.Rational(1, 2)),
+        ("liu2022:architecture.ps", 0, sp.Rational(1, 2)),
+        ("liu2022:architecture.rar", 0, sp.Rational(1, 2)),
+        ("liu2022:noniid.GB.special.fixed", 0, sp.Rational(1, 2)),
         (SQUARE, 0, sp.Rational(1, 2)),
         (SQUARE, 1, sp.Rational(1, 2)),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -19,6 +19,7 @@ from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.worded import DERIVED
 from verify.rocq.averages import bound_by
 from verify.rocq.averages import tactics as averaged_by
+from verify.rocq.gaps import GapsVocabulary, is_of_gaps
 from verify.rocq.nobody import POSITIVE, SOMEBODY, SPLIT, without_reports
 from verify.rocq.of_numbers import NumbersVocabulary, is_of_numbers
 from verify.rocq.refusals import NotExported
@@ -39,7 +40,7 @@ def theorem_of_combination(
     """The theorem that a claim is, and the claims that its proof uses."""
     if len(claim.relations) != len(certificate.links):
         raise NotExported("its certificate has not one link for each relation")
-    if certificate.known:
+    if certificate.known and not is_of_gaps(claim):
         raise NotExported("its certificate uses inequalities between numbers")
     return _Writer(claim, certificate, of_id).theorem()
 
@@ -66,9 +67,20 @@ class _Writer:
         if missing := self.run.asked - {binder.name for binder in told} - {"i", "Hi"}:
             raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
         sides = [side for one in claim.relations for side in (one.left, one.right)]
-        proof = "\n".join([self.run.known, *self._roots(sides), *self.signs.prepared(), conjunction(proofs)])
-        theorem = Theorem(name_of(claim.id), told, said, proof, library=self.run.library, called=self.run.called)
+        start = [self.run.known, *self._noted(), *self._roots(sides), *self.signs.prepared()]
+        proof = "\n".join([*start, conjunction(proofs)])
+        theorem = Theorem(
+            name_of(claim.id), told, said, proof, (), self.run.needs, library=self.run.library, called=self.run.called
+        )
         return theorem, list(self.uses.values())
+
+    def _noted(self) -> Iterator[str]:
+        """Tactics that note the inequalities between numbers by which signs are known."""
+        for premise in self.certificate.known:
+            yield self.run.of_starts(premise, self._used(premise.claim))
+
+    def _used(self, claim_id: str) -> Exported:
+        return self.uses.setdefault(claim_id, self.of_id(claim_id))
 
     def _roots(self, sides: Sequence[Expr]) -> list[str]:
         """Tactics for the square roots of numbers: they are positive, and their squares are the numbers."""
@@ -130,7 +142,7 @@ class _Writer:
             total.append(self._number(rest))
         whole = " + ".join(total) or "0"
         difference = f"{self._number(larger)} - ({self._number(smaller)})"
-        spread = [*([known] if known else []), *(self.run.spread_out(sums) if sums else []), "by_field"]
+        spread = [*([known] if known else []), *(self.run.spread_out(sums) if sums else []), self.run.identity]
         shown = spread[0] if len(spread) == 1 else f"({'; '.join(spread)})"
         lines.append(f"assert (identity : {difference} = {whole}) by {shown}.")
         if relation.operator == "==":
@@ -166,10 +178,8 @@ class _Writer:
             found = premise.slack(self.run.letters)
             self.used |= sp.sympify(found).free_symbols
             return found, tactic, premise.is_zero
-        if isinstance(premise, Derived) and type(premise) is not Derived and not self._has_mean(premise):
-            raise NotExported(f"what is {DERIVED[type(premise)]} is not in the library")
         if isinstance(premise, str | Derived):
-            return self._claim(premise if isinstance(premise, Derived) else Derived(premise), place)
+            return self._derived(premise if isinstance(premise, Derived) else Derived(premise), place)
         if isinstance(premise, sp.Eq):
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
@@ -178,9 +188,17 @@ class _Writer:
         """Whether a premise is the mean of what the library of updates knows of each."""
         return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
+    def _derived(self, premise: Derived, place: int) -> tuple[Expr, str, bool]:
+        if is_of_gaps(self.claim):
+            known = self._used(premise.claim)
+            found, tactic = self.run.derived(premise, known)
+            return found, tactic, known.claim.relations[premise.link].operator == "=="
+        if type(premise) is not Derived and not self._has_mean(premise):
+            raise NotExported(f"what is {DERIVED[type(premise)]} is not in the library")
+        return self._claim(premise, place)
+
     def _claim(self, derived: Derived, place: int) -> tuple[Expr, str, bool]:
-        known = self.of_id(derived.claim)
-        self.uses[derived.claim] = known
+        known = self._used(derived.claim)
         if known.claim.place != "run":
             raise NotExported(f"{derived.claim} is not about runs")
         relation = known.claim.relations[derived.link]
@@ -215,7 +233,7 @@ def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
         return NumbersVocabulary(claim, certificate)
     if a.same_local_work not in claim.assumptions and is_of_updates(claim):
         return UpdateVocabulary(claim)
-    return RunVocabulary(claim)
+    return GapsVocabulary(claim) if is_of_gaps(claim) else RunVocabulary(claim)
 
 
 def _sums(*sides: Expr) -> list[Expr]:

@@ -43,6 +43,10 @@ ASYNCHRONOUS = (
     "SamplesInstance",
 )
 """Those on servers that do not wait for everybody."""
+INTERVALS = ("Gaps",)
+"""Those on the gaps between which the intervals of a run lie."""
+COUNTED = ("Messages", "Growth")
+"""Those on what an aggregation sends, and on least constants."""
 DRAWN = ("Round",)
 """Those on single rounds in which clients are drawn."""
 LAST = "Assumptions.v"
@@ -109,7 +113,7 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
     return entries
 
 
-def library_files(names: Iterable[str] = (*LIBRARY, *ASYNCHRONOUS, *DRAWN)) -> dict[str, str]:
+def library_files(names: Iterable[str] = (*LIBRARY, *INTERVALS, *COUNTED, *ASYNCHRONOUS, *DRAWN)) -> dict[str, str]:
     """The texts of the library by their paths in a project."""
     home = files("verify.rocq") / "library"
     return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in names}
@@ -117,7 +121,8 @@ def library_files(names: Iterable[str] = (*LIBRARY, *ASYNCHRONOUS, *DRAWN)) -> d
 
 def library_of(known: Exported) -> dict[str, str]:
     """The part of the library on which a theorem rests, with what shows that there are such runs."""
-    return library_files((*LIBRARY, *(name for name in known.theorem.library if name not in LIBRARY)))
+    more = dict.fromkeys((*known.theorem.library, *known.theorem.needs))
+    return library_files((*LIBRARY, *(name for name in more if name not in LIBRARY)))
 
 
 def text_of(known: Exported) -> str:

@@ -12,7 +12,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs import facts
+from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import divisors, letters_of, sides_of
 from verify.rocq.refusals import NotExported
@@ -39,6 +39,10 @@ CONSTANTS: Mapping[Notion, str] = {
     q.comparator_dissimilarity: "zeta_there",
     q.noise_at_optimum: "sigma_there",
     q.dissimilarity_at_optimum: "zeta_there",
+    q.model_size: "b",
+    q.parameter_server_load: "server_load A b",
+    q.ring_worker_load: "sent_in_ring A b w",
+    q.gradient_growth(1): "G_one",
 }
 QUANTITIES: Mapping[Notion, str] = {
     q.max_drift: "max_drift A",
@@ -62,6 +66,12 @@ OF_ROUNDS: Mapping[Notion, str] = {
     q.server_distance_sq: "server_distance_sq A x_star n",
     q.next_server_distance_sq: "next_server_distance_sq A x_star n",
 }
+_IN_FILES: Mapping[Notion, str] = {
+    q.parameter_server_load: "Messages",
+    q.ring_worker_load: "Messages",
+    q.gradient_growth(1): "Growth",
+}
+"""Files of the library that letters need besides those of all."""
 STEP_SIZES: Mapping[Assumption, Fact] = {
     assumption: fact for fact in (facts.SPEEDUP_STEP, facts.PLAIN_SPEEDUP_STEP) for assumption in fact.needs
 }
@@ -98,6 +108,9 @@ _FACTS = {
     facts.ROUND_DRIFT.name: "pose proof (round_drift_at_most_largest A n Hn) as fact; lra",
     facts.QUIET.name: "reflexivity",
     facts.ITERATIONS.name: "ring",
+    definition_facts.SERVER_MESSAGES.name: "pose proof (server_messages A b) as fact; lra",
+    definition_facts.RING_MESSAGES.name: "pose proof (ring_messages A b w Hw) as fact; lra",
+    definition_facts.GROWTH.name: "pose proof (least_growth A G_one zeta least_growth_A least_zeta_A) as fact; lra",
 }
 """A tactic for each fact: that its slack is not negative, or zero."""
 
@@ -115,6 +128,7 @@ class RunVocabulary(Spoken):
         each = {symbol: f"each_{n}" for n, symbol in enumerate(claim.for_all, start=1)}
         known = {**CONSTANTS, **QUANTITIES, **OF_ROUNDS} | ({q.noise_deviation: "0"} if self.quiet else {})
         self.names = {self.letters(n): text for n, text in known.items()} | each
+        self.needs = tuple(dict.fromkeys(file for n, file in _IN_FILES.items() if n in claim.notation.values()))
 
     @property
     def least(self) -> Sequence[tuple[sp.Symbol, Expr]]:
@@ -162,6 +176,7 @@ class RunVocabulary(Spoken):
             yield from _optimum(is_random=is_random)
         yield from self._there(used, is_random=is_random)
         yield from self._constants(used)
+        yield from self._models(used)
         yield from self._step_sizes()
         yield from self._divisors()
         if any(self.names.get(symbol, "").endswith(" n") for symbol in used):
@@ -214,6 +229,19 @@ class RunVocabulary(Spoken):
     def drawn_at(self) -> str:
         """The point besides the iterates at which a step's draws have a noise."""
         return drawn_at(self.claim, self.letters)
+
+    def _models(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        """The size of a model, a worker of the ring, and a constant that is the least of its kind."""
+        letter = self.letters
+        if letter(q.model_size) in used:
+            yield Binder("b", "R")
+        if letter(q.ring_worker_load) in used:
+            yield Binder("w", "nat")
+            yield Binder("Hw", "(w < number (clients_of A))%nat")
+        if letter(q.gradient_growth(1)) in used:
+            yield Binder("G_one", "R")
+            yield Binder("least_growth_A", "least (growth_at_most A 1) G_one")
+            yield Binder("least_zeta_A", "least (dissimilarity_at_most A) zeta")
 
     def _constants(self, used: set[sp.Symbol]) -> Iterator[Binder]:
         """Constants that a claim has without an assumption on them: any number of their sign."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -11,10 +12,14 @@ from fedtheory.kernel import slack
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
+from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.numbers import Signs, number
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
 
 
 class Spoken:
@@ -22,8 +27,12 @@ class Spoken:
 
     library: Sequence[str] = ()
     """The files of the library that its theorem needs; none for those of runs of FedAvg."""
+    needs: Sequence[str] = ()
+    """The files of the library that it needs besides those of all."""
     called: Mapping[Notion, str] = MappingProxyType({})
     """What people are told of its letters; empty for those of runs of FedAvg."""
+    identity: str = "by_field"
+    """A tactic for the equation between a slack and the sum of what it is made of."""
     names: dict[sp.Symbol, str]
 
     def __init__(self, claim: Claim) -> None:
@@ -69,6 +78,14 @@ class Spoken:
     def in_letters(self, _expression: Expr, other: Claim) -> Expr:
         """An expression of another claim in this one's letters."""
         raise NotExported(f"{other.id} is no premise about the same numbers")
+
+    def derived(self, _premise: Derived, known: Exported) -> tuple[Expr, str]:
+        """What is not negative by another claim about intervals, and a tactic for that."""
+        raise NotExported(f"{known.claim.id} is no premise about the same intervals")
+
+    def of_starts(self, _premise: Derived, known: Exported) -> str:
+        """A tactic that notes what another claim says of where an interval starts."""
+        raise NotExported(f"{known.claim.id} is no premise about the same intervals")
 
     def instead(self, _other: Claim) -> dict[str, str]:
         """What stands for the hypotheses of another claim, where this one has others."""

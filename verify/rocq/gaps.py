@@ -1,0 +1,242 @@
+"""Claims about the gaps between which intervals lie: what their letters are called in `library/Gaps.v`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr, is_length
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
+from fedtheory.proofs.numbers import Letters, letters_of
+from verify.rocq.numbers import Signs, number
+from verify.rocq.path_run import NEEDS, PathInRun
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.theorem import Binder, projected
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+_START, _END, _NEXT = (
+    "interval_gap A x_star n O",
+    "interval_gap A x_star n (steps_of A)",
+    "server_gap A x_star (S n)",
+)
+OF_INTERVALS: Mapping[Notion, str] = {
+    q.interval_start_gap: _START,
+    q.interval_end_gap: _END,
+    q.next_interval_start_gap: _NEXT,
+    q.last_interval_gap: "last_interval_gap A x_star",
+    q.reciprocal_progress: "reciprocal_progress A x_star",
+    q.smallest_gap: "epsilon",
+}
+_OF_A_ROUND = (q.interval_start_gap, q.interval_end_gap, q.next_interval_start_gap)
+_VECTORS = {q.next_average_iterate: "server A (S n)", q.next_centralised_model: "centralised A n (steps_of A)"}
+_OPENED = "unfold interval_gap, server_gap in *; lra"
+_AT_LEAST = "gaps_at_least A x_star L epsilon {n} size_positive L_positive condition1 smooth_clients_A"
+_LAST_STEP = (
+    "destruct (last_step A) as [m Hm]",
+    "assert (last : (m < steps_of A)%nat) by lia",
+    "pose proof ({known}) as fact",
+    "rewrite (last_average A n m Hm) in fact",
+    "simpl step_space in fact",
+    "change (step_size (step_at A n m)) with (size_of A) in fact",
+    "change (F (step_at A n m)) with (F_of A) in fact",
+    "change (step_clients (step_at A n m)) with (clients_of A) in fact",
+    "rewrite (last_centralised A n m Hm) in fact",
+    "assert (tau_m : tau A = INR m + 1) by (unfold tau; rewrite <- Hm; apply S_INR)",
+    "assert (power_m : forall b, b ^ steps_of A = b * b ^ m) by (intros b; rewrite <- Hm; reflexivity)",
+    "rewrite ?power_m, ?tau_m",
+)
+"""Tactics for a fact about the last step of round n."""
+
+
+def is_of_gaps(claim: Claim) -> bool:
+    """Whether a claim is about the gaps between which intervals lie."""
+    return any(notion in OF_INTERVALS for notion in claim.notation.values())
+
+
+class GapSigns(Signs):
+    """Signs of numbers by what is known of gaps, for a tactic of the library."""
+
+    def prepared(self) -> list[str]:
+        """Tactics that say of strict conditions that they have no denominators: numerators are divided by."""
+        lines = []
+        for place, one in enumerate(self.conditions, start=1):
+            if isinstance(one, sp.Lt | sp.Gt):
+                gap = one.gts - one.lts
+                powers = {power: sp.Dummy(positive=True) for power in gap.atoms(sp.Pow) if power.exp.free_symbols}
+                names = {**self.names, **{letter: number(power, self.names) for power, letter in powers.items()}}
+                above, below = (number(part, names) for part in sp.fraction(sp.together(gap.xreplace(powers))))
+                shown = f"replace ({above}) with (({number(gap, self.names)}) * ({below})) by by_field; positive"
+                lines.append(f"assert (above{place} : 0 < {above}) by ({shown}).")
+        return lines
+
+    def nonnegative(self, _value: Expr) -> str:
+        """A tactic for the goal that a number is not negative."""
+        return "of_gaps"
+
+
+class GapsVocabulary(RunVocabulary):
+    """The numbers of a claim about the gaps of a run, as Rocq calls them."""
+
+    identity = "first [lra | by_field]"
+
+    def __init__(self, claim: Claim) -> None:
+        super().__init__(claim)
+        self.needs = (*NEEDS, "Gaps")
+        self.path = PathInRun(claim, tuple(claim.conditions))
+        self.names = {**self.names, **self.path.run.names}
+        self.names |= {self.letters(notion): name for notion, name in {**OF_INTERVALS, q.lipschitz: "rho"}.items()}
+        used = set(claim.notation.values())
+        self.of_a_round = bool(used & {*_OF_A_ROUND})
+        self.has_least, self.has_price = q.smallest_gap in used, q.mean_divergence in used
+
+    @property
+    def known(self) -> str:
+        """What every proof starts with."""
+        lines = [KNOWN, *self.path.known]
+        if self.has_price:
+            lines.append(
+                "pose proof (price_nonneg L (size_of A) (steps_of A) L_positive (Rlt_le _ _ size_positive)) as price. "
+                "fold (tau A) in price."
+            )
+        if self.has_least and self.of_a_round:
+            lines.append("pose proof (epsilon_A n Hn) as least.")
+            lines.append(f"pose proof ({_AT_LEAST.format(n='n')} least O (Nat.le_0_l _)) as start_least.")
+        elif self.has_least:
+            lines.append(
+                "assert (last_round : (rounds_of A - 1 < rounds_of A)%nat) by (pose proof (some_rounds A); lia)."
+            )
+            lines.append(
+                "assert (last_least : epsilon <= last_interval_gap A x_star) by exact (epsilon_A _ last_round)."
+            )
+        return "\n".join(lines)
+
+    def number(self, expression: Expr) -> str:
+        """A number as text, in which there may be the distance from the centralised model at the end of a round."""
+        names, expression = dict(self.names), sp.sympify(expression)
+        for one in (one for one in expression.atoms(sp.Pow) if is_length(one)):
+            letter = sp.Dummy()
+            names[letter] = f"(length ({self._vector(one.base.args[0])})%vec)"
+            expression = expression.xreplace({one: letter})
+        return number(expression, names)
+
+    def _vector(self, difference: Expr) -> str:
+        first, second = (self.letters(notion) for notion in _VECTORS)
+        if sp.expand(difference - first + second) != 0:
+            raise NotExported(f"the length of {difference} is not in the library")
+        return " - ".join(_VECTORS.values())
+
+    def signs(self, conditions: Sequence[Expr]) -> Signs:
+        """What proofs of signs may use."""
+        return GapSigns(self.names, tuple(conditions), self.least)
+
+    def binders(self, used: set[sp.Symbol]) -> list[Binder]:
+        """The variables and hypotheses of a theorem in which some letters occur."""
+        told = self.path.binders({*used, self.letters(q.optimum)}, own=False)
+        # That no gap is zero follows from the least one, which is positive.
+        left_out = {"k", "Hk", "final_suboptimality_positive", "initial_gap_positive"}
+        left_out |= set() if self.of_a_round else {"n", "Hn"}
+        return [*(one for one in told if one.name not in left_out), *self._least()]
+
+    def _least(self) -> Iterator[Binder]:
+        if not self.has_least:
+            # What the statement divides by is not zero.
+            each = "forall n m, (n < rounds_of A)%nat -> (m <= steps_of A)%nat -> "
+            yield Binder("nonzero", f"{each}interval_gap A x_star n m <> 0")
+            return
+        yield Binder("epsilon", "R")
+        yield Binder("epsilon_positive", "0 < epsilon")
+        yield Binder("epsilon_A", f"forall n, (n < rounds_of A)%nat -> epsilon <= {_END}")
+        yield Binder("epsilon_final", "epsilon <= final_suboptimality A x_star")
+
+    # What other claims say of intervals.
+
+    def derived(self, premise: Derived, known: Exported) -> tuple[Expr, str]:
+        """What is not negative by another claim, and a tactic for that."""
+        theirs, claim = letters_of(known.claim), known.claim
+        found = self._in_ours(premise.of(theirs, claim.relations), theirs)
+        match premise:
+            case AtEnd():
+                fact = self._applied(known, premise.link, {"k": "m", "Hk": "last"})
+                return found, f"{'; '.join(_LAST_STEP).format(known=fact)}; {_OPENED}"
+            case Summed():
+                return self._sum(premise, known)
+            case Telescoped() | AtNextStart() | AtFirstStart():
+                raise NotExported(f"{claim.id} is not exported at another end of an interval")
+        return found, f"pose proof ({self._applied(known, premise.link, {})}) as fact; {_OPENED}"
+
+    def _sum(self, premise: Summed, known: Exported) -> tuple[Expr, str]:
+        """What a relation about each round says of all, and a tactic for that."""
+        slack = self._in_ours(known.claim.relations[premise.link].slack, letters_of(known.claim))
+        start, end, following = (self.letters(notion) for notion in _OF_A_ROUND)
+        if slack.has(following):
+            each, total = (
+                1 / following - 1 / start,
+                1 / self.letters(q.final_suboptimality) - 1 / self.letters(q.initial_gap),
+            )
+            then = "rewrite reciprocals_telescope in fact"
+        else:
+            each, total = 1 / end - 1 / start, self.letters(q.reciprocal_progress)
+            then = "fold (reciprocal_progress A x_star) in fact"
+        rest = slack - each
+        fact = self._applied(known, premise.link, {"n": "m", "Hn": "Hm"})
+        tactic = (
+            f"assert (fact : 0 <= sum (rounds_of A) (fun n => {self.number(each)}) + T A * ({self.number(rest)})) by "
+            f"(apply sum_over_rounds; intros m Hm; pose proof ({fact}) as each; {_OPENED}); {then}; lra"
+        )
+        return total + self.letters(q.rounds) * rest, tactic
+
+    def of_starts(self, premise: Derived, known: Exported) -> str:
+        """A tactic that notes what another claim says of where an interval starts."""
+        match premise:
+            case AtNextStart() if not self.of_a_round:
+                return "pose proof epsilon_final as final_least."
+            case AtNextStart():
+                at_next = self._applied(known, premise.link, {"n": "(S n)", "Hn": "later"})
+                found = self._said(premise, known)
+                return (
+                    f"assert ({found}) by (destruct (Nat.eq_dec (S n) (rounds_of A)) as [last | other]; "
+                    "[rewrite last; apply Rle_ge; exact epsilon_final | "
+                    f"assert (later : (S n < rounds_of A)%nat) by lia; exact ({at_next})])."
+                )
+            case AtFirstStart():
+                at_first = self._applied(known, premise.link, {"n": "O", "Hn": "(some_rounds A)"})
+                return f"assert ({self._said(premise, known)}) by exact ({at_first})."
+            case _ if type(premise) is Derived:
+                return f"pose proof (fun n Hn => {self._applied(known, premise.link, {})})."
+        raise NotExported(f"{known.claim.id} is not exported at another end of an interval")
+
+    def _said(self, premise: Derived, known: Exported) -> str:
+        """A relation about the start of an interval, said of another model."""
+        theirs, relation = letters_of(known.claim), known.claim.relations[premise.link]
+        to = q.next_interval_start_gap if isinstance(premise, AtNextStart) else q.initial_gap
+        moved = {theirs(q.interval_start_gap): theirs(to)}
+        left, right = (
+            self.number(self._in_ours(sp.sympify(side).xreplace(moved), theirs))
+            for side in (relation.left, relation.right)
+        )
+        return f"{left} {relation.operator} {right}"
+
+    def _in_ours(self, expression: Expr, theirs: Letters) -> Expr:
+        """An expression of another claim in this one's letters."""
+        same = {symbol: notion for symbol in expression.free_symbols if (notion := theirs.notion(symbol))}
+        found: Expr = expression.xreplace({symbol: self.letters(notion) for symbol, notion in same.items()})
+        return found
+
+    def _applied(self, known: Exported, link: int, here: Mapping[str, str]) -> str:
+        """What another claim says of a round."""
+        n, below = here.get("n", "n"), here.get("Hn", "Hn")
+        if self.has_least:
+            positive = f"Rlt_le_trans _ _ _ epsilon_positive ({_AT_LEAST.format(n=n)} (epsilon_A {n} {below}) j Hj)"
+            nonzero = f"fun j Hj => Rgt_not_eq _ _ ({positive})"
+        else:
+            nonzero = f"fun j Hj => nonzero {n} j {below} Hj"
+        applied = known.general.applied(**{"nonzero": nonzero, **here})
+        return projected(applied, link, len(known.claim.relations))
