@@ -28,7 +28,7 @@ from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.checked import checked
 from verify.rocq.export import exported, of_id
-from verify.rocq.project import COUNTED, INTERVALS, LIBRARY, library_files, text_of, write_project
+from verify.rocq.project import INTERVALS, LIBRARY, MESSAGES, library_files, text_of, write_project
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import NEEDED
 
@@ -55,7 +55,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled library of local steps."""
     folder = tmp_path_factory.mktemp("rocq")
     write_project(folder, [])
-    names = (*LIBRARY[: LIBRARY.index("Instance")], *INTERVALS, *COUNTED)
+    names = (*LIBRARY[: LIBRARY.index("Instance")], *INTERVALS, *MESSAGES)
     assert accepts(folder, *(f"library/{name}.v" for name in names))
     return folder
 

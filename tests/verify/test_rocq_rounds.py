@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sympy as sp
+from test_rocq_quotients import larger
 
 from fedtheory.kernel.expressions import Gradient, Inner
 from fedtheory.language import assumptions as a
@@ -35,7 +37,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled library of rounds."""
     folder = tmp_path_factory.mktemp("rocq")
     write_project(folder, [])
-    assert accepts(folder, *(f"library/{name}.v" for name in LIBRARY))
+    assert accepts(folder, *(f"library/{name}.v" for name in (*LIBRARY, "Curvature")))
     return folder
 
 
@@ -96,3 +98,20 @@ def test_draws_without_replacement(library: Path) -> None:
     replaced = replace(first, right=first.right.subs(clients - drawn, clients - 1))
     assert replaced != first
     assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=(replaced, *others)))
+
+
+@needs_rocq
+@pytest.mark.parametrize(
+    ("claim_id", "place", "factor"),
+    [
+        ("vlaski2023:thm-5.1.rate", 0, sp.Rational(1, 2)),
+        ("vlaski2023:eq-5.64.fixed", 1, sp.Rational(1, 2)),
+        ("vlaski2023:eq-5.65", 0, sp.Rational(1, 2)),
+        ("vlaski2023:eq-5.65.step-condition.fixed", 0, sp.Integer(2)),
+    ],
+)
+def test_numbers_of_a_round(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
+    """Relations with roots and means over the clients; not with another constant."""
+    claim = find(claim_id)
+    assert judged(library, claim)
+    assert not judged(library, larger(claim, place, factor))

@@ -33,6 +33,7 @@ from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NotExported
+from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
 from verify.rocq.round_words import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
@@ -94,6 +95,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
         case Combination() if is_of_interval(certificate):
             general, used = theorem_of_interval(claim, certificate, of_id)
+        case Combination() if is_of_round_numbers(claim):
+            general = theorem_of_round_numbers(claim, certificate)
         case Combination():
             general, used = theorem_of_combination(claim, certificate, of_id)
         case _:

@@ -45,9 +45,9 @@ ASYNCHRONOUS = (
 """Those on servers that do not wait for everybody."""
 INTERVALS = ("Gaps",)
 """Those on the gaps between which the intervals of a run lie."""
-COUNTED = ("Messages", "Growth")
+MESSAGES = ("Messages", "Growth")
 """Those on what an aggregation sends, and on least constants."""
-DRAWN = ("Round",)
+DRAWN = ("Round", "Curvature")
 """Those on single rounds in which clients are drawn."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
@@ -113,7 +113,7 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
     return entries
 
 
-def library_files(names: Iterable[str] = (*LIBRARY, *INTERVALS, *COUNTED, *ASYNCHRONOUS, *DRAWN)) -> dict[str, str]:
+def library_files(names: Iterable[str] = (*LIBRARY, *INTERVALS, *MESSAGES, *ASYNCHRONOUS, *DRAWN)) -> dict[str, str]:
     """The texts of the library by their paths in a project."""
     home = files("verify.rocq") / "library"
     return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in names}

@@ -1,0 +1,186 @@
+"""Claims about the numbers of a round with draws, in which means over the clients and square roots may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.combination import Combination, Part
+from fedtheory.proofs.facts import CURVATURE, ONE
+from fedtheory.proofs.roots import Root, with_letters
+from verify.rocq.numbers import number
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import NUMBERS, RoundVocabulary
+from verify.rocq.rounds import LIBRARY
+from verify.rocq.step import SIGN
+from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+
+_SOME_VECTOR = Binder("some_vector", "exists v : step_space S, 0 < ‖v‖²")
+_KNOWN = (
+    "pose proof (clients_at_least_one S) as M_large. pose proof (participants_large _ D) as participants_known. "
+    "pose proof (participants_at_most S D uniform_D) as not_more."
+)
+
+
+def is_of_round_numbers(claim: Claim) -> bool:
+    """Whether a claim about runs is one about numbers of their rounds, in which clients are drawn."""
+    known = {*NUMBERS}
+    is_drawn = claim.place == "run" and a.uniform_sampling in claim.assumptions
+    return is_drawn and all(notion in known for notion in claim.notation.values())
+
+
+def theorem_of_round_numbers(claim: Claim, certificate: Combination) -> Theorem:
+    """A relation between numbers that is a sum of facts and conditions, as a theorem about any round."""
+    if certificate.known or certificate.relaxed is not None or len(certificate.roots) > 1:
+        raise NotExported("of numbers of a round, sums of facts are exported, with one root at most")
+    return _Writer(claim, certificate).theorem()
+
+
+class _Writer:
+    def __init__(self, claim: Claim, certificate: Combination) -> None:
+        self.claim, self.certificate = claim, certificate
+        self.vocabulary = RoundVocabulary(replace(claim, place="round"))
+        self.names = dict(self.vocabulary.numbers)
+        self.means: dict[Expr, sp.Symbol] = {}
+        for root in certificate.roots:
+            self.names[root.letter] = f"sqrt ({self._number(root.of)})"
+
+    def theorem(self) -> Theorem:
+        """The whole."""
+        roots = [tactic for root in self.certificate.roots for tactic in self._root(root)]
+        links = zip(self.claim.relations, self.certificate.links, strict=True)
+        relations = [(with_letters(self.certificate.roots, relation), parts) for relation, parts in links]
+        proofs = ["\n".join(self._link(relation, parts)) for relation, parts in relations]
+        said = [f"{self._number(r.left)} {SIGN[r.operator]} {self._number(r.right)}" for r, _ in relations]
+        statement = " /\\\n  ".join(said)
+        conditions = [
+            Binder(
+                f"condition{place}",
+                f"{self._number(one.lts)} {'<' if _is_strict(one) else '<='} {self._number(one.gts)}",
+            )
+            for place, one in enumerate(self.claim.conditions, start=1)
+        ]
+        proof = "\n".join([_KNOWN, *self._means(), *self._below(), *roots, conjunction(proofs)])
+        told = [*self.vocabulary.binders(f"{statement} {proof} D ", set()), *self._needed(proof), *conditions]
+        return Theorem(name_of(self.claim.id), told, statement, proof, library=(*LIBRARY, "Curvature"), called=NUMBERS)
+
+    def _needed(self, proof: str) -> Iterator[Binder]:
+        for symbol in self.claim.for_all:
+            if symbol.is_nonnegative and not symbol.is_positive:
+                yield Binder(f"{self.names[symbol]}_nonnegative", f"0 <= {self.names[symbol]}")
+        if _SOME_VECTOR.name in proof:
+            yield _SOME_VECTOR
+
+    def _number(self, expression: Expr) -> str:
+        """A number as text, in which there may be means over the clients."""
+        return number(self._with_means(expression), self.names)
+
+    def _with_means(self, expression: Expr) -> Expr:
+        """A number with letters for means over the clients."""
+        expression = sp.sympify(expression)
+        for one in sorted(expression.atoms(Average), key=sp.default_sort_key):
+            if one not in self.means:
+                self.means[one] = letter = sp.Symbol(f"mean_{len(self.means)}", nonnegative=True)
+                member = number(one.args[0], self.vocabulary.numbers)
+                self.names[letter] = f"(mean (step_clients S) (fun i => {member}))"
+        found: Expr = expression.xreplace(self.means)
+        return found
+
+    def _means(self) -> Iterator[str]:
+        """That no mean of numbers that are not negative is."""
+        for place, letter in enumerate(self.means.values(), start=1):
+            mean = self.names[letter]
+            yield f"assert (mean_sign{place} : 0 <= {mean})."
+            yield "{ apply mean_nonneg; intros i Hi; pose proof (E_large S i); of_signs. }"
+
+    def _below(self) -> Iterator[str]:
+        """That sums with means in them by which is divided are positive."""
+        parts = [part for root in self.certificate.roots for part in root.parts]
+        parts += [part for link in self.certificate.links for part in link]
+        sums: dict[str, None] = {}
+        for part in parts:
+            powers = self._with_means(part.coefficient).atoms(sp.Pow)
+            bases = sorted((one.base for one in powers if one.exp.is_negative and one.base.is_Add), key=str)
+            sums |= {number(base, self.names): None for base in bases if base.free_symbols & {*self.means.values()}}
+        for place, one in enumerate(sums, start=1):
+            yield f"assert (below{place} : 0 < {one}) by sum_positive."
+
+    # Roots.
+
+    def _root(self, root: Root) -> Iterator[str]:
+        """That what is under a root is not negative, and what its square is."""
+        base, letter = self._number(root.of), self.names[root.letter]
+        yield f"assert (above : {base} >= {self._number(root.least)})."
+        yield "{ " + "\n".join(self._link(Relation(root.of, ">=", root.least), root.parts)) + " }"
+        yield f"assert (root_square : {letter} ^ 2 - ({base}) = 0) by (rewrite pow2_sqrt; lra)."
+        yield f"assert (root_sign : 0 <= {letter}) by apply sqrt_pos."
+        if root.letter.is_positive:
+            yield f"assert (root_positive : 0 < {letter}) by (apply sqrt_lt_R0; lra)."
+        if any(with_letters([root], one).slack.has(1 / (1 - root.letter)) for one in self.claim.relations):
+            rest = number(*self._in_sums(1 - self._with_means(root.of)))
+            yield f"assert (rest : 1 - ({base}) = {rest}) by by_field."
+            yield f"assert (rest_positive : 0 < {rest}) by positive."
+            yield f"assert (root_below : {letter} < 1) by (apply root_below_one; lra)."
+
+    def _in_sums(self, expression: Expr) -> tuple[Expr, dict[sp.Symbol, str]]:
+        """A number as a product in which sums by which is divided are letters, and what these are called."""
+        sums = {
+            one.base: sp.Dummy(positive=True)
+            for one in expression.atoms(sp.Pow)
+            if one.base.is_Add and one.base.free_symbols & {*self.means.values()}
+        }
+        names = self.names | {letter: f"({number(one, self.names)})" for one, letter in sums.items()}
+        return sp.factor(sp.together(expression.xreplace(sums))), names
+
+    # Links.
+
+    def _link(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
+        """A relation as a sum of multiples of what is not negative."""
+        total: list[str] = []
+        rest = self._with_means(relation.slack)
+        for place, part in enumerate(parts, start=1):
+            premise, tactic = self._premise(part)
+            coefficient = self._with_means(part.coefficient)
+            rest -= coefficient * self._with_means(premise)
+            term = f"({number(coefficient, self.names)}) * ({self._number(premise)})"
+            yield f"assert (term{place} : 0 <= {term})."
+            yield f"{{ apply Rmult_le_pos; [of_signs | {tactic}]. }}"
+            total.append(term)
+        smaller, larger = map(self._number, relation.ordered)
+        of_roots = [*self._of_roots(rest)]
+        whole = " + ".join([*total, *of_roots]) or "0"
+        yield f"assert (identity : {larger} - ({smaller}) = {whole}) by by_field."
+        yield from ["rewrite root_square in identity." for _ in of_roots]
+        flip = "apply Rle_ge; " if relation.operator == ">=" else ""
+        yield f"{flip}lra."
+
+    def _of_roots(self, rest: Expr) -> Iterator[str]:
+        """What is left of a sum: a multiple of what a root's square is above the number."""
+        for root in self.certificate.roots:
+            zero = root.letter**2 - self._with_means(root.of)
+            factor = sp.factor(sp.cancel(sp.together(rest / zero)))
+            if factor != 0:
+                square = f"{self.names[root.letter]} ^ 2 - ({self._number(root.of)})"
+                yield f"({number(factor, self.names)}) * ({square})"
+
+    def _premise(self, part: Part) -> tuple[Expr, str]:
+        if part.over is not None:
+            raise NotExported("of numbers of a round, no sums over the clients are exported")
+        letter = self.vocabulary.letters
+        if part.premise is ONE:
+            return sp.S.One, "lra"
+        if part.premise is CURVATURE:
+            known = "curvature (F S) L_F nu_F smooth_mean_S strongly_convex_mean_S some_vector"
+            return CURVATURE.slack(letter), f"pose proof ({known}) as fact; lra"
+        if isinstance(part.premise, sp.Rel):
+            return part.premise.gts - part.premise.lts, "lra"
+        raise NotExported("of numbers of a round, facts are exported")
+
+
+def _is_strict(condition: Expr) -> bool:
+    return isinstance(condition, sp.Lt | sp.Gt)
