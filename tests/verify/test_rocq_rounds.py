@@ -16,9 +16,9 @@ from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.recorded import certificate_of
-from verify.rocq.export import exported
-from verify.rocq.project import text_of, write_project
-from verify.rocq.rounds import LIBRARY
+from verify.rocq.export import exported, of_id
+from verify.rocq.own_steps import STEPS
+from verify.rocq.project import file_of, text_of, with_uses, write_project
 
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
 DRAWN = "vlaski2023:eq-5.38.lemma-step"
@@ -37,7 +37,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled library of rounds."""
     folder = tmp_path_factory.mktemp("rocq")
     write_project(folder, [])
-    assert accepts(folder, *(f"library/{name}.v" for name in (*LIBRARY, "Curvature")))
+    assert accepts(folder, *(f"library/{name}.v" for name in (*STEPS, "Curvature")))
     return folder
 
 
@@ -108,10 +108,16 @@ def test_draws_without_replacement(library: Path) -> None:
         ("vlaski2023:eq-5.64.fixed", 1, sp.Rational(1, 2)),
         ("vlaski2023:eq-5.65", 0, sp.Rational(1, 2)),
         ("vlaski2023:eq-5.65.step-condition.fixed", 0, sp.Integer(2)),
+        ("vlaski2023:eq-5.52.fixed", 2, sp.Rational(1, 2)),
+        ("vlaski2023:eq-5.53.way", 1, sp.Rational(1, 2)),
     ],
 )
 def test_numbers_of_a_round(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
-    """Relations with roots and means over the clients; not with another constant."""
+    """Relations with roots and means over the clients, and bounds at every step; not with another constant."""
     claim = find(claim_id)
+    for used in [*with_uses(of_id(claim_id)).values()][:-1]:
+        (library / file_of(used)).parent.mkdir(exist_ok=True)
+        (library / file_of(used)).write_text(text_of(used), encoding="utf-8")
+        assert accepts(library, file_of(used))
     assert judged(library, claim)
     assert not judged(library, larger(claim, place, factor))

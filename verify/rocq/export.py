@@ -29,6 +29,7 @@ from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.mean import theorem_of_mean
 from verify.rocq.numbers import Signs
 from verify.rocq.of_run import theorem_of_step_in_run
+from verify.rocq.own_steps import is_of_steps, theorem_of_steps
 from verify.rocq.path_steps import theorem_of_path_step
 from verify.rocq.paths import theorem_of_induction
 from verify.rocq.recursion import theorem_of_recursion
@@ -111,6 +112,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
 def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
     if certificate.lemmas and claim.place == "step":
         return theorem_of_step_in_run(claim, certificate, of_id)
+    if is_of_steps(claim, certificate):
+        return theorem_of_steps(claim, certificate, of_id)
     match certificate.links[0]:
         case Induction() if claim.place == "path":
             return theorem_of_induction(claim, certificate, of_id)

@@ -47,7 +47,7 @@ INTERVALS = ("Gaps",)
 """Those on the gaps between which the intervals of a run lie."""
 MESSAGES = ("Messages", "Growth")
 """Those on what an aggregation sends, and on least constants."""
-DRAWN = ("Round", "Curvature")
+DRAWN = ("Round", "Curvature", "RoundSteps")
 """Those on single rounds in which clients are drawn."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""

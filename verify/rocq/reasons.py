@@ -139,10 +139,10 @@ def _optimality(reader: Reader, objective: Expr, at: Expr) -> Shown:
 def _assumption(reader: Reader, name: str) -> Shown:
     if name == "bounded mean dissimilarity":
         return _mean_dissimilarity(reader)
-    if isinstance(reader.vocabulary, OwnVocabulary):
-        return Shown(*slack_of(reader.vocabulary, name))
     if name in reader.known:
         return Shown(reader.known[name].slack, reader.known[name].tactic)
+    if isinstance(reader.vocabulary, OwnVocabulary):
+        return Shown(*slack_of(reader.vocabulary, name))
     if name in _THERE:
         return _THERE[name](reader)
     if name.startswith("second moment of ") and name.endswith(" in the run"):

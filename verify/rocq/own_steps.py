@@ -1,0 +1,293 @@
+"""Claims about every local step of a client in a round, by induction over its steps, as theorems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.kernel import Term as Part
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.induction import Induction, moved_on
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.numbers import Signs
+from verify.rocq.own import OwnVocabulary
+from verify.rocq.reading import Known, Reader
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
+from verify.rocq.rounds import LIBRARY
+from verify.rocq.step import SIGN
+from verify.rocq.terms import Atom, Multiple, Named, Sum, text
+from verify.rocq.theorem import Binder, Theorem, conjunction, name_of, projected
+from verify.rocq.vocabulary import CLIENTS
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+STEPS = (*LIBRARY, "Run", "RoundSteps")
+"""The files of the library that these theorems need."""
+_AT_STEP = (q.local_iterate, q.gradient_noise, q.stochastic_gradient)
+_EACH = "forall i, "
+TOLD = (
+    Binder("past_steps", "nat -> step_space S -> Prop"),
+    Binder("unbiased_steps_S", "forall e, unbiased (step_of S e) (past_steps e)"),
+    Binder("past_optimum_steps", "forall e i, past_steps e (optimum i)"),
+    Binder("nu", "nat -> R"),
+    Binder("nu_positive", f"{_EACH}0 < nu i"),
+    Binder("own_strongly_convex_S", "own_strongly_convex S nu"),
+    Binder("own_variance_steps_S", "forall e, variance_at_iterates (step_of S e) optimum beta sigma"),
+)
+"""What is known of the steps of a round besides their start."""
+_OF_ROUND = (
+    Binder("S", "round"),
+    Binder("step_size_positive", "0 < step_size S"),
+    Binder("uniform_shares_S", "uniform_shares S"),
+    Binder("normalised_S", "normalised_steps S"),
+    Binder("several_clients_S", "2 <= M S"),
+    Binder("optimum", "nat -> step_space S"),
+    Binder("client_minimisers_S", f"{_EACH}grad (client_objective S i) (optimum i) = zero"),
+    Binder("beta", "nat -> R"),
+    Binder("beta_sign", f"{_EACH}0 <= beta i"),
+    Binder("sigma", "nat -> R"),
+    Binder("sigma_sign", f"{_EACH}0 <= sigma i"),
+    Binder("delta", "nat -> R"),
+    Binder("delta_sign", f"{_EACH}0 < delta i"),
+    Binder("own_smooth_S", "own_smooth S delta"),
+)
+_CLIENT = (Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat"))
+_STEP = (Binder("e", "nat"), Binder("He", "(e < steps_of_client S i)%nat"))
+
+
+def is_of_steps(claim: Claim, certificate: Certificate) -> bool:
+    """Whether a claim about a round is shown by induction over the steps of each client."""
+    return claim.place == "round" and any(isinstance(why, Induction) for why in certificate.links)
+
+
+def theorem_of_steps(
+    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]]:
+    """A statement about each step, and the claims that its proof uses."""
+    writer = _Writer(claim, certificate, [of_id(name) for name in certificate.lemmas])
+    return writer.theorem(), writer.uses
+
+
+@dataclass
+class StepVocabulary(OwnVocabulary):
+    """The letters of a claim about local step e of client i."""
+
+    first: int = 0
+    """The least step that is spoken of."""
+    gathered: bool = False
+    """Whether the client is still at the server's model."""
+
+    def __post_init__(self) -> None:
+        """Read the claim's letters."""
+        super().__post_init__()
+        self.index = self.letters(q.local_step_index)
+        self.numbers[self.index] = "e"
+        if self.gathered:
+            server = self.vectors[self.letters(q.server_model)]
+            start = self._vectors(self.letters, server)
+            sample = start[self.letters(q.stochastic_gradient)]
+            moved = Named("own_next_iterate S E i", Sum(server, Multiple("step_size S / E i", sample), "-"))
+            self.vectors |= {self.letters(notion): start[self.letters(notion)] for notion in _AT_STEP}
+            self.vectors[self.letters(q.next_local_iterate)] = moved
+
+    @property
+    def least(self) -> list[tuple[sp.Symbol, Expr]]:
+        """What letters of counts are at least."""
+        steps = self.letters(q.client_local_steps)
+        return [(steps, self.index + 1), (self.index, sp.Integer(self.first)), *super().least]
+
+    @property
+    def of_step(self) -> Iterator[Binder]:
+        """The number of the step."""
+        yield Binder("e", "R")
+        yield Binder("e_large", f"{self.first} <= e")
+        yield Binder("e_below", "e + 1 <= E i")
+
+
+class _Writer:
+    def __init__(self, claim: Claim, certificate: Certificate, uses: list[Exported]) -> None:
+        self.claim, self.certificate, self.uses = claim, certificate, uses
+        self.conditions = tuple(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+        self.lemmas: list[Theorem] = []
+
+    def theorem(self) -> Theorem:
+        """The whole."""
+        relations = list(zip(self.claim.relations, self.certificate.links, strict=True))
+        said = [f"{self._at('e', r.left)} {SIGN[r.operator]} {self._at('e', r.right)}" for r, _ in relations]
+        proofs = [self._link(place, relation, why) for place, (relation, why) in enumerate(relations, start=1)]
+        told = [*_OF_ROUND, *TOLD, *_CLIENT, *_STEP, *self._signs("e").hypotheses()]
+        start = ["pose proof (clients_at_least_one S) as M_large. pose proof (E_large S i) as E_known."]
+        start += ["pose proof (nu_positive i) as nu_known. pose proof (delta_sign i) as delta_known."]
+        start += ["pose proof (before_last S e i He) as e_below. pose proof (pos_INR e) as e_large."]
+        proof = "\n".join([*start, conjunction(proofs)])
+        called = {**NUMBERS, **VECTORS}
+        name = name_of(self.claim.id)
+        return Theorem(name, told, " /\\\n  ".join(said), proof, tuple(self.lemmas), library=STEPS, called=called)
+
+    def _vocabulary(self, step: str) -> RoundVocabulary:
+        vocabulary = RoundVocabulary(self.claim)
+        letter = vocabulary.letters
+        vocabulary.numbers |= {letter(q.local_step_index): f"INR {step}", letter(q.client_strong_convexity): "nu i"}
+        vocabulary.vectors[letter(q.local_iterate)] = Atom(f"iterate S {step} i", own=True)
+        return vocabulary
+
+    def _at(self, step: str, expression: Expr) -> str:
+        """A scalar at a step of the round, as text."""
+        return text(RoundReader(self._vocabulary(step)).scalar(expression), CLIENTS)
+
+    def _signs(self, step: str) -> Signs:
+        return Signs(self._vocabulary(step).numbers, self.conditions)
+
+    # What holds at any step.
+
+    def _link(self, place: int, relation: Relation, why: object) -> str:
+        if relation.operator != "<=":
+            raise NotExported("of the steps of a round, bounds from above are exported")
+        if isinstance(why, Induction):
+            return self._induction(place, relation, why)
+        assert isinstance(why, Sequence)
+        lemma = self._at_step(f"at_step_{place}", relation.left, relation.right, why)
+        known = lemma.applied(**self._arguments("e"))
+        return f"first [exact ({known}) | apply Rle_trans with (1 := {known}); right; by_field]."
+
+    def _at_step(
+        self, name: str, left: Expr, right: Expr, parts: Sequence[Part], first: int = 0, *, gathered: bool = False
+    ) -> Theorem:
+        """A lemma about one step."""
+        vocabulary = StepVocabulary(self.claim, first=first, gathered=gathered)
+        signs = Signs(vocabulary.numbers, self.conditions, vocabulary.least)
+        known, hypotheses = self._known(vocabulary)
+        links = Links(Reader(vocabulary, known), signs)
+        smaller, larger = links.side(left), links.side(right)
+        proof = links.inequality(smaller, larger, parts)
+        everything = {vocabulary.letters(notion) for notion in (q.client_optimum, q.absolute_noise)}
+        told = [*vocabulary.binders(everything), *vocabulary.of_step, *hypotheses, *signs.hypotheses()]
+        body = "\n".join([NUMBERS_KNOWN, *vocabulary.known, *signs.prepared(), proof])
+        found = Theorem(
+            f"{name_of(self.claim.id)}_{name}", told, f"{links.text(smaller)} <= {links.text(larger)}", body
+        )
+        self.lemmas.append(found)
+        return found
+
+    def _arguments(self, step: str, large: str = "e_large", below: str = "e_below") -> Mapping[str, str]:
+        """What stands for the variables and hypotheses of a lemma about one step, at one of the round."""
+        given = {
+            "S": f"step_of S {step}",
+            "past": f"past_steps {step}",
+            "unbiased_S": f"unbiased_steps_S {step}",
+            "past_optimum": f"past_optimum_steps {step}",
+            "own_variance_S": f"own_variance_steps_S {step}",
+            "E": "E_of S",
+            "E_large": "E_large S",
+            "beta_nonnegative": "beta_sign",
+            "sigma_nonnegative": "sigma_sign",
+            "delta_positive": "delta_sign",
+            "e": f"INR {step}",
+            "e_large": large,
+            "e_below": below,
+        }
+        at_step = {"e": "He", "k": "(proj2 Hk)", "O": "(some_steps_of_client S i)"}[step]
+        for place, (used, link, _) in enumerate(self._premises(), start=1):
+            applied = used.general.applied(e=step, He=at_step)
+            given[f"known{place}_S"] = projected(applied, link, len(used.claim.relations))
+        return given
+
+    def _premises(self) -> Iterator[tuple[Exported, int, str]]:
+        """Relations of other claims that are used, with their names."""
+        named = str(self.certificate.links)
+        for used in self.uses:
+            several = len(used.claim.relations) > 1
+            for link in range(len(used.claim.relations)):
+                name = f"{used.claim.id}, relation {link + 1}" if several else used.claim.id
+                if f"'{name}'" in named:
+                    yield used, link, name
+
+    def _known(self, vocabulary: StepVocabulary) -> tuple[dict[str, Known], list[Binder]]:
+        known, told = dict[str, Known](), list[Binder]()
+        reader = Reader(vocabulary)
+        for place, (used, link, name) in enumerate(self._premises(), start=1):
+            theirs, relation = letters_of(used.claim), used.claim.relations[link]
+            left, right = (
+                sp.sympify(side).xreplace(
+                    {s: vocabulary.letters(n) for s in sp.sympify(side).free_symbols if (n := theirs.notion(s))}
+                )
+                for side in (relation.left, relation.right)
+            )
+            smaller, larger = (text(reader.scalar(side), CLIENTS) for side in (left, right))
+            told.append(Binder(f"known{place}_S", f"{smaller} <= {larger}"))
+            known[name] = Known(right - left, f"pose proof known{place}_S as hypothesis; lra")
+        return known, told
+
+    # From step to step.
+
+    def _induction(self, place: int, relation: Relation, why: Induction) -> str:
+        """A bound at every step; `NotExported` for bounds with powers."""
+        if why.base is not None or why.start:
+            raise NotExported("of the steps of a round, bounds without powers are exported")
+        index = letters_of(self.claim)(q.local_step_index)
+        first = 0 if why.first is None else 1
+        after = moved_on(self.claim, why.measured)
+        stepped = why.factor * why.measured + why.offset
+        step = self._at_step(f"step_{place}", after, stepped, why.terms, first)
+        later, said = self._at("(Datatypes.S k)", why.measured), self._at("k", stepped)
+        measured, bound, factor, offset = (
+            self._at("k", one) for one in (why.measured, why.bound, why.factor, why.offset)
+        )
+        large = "from_one k (proj1 Hk)" if first else "pos_INR k"
+        known = f"pose proof (before_last S k i (proj2 Hk)) as k_below; pose proof ({large}) as k_large"
+        applied = step.applied(**self._arguments("k", "k_large", "k_below"))
+        start = "cbn [iterate]; simpl INR; right; by_field"
+        if why.first is not None:
+            once = self._first(f"first_{place}", after, why.bound.subs(index, 1), why.first)
+            begun = "(before_last S O i (some_steps_of_client S i))"
+            arguments = {**self._arguments("O", "Rle_refl 0", begun), "S": "S"}
+            said_once = f"{self._at('1', why.measured)} <= {self._at('O', why.bound.subs(index, 1))}"
+            start = (
+                f"pose proof ({once.applied(**arguments)}) as known; rewrite (own_next S O i normalised_S) in known; "
+                f"assert (begun : {said_once}) by exact known; "
+                "apply Rle_trans with (1 := begun); right; simpl INR; by_field"
+            )
+        is_now = not relation.left.has(letters_of(self.claim)(q.next_local_iterate))
+        now = "e" if is_now else "(e + 1)%nat"
+        at_zero = "rewrite starts_at_server; simpl INR; right; by_field"
+        split = f"destruct (Nat.eq_dec e 0) as [-> | later]; [{at_zero} |].\n" if is_now and first else ""
+        return (
+            f"assert (bounds : forall k, ({first} <= k <= steps_of_client S i)%nat -> {measured} <= {bound}).\n"
+            "{ clear e He e_below e_large. intros k Hk.\n"
+            f"  apply (from_step_to_step (fun k => {measured}) (fun k => {bound})\n"
+            f"    (fun k => {factor}) (fun k => {offset}) {first} (steps_of_client S i)); [| | | | exact Hk].\n"
+            f"  - {start}.\n"
+            f"  - clear k Hk; intros k Hk; {known}. of_signs.\n"
+            f"  - clear k Hk; intros k Hk; {known}.\n"
+            f"    pose proof ({applied}) as known. rewrite (own_next S k i normalised_S) in known.\n"
+            f"    assert (stepped : {later} <= {said}) by exact known.\n"
+            "    apply Rle_trans with (1 := stepped); right; cbv beta; by_field.\n"
+            f"  - clear k Hk; intros k Hk; {known}. rewrite S_INR. right. by_field. }}\n"
+            f"{split}apply Rle_trans with (1 := bounds {now} ltac:(lia)); right; "
+            "rewrite ?plus_INR; simpl (INR 1); by_field."
+        )
+
+    def _first(self, name: str, left: Expr, right: Expr, parts: Sequence[Part]) -> Theorem:
+        """A lemma about the first step, before which a client is at the server's model."""
+        found = self._at_step(name, left, right, parts, gathered=True)
+        self.lemmas.pop()
+
+        def said(words: str) -> str:
+            return re.sub(r"\bS\b", "(step_of S O)", words)
+
+        told = [Binder("S", "round"), *(Binder(b.name, said(b.type)) for b in found.binders if b.name != "S")]
+        same = "change (local_iterate (step_of S O) i) with (server_model (step_of S O)) in *"
+        body = said(found.proof).replace("as known; lra", f"as known; {same}; lra")
+        first = replace(found, binders=told, statement=said(found.statement), proof=body)
+        self.lemmas.append(first)
+        return first
