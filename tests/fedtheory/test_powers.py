@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fedtheory.arithmetic import RATIONAL
+from fedtheory.arithmetic import FLOAT, RATIONAL, Array
 from fedtheory.engine.moments import powers as module
 from fedtheory.engine.moments.powers import accumulated, powers
 
@@ -15,16 +15,22 @@ STEPS = RATIONAL.array([[["1", "0"], ["1/3", "1/2"]], [["1", "0"], ["-2", "3/4"]
 NOISES = RATIONAL.array([[["1", "1/2"], ["1/2", "2"]], [["0", "0"], ["0", "0"]], [["3", "-1"], ["-1", "1"]]])
 
 
+WHOLE = RATIONAL.array([[["1", "0"], ["3", "2"]], [["1", "0"], ["-2", "-1"]], [["1", "0"], ["0", "1"]]])
+
+
+@pytest.mark.parametrize("steps", [STEPS, FLOAT.array(WHOLE)], ids=["rationals", "floats without rounding"])
 @pytest.mark.parametrize("most", [1, 24, 48, 100, 10_000])
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9])
-def test_each_power_is_a_step_after_the_one_before(count: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_power_is_a_step_after_the_one_before(
+    count: int, most: int, steps: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_MOST", most)
-    blocks = list(powers(STEPS, count))
+    blocks = list(powers(steps, count))
     assert all(len(block) == 1 or block.size <= most for block in blocks)
     found = np.concatenate(blocks)
     assert len(found) == count
-    assert (found[0] == RATIONAL.identity(2)).all()
-    assert all((after == STEPS @ before).all() for before, after in pairwise(found))
+    assert (found[0] == np.eye(2, dtype=int)).all()
+    assert all((after == steps @ before).all() for before, after in pairwise(found))
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 0), (1, 1, 1), (5, 5, 5), (3, 0, 7), (8, 2, 1)])

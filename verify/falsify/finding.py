@@ -162,17 +162,21 @@ def _deadline(end: float) -> float:
 
 
 def _refutation(hunt: Hunt, deadline: float, seed: int, on_tick: Callable[[], None]) -> tuple[Table, Check] | None:
-    """The smallest counterexample that shrinking reaches from the violation found, or from one in the families."""
-    if hunt.violation is None:
-        return None
+    """The smallest counterexample that shrinking reaches from the violation found, or from one in the families.
+
+    What takes longer to check than there is time stays as it is.
+    """
+    given = hunt.violation
+    if given is None or worked() + given.seconds > deadline:
+        return None if given is None else (given.table, given.found)
     shrunk = []
     simplest = simplest_violation(hunt.claim, seed, _share(deadline, _LOOKING), on_tick).table
     if simplest is not None:
         shrunk.append(shrink(hunt.claim, simplest, _share(deadline, _HALF), on_tick))
     if not any(is_clear(hunt.claim, table) for table in shrunk):
-        shrunk.append(shrink(hunt.claim, hunt.violation.table, deadline, on_tick))
+        shrunk.append(shrink(hunt.claim, given.table, deadline, on_tick))
     table = shrunk[0] if len(shrunk) == 1 else min(shrunk, key=lambda smaller: _order(hunt.claim, smaller))
-    return table, check(hunt.claim, parse_run(table, RATIONAL))
+    return table, given.found if table == given.table else check(hunt.claim, parse_run(table, RATIONAL))
 
 
 def _share(deadline: float, part: float) -> float:

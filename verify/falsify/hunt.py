@@ -92,6 +92,8 @@ class Candidate(Place):
     """A run and what the claim says of it."""
 
     found: Check
+    seconds: float = 0.0
+    """That its exact check takes."""
 
 
 class Hunt:
@@ -229,9 +231,10 @@ class Hunt:
         except InputError:
             # Floats take what exact arithmetic refuses, such as very long runs.
             return
+        begin = worked()
         found = check(self.claim, parse_run(printed, RATIONAL))
         if found.holds is False:
-            self.violation = Candidate(printed, score(found), found)
+            self.violation = Candidate(printed, score(found), found, worked() - begin)
             raise Over
 
 

@@ -1,4 +1,4 @@
-"""Powers of local steps, many of them together: K steps in log K products, but for what each of them is asked for."""
+"""Powers of local steps, many of them together: floats take K steps in log K products."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def powers(steps: Array, count: int) -> Iterator[Array]:
     """``A^k``, k = 0 .. count - 1, of maps A (..., s, s), in blocks (B, ..., s, s)."""
     block = np.broadcast_to(arithmetic_of(steps).identity(steps.shape[-1]), steps.shape)[None]
     ahead = steps
-    while len(block) < count and 2 * block.size <= _MOST:
+    # Exact numbers get longer with every step: many products with short ones take less than few with long ones.
+    while steps.dtype != object and len(block) < count and 2 * block.size <= _MOST:
         block, ahead = np.concatenate([block, ahead @ block]), ahead @ ahead
     while count > len(block):
         yield block
