@@ -107,7 +107,7 @@ def with_sums(expression: Expr, known: Mapping[sp.Symbol, str]) -> str:
     """A number as text, in which there may be sums over the clients."""
     expression = sp.sympify(expression)
     names, sums = dict(known), {}
-    for one in expression.atoms(ClientSum, Average):
+    for one in sorted(expression.atoms(ClientSum, Average), key=sp.default_sort_key):
         sums[one] = sp.Dummy()
         kind = _SUM if isinstance(one, ClientSum) else "mean (clients_of A)"
         names[sums[one]] = f"({kind} (fun i => {number(one.args[0], known)}))"
