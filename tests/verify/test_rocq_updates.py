@@ -27,6 +27,10 @@ GIVEN = "fraboni2022:A5.conditions.fixed"
 PROGRESS, SPREAD = "fraboni2022:lemma-2.fixed", "fraboni2022:lemma-3.eq-64-66.fixed"
 SAMPLES, NOISE = "fraboni2022:lemma-3.eq-67-68.fixed", "fraboni2022:lemma-5.steps.fixed"
 MISSING, GAPS, SLOPE = "fraboni2022:lemma-7.steps", "fraboni2022:eq-105.round", "fraboni2022:thm-2.update"
+LENGTHS, CHANGES, WINDOW, SLOPES, MEAN_SLOPE = (
+    f"fraboni2022:{one}"
+    for one in ("eq-23.fixed", "thm-3.step", "eq-25.fixed", "thm-3.gradient.step", "thm-3.gradient.update")
+)
 STALE, ALIGNED, MOVES = (
     f"fraboni2022:{one}" for one in ("lemma-3.phi.fixed", "lemma-4.server-step", "lemma-6.server-step")
 )
@@ -44,7 +48,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the compiled library of updates."""
     folder = tmp_path_factory.mktemp("rocq")
     write_project(folder, [])
-    needed = (*UpdateVocabulary.library[:4], "Step", *UpdateVocabulary.library[4:], *DRAWS, "Types")
+    needed = (*UpdateVocabulary.library[:4], "Step", *UpdateVocabulary.library[4:], *DRAWS, "Types", "Windows")
     assert accepts(folder, *(f"library/{name}.v" for name in needed))
     return folder
 
@@ -110,7 +114,9 @@ def test_random_weights(library: Path, claim_id: str, place: int) -> None:
 
 
 @needs_rocq
-@pytest.mark.parametrize("claim_id", [PROGRESS, SPREAD, SAMPLES, NOISE, MISSING, GAPS])
+@pytest.mark.parametrize(
+    "claim_id", [PROGRESS, SPREAD, SAMPLES, NOISE, MISSING, GAPS, LENGTHS, CHANGES, WINDOW, SLOPES]
+)
 def test_draws(library: Path, claim_id: str) -> None:
     """What the draws and the random weights of an update do; not with half of what is claimed of any of it."""
     claim = find(claim_id)
@@ -120,7 +126,7 @@ def test_draws(library: Path, claim_id: str) -> None:
 
 
 @needs_rocq
-@pytest.mark.parametrize("claim_id", [STALE, ALIGNED, MOVES, SLOPE])
+@pytest.mark.parametrize("claim_id", [STALE, ALIGNED, MOVES, SLOPE, MEAN_SLOPE])
 def test_means_of_draws(library: Path, claim_id: str) -> None:
     """Means over clients, steps and updates, also where nobody counts; not with half of what is claimed."""
     claim = find(claim_id)

@@ -206,7 +206,9 @@ class _Writer:
         arguments = {k: v for k, v in self.run.instead(known.claim).items() if k not in bound_by(derived)}
         lines = []
         conditions = [binder for binder in known.general.binders if binder.name.startswith("condition")]
-        for binder, condition in zip(conditions, known.conditions, strict=True):
+        own = [self.run.in_letters(one, known.claim) for one in known.conditions]
+        needed = [one for one, here in zip(known.conditions, own, strict=True) if not self.run.is_of_each(here)]
+        for binder, condition in zip(conditions, needed, strict=True):
             gap = self.run.in_letters(condition.gts - condition.lts, known.claim)
             name = f"needed_{binder.name}_{place}"
             text = self.signs.ordering(self.run.in_letters(condition, known.claim))
@@ -215,6 +217,7 @@ class _Writer:
             )
             arguments[binder.name] = name
         self.run.asked |= {binder.name for binder in known.general.binders} - arguments.keys() - bound_by(derived)
+        self.run.asked |= {"given"} if "given n i" in arguments.get("given_A", "") else set()
         self.run.asked |= {word for text in arguments.values() for word in re.findall(r"\w+_A\b", text)}
         count = len(known.claim.relations)
         applied = projected(known.general.applied(**arguments), derived.link, count)

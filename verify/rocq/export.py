@@ -41,7 +41,7 @@ from verify.rocq.run import KNOWN, RunVocabulary
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Theorem
 from verify.rocq.totals import theorem_of_total
-from verify.rocq.update_steps import theorem_of_update
+from verify.rocq.update_steps import is_by_lemmas, theorem_of_update
 from verify.rocq.updates import is_of_updates
 from verify.rocq.vocabulary import Vocabulary
 
@@ -94,6 +94,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case Contraction():
             used = [of_id(certificate.step)]
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
+        case Combination() if is_by_lemmas(claim):
+            general = theorem_of_update(claim)
         case Combination() if is_of_interval(certificate):
             general, used = theorem_of_interval(claim, certificate, of_id)
         case Combination() if is_of_round_numbers(claim):

@@ -64,6 +64,8 @@ _BUILT = (
     "stale_smooth_draws",
     "stale_independent",
     "stale_round_minimiser",
+    "stale_weights_are_given",
+    "stale_window",
 )
 """Theorems of the library that say that the structures exist."""
 _OPENING = """From Coq Require Import Reals Lra Lia Psatz List.

@@ -9,13 +9,22 @@ from dataclasses import dataclass
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
-from fedtheory.language.quantities import Notion, largest_chi_sq, spread_factor, unrepresented_importance
+from fedtheory.language.quantities import (
+    Notion,
+    client_gap_at_surrogate_optimum,
+    gradient_bound,
+    largest_chi_sq,
+    spread_factor,
+    unrepresented_importance,
+)
 from fedtheory.proofs import update_facts as of_updates
 from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.theorem import Binder
 
 LIBRARY = ("Samples", "Means")
+EVERYBODY = "everybody"
+"""The hypothesis that every client counts in some update."""
 OF_SAMPLES: Mapping[Notion, str] = {
     q.sample_smoothness: "L_xi",
     spread_factor: "spread_factor A alpha d",
@@ -50,6 +59,21 @@ OF_TYPES: Mapping[Notion, str] = {
     q.mean_virtual_suboptimality: "mean_virtual_suboptimality A star",
 }
 """Those of `library/Types.v`."""
+OF_WINDOWS: Mapping[Notion, str] = {
+    gradient_bound: "B_g",
+    q.local_change_sq: "local_change_sq A n i",
+    q.virtual_loss_change: "virtual_loss_change A n k i",
+    q.window_loss: "window_loss A W b i",
+    q.window_round_loss: "window_round_loss A W b i",
+    q.window_weight: "window_weight A W b i",
+    q.mean_weight_sum: "mean_weight_sum A",
+    q.mean_weight_share: "mean_weight_share A i",
+    client_gap_at_surrogate_optimum: "client_gap_at_surrogate_optimum A own bar i",
+    q.surrogate_suboptimality_at_step: "surrogate_suboptimality_at A bar n k",
+    q.surrogate_suboptimality: "surrogate_suboptimality A bar n",
+    q.mean_surrogate_suboptimality: "mean_surrogate_suboptimality A bar",
+}
+"""Those of `library/Windows.v`."""
 _EACH = "minimiser_bar_n n Hn"
 FACTS: Mapping[str, Sequence[str]] = {
     of_updates.SPREAD.name: ("client_spread_nonneg A n",),
@@ -101,6 +125,10 @@ _ASSUMED = (
         (Binder("known", "nat -> space_of A -> Prop"), Binder("independent_A", "independent_weights A fixed known")),
     ),
     _Assumed(a.given_weights, (Binder("given", "given_weights A d"),), "d"),
+    _Assumed(a.given_weights, (Binder("given_A", "weights_are_given A"),)),
+    _Assumed(a.convex_and_smooth, (Binder("convex_A", "convex_clients A"),)),
+    _Assumed(None, (Binder("B_g", "R"), Binder("bounded_A", "bounded_gradients A B_g"))),
+    _Assumed(None, (Binder("b", "nat"), Binder("Hb", "(b * W + W <= updates A)%nat")), "W"),
     _Assumed(None, (Binder("fixed_bar", "fixed bar"),), "bar"),
     _Assumed(None, (Binder("fixed_bar_n", "forall n, fixed (bar_n n)"),), "bar_n"),
 )
@@ -108,7 +136,7 @@ _ASSUMED = (
 
 def assumed(asked: Set[str], told: Set[str], assumptions: Sequence[Assumption]) -> Iterator[Binder]:
     """The variables and hypotheses that are asked for and that the assumptions of a claim, or its points, give."""
-    chosen = [one for one in _ASSUMED if asked & {binder.name for binder in one.binders}]
+    chosen = [one for one in _ASSUMED if (asked - told) & {binder.name for binder in one.binders}]
     needs_fixed = any(" fixed" in binder.type for one in chosen for binder in one.binders)
     for one in _ASSUMED:
         if one not in chosen and not (needs_fixed and one is _ASSUMED[0]):

@@ -63,6 +63,10 @@ class Spoken:
         """What proofs of signs may use."""
         return Signs(self.names, tuple(conditions), self.least)
 
+    def is_of_each(self, _condition: Expr) -> bool:
+        """Whether a condition is said of every client, by a hypothesis of its own."""
+        return False
+
     def fact(self, name: str) -> str:
         """A tactic for a fact: that its slack is not negative, or zero; `NotExported` for one that is not known."""
         raise NotExported(f"the fact {name!r} is not in the library")

@@ -33,6 +33,7 @@ _SMOOTH = f"{_UNBIASED} L_xi L_xi_positive smooth_draws_A"
 _OPTIMUM = "bar_n fixed_bar_n n (minimiser_bar_n n Hn)"
 _FREE = "A alpha d weights fixed known independent_A"
 _PROGRESS = f"{_FREE} draw past unbiased_A bar fixed_bar n"
+_LOSSES = "A given_A B_g bounded_A convex_A"
 _DEVIATION = "deviation_in_two A n k"
 _BY_GAPS = "deviation_by_gaps A L L_positive convex_A smooth_A own minimiser_own n k"
 _OF_DRAWS = {
@@ -67,8 +68,26 @@ _OF_DRAWS = {
         "shared_slope_below A L L_positive convex_A smooth_A n k bar_n (minimiser_bar_n n Hn)",
         "gaps_in_two A own minimiser_own n k bar_n",
     ),
+    "fraboni2022:eq-23.fixed": (
+        "move_by_changes A given_A n scheme",
+        "changes_below_bound A B_g bounded_A n Hn",
+    ),
+    "fraboni2022:thm-3.step": (f"loss_rises {_LOSSES} n k i Hn Hk Hi", f"loss_falls {_LOSSES} n k i Hn Hk Hi"),
+    "fraboni2022:eq-25.fixed": (f"window_below {_LOSSES} scheme W b i (proj1 smallest_window_W) Hb Hi",),
+    "fraboni2022:thm-3.proof.fixed": (
+        f"windows_in_mean {_LOSSES} scheme W bar (proj1 smallest_window_W)",
+        "gaps_split A bar bar_n",
+    ),
+    "fraboni2022:thm-3.gradient.step": (
+        "gradient_below A L L_positive convex_A smooth_A own minimiser_own bar minimiser_bar everybody n k",
+    ),
 }
 """Lemmas on updates with draws, for each relation of a claim."""
+
+
+def is_by_lemmas(claim: Claim) -> bool:
+    """Whether the library has a lemma for each relation of a claim."""
+    return claim.id in _OF_DRAWS
 
 
 def theorem_of_update(claim: Claim) -> Theorem:

@@ -21,7 +21,7 @@ from verify.rocq.nobody import POSITIVE
 from verify.rocq.numbers import Signs
 from verify.rocq.of_numbers import symbols_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.samples import FACTS, LIBRARY, OF_SAMPLES, OF_TYPES, SignsOfParts, assumed
+from verify.rocq.samples import EVERYBODY, FACTS, LIBRARY, OF_SAMPLES, OF_TYPES, OF_WINDOWS, SignsOfParts, assumed
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.theorem import Binder
 
@@ -99,6 +99,7 @@ OF_UPDATES: Mapping[Notion, str] = {
     q.sum_without_last: "sum_without_last A n",
     **OF_SAMPLES,
     **OF_TYPES,
+    **OF_WINDOWS,
 }
 _ASSUMED = {
     a.aggregation_scheme: ("scheme", "aggregation_scheme A"),
@@ -210,10 +211,12 @@ class UpdateVocabulary(ScheduleVocabulary):
         super().__init__(claim)
         self.names = {self.letters(notion): text for notion, text in OF_UPDATES.items()}
         self.of_clients, self.of_updates, self.of_steps = (self._speaks_of(index) for index in "ink")
-        self.of_draws, self.told = self._uses(*OF_SAMPLES, *OF_TYPES), set[str]()
-        self.of_types = self._uses(*OF_TYPES)
+        self.of_draws, self.told = self._uses(*OF_SAMPLES, *OF_TYPES, *OF_WINDOWS), set[str]()
+        self.of_windows = self._uses(*OF_WINDOWS)
+        self.of_types = self.of_windows or self._uses(*OF_TYPES)
         if self.of_draws:
             self.library = (*self.library, *LIBRARY, *(["Types"] if self.of_types else []))
+            self.library = (*self.library, *(["Windows"] if self.of_windows else []))
         if self._uses(q.sample_smoothness) and not self._uses(q.smoothness):
             # Means of objectives that are smooth with L_xi are so too.
             self.names[self.letters(q.smoothness)] = "L_xi"
@@ -254,6 +257,10 @@ class UpdateVocabulary(ScheduleVocabulary):
             )
             if a.somebody_reports in self.claim.assumptions:
                 yield "smallest_positive A somebody_reports"
+        if EVERYBODY in self.told:
+            yield from (f"mean_sum_positive A {EVERYBODY}", f"mean_chi_nonneg A {EVERYBODY}")
+        if self.of_windows and "W" in self.told:
+            yield "window_large A W smallest_window_W"
         if "weights" in self.told:
             yield from ("pairing_nonneg A alpha d weights", "pairing_at_most_one A alpha d weights")
             yield from ("excess_nonneg A alpha d", "spread_factor_at_least_one A alpha d")
@@ -267,6 +274,8 @@ class UpdateVocabulary(ScheduleVocabulary):
             found |= {"k": "O", "Hk": "(some_steps A)"}
         if a.somebody_reports in self.claim.assumptions:
             found["weight_sum_positive"] = "(somebody_reports n Hn)"
+        if a.given_weights in self.claim.assumptions and a.weight_covariance in self.claim.assumptions:
+            found["given_A"] = "(fun n i => proj1 (given n i))"
         if self.names[self.letters(q.smoothness)] == "L_xi":
             found |= {"L": "L_xi", "L_positive": "L_xi_positive"}
             found |= {f"{one}_A": f"(means_{one} A L_xi draw smooth_draws_A)" for one in ("convex", "smooth")}
@@ -292,7 +301,12 @@ class UpdateVocabulary(ScheduleVocabulary):
         if any(one.has(sp.Min) for one in conditions):
             raise NotExported("of runs of updates, bounds by the least of several numbers are not exported")
         kind = SignsOfParts if self.of_draws else Signs
-        return kind(self.names, tuple(one for one in conditions if not isinstance(one, sp.Eq)), self.least)
+        known = (one for one in conditions if not isinstance(one, sp.Eq) and not self.is_of_each(one))
+        return kind(self.names, tuple(known), self.least)
+
+    def is_of_each(self, condition: Expr) -> bool:
+        """Whether a condition is that every client counts in some update."""
+        return self.of_draws and condition == sp.Gt(self.letters(q.mean_weight), 0, evaluate=False)
 
     def number(self, expression: Expr) -> str:
         """A number as text; of draws in an order that is the same whatever a claim's letters are."""
@@ -325,6 +339,9 @@ class UpdateVocabulary(ScheduleVocabulary):
         said = " ".join(self.names[symbol] for symbol in used)
         further = assumed(self.asked | {*re.findall(r"\w+", said)}, self.told, self.claim.assumptions)
         found += further if self.of_draws else ()
+        if any(self.is_of_each(one) for one in self.claim.conditions):
+            everybody = "forall i, (i < number (clients_of A))%nat -> 0 < mean_weight A i"
+            found.append(Binder(EVERYBODY, everybody))
         if self.says_positive:
             found.append(Binder("weight_sum_positive", "0 < weight_sum A n"))
         self.told = {binder.name for binder in found}

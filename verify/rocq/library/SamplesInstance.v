@@ -2,7 +2,7 @@
     of draws is fulfilled where there is one outcome. *)
 
 From Coq Require Import Reals Lra Lia Arith.
-Require Import Space Clients Objectives Instance Stale Weights Samples StaleInstance.
+Require Import Space Clients Objectives Instance Stale Weights Samples Windows StaleInstance.
 Open Scope R_scope.
 
 Definition whatever (_ : V) : Prop := True.
@@ -27,3 +27,12 @@ Proof. constructor; unfold whatever; auto. intros n i u v _ _ _. cbn [weighed ex
 
 Theorem stale_round_minimiser n : minimiser stale_server (round_objective stale_server n) (fun _ _ => 1 / 2).
 Proof. exact stale_minimiser. Qed.
+
+Theorem stale_weights_are_given : weights_are_given stale_server.
+Proof. intros n i v. reflexivity. Qed.
+
+Theorem stale_window : smallest_window stale_server 1.
+Proof.
+  split; [| intros other [positive _]; exact positive]. split; [lia |]. exists 2%nat. split; [reflexivity |].
+  intros b i _ _. reflexivity.
+Qed.
