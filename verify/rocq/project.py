@@ -38,6 +38,7 @@ ASYNCHRONOUS = (
     "Samples",
     "Means",
     "Types",
+    "Windows",
     "Cycles",
     "StaleInstance",
     "SamplesInstance",
