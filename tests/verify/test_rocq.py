@@ -17,7 +17,14 @@ import sympy as sp
 from fedtheory.cli import run
 from fedtheory.kernel import Term, assumption, square
 from fedtheory.kernel.expressions import Average, norm_sq
-from fedtheory.language.assumptions import Assumption, positive_weights, several_clients, uniform_sampling, whole_cycles
+from fedtheory.language.assumptions import (
+    Assumption,
+    one_at_a_time,
+    positive_weights,
+    several_clients,
+    uniform_sampling,
+    whole_cycles,
+)
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import Certificate
@@ -38,6 +45,7 @@ ELSEWHERE = ("comparator:drift.one-step", "vlaski2023:eq-5.49.fixed", "landmarks
 ROOTED = "fraboni2022:claim.literature.fixed"
 COUNTED = "fraboni2022:fedfix.schedule.fixed"
 CYCLES, BOUNDS = "fraboni2022:eq-35.fixed", "fraboni2022:eq-35.bounds.fixed"
+AGES, PERIODLESS = "fraboni2022:dl-case.fixed", "fraboni2022:table-2.async.W.fixed"
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
 
 
@@ -114,6 +122,31 @@ def test_windows_of_asynchronous_servers(library: Path) -> None:
     *others, last = bounds.relations
     smaller = (*others, replace(last, right=last.right / 2))
     assert not judged(library, replace(bounds, lhs=None, rhs=None, chain=(), also=smaller), known)
+
+
+@needs_rocq
+def test_ages_of_models_of_asynchronous_servers(library: Path) -> None:
+    """How old models get and how long windows are; nothing tighter, and not where clients report together."""
+    assert accepts(library, *(f"library/{name}.v" for name in ("Schedule", "Cycles", "Ties")))
+    claim, certificate = find(AGES), certificate_of(AGES)
+    assert isinstance(certificate, Combination)
+    assert judged(library, claim, certificate)
+    for place, right in enumerate((2, sp.S.Half, 2, sp.S.Half)):
+        relations = [*claim.relations]
+        if relations[place].operator == "<=" and right == 2:
+            relations[place] = replace(relations[place], left=right * relations[place].left)
+        else:
+            relations[place] = replace(relations[place], right=right * relations[place].right)
+        assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations)), certificate)
+    together = replace(claim, assumptions=tuple(one for one in claim.assumptions if one != one_at_a_time))
+    assert not judged(library, together, certificate)
+
+
+def test_a_common_period_exists() -> None:
+    """A claim that does not speak of the period does not assume one: its proof takes the least."""
+    theorem = of_id(PERIODLESS).theorem
+    assert "nu" not in {binder.name for binder in theorem.binders}
+    assert "destruct (least_period_exists" in theorem.proof
 
 
 @needs_rocq

@@ -64,7 +64,7 @@ class _Writer:
             f"{self._number(one.left)} {SIGN[one.operator]} {self._number(one.right)}" for one in claim.relations
         )
         told = [*self.run.binders(self.used), *self.signs.hypotheses()]
-        if missing := self.run.asked - {binder.name for binder in told} - {"i", "Hi"}:
+        if missing := self.run.asked - {binder.name for binder in told} - {"i", "Hi"} - self.run.obtained:
             raise NotExported(f"its certificate uses a claim about others: {', '.join(sorted(missing))}")
         sides = [side for one in claim.relations for side in (one.left, one.right)]
         start = [self.run.known, *self._noted(), *self._roots(sides), *self.signs.prepared()]
@@ -179,7 +179,8 @@ class _Writer:
             self.used |= sp.sympify(found).free_symbols
             return found, tactic, premise.is_zero
         if isinstance(premise, str | Derived):
-            return self._derived(premise if isinstance(premise, Derived) else Derived(premise), place)
+            derived = premise if isinstance(premise, Derived) else Derived(premise)
+            return self._derived(derived, place, {"i", "Hi"} if part.over is not None else bound_by(derived))
         if isinstance(premise, sp.Eq):
             return slack(premise), self.run.equation(premise), True
         return slack(premise), self.run.ordering(premise, self.signs), False
@@ -188,22 +189,22 @@ class _Writer:
         """Whether a premise is the mean of what the library of updates knows of each."""
         return isinstance(premise, Averaged) and isinstance(self.run, UpdateVocabulary)
 
-    def _derived(self, premise: Derived, place: int) -> tuple[Expr, str, bool]:
+    def _derived(self, premise: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
         if is_of_gaps(self.claim):
             known = self._used(premise.claim)
             found, tactic = self.run.derived(premise, known)
             return found, tactic, known.claim.relations[premise.link].operator == "=="
         if type(premise) is not Derived and not self._has_mean(premise):
             raise NotExported(f"what is {DERIVED[type(premise)]} is not in the library")
-        return self._claim(premise, place)
+        return self._claim(premise, place, bound)
 
-    def _claim(self, derived: Derived, place: int) -> tuple[Expr, str, bool]:
+    def _claim(self, derived: Derived, place: int, bound: set[str]) -> tuple[Expr, str, bool]:
         known = self._used(derived.claim)
         if known.claim.place != "run":
             raise NotExported(f"{derived.claim} is not about runs")
         relation = known.claim.relations[derived.link]
         found = self.run.in_letters(relation.slack, known.claim)
-        arguments = {k: v for k, v in self.run.instead(known.claim).items() if k not in bound_by(derived)}
+        arguments = {k: v for k, v in self.run.instead(known.claim).items() if k not in bound}
         lines = []
         conditions = [binder for binder in known.general.binders if binder.name.startswith("condition")]
         own = [self.run.in_letters(one, known.claim) for one in known.conditions]
@@ -216,7 +217,7 @@ class _Writer:
                 f"assert ({name} : {text}) by (first [assumption | apply le_by_slack; {self.signs.nonnegative(gap)}])"
             )
             arguments[binder.name] = name
-        self.run.asked |= {binder.name for binder in known.general.binders} - arguments.keys() - bound_by(derived)
+        self.run.asked |= {binder.name for binder in known.general.binders} - arguments.keys() - bound
         self.run.asked |= {"given"} if "given n i" in arguments.get("given_A", "") else set()
         self.run.asked |= {word for text in arguments.values() for word in re.findall(r"\w+_A\b", text)}
         count = len(known.claim.relations)

@@ -40,6 +40,7 @@ ASYNCHRONOUS = (
     "Types",
     "Windows",
     "Cycles",
+    "Ties",
     "StaleInstance",
     "SamplesInstance",
 )

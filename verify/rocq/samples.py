@@ -4,8 +4,11 @@ is assumed there."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.assumptions import Assumption
@@ -153,6 +156,15 @@ class SignsOfParts(Signs):
     def prepared(self) -> list[str]:
         """Nothing: conditions are used as they are."""
         return []
+
+    def ordering(self, condition: Expr) -> str:
+        """A condition as text, in an order that is the same whatever a claim's letters are."""
+        plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
+        return replace(self, names={one: str(one) for one in plain.values()}).written(condition.xreplace(plain))
+
+    def written(self, condition: Expr) -> str:
+        """A condition as text, in the letters as they are."""
+        return super().ordering(condition)
 
     def nonnegative(self, value: object) -> str:
         """A tactic for the goal that a number is not negative."""

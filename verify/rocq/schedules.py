@@ -48,6 +48,8 @@ OF_SCHEDULES: Mapping[Notion, str] = {
     q.window: "INR W",
     q.common_period: "nu",
     q.reports_in_a_period: "reports_in_a_period A nu",
+    q.most_other_reports: "most_other_reports A",
+    q.speed_ratio_above: "speed_ratio_above A",
 }
 _SUM = "sum (number (clients_of A))"
 CLOCKS = (a.asynchronous, a.fixed_intervals)
@@ -101,13 +103,22 @@ _OF_CYCLES = {
     known.PERIOD_AT_MOST.name: "period_at_most A nu i whole_times_A least_period_nu Hi",
 }
 """Those on asynchronous servers, with a file of their own."""
+_OF_TIES = {
+    known.ROUNDED_UP.name: "ratio_below A",
+    known.OTHER_REPORTS.name: "ratios_below A",
+    known.ASYNC_STALE.name: "stale_by_others A asynchronous_A",
+    known.ASYNC_STALE_AT_END.name: "stale_at_end A asynchronous_A one_at_a_time_A whole_cycles_A",
+}
+"""Those on how old models get there."""
+_OF_PERIODS = (a.asynchronous, a.one_at_a_time, a.whole_cycles)
+"""What makes that there is a common period of all times."""
 
 
 def with_sums(expression: Expr, known: Mapping[sp.Symbol, str]) -> str:
     """A number as text, in which there may be sums over the clients."""
     expression = sp.sympify(expression)
     names, sums = dict(known), {}
-    for one in sorted(expression.atoms(ClientSum, Average), key=sp.default_sort_key):
+    for one in sorted(expression.atoms(ClientSum, Average), key=str):
         sums[one] = sp.Dummy()
         kind = _SUM if isinstance(one, ClientSum) else "mean (clients_of A)"
         names[sums[one]] = f"({kind} (fun i => {number(one.args[0], known)}))"
@@ -149,6 +160,12 @@ class ScheduleVocabulary(Spoken):
         if a.fixed_intervals in assumptions:
             told.append("(interval_positive A interval fixed_intervals_A)")
         lines = [f"pose proof {one}." for one in told]
+        if self.obtained:
+            self._needs("Cycles", "Ties")
+            exists = "least_period_exists A asynchronous_A one_at_a_time_A whole_cycles_A"
+            lines.append(f"destruct ({exists}) as [nu least_period_nu].")
+            if a.whole_times in assumptions:
+                lines.append("pose proof (slowest_at_least_one A whole_times_A).")
         return " ".join([*lines, *([f"{self._own}."] if self.of_clients else [])])
 
     @property
@@ -204,17 +221,32 @@ class ScheduleVocabulary(Spoken):
         """A tactic for a fact: that its slack is not negative, or zero."""
         # That a multiple is not smaller is said of periods and of intervals.
         if name in _OF_CYCLES and (name not in _FACTS or self._uses(q.common_period)):
-            self.library = (*self.library, "Cycles") if "Cycles" not in self.library else self.library
+            self._needs("Cycles")
             return f"pose proof ({_OF_CYCLES[name]}) as fact; lra"
+        if name in _OF_TIES:
+            self._needs("Cycles", "Ties")
+            return f"pose proof ({_OF_TIES[name]}) as fact; lra"
         if name not in _FACTS:
             raise NotExported(f"the fact {name!r} of schedules is not in the library")
         return f"pose proof ({_FACTS[name]}) as fact; unfold update_rate in *; lra"
+
+    def _needs(self, *files: str) -> None:
+        self.library = (*self.library, *(name for name in files if name not in self.library))
+
+    @property
+    def obtained(self) -> set[str]:
+        """What a proof takes from what there is: a least common period, where a claim that is used speaks of it."""
+        exists = all(one in self.claim.assumptions for one in _OF_PERIODS) and not self._uses(q.common_period)
+        return {"nu", "least_period_nu"} & self.asked if exists else set()
 
     def instead(self, other: Claim) -> dict[str, str]:
         """What stands for the hypotheses of another claim; `NotExported` where these are not assumed."""
         if any(one not in self.claim.assumptions for one in other.assumptions if one not in _WHATEVER):
             raise NotExported(f"{other.id} is about other schedules")
-        return {}
+        if letters_of(other).has(q.common_period) and not self._uses(q.common_period):
+            # Powers of the number of clients are bounded by those of the least period.
+            self.identity = "(rewrite ?(power_of_number A); by_field)"
+        return {} if self.of_clients else {"i": "O", "Hi": "(several (clients_of A))"}
 
     def equation(self, premise: Expr) -> str:
         """A tactic for what a claim assumes of each client's numbers."""

@@ -46,6 +46,11 @@ class Spoken:
         return ""
 
     @property
+    def obtained(self) -> set[str]:
+        """Variables and hypotheses that a proof takes from what there is."""
+        return set()
+
+    @property
     def each(self) -> str:
         """A tactic that goes on to client i, in a sum over the clients."""
         raise NotExported("sums over clients are not exported")

@@ -315,6 +315,10 @@ class UpdateVocabulary(ScheduleVocabulary):
         plain = {symbol: sp.Symbol(text) for symbol, text in self.names.items()}
         return with_sums(sp.sympify(expression).xreplace(plain), {symbol: str(symbol) for symbol in plain.values()})
 
+    def spread_out(self, sums: Mapping[str, Expr]) -> Iterator[str]:
+        """Tactics that write sums over the clients as sums of multiples of the same few; of draws they are the same."""
+        return iter(()) if self.of_draws else super().spread_out(sums)
+
     def in_letters(self, expression: Expr, other: Claim) -> Expr:
         """An expression of another claim in this one's letters."""
         theirs = letters_of(other)
