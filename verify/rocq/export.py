@@ -94,14 +94,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case Contraction():
             used = [of_id(certificate.step)]
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
-        case Combination() if is_by_lemmas(claim):
-            general = theorem_of_update(claim)
-        case Combination() if is_of_interval(certificate):
-            general, used = theorem_of_interval(claim, certificate, of_id)
-        case Combination() if is_of_round_numbers(claim):
-            general = theorem_of_round_numbers(claim, certificate)
         case Combination():
-            general, used = theorem_of_combination(claim, certificate, of_id)
+            general, used = _of_sums(claim, certificate)
         case _:
             raise NotExported(f"certificates of the kind {type(certificate).__name__} are not written")
     # A theorem that needs no conditions says more than the same one under the claim's.
@@ -109,6 +103,16 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     theorem = general if is_stated else _as_stated(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
     return Exported(claim, theorem, general, conditions, tuple(used))
+
+
+def _of_sums(claim: Claim, certificate: Combination) -> tuple[Theorem, list[Exported]]:
+    if is_by_lemmas(claim):
+        return theorem_of_update(claim), []
+    if is_of_interval(certificate):
+        return theorem_of_interval(claim, certificate, of_id)
+    if is_of_round_numbers(claim):
+        return theorem_of_round_numbers(claim, certificate), []
+    return theorem_of_combination(claim, certificate, of_id)
 
 
 def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
