@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+from rocq_judge import accepts, compiled_library
 
 from fedtheory.cli import run
 from fedtheory.kernel import Term, assumption, square
@@ -35,7 +35,7 @@ from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.checked import checked
 from verify.rocq.export import exported, of_id
-from verify.rocq.project import INTERVALS, LIBRARY, MESSAGES, library_files, text_of, write_project
+from verify.rocq.project import library_files, text_of
 from verify.rocq.refusals import NotExported
 from verify.rocq.run import NEEDED
 
@@ -49,23 +49,10 @@ AGES, PERIODLESS = "fraboni2022:dl-case.fixed", "fraboni2022:table-2.async.W.fix
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
 
 
-def accepts(folder: Path, *names: str) -> bool:
-    """Whether Rocq accepts files of a folder, one after the other."""
-    for name in names:
-        command = ["coqc", "-R", ".", "Fedtheory", name]
-        if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode != 0:
-            return False
-    return True
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the compiled library of local steps."""
-    folder = tmp_path_factory.mktemp("rocq")
-    write_project(folder, [])
-    names = (*LIBRARY[: LIBRARY.index("Instance")], *INTERVALS, *MESSAGES)
-    assert accepts(folder, *(f"library/{name}.v" for name in names))
-    return folder
+    """A folder with the compiled library."""
+    return compiled_library(tmp_path_factory)
 
 
 def judged(folder: Path, claim: Claim, certificate: AnyCertificate) -> bool:
@@ -92,7 +79,6 @@ def test_one_step_is_accepted_and_what_is_false_is_not(library: Path) -> None:
 @needs_rocq
 def test_schedules_are_counted(library: Path) -> None:
     """How often clients of FedFix report, and how old their models get; one update more or less is not shown."""
-    assert accepts(library, "library/Schedule.v")
     claim, certificate = find(COUNTED), certificate_of(COUNTED)
     assert isinstance(certificate, Combination)
     assert judged(library, claim, certificate)
@@ -107,7 +93,6 @@ def test_schedules_are_counted(library: Path) -> None:
 @needs_rocq
 def test_windows_of_asynchronous_servers(library: Path) -> None:
     """The smallest window takes one common period; not two, and not where some weights may be zero."""
-    assert accepts(library, "library/Schedule.v", "library/Cycles.v")
     claim, certificate = find(CYCLES), certificate_of(CYCLES)
     assert isinstance(certificate, Combination)
     assert judged(library, claim, certificate)
@@ -127,7 +112,6 @@ def test_windows_of_asynchronous_servers(library: Path) -> None:
 @needs_rocq
 def test_ages_of_models_of_asynchronous_servers(library: Path) -> None:
     """How old models get and how long windows are; nothing tighter, and not where clients report together."""
-    assert accepts(library, *(f"library/{name}.v" for name in ("Schedule", "Cycles", "Ties")))
     claim, certificate = find(AGES), certificate_of(AGES)
     assert isinstance(certificate, Combination)
     assert judged(library, claim, certificate)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rocq_judge import accepts, compiled_library
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
@@ -17,7 +17,6 @@ from verify.rocq.export import exported, of_id
 from verify.rocq.nobody import POSITIVE, SPLIT
 from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported
-from verify.rocq.samples import LIBRARY as DRAWS
 from verify.rocq.updates import UpdateVocabulary
 
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
@@ -37,20 +36,10 @@ STALE, ALIGNED, MOVES = (
 FAIR, SAME = "fraboni2022:claim.W1.fixed", "fraboni2022:claim.W1.equivalent"
 
 
-def accepts(folder: Path, *names: str) -> bool:
-    """Whether Rocq accepts some files of a folder."""
-    commands = (["coqc", "-R", ".", "Fedtheory", name] for name in names)
-    return all(subprocess.run(one, cwd=folder, capture_output=True, check=False).returncode == 0 for one in commands)
-
-
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the compiled library of updates."""
-    folder = tmp_path_factory.mktemp("rocq")
-    write_project(folder, [])
-    needed = (*UpdateVocabulary.library[:4], "Step", *UpdateVocabulary.library[4:], *DRAWS, "Types", "Windows")
-    assert accepts(folder, *(f"library/{name}.v" for name in needed))
-    return folder
+    """A folder with the compiled library."""
+    return compiled_library(tmp_path_factory)
 
 
 def judged(folder: Path, claim: Claim) -> bool:
