@@ -17,6 +17,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import (
     Notion,
     client_gap_at_surrogate_optimum,
+    largest_chi_sq,
     mean_misrepresentation,
 )
 
@@ -67,7 +68,7 @@ KINDS = (
         *(q.round_gap, q.round_gap_at_step, q.mean_round_gap, q.round_optimum_gap, q.round_optimum_slope_sq),
         *(q.round_optimum_noise, q.round_optimum_mixed_noise, q.mean_round_optimum_noise),
         *(q.mean_round_optimum_mixed_noise, q.change_from_round_optimum, q.second_moment_at_round_optimum),
-        *(q.residual, q.misrepresentation, mean_misrepresentation),
+        *(q.residual, q.misrepresentation, mean_misrepresentation, q.change_between_optima),
         by=a.strongly_convex_clients,
     ),
     _existing(
@@ -76,6 +77,7 @@ KINDS = (
         *(q.surrogate_initial_distance, q.final_surrogate_distance_sq, q.residual, client_gap_at_surrogate_optimum),
         *(q.surrogate_gap, q.mean_surrogate_gap, q.alignment, q.selected_alignment, q.progress, q.mean_progress),
         *(q.surrogate_suboptimality_at_step, q.surrogate_suboptimality, q.mean_surrogate_suboptimality),
+        *(q.surrogate_noise, q.second_moment_at_surrogate_optimum),
         by=a.strongly_convex_clients,
     ),
     _existing("the minimiser for small steps", q.small_step_optimum, q.small_step_bias, by=a.strongly_convex_clients),
@@ -83,6 +85,8 @@ KINDS = (
     _existing(
         "shares of the clients in every update",
         *(*PER_SHARE, q.mean_round_optimum_noise, q.mean_round_optimum_mixed_noise, mean_misrepresentation),
+        *(q.type_share, largest_chi_sq, q.largest_share_of_all, q.mean_of_shares, q.distance_from_shares_sq),
+        *(q.past_gradient_spread, q.weighted_past_sum, q.past_sum_of_sums, q.sum_without_last),
         by=a.somebody_reports,
     ),
 )
