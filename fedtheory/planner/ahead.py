@@ -47,6 +47,11 @@ class Ahead:
         """The same for the best step size of an error."""
         return self._begun(_best, error.name)
 
+    @cache  # noqa: B019 - as long as the plan takes
+    def error(self, error: Quantity, step_size: float) -> Callable[[], float]:
+        """The same for an error at a step size."""
+        return self._begun(_error, error.name, step_size)
+
     def _begun(self, search: Callable[..., Found], *asked: object) -> Callable[[], Found]:
         def here() -> Found:
             return search(self._errors, *asked)
@@ -98,3 +103,7 @@ def _outcomes(errors: ExactErrors, error: str, accuracy: float | None) -> Outcom
 
 def _best(errors: ExactErrors, error: str) -> ExactOptimum | None:
     return errors.best(_BY_NAME[error])
+
+
+def _error(errors: ExactErrors, error: str, step_size: float) -> float:
+    return errors.error(_BY_NAME[error], step_size)

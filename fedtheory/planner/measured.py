@@ -133,16 +133,18 @@ def compare(claim: Claim, errors: ExactErrors) -> Comparison | None:
     bound = _bound_at(claim, errors, errors.planned)
     optimum = None if bound is None else StepSizes(bound).optimum(largest(bound, STEP))
     error = bounded_error(claim)
-    return None if optimum is None else compared(error, optimum, errors, errors.best(error))
+    if optimum is None:
+        return None
+    return compared(optimum, errors.error(error, optimum.step_size), errors.best(error))
 
 
-def compared(
-    quantity: Quantity, optimum: Optimum, errors: ExactErrors, exact: ExactOptimum | None
-) -> Comparison | None:
-    """The best step size of a bound beside that of an exact error; None where no step size is best for the error."""
+def compared(optimum: Optimum, choice: float, exact: ExactOptimum | None) -> Comparison | None:
+    """The best step size of a bound, where the exact error is `choice`, beside that of the exact error.
+
+    None where no step size is best for the error.
+    """
     if exact is None:
         return None
-    choice = errors.error(quantity, optimum.step_size)
     return Comparison(
         exact, choice, optimum.step_size / exact.step_size, choice / exact.error if exact.error > 0 else math.inf
     )

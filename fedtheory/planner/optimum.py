@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy as sp
 
+from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.bound import STEP, Bound, functions_of
@@ -185,12 +186,18 @@ class StepSizes:
             return min(free, edge.value)
         if math.isinf(edge.value) and not any(power > 0 and value > 0 for power, value in coefficients.items()):
             return None
-        return self.numeric(at, edge)
+        best, smallest = self.numeric(at, edge), math.exp(-_WIDTH) * self._top(at, edge)
+        # Smaller steps than any that is looked at are no worse than the best: what remains is the bound of no step.
+        falls = at.value({STEP: best}) < (1 - NEAR_TIE) * at.value({STEP: smallest})
+        return best if falls else None
 
     def numeric(self, at: Bound, edge: Edge) -> float:
         """What a numeric minimiser finds on the admissible interval."""
-        top = edge.value if math.isfinite(edge.value) else _beyond(self.coefficients(at))
+        top = self._top(at, edge)
         return numeric_minimiser(lambda step: at.value({STEP: step}), top, top * math.exp(-_WIDTH))
+
+    def _top(self, at: Bound, edge: Edge) -> float:
+        return edge.value if math.isfinite(edge.value) else _beyond(self.coefficients(at))
 
     def best(self, at: Bound) -> tuple[float, float] | None:
         """The best admissible step size at other numbers, and the bound there."""

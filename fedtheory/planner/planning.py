@@ -74,12 +74,14 @@ def plan(
             planned.append(_claim_plan(claim, errors, accuracy))
             if _has_exact_error(planned[-1]):
                 searches.best(planned[-1].error)
+                searches.error(planned[-1].error, _step_of(planned[-1]))
             on_progress(len(planned), len(chosen) + 1)
-        planned = [_beside_exact(found, errors, searches) for found in planned]
+        planned = [_beside_exact(found, searches) for found in planned]
+        recommended = _recommended(planned, searches)
         reached = outcomes()
     on_progress(len(chosen) + 1, len(chosen) + 1)
     answer = None if reached is None else answered(errors, reached, accuracy, planned)
-    return Plan(tuple(planned), _recommended(planned, errors), refuted_bounds(), cost_of_a_round(errors.run), answer)
+    return Plan(tuple(planned), recommended, refuted_bounds(), cost_of_a_round(errors.run), answer)
 
 
 def _has_exact_error(found: ClaimPlan) -> bool:
@@ -87,14 +89,15 @@ def _has_exact_error(found: ClaimPlan) -> bool:
     return found.optimum is not None and found.applicable and found.error.name not in DRIFTS
 
 
-def _beside_exact(found: ClaimPlan, errors: ExactErrors, searches: Ahead) -> ClaimPlan:
+def _beside_exact(found: ClaimPlan, searches: Ahead) -> ClaimPlan:
     """A plan with the exact error at its best step size, and the best one of the exact error."""
     if found.optimum is None or not _has_exact_error(found):
         return found
-    return replace(found, exact=compared(found.error, found.optimum, errors, searches.best(found.error)()))
+    choice, best = searches.error(found.error, _step_of(found)), searches.best(found.error)
+    return replace(found, exact=compared(found.optimum, choice(), best()))
 
 
-def _recommended(plans: Sequence[ClaimPlan], errors: ExactErrors) -> ClaimPlan | None:
+def _recommended(plans: Sequence[ClaimPlan], searches: Ahead) -> ClaimPlan | None:
     """The claim at whose best step size one exact error is smallest.
 
     That error is the first of `ERRORS` that is bounded and has a best step size;
@@ -107,7 +110,8 @@ def _recommended(plans: Sequence[ClaimPlan], errors: ExactErrors) -> ClaimPlan |
     if not exact:
         return _smallest_bound(usable)
     yardstick = min((plan.error for plan in exact), key=ERRORS.index)
-    return min(exact, key=lambda plan: errors.error(yardstick, _step_of(plan)))
+    asked = [searches.error(yardstick, _step_of(plan)) for plan in exact]
+    return min(zip(exact, asked, strict=True), key=lambda pair: pair[1]())[0]
 
 
 def _step_of(plan: ClaimPlan) -> float:

@@ -234,6 +234,16 @@ def test_linear_speed_up(numbers: dict[str, float]) -> None:
     assert gain(clients + 1) > HALF_OF_LINEAR
 
 
+def test_no_step_size_is_best() -> None:
+    """Where the noise of a single round outweighs all progress a bound at any point only grows with the step size."""
+    claim = find("renard2022:thm-2.1.any-point")
+    noisy, quiet = (bound_of_run(claim, a_run(rounds=1, noise=noise)) for noise in ("10000", "100"))
+    assert StepSizes(noisy).optimum(largest(noisy, STEP)) is None
+    found = StepSizes(quiet).optimum(largest(quiet, STEP))
+    assert 0.01 < found.step_size < 0.5
+    assert found.value < 0.9 * quiet.value({STEP: 1e-6})
+
+
 def test_regimes() -> None:
     """On every point of the map the term named is the largest, and the conditions are those of the bound."""
     bound = bound_of_run(THEOREM, a_run())
