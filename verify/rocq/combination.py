@@ -23,7 +23,8 @@ from verify.rocq.gaps import GapsVocabulary, is_of_gaps
 from verify.rocq.nobody import POSITIVE, SOMEBODY, SPLIT, without_reports
 from verify.rocq.of_numbers import NumbersVocabulary, is_of_numbers
 from verify.rocq.refusals import NotExported
-from verify.rocq.run import STEP_SIZES, RunVocabulary
+from verify.rocq.run import STEP_SIZES
+from verify.rocq.sampled import vocabulary_of
 from verify.rocq.schedules import CLOCKS, ScheduleVocabulary
 from verify.rocq.spoken import Spoken
 from verify.rocq.step import SIGN
@@ -237,7 +238,7 @@ def _vocabulary(claim: Claim, certificate: Combination) -> Spoken:
         return NumbersVocabulary(claim, certificate)
     if a.same_local_work not in claim.assumptions and is_of_updates(claim):
         return UpdateVocabulary(claim)
-    return GapsVocabulary(claim) if is_of_gaps(claim) else RunVocabulary(claim)
+    return GapsVocabulary(claim) if is_of_gaps(claim) else vocabulary_of(claim)
 
 
 def _sums(*sides: Expr) -> list[Expr]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Average, Expr, norm_sq
+from fedtheory.kernel.expressions import Average, Expr, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
-from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.contraction import Contracting, Contraction
 from fedtheory.proofs.numbers import letters_of
 from verify.rocq.links import NUMBERS_KNOWN, Links
 from verify.rocq.numbers import Signs, number
 from verify.rocq.reading import Reader
-from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.run import KNOWN
+from verify.rocq.sampled import vocabulary_of
 from verify.rocq.terms import Multiple, Number, Sum, Term
 from verify.rocq.theorem import Theorem, name_of
 from verify.rocq.vocabulary import Vocabulary
@@ -21,13 +22,13 @@ from verify.rocq.vocabulary import Vocabulary
 
 def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, of_step: Theorem) -> Theorem:
     """A bound on the distance of the last model, from a theorem about each local step."""
-    run = RunVocabulary(claim)
+    run = vocabulary_of(claim)
     relation = claim.relations[0]
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     signs = run.signs(conditions)
     used = relation.left.free_symbols | relation.right.free_symbols
     told = [*run.binders(used), *signs.hypotheses()]
-    lemma = _at_step(claim, certificate, step, of_step)
+    lemma = contracting(claim, certificate, step, of_step, weight=certificate.weight)
     index = run.letters(q.local_step_index)
     factor, weight, offset = (run.number(n) for n in (certificate.factor, certificate.weight, certificate.offset))
     potential = number(certificate.potential, {**run.names, index: "k"})
@@ -37,6 +38,7 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
     apart = sp.factor(1 - certificate.factor)
     shrunk = f"({factor}) ^ (steps_of A * rounds_of A) * initial_distance A x_star ^ 2"
     bound = f"{shrunk} + ({offset}) / (({weight}) * (1 - ({factor})))"
+    parts = f"(fun k : R => {potential}) ({factor}) ({weight}) ({offset})"
     lines = [
         KNOWN,
         *signs.prepared(),
@@ -44,8 +46,8 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
         f"{{ replace (1 - ({factor})) with ({run.number(apart)}) by field; positive. }}",
         f"assert (weight_positive : 0 < {weight}) by positive.",
         f"apply Rle_trans with ({bound}).",
-        f"{{ apply (contraction A x_star (fun k : R => {potential}) ({factor}) ({weight}) ({offset})).",
-        "  - cbv beta; field; nonzero.",
+        f"{{ apply (contraction {run.from_point('x_star')} {parts}).",
+        f"  - {run.at_end(certificate.potential, certificate.weight, signs)}.",
         f"  - {signs.nonnegative(certificate.factor)}.",
         "  - lra.",
         "  - assumption.",
@@ -54,18 +56,32 @@ def theorem_of_contraction(claim: Claim, certificate: Contraction, step: Claim, 
         f"apply le_by_slack; {signs.nonnegative(spare)}.",
     ]
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
-    return Theorem(name_of(claim.id), told, statement, "\n".join(lines), (lemma,))
+    proof = "\n".join(lines)
+    return Theorem(name_of(claim.id), told, statement, proof, (lemma,), run.needs, called=run.called)
 
 
-def _at_step(claim: Claim, certificate: Contraction, step: Claim, of_step: Theorem) -> Theorem:
-    """What the step says, with distance and spread of each side together."""
+def contracting(
+    claim: Claim,
+    certificate: Contracting,
+    step: Claim,
+    of_step: Theorem,
+    *,
+    weight: Expr | None = None,
+    gain: Expr | None = None,
+) -> Theorem:
+    """What the step says, with distance and spread of each side together, and what is gained beside them.
+
+    Distances are from the point at which the step's draws have a noise.
+    """
     vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
     links = Links(Reader(vocabulary), Signs(vocabulary.numbers))
     smaller, larger = step.relations[0].ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
-    kept = Multiple(links.reader.number(certificate.factor), _size(links.reader, certificate, "k"))
+    kept = Multiple(links.reader.number(certificate.factor), _size(links.reader, certificate, weight, "k"))
     before = Sum(kept, Number(links.reader.number(certificate.offset)))
-    after = _size(links.reader, certificate, "(k + 1)")
+    after = _size(links.reader, certificate, weight, "(k + 1)")
+    if gain is not None:
+        after = Sum(_gained(links.reader, gain), after)
     difference = Sum(before, after, "-")
     proof = "\n".join(
         [
@@ -80,8 +96,20 @@ def _at_step(claim: Claim, certificate: Contraction, step: Claim, of_step: Theor
     return Theorem(f"{name_of(claim.id)}_at_step", of_step.binders, statement, proof)
 
 
-def _size(reader: Reader, certificate: Contraction, index: str) -> Term:
-    """The distance from the optimum and the spread, with their weights, before step k or after it."""
+def _point(vocabulary: Vocabulary) -> Expr:
+    return vocabulary.letters(q.comparator if vocabulary.drawn_at == "y" else q.optimum)
+
+
+def _gained(reader: Reader, gain: Expr) -> Term:
+    """How much larger the loss is than at the point, after the step."""
+    letter = reader.vocabulary.letters
+    values = (Value(letter(q.objective), one) for one in (letter(q.next_average_iterate), _point(reader.vocabulary)))
+    larger, smaller = map(reader.scalar, values)
+    return Multiple(reader.number(gain), Sum(larger, smaller, "-"))
+
+
+def _size(reader: Reader, certificate: Contracting, weight: Expr | None, index: str) -> Term:
+    """The distance from the point and the spread, with their weights, before step k or after it."""
     letter = letters_of(reader.vocabulary.claim)
     is_before = index == "k"
     local, average = (
@@ -91,5 +119,5 @@ def _size(reader: Reader, certificate: Contraction, index: str) -> Term:
     )
     names = reader.vocabulary.numbers | {letter(q.local_step_index): index}
     spread = Multiple(number(certificate.potential, names), reader.scalar(Average(norm_sq(local - average))))
-    distance: Expr = norm_sq(average - letter(q.optimum))
-    return Sum(Multiple(reader.number(certificate.weight), reader.scalar(distance)), spread)
+    distance = reader.scalar(norm_sq(average - _point(reader.vocabulary)))
+    return Sum(distance if weight is None else Multiple(reader.number(weight), distance), spread)

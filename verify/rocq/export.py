@@ -14,7 +14,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
 from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination
-from fedtheory.proofs.contraction import Contraction
+from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.letters import in_plain_letters
@@ -24,6 +24,7 @@ from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction
+from verify.rocq.discounted import theorem_of_discounted
 from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
 from verify.rocq.mean import theorem_of_mean
@@ -38,6 +39,7 @@ from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numb
 from verify.rocq.round_words import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
+from verify.rocq.sampled import is_sampled, theorem_of_sampled_mean
 from verify.rocq.step import theorem_at_step
 from verify.rocq.theorem import Theorem
 from verify.rocq.totals import theorem_of_total
@@ -90,10 +92,14 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
             general = theorem_of_recursion(claim, certificate)
         case MeanCertificate():
             used = [of_id(certificate.step)]
-            general = theorem_of_mean(claim, certificate, used[0].claim, used[0].general)
+            written = theorem_of_sampled_mean if is_sampled(claim) else theorem_of_mean
+            general = written(claim, certificate, used[0].claim, used[0].general)
         case Contraction():
             used = [of_id(certificate.step)]
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
+        case Discounted():
+            used = [of_id(certificate.step)]
+            general = theorem_of_discounted(claim, certificate, used[0].claim, used[0].general)
         case Combination():
             general, used = _of_sums(claim, certificate)
         case _:

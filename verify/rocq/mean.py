@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sympy as sp
@@ -26,11 +27,9 @@ def theorem_of_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_
     run = RunVocabulary(claim)
     conditions = claim.conditions if certificate.relaxed is None else certificate.relaxed
     relation = claim.relations[0]
-    shares = _shares(run, relation.slack, certificate.span)
-    index = {run.letters(q.local_step_index): letters_of(step)(q.local_step_index)}
-    potential = _in_letters_of(run, step, certificate.potential or sp.S.Zero).xreplace(index)
-    at_each = _of_each(step, potential)
-    lemma = _at_step(claim, step, of_step, [_in_letters_of(run, step, share) for share in shares], at_each)
+    shares = shares_of(run, relation.slack, certificate.span)
+    at_each = at_each_step(run, step, certificate)
+    lemma = theorem_at_each(run, step, of_step, shares, at_each)
     numbers = " ".join(f"({run.number(share)})" for share in shares)
     used = relation.left.free_symbols | relation.right.free_symbols
     signs = run.signs(conditions)
@@ -42,23 +41,26 @@ def theorem_of_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_
         arguments |= {"x_star": "start A", "past_x_star": "past_start A past unbiased_A n k"}
     lines = [
         KNOWN,
-        *_sums(run, _of_run(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.applied(**arguments)}))"),
+        *_rounds(run, of_run(run, step, at_each), optimum, numbers, f"ltac:(exact ({lemma.applied(**arguments)}))"),
     ]
     if certificate.span == "run":
         each = "sum (steps_of A) rest / tau A"
         lines.append(f"assert (K := mean_of_run A {optimum} {numbers} ({each}) (fun n _ => each_round n)).")
     else:
         lines.append("pose proof (each_round n) as K.")
-    lines.append("unfold rest in K at 1. rewrite sums in K. change (INR (steps_of A)) with (tau A) in K.")
-    if optimum == "y":
-        lines.append("rewrite (against_another A y x_star) in K.")
-    finish = (
-        "apply le_by_slack. match type of K with 0 <= ?known => match goal with |- 0 <= ?slack => "
-        "replace slack with known; [exact K | field; nonzero] end end."
-    )
-    proof = "\n".join([*lines, finish])
+    proof = "\n".join([*lines, *concluded(optimum)])
     statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
     return Theorem(name_of(claim.id), told, statement, proof, (lemma,))
+
+
+def concluded(point: str) -> list[str]:
+    """Tactics from a mean K that is not negative to the claim."""
+    return [
+        "unfold rest in K at 1. rewrite sums in K. change (INR (steps_of A)) with (tau A) in K.",
+        *(["rewrite (against_another A y x_star) in K."] if point == "y" else []),
+        "apply le_by_slack. match type of K with 0 <= ?known => match goal with |- 0 <= ?slack => "
+        "replace slack with known; [exact K | field; nonzero] end end.",
+    ]
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,15 @@ class AtEach:
     potential: Expr
     rest: Expr
 
+    def text(self, value: Expr, run: RunVocabulary, step: str) -> str:
+        """A function of the number of the step, in the letters of a run."""
+        return number(value, {**run.names, self.index: step})
 
-def _of_each(step: Claim, potential: Expr) -> AtEach:
+
+def at_each_step(run: RunVocabulary, step: Claim, certificate: MeanCertificate) -> AtEach:
+    """What a step has besides, in its own letters."""
+    index = {run.letters(q.local_step_index): letters_of(step)(q.local_step_index)}
+    potential = _in_letters_of(run, step, certificate.potential or sp.S.Zero).xreplace(index)
     plain = sp.sympify(step.relations[0].slack)
     for kind in (Expectation, Average):
         plain = plain.replace(kind, lambda inner: inner)
@@ -78,29 +87,34 @@ def _of_each(step: Claim, potential: Expr) -> AtEach:
     return AtEach(letters_of(step)(q.local_step_index), potential, sp.cancel(rest))
 
 
-def _of_run(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
+def of_run(run: RunVocabulary, step: Claim, at: AtEach) -> AtEach:
     """The same in the letters of a run."""
     return AtEach(at.index, run.in_letters(at.potential, step), run.in_letters(at.rest, step))
 
 
-def _sums(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied: str) -> list[str]:
-    """Tactics for the mean over the steps of each round, and for the sum of what depends on the step alone."""
-
-    def text(value: Expr, index: str) -> str:
-        return number(value, {**run.names, at.index: index})
-
+def rest_of(run: RunVocabulary, at: AtEach) -> list[str]:
+    """Tactics for the sum of what depends on the step alone."""
     # From the sum over the steps 0 .. m-1 to m; Rocq checks it by induction.
     total = sp.summation(sp.expand(at.rest), (at.index, 0, at.index - 1))
+    each = at.text(at.rest, run, "(INR k)")
     return [
-        f"pose (rest := fun k : nat => {text(at.rest, '(INR k)')}).",
-        f"assert (sums : forall m, sum m (fun k : nat => {text(at.rest, '(INR k)')}) = {text(total, '(INR m)')}).",
+        f"pose (rest := fun k : nat => {each}).",
+        f"assert (sums : forall m, sum m (fun k : nat => {each}) = {at.text(total, run, '(INR m)')}).",
         "{ induction m; cbn [sum]; [simpl INR; field; nonzero | rewrite IHm, S_INR; field; nonzero]. }",
-        f"assert (each_round := fun n => mean_of_round A {optimum} n {numbers}",
-        f"  (fun k : R => {text(at.potential, 'k')}) rest ltac:(cbv beta; field; nonzero) (fun k Hk => {applied})).",
     ]
 
 
-def _shares(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
+def _rounds(run: RunVocabulary, at: AtEach, optimum: str, numbers: str, applied: str) -> list[str]:
+    """Tactics for the mean over the steps of each round."""
+    return [
+        *rest_of(run, at),
+        f"assert (each_round := fun n => mean_of_round A {optimum} n {numbers}",
+        f"  (fun k : R => {at.text(at.potential, run, 'k')}) rest "
+        f"ltac:(cbv beta; field; nonzero) (fun k Hk => {applied})).",
+    ]
+
+
+def shares_of(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
     """How much of each mean the slack has."""
     letter = run.letters
     steps, rounds = letter(q.local_steps), letter(q.rounds)
@@ -125,13 +139,14 @@ def _shares(run: RunVocabulary, slack: Expr, span: str) -> list[Expr]:
     return found + [sp.S.Zero] * (5 - len(found))
 
 
-def _at_step(claim: Claim, step: Claim, of_step: Theorem, weights: list[Expr], at: AtEach) -> Theorem:
+def theorem_at_each(run: RunVocabulary, step: Claim, of_step: Theorem, shares: Sequence[Expr], at: AtEach) -> Theorem:
     """The sum of what the means are taken of, which is not negative at any step."""
     vocabulary = Vocabulary(step, quiet=a.full_gradients in step.assumptions)
     links = Links(Reader(vocabulary), Signs(vocabulary.numbers))
     (relation,) = step.relations
     smaller, larger = relation.ordered
     slack = Sum(links.side(larger), links.side(smaller), "-")
+    weights = [_in_letters_of(run, step, share) for share in shares]
     total = _weighted(links.reader, vocabulary, weights, at)
     binders = list(of_step.binders)
     if not any(binder.name == vocabulary.drawn_at for binder in binders):
@@ -145,10 +160,10 @@ def _at_step(claim: Claim, step: Claim, of_step: Theorem, weights: list[Expr], a
             "rewrite identity; lra.",
         ]
     )
-    return Theorem(f"{name_of(claim.id)}_at_step", binders, f"0 <= {links.text(total)}", proof)
+    return Theorem(f"{name_of(run.claim.id)}_at_step", binders, f"0 <= {links.text(total)}", proof)
 
 
-def _weighted(reader: Reader, vocabulary: Vocabulary, weights: list[Expr], at: AtEach) -> Term:
+def _weighted(reader: Reader, vocabulary: Vocabulary, weights: Sequence[Expr], at: AtEach) -> Term:
     letter = vocabulary.letters
     before, after, best = (letter(n) for n in (q.average_iterate, q.next_average_iterate, q.optimum))
     best = letter(q.comparator) if vocabulary.drawn_at == "y" else best
@@ -163,7 +178,7 @@ def _weighted(reader: Reader, vocabulary: Vocabulary, weights: list[Expr], at: A
     ]
 
     total: Term | None = None
-    for weight, (first, second) in zip(weights, members, strict=True):
+    for weight, (first, second) in zip(weights, members[: len(weights)], strict=True):
         member = reader.scalar(first) if second is None else Sum(reader.scalar(first), reader.scalar(second), "-")
         part = Multiple(reader.number(weight), member)
         total = part if total is None else Sum(total, part)

@@ -49,10 +49,11 @@ INTERVALS = ("Gaps",)
 """Those on the gaps between which the intervals of a run lie."""
 MESSAGES = ("Messages", "Growth")
 """Those on what an aggregation sends, and on least constants."""
-DRAWN = ("Round", "Curvature", "RoundSteps")
-"""Those on single rounds in which clients are drawn."""
+DRAWN = ("Round", "Curvature", "RoundSteps", "Sampled", "SampledInstance")
+"""Those on single rounds in which clients are drawn, and on runs of such rounds."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
+_INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "SampledInstance")
 _BUILT = (
     "quadratic_convex",
     "quadratic_smooth",
@@ -68,6 +69,8 @@ _BUILT = (
     "stale_round_minimiser",
     "stale_weights_are_given",
     "stale_window",
+    "drawn_unbiased",
+    "drawn_participants",
 )
 """Theorems of the library that say that the structures exist."""
 _OPENING = """From Coq Require Import Reals Lra Lia Psatz List.
@@ -166,7 +169,7 @@ def _assumptions(found: Iterable[Exported]) -> str:
     names = [known.theorem.name for known in found]
     lines = [
         "(** What every theorem rests on: nothing but axioms of the standard library. *)",
-        f"Require Import {' '.join(['Instance', 'TwoClients', 'StaleInstance', 'SamplesInstance', *names])}.",
+        f"Require Import {' '.join([*_INSTANCES, *names])}.",
         *(f"Print Assumptions {name}." for name in (*_BUILT, *names)),
     ]
     return "\n".join(lines) + "\n"

@@ -15,6 +15,7 @@ from fedtheory.language.quantities import Notion
 from fedtheory.proofs import definition_facts, facts
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.numbers import divisors, letters_of, sides_of
+from verify.rocq.numbers import Signs
 from verify.rocq.refusals import NotExported
 from verify.rocq.spoken import Spoken
 from verify.rocq.theorem import Binder
@@ -39,6 +40,7 @@ CONSTANTS: Mapping[Notion, str] = {
     q.comparator_dissimilarity: "zeta_there",
     q.noise_at_optimum: "sigma_there",
     q.dissimilarity_at_optimum: "zeta_there",
+    q.sampling_variance: "rho_of_draws",
     q.model_size: "b",
     q.parameter_server_load: "server_load A b",
     q.ring_worker_load: "sent_in_ring A b w",
@@ -102,6 +104,7 @@ _FACTS = {
     facts.FINAL_DISTANCE.name: "apply final_distance_nonneg",
     facts.TELESCOPED_PROGRESS.name: "rewrite progress_telescopes; ring",
     facts.TELESCOPED_FROM_COMPARATOR.name: "rewrite progress_telescopes; ring",
+    facts.TELESCOPED_WITH_PARTICIPANTS.name: "rewrite progress_telescopes; ring",
     facts.FINAL_COMPARATOR_DISTANCE.name: "apply final_distance_nonneg",
     facts.DESCENT.name: "pose proof (descent_at_most_gap A x_star (proj2 minimiser_x_star)) as fact; lra",
     facts.MEAN_DRIFT.name: "pose proof (mean_drift_at_most_largest A) as fact; lra",
@@ -118,10 +121,14 @@ _FACTS = {
 class RunVocabulary(Spoken):
     """The numbers of a claim about a run, as Rocq calls them."""
 
+    needed: Sequence[Assumption] = NEEDED
+    kind: str = "run"
+    """The type of its runs."""
+
     def __init__(self, claim: Claim) -> None:
         super().__init__(claim)
         # What is said of numbers alone holds whatever the server does and whoever takes part.
-        needed = NEEDED if self._is_of_runs else NEEDED[:1]
+        needed = self.needed if self._is_of_runs else self.needed[:1]
         if claim.place != "run" or any(assumption not in claim.assumptions for assumption in needed):
             raise NotExported("the library knows the runs of FedAvg in which all take part and take the same steps")
         self.quiet = a.full_gradients in claim.assumptions
@@ -162,7 +169,7 @@ class RunVocabulary(Spoken):
         return list(self._binders(used))
 
     def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
-        yield Binder("A", "run")
+        yield Binder("A", self.kind)
         yield Binder("size_positive", "0 < size_of A")
         assumptions = self.claim.assumptions
         is_random = not self.quiet and any(one in assumptions for one in (a.unbiased_bounded_variance, a.smooth_noise))
@@ -257,6 +264,14 @@ class RunVocabulary(Spoken):
             if symbol.is_positive:
                 yield Binder(f"{self.names[symbol]}_positive", f"0 < {self.names[symbol]}")
 
+    def at_end(self, _potential: Expr, _weight: Expr, _signs: Signs) -> str:
+        """A tactic for what a potential has to be after the last step of a round: nothing is left of it."""
+        return "cbv beta; field; nonzero"
+
+    def from_point(self, point: str) -> str:
+        """The first arguments of a lemma about the distance of a run from a point."""
+        return f"A {point}"
+
     @property
     def at_step(self) -> dict[str, str]:
         """What stands for the variables and hypotheses of a theorem about a step, at step k of round n."""
@@ -332,5 +347,5 @@ def _assumed(assumption: Assumption) -> Iterator[Binder]:
         yield Binder("mu", "R")
         yield Binder("mu_positive", "0 < mu")
         yield Binder("strongly_convex_clients_A", "always A (fun S => strongly_convex_clients S mu)")
-    elif assumption not in (*NEEDED, a.smooth_noise, *STEP_SIZES):
+    elif assumption not in (*NEEDED, a.averaged_participants, a.smooth_noise, *STEP_SIZES):
         raise NotExported(f"the assumption {assumption.name!r} has no definition in the library")

@@ -1,0 +1,89 @@
+"""Runs in whose rounds clients are drawn, as theorems: what is false is not accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sympy as sp
+from rocq_judge import accepts
+from test_rocq import judged, library, needs_rocq
+from test_rocq_quotients import larger, recorded
+
+from fedtheory.language.registry import find
+from fedtheory.proofs.closed import AnyCertificate
+from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.means import MeanCertificate
+from verify.rocq.export import exported, of_id
+from verify.rocq.project import file_of, text_of, with_uses
+from verify.rocq.refusals import NotExported
+
+__all__ = ["library"]
+FORGETTING, LAST, ALL, AVERAGE = (
+    "comparator:forgetting.mean-error",
+    "comparator:sampled.last-model",
+    "comparator:sampled.all-steps",
+    "comparator:sampled.average-error",
+)
+
+
+def prepared(folder: Path, claim_id: str) -> None:
+    """Check what a claim uses."""
+    for used in [*with_uses(of_id(claim_id)).values()][:-1]:
+        path = folder / file_of(used)
+        path.parent.mkdir(exist_ok=True)
+        if not path.with_suffix(".vo").is_file():
+            path.write_text(text_of(used), encoding="utf-8")
+            assert accepts(folder, file_of(used))
+
+
+@needs_rocq
+@pytest.mark.parametrize("claim_id", [FORGETTING, LAST, ALL, AVERAGE])
+def test_half_of_a_bound_is_not_proved(library: Path, claim_id: str) -> None:
+    """The claim is accepted; half of what it allows is not."""
+    prepared(library, claim_id)
+    claim, certificate = find(claim_id), recorded(claim_id)
+    assert judged(library, claim, certificate)
+    assert not judged(library, larger(claim, 0, sp.Rational(1, 2)), certificate)
+
+
+def paying_less(certificate: AnyCertificate) -> AnyCertificate:
+    """A certificate whose potential pays for nine tenths of a draw."""
+    assert isinstance(certificate, Contraction | Discounted | MeanCertificate)
+    return replace(certificate, potential=sp.Rational(9, 10) * sp.sympify(certificate.potential))
+
+
+def forgetting_faster(certificate: AnyCertificate) -> AnyCertificate:
+    """A certificate with another factor than that of the weights of the mean."""
+    assert isinstance(certificate, Discounted)
+    return replace(certificate, factor=2 * certificate.factor - 1)
+
+
+@needs_rocq
+@pytest.mark.parametrize(
+    ("claim_id", "changed"),
+    [(FORGETTING, paying_less), (FORGETTING, forgetting_faster), (LAST, paying_less), (ALL, paying_less)],
+)
+def test_what_does_not_follow_is_not_accepted(
+    library: Path, claim_id: str, changed: Callable[[AnyCertificate], AnyCertificate]
+) -> None:
+    """Draws have to be paid for, and the weights of the mean are those of the claim."""
+    prepared(library, claim_id)
+    assert not judged(library, find(claim_id), changed(recorded(claim_id)))
+
+
+@needs_rocq
+def test_a_run_with_draws_exists(library: Path) -> None:
+    """What is assumed of draws is fulfilled where a coin says whose model counts."""
+    assert accepts(library, "library/Instance.v", "library/SampledInstance.v")
+
+
+@pytest.mark.parametrize("claim_id", [FORGETTING, LAST, ALL, AVERAGE])
+def test_draws_have_a_law(claim_id: str) -> None:
+    """Without an assumption on the weights no theorem is written."""
+    claim = find(claim_id)
+    others = [one for one in claim.assumptions if one.name != "averaged participants"]
+    with pytest.raises(NotExported, match="all take part"):
+        exported(replace(claim, assumptions=others), recorded(claim_id))

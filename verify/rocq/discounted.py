@@ -1,0 +1,62 @@
+"""Bounds on a mean error that forgets, from local steps that contract, as theorems."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.contraction import Discounted
+from verify.rocq.contraction import contracting
+from verify.rocq.numbers import number
+from verify.rocq.run import KNOWN
+from verify.rocq.sampled import SampledVocabulary
+from verify.rocq.theorem import Theorem, name_of
+
+_AGAINST = "rewrite (discounted_against_another A mu y x_star) in bound by (rewrite forgets_is; assumption)."
+
+
+def theorem_of_discounted(claim: Claim, certificate: Discounted, step: Claim, of_step: Theorem) -> Theorem:
+    """A bound on a mean error of a run that forgets, from a theorem about each local step."""
+    run = SampledVocabulary(claim)
+    letter, point, (relation,) = run.letters, run.drawn_at, claim.relations
+    power = sp.Dummy("power", positive=True)
+    run.names[power] = "power"
+    signs = run.signs(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+    told = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
+    lemma = contracting(claim, certificate, step, of_step, gain=certificate.gain)
+    factor, gain, offset = (run.number(n) for n in (certificate.factor, certificate.gain, certificate.offset))
+    potential = number(certificate.potential, {**run.names, letter(q.local_step_index): "k"})
+    start = f"initial_distance A {point} ^ 2 * (1 - ({factor})) * power / (({gain}) * (1 - power))"
+    distance = letter(q.comparator_distance if point == "y" else q.initial_distance)
+    above = letter(q.comparator_suboptimality) if point == "y" else sp.S.Zero
+    bound = distance**2 * (1 - certificate.factor) * power / (certificate.gain * (1 - power)) + above
+    right = relation.right.xreplace({certificate.factor ** letter(q.iterations): power})
+    spare = sp.cancel(right - bound - certificate.offset / certificate.gain)
+    lines = [
+        KNOWN,
+        *signs.prepared(),
+        f"assert (factor_positive : 0 < {factor}).",
+        f"{{ {signs.positive(certificate.factor)}. }}",
+        f"assert (apart : {factor} < 1).",
+        f"{{ apply Rminus_gt_0_lt; apply Rlt_gt. {signs.positive(1 - certificate.factor)}. }}",
+        f"pose proof (power_below_one A ({factor}) (conj factor_positive apart)) as power_known.",
+        f"assert (forgets_is : forgets A mu = {factor}) by (unfold forgets; field).",
+        f"pose proof (discounted {run.from_point(point)} (fun k : R => {potential}) mu ({factor}) ({gain}) ({offset})",
+        "  forgets_is) as K.",
+        f"set (power := ({factor}) ^ (steps_of A * rounds_of A)) in *.",
+        f"assert (bound : discounted_suboptimality A mu {point} <= {start} + ({offset}) / ({gain})).",
+        "{ apply K; clear K.",
+        f"  - {run.at_end(certificate.potential, sp.S.One, signs)}.",
+        "  - assumption.",
+        "  - assumption.",
+        "  - positive.",
+        f"  - {signs.nonnegative(certificate.offset)}.",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
+        *([_AGAINST] if point == "y" else []),
+        f"apply Rle_trans with ({run.number(above)} + ({start} + ({offset}) / ({gain}))); [lra |].",
+        f"apply le_by_slack; {signs.nonnegative(spare)}.",
+    ]
+    statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
+    proof = "\n".join(lines)
+    return Theorem(name_of(claim.id), told, statement, proof, (lemma,), run.needs, called=run.called)

@@ -1,0 +1,90 @@
+"""Claims about runs in whose rounds clients are drawn: what their letters are called in `library/Sampled.v`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.means import MeanCertificate
+from verify.rocq.mean import at_each_step, concluded, of_run, rest_of, shares_of, theorem_at_each
+from verify.rocq.numbers import Signs
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import CONSTANTS, KNOWN, NEEDED, QUANTITIES, RunVocabulary
+from verify.rocq.theorem import Binder, Theorem, name_of
+
+_DISCOUNTED = "discounted_suboptimality A mu x_star"
+
+
+class SampledVocabulary(RunVocabulary):
+    """The numbers of a claim about a run with draws, as Rocq calls them."""
+
+    needed = (*NEEDED[:2], a.averaged_participants)
+    kind = "sampled_run"
+
+    def __init__(self, claim: Claim) -> None:
+        super().__init__(claim)
+        self.names[self.letters(q.discounted_suboptimality)] = _DISCOUNTED
+        self.needs = ("Sampled",)
+        self.called = {**CONSTANTS, **QUANTITIES, q.discounted_suboptimality: _DISCOUNTED}
+
+    def _binders(self, used: set[sp.Symbol]) -> Iterator[Binder]:
+        told = [*super()._binders(used)]
+        if not any(binder.name == "past" for binder in told):
+            raise NotExported("draws are independent of what happened before, which is known of runs with noise")
+        yield from told
+        yield Binder("rho_of_draws", "R")
+        yield Binder("rho_of_draws_nonnegative", "0 <= rho_of_draws")
+        yield Binder("participants_A", "averaged_participants A past rho_of_draws")
+
+    def at_end(self, potential: Expr, weight: Expr, signs: Signs) -> str:
+        """A tactic for what a potential has to be after the last step of a round: what a draw costs."""
+        last = potential.xreplace({self.letters(q.local_step_index): self.letters(q.local_steps)})
+        left = sp.cancel(last - weight * self.letters(q.sampling_variance))
+        return f"cbv beta; apply le_by_slack; {signs.nonnegative(left)}"
+
+    def from_point(self, point: str) -> str:
+        """The first arguments of a lemma about the distance of a run from a point."""
+        return f"A past rho_of_draws unbiased_A participants_A {point} past_{point}"
+
+
+def is_sampled(claim: Claim) -> bool:
+    """Whether clients are drawn in the rounds of a claim's runs."""
+    return a.averaged_participants in claim.assumptions
+
+
+def theorem_of_sampled_mean(claim: Claim, certificate: MeanCertificate, step: Claim, of_step: Theorem) -> Theorem:
+    """A claim about a run with draws, from a theorem about each local step."""
+    run, (relation,) = SampledVocabulary(claim), claim.relations
+    signs = run.signs(claim.conditions if certificate.relaxed is None else certificate.relaxed)
+    told = [*run.binders(relation.left.free_symbols | relation.right.free_symbols), *signs.hypotheses()]
+    gain, progress, *_ = shares_of(run, relation.slack, certificate.span)
+    at_each = at_each_step(run, step, certificate)
+    lemma = theorem_at_each(run, step, of_step, (gain, progress), at_each)
+    of_all, point = of_run(run, step, at_each), run.drawn_at
+    known = f"({run.number(gain)}) * average_suboptimality A {point}"
+    known += f" + ({run.number(progress)}) / (tau A * T A) * total_progress A {point} + sum (steps_of A) rest / tau A"
+    numbers = f"(fun k : R => {of_all.text(of_all.potential, run, 'k')}) ({run.number(gain)}) ({run.number(progress)})"
+    lines = [
+        KNOWN,
+        *signs.prepared(),
+        *rest_of(run, of_all),
+        f"assert (K : 0 <= {known}).",
+        f"{{ apply (mean_of_run {run.from_point(point)} {numbers} rest).",
+        f"  - {signs.nonnegative(progress)}.",
+        f"  - {run.at_end(certificate.potential or sp.S.Zero, progress, signs)}.",
+        f"  - intros n k Hk. exact ({lemma.applied(**run.at_step)}). }}",
+        *concluded(point),
+    ]
+    statement = f"{run.number(relation.left)} <= {run.number(relation.right)}"
+    proof = "\n".join(lines)
+    return Theorem(name_of(claim.id), told, statement, proof, (lemma,), run.needs, called=run.called)
+
+
+def vocabulary_of(claim: Claim) -> RunVocabulary:
+    """What a claim about a run speaks of: one in which clients are drawn, or one in which all take part."""
+    return SampledVocabulary(claim) if is_sampled(claim) else RunVocabulary(claim)
