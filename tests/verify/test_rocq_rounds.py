@@ -37,6 +37,14 @@ def judged(folder: Path, claim: Claim) -> bool:
     return accepts(folder, "Judged.v")
 
 
+def with_lemmas(folder: Path, claim_id: str) -> None:
+    """Check the claims that the proof of one uses."""
+    for used in [*with_uses(of_id(claim_id)).values()][:-1]:
+        (folder / file_of(used)).parent.mkdir(exist_ok=True)
+        (folder / file_of(used)).write_text(text_of(used), encoding="utf-8")
+        assert accepts(folder, file_of(used))
+
+
 def twice(claim: Claim, last: int) -> Claim:
     """A claim in which one member of the vector that vanishes counts twice."""
     (relation,) = claim.relations
@@ -105,9 +113,6 @@ def test_draws_without_replacement(library: Path) -> None:
 def test_numbers_of_a_round(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
     """Relations with roots and means over the clients, and bounds at every step; not with another constant."""
     claim = find(claim_id)
-    for used in [*with_uses(of_id(claim_id)).values()][:-1]:
-        (library / file_of(used)).parent.mkdir(exist_ok=True)
-        (library / file_of(used)).write_text(text_of(used), encoding="utf-8")
-        assert accepts(library, file_of(used))
+    with_lemmas(library, claim_id)
     assert judged(library, claim)
     assert not judged(library, larger(claim, place, factor))

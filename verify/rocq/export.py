@@ -133,14 +133,16 @@ def _of_links(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exp
             return theorem_of_path_step(claim, certificate, of_id)
         case PastTotal():
             return theorem_of_total(claim), []
-    return _of_vectors(claim, certificate), []
+    return _of_vectors(claim, certificate)
 
 
-def _of_vectors(claim: Claim, certificate: Certificate) -> Theorem:
+def _of_vectors(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[Exported]]:
     """Of the vectors of an update, a round or a step."""
     if is_of_updates(claim):
-        return theorem_of_update(claim)
-    return theorem_of_round(claim, certificate) if is_of_round(claim) else theorem_at_step(claim, certificate)
+        return theorem_of_update(claim), []
+    if is_of_round(claim):
+        return theorem_of_round(claim, certificate, of_id)
+    return theorem_at_step(claim, certificate), []
 
 
 def _as_stated(claim: Claim, general: Theorem, weaker: Sequence[Expr]) -> Theorem:

@@ -49,7 +49,7 @@ INTERVALS = ("Gaps",)
 """Those on the gaps between which the intervals of a run lie."""
 MESSAGES = ("Messages", "Growth")
 """Those on what an aggregation sends, and on least constants."""
-DRAWN = ("Round", "Curvature", "RoundSteps", "Sampled", "SampledInstance")
+DRAWN = ("Round", "Curvature", "RoundSteps", "Changes", "Sampled", "SampledInstance")
 """Those on single rounds in which clients are drawn, and on runs of such rounds."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""

@@ -19,7 +19,9 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from verify.rocq.reasons import Shown, shown
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_words import RoundReader
+from verify.rocq.round_changes import if_drawn, split, square_by_changes
+from verify.rocq.round_premises import Premises
+from verify.rocq.round_words import CHANGE, START, RoundReader
 from verify.rocq.terms import text
 from verify.rocq.vocabulary import CLIENTS, MEAN
 
@@ -28,7 +30,7 @@ KNOWN = (
     "try match goal with U : uniform_draws ?d |- _ => "
     "pose proof (participants_large _ d); pose proof (participants_at_most S d U) end."
 )
-_OF_CLIENT = "pose proof (E_large S i)" + "".join(
+_OF_CLIENT = "try pose proof (E_large S i)" + "".join(
     f"; try pose proof ({name}_sign i)" for name in ("beta", "sigma", "delta", "apart", "bound")
 )
 
@@ -39,12 +41,12 @@ _ZERO = "(zero : step_space S)"
 class Scalars:
     """Writes proofs of relations between scalars, in the letters of one claim."""
 
-    def __init__(self, reader: RoundReader) -> None:
-        self.reader = reader
+    def __init__(self, reader: RoundReader, premises: Premises) -> None:
+        self.reader, self.premises = reader, premises
 
     def proof(self, relation: Relation, parts: Sequence[Part]) -> str:
         """The proof of a relation that differs from an equation by a sum of terms."""
-        lines, total = list(self._squares(relation)), []
+        lines, total = list(self._squares(relation, parts)), []
         for place, part in enumerate(parts, start=1):
             term, tactic = self._term(part)
             lines.append(f"assert (term{place} : 0 <= {term}).\n{{ {tactic}. }}")
@@ -61,17 +63,20 @@ class Scalars:
 
     # Squares.
 
-    def _squares(self, relation: Relation) -> Iterator[str]:
+    def _squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """Equations for the squares in which something is random."""
         names = (f"square{place}" for place in count(1))
-        for square in _random(relation):
+        of_terms = (self._drawn_square(part.reason) for part in parts)
+        for square in _random(relation, [one for one in of_terms if one is not None]):
             mean = isinstance(square, Average)
             inside = square.args[0] if mean else square
             vector, same = inside.args[0].args
             if vector != same:
                 raise NotExported("of inner products of a round in the mean, squares are exported")
             said = text(self.reader.scalar(square), CLIENTS)
-            if vector.has(Selected):
+            if self.reader.vocabulary.is_of_each_drawn(vector):
+                yield if_drawn(next(names), said, vector, self.reader, mean=mean)
+            elif self.reader.is_drawn(vector):
                 yield self._drawn(next(names), said, vector)
             elif self._is_of_starts(vector):
                 yield self._of_noise(next(names), said, vector, mean=mean)
@@ -82,6 +87,9 @@ class Scalars:
         return {total.args[0] for total in vector.atoms(LocalSum)} == {samples}
 
     def _drawn(self, name: str, said: str, vector: Expr) -> str:
+        letter = self.reader.vocabulary.letters
+        if vector.has(START, CHANGE, letter(q.stochastic_gradient), letter(q.next_server_model)):
+            return square_by_changes(name, said, vector, split(vector, self.reader.vocabulary), self.reader)
         (selected,) = vector.atoms(Selected)
         parts = [part for part in sp.Add.make_args(vector) if part.has(Selected)]
         factor, rest = parts[0] / selected, vector - parts[0]
@@ -138,7 +146,7 @@ class Scalars:
 
     def _term(self, part: Part) -> tuple[str, str]:
         slack, tactic = self._slack(part.reason, summed=part.summed)
-        factor = self.reader.number(part.coefficient)
+        factor = self.reader.number(_in_one_fraction(part.coefficient))
         term = f"({factor}) * ({slack})"
         shown_of = f"apply Rmult_le_pos; [of_signs | {tactic}]"
         if not part.averaged:
@@ -153,9 +161,11 @@ class Scalars:
             )
         if summed and (of_steps := self._summed(because)) is not None:
             return of_steps
+        if summed and because.kind == "assumption":
+            return self.premises.summed(str(because.about[0]), self.reader)
         if summed:
             raise NotExported(f"the sum of {because.kind} over the steps of a round is not in the library")
-        found = self._of_mean(because) or shown(because, self.reader)
+        found = self._of_drawn(because) or self._of_mean(because) or shown(because, self.reader)
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
         return text(slack, CLIENTS), found.tactic
 
@@ -186,6 +196,30 @@ class Scalars:
 
     def _total(self, vector: Expr) -> str:
         return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
+
+    def _of_drawn(self, because: Because) -> Shown | None:
+        """What is known of means over those that are drawn."""
+        square = self._drawn_square(because)
+        if square is None:
+            return None
+        if because.kind == "square":
+            return Shown(square, "apply mean_nonneg; intros s Hs; apply dot_self")
+        held = sp.sympify(because.about[0])
+        member = text(self.reader.vector(held), CLIENTS)
+        tactic = f"apply (mean_of_drawn S D uniform_D uniform_shares_S (fun i => ({member})%vec))"
+        return Shown(Average(Inner(held, held)) - square, tactic)
+
+    def _drawn_square(self, because: Because) -> Expr | None:
+        """The square of a mean over those that are drawn of which a reason speaks, in the mean over the draws."""
+        if because.kind not in ("square", "mean_of_drawn"):
+            return None
+        vector = sp.sympify(because.about[0])
+        if because.kind == "mean_of_drawn":
+            return Expectation(Inner(Selected(vector), Selected(vector)))
+        if not vector.has(Selected):
+            return None
+        whole = split(vector, self.reader.vocabulary).whole
+        return Expectation(Inner(whole, whole))
 
     def _of_mean(self, because: Because) -> Shown | None:
         """What is known of F by constants of its own, and of the distance of the clients' minimisers."""
@@ -233,9 +267,18 @@ def _of_parts(name: str, said: str, vector: tuple[str, str, str], parts: tuple[s
     )
 
 
-def _random(relation: Relation) -> list[Expr]:
-    """The squares in a relation in which something is random, or means of them over the clients."""
-    sides = sp.Tuple(relation.left, relation.right)
+def _in_one_fraction(coefficient: Expr) -> Expr:
+    """A number of which no denominator has fractions in it."""
+    below = [
+        power.base for power in sp.sympify(coefficient).atoms(sp.Pow) if power.exp.is_negative and power.base.is_Add
+    ]
+    is_nested = any(power.exp.is_negative for base in below for power in base.atoms(sp.Pow))
+    return sp.factor(coefficient) if is_nested else coefficient
+
+
+def _random(relation: Relation, more: Sequence[Expr]) -> list[Expr]:
+    """The squares in a relation, and more of them, in which something is random, or means of them over the clients."""
+    sides = sp.Tuple(relation.left, relation.right, *more)
     squares = {one for one in sides.atoms(Expectation) if isinstance(one.args[0], Inner)}
     means = [one for one in sides.atoms(Average) if one.args[0] in squares]
     alone = squares - {one.args[0] for one in means}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 import sympy as sp
@@ -28,6 +29,7 @@ NUMBERS: Mapping[Notion, str] = {
     q.relative_noise: "beta i",
     q.absolute_noise: "sigma i",
     q.client_smoothness: "delta i",
+    q.client_strong_convexity: "nu i",
     q.mean_square_smoothness: "bound i",
     q.client_optimum_distance: "apart i",
     q.objective_smoothness: "L_F",
@@ -69,6 +71,10 @@ _KNOWN = {
 """What constants of the clients are, by their names."""
 
 
+START, CHANGE = sp.Symbol("start_of_drawn"), sp.Symbol("change_of_drawn")
+"""What those that are drawn have in the mean: samples at the start of a round, and what its steps change of them."""
+
+
 class RoundVocabulary(Vocabulary):
     """The letters of a claim about a round, as terms of Rocq."""
 
@@ -85,6 +91,7 @@ class RoundVocabulary(Vocabulary):
         self.vectors |= {
             self.letters(notion): Atom(name, own=notion not in _SHARED) for notion, name in VECTORS.items()
         }
+        self.vectors |= {one: Atom(f"{one} S D s") for one in (START, CHANGE)}
         bound = self.letters(q.client_smoothness)
         self.constants = {"smooth": Constant(bound, "(delta i)", "(own_smooth_S i Hi)", "(delta_sign i)")}
         self.stationary = "optimum i"
@@ -127,16 +134,16 @@ class RoundVocabulary(Vocabulary):
 
     def _points(self, said: str) -> Iterator[Binder]:
         """Minimisers, and what is known of objectives and noise around them."""
-        each = "forall i, "
+        each, has_past = "forall i, ", re.search(r"\bpast\b", said) is not None
         if "x_star" in said or "apart i" in said:
             yield Binder("x_star", "step_space S")
             yield Binder("minimiser_x_star", "minimiser S x_star")
-            if "past" in said:
+            if has_past:
                 yield Binder("past_x_star", "past x_star")
         if any(name in said for name in ("optimum i", "apart i", "beta i", "sigma i")):
             yield Binder("optimum", "nat -> step_space S")
             yield Binder("client_minimisers_S", f"{each}grad (client_objective S i) (optimum i) = zero")
-            if "past" in said:
+            if has_past:
                 yield Binder("past_optimum", f"{each}past (optimum i)")
         yield from _constants(said)
         yield from (Binder(name, "step_space S") for name in self.points.values() if name in said)
@@ -156,6 +163,10 @@ class RoundVocabulary(Vocabulary):
         kept = sp.sympify(expression).replace(lambda part: isinstance(part, Expectation), lambda _: sp.S.Zero)
         return bool(kept.atoms(Selected) or kept.free_symbols & random)
 
+    def is_of_each_drawn(self, expression: Expr) -> bool:
+        """Whether something is said of each client if it is drawn, outside of means over them."""
+        return self.letters(q.participates) in _outside(expression, (Average, Selected))
+
     def _own(self) -> list[Notion]:
         return [*_OWN, q.client_objective, *(notion for notion in VECTORS if notion not in _SHARED)]
 
@@ -170,6 +181,10 @@ def _constants(said: str) -> Iterator[Binder]:
     for name, binder in _KNOWN.items():
         if name in said:
             yield binder
+    if "nu i" in said:
+        yield Binder("nu", "nat -> R")
+        yield Binder("nu_positive", f"{each}0 < nu i")
+        yield Binder("own_strongly_convex_S", "own_strongly_convex S nu")
     for name, known in (("L_F", "smooth"), ("nu_F", "strongly_convex")):
         if name in said:
             yield Binder(name, "R")
@@ -188,6 +203,8 @@ def _outside(expression: Expr, heads: tuple[type, ...]) -> set[sp.Symbol]:
 
 class RoundReader(Reader):
     """Reads vectors with sums over local steps, means over participants, and means given the past."""
+
+    vocabulary: RoundVocabulary
 
     def vector(self, expression: Expr) -> Term:
         """A vector."""
@@ -217,7 +234,7 @@ class RoundReader(Reader):
     def scalar(self, expression: Expr) -> Term:
         """A scalar; the mean of one that depends on the draw is one over its outcomes."""
         expression = self._with_names(sp.sympify(expression))
-        if isinstance(expression, Expectation) and (self._is_drawn(expression) or not expression.has(Inner)):
+        if isinstance(expression, Expectation) and (self.is_drawn(expression) or not expression.has(Inner)):
             inside = text(self.scalar(expression.args[0]), CLIENTS)
             return Atom(f"mean (outcomes D) (fun s => {inside})", kind="S")
         if isinstance(expression, LocalSum):
@@ -225,9 +242,10 @@ class RoundReader(Reader):
             return Atom(f"local_total S (fun e i => {inside}) i", kind="S", own=True)
         return super().scalar(expression)
 
-    def _is_drawn(self, expression: Expr) -> bool:
+    def is_drawn(self, expression: Expr) -> bool:
+        """Whether something depends on who is drawn."""
         letter = self.vocabulary.letters
-        return bool(expression.has(Selected, letter(q.next_server_model), letter(q.participates)))
+        return bool(expression.has(Selected, START, CHANGE, letter(q.next_server_model), letter(q.participates)))
 
     def _with_names(self, expression: Expr) -> Expr:
         """An expression with a letter for each mean of numbers of the clients."""

@@ -7,12 +7,14 @@ for each client.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from fedtheory.kernel.expressions import Expr, Inner, Value
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from verify.rocq.refusals import NotExported
+from verify.rocq.round_premises import Premises
 from verify.rocq.round_scalars import KNOWN, Scalars
 from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
 from verify.rocq.step import SIGN
@@ -20,31 +22,46 @@ from verify.rocq.terms import text
 from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
 from verify.rocq.vocabulary import CLIENTS
 
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
+_MORE = {"Changes": ("change", "if_drawn")}
+"""Files of the library that some proofs need, by words that are in those."""
 
 
-def theorem_of_round(claim: Claim, certificate: Certificate) -> Theorem:
-    """The theorem that a claim about a round is; `NotExported` where the library lacks something."""
-    if claim.conditions or certificate.lemmas or certificate.roots:
-        raise NotExported("of rounds with draws, claims without conditions are exported")
+def theorem_of_round(
+    claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]]:
+    """The theorem that a claim about a round is, and the claims that its proof uses; `NotExported` for what is not."""
+    if certificate.roots or certificate.relaxed is not None:
+        raise NotExported("of rounds with draws, claims without roots are exported")
+    uses = [of_id(name) for name in certificate.lemmas]
     vocabulary = RoundVocabulary(claim)
-    reader = RoundReader(vocabulary)
+    premises = Premises(vocabulary, uses)
+    reader = RoundReader(vocabulary, premises.known())
     said = [_said(relation, reader) for relation in claim.relations]
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
-    proofs = [_proof(relation, why, reader, vocabulary) for relation, why in zip(claim.relations, links, strict=True)]
+    proofs = [_proof(relation, why, reader, premises) for relation, why in zip(claim.relations, links, strict=True)]
     statement = " /\\\n  ".join(said)
     used = set().union(*(side.free_symbols for side in sides))
-    told = [*vocabulary.binders("\n".join([statement, *proofs]), used)]
+    conditions = [*premises.hypotheses()]
+    told = [*vocabulary.binders("\n".join([statement, *proofs, *(one.type for one in conditions)]), used)]
     if any(map(vocabulary.of_outcome, sides)):
         told += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
     if any(map(vocabulary.of_step, sides)):
         told.append(Binder("e", "nat"))
     if any(map(vocabulary.is_own, sides)):
         told += [Binder("i", "nat"), Binder("Hi", "(i < number (step_clients S))%nat")]
-    return Theorem(
-        name_of(claim.id), told, statement, conjunction(proofs), library=LIBRARY, called={**NUMBERS, **VECTORS}
-    )
+    told += [*premises.needed(told), *conditions]
+    library = [
+        *LIBRARY,
+        *(file for file, words in _MORE.items() if any(word in proof for proof in proofs for word in words)),
+    ]
+    library += [file for one in uses for file in one.theorem.library if file not in library]
+    called = {**NUMBERS, **VECTORS}
+    return Theorem(name_of(claim.id), told, statement, conjunction(proofs), library=library, called=called), uses
 
 
 def _said(relation: Relation, reader: RoundReader) -> str:
@@ -52,18 +69,18 @@ def _said(relation: Relation, reader: RoundReader) -> str:
     return f"{left} {SIGN[relation.operator]} {right}"
 
 
-def _proof(relation: Relation, why: object, reader: RoundReader, vocabulary: RoundVocabulary) -> str:
+def _proof(relation: Relation, why: object, reader: RoundReader, premises: Premises) -> str:
     if relation.operator == "==" and relation.right == 0 and isinstance(relation.left, Inner):
         return "by_linearity."
     if relation.operator == "==" and not _is_of_vectors(relation.left - relation.right):
         return "by_number."
     if not isinstance(why, Sequence) or relation.operator not in SIGN:
         raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
-    if any(map(vocabulary.of_outcome, (relation.left, relation.right))):
+    if any(map(reader.vocabulary.of_outcome, (relation.left, relation.right))):
         raise NotExported(
             "of what holds for every outcome of a draw, equations that are linear in vectors are exported"
         )
-    return f"{KNOWN}\n{Scalars(reader).proof(relation, why)}"
+    return f"{KNOWN}\n{Scalars(reader, premises).proof(relation, why)}"
 
 
 def _is_of_vectors(expression: Expr) -> bool:

@@ -275,33 +275,57 @@ Ltac pushed :=
   repeat first
     [ setoid_rewrite sum_minus | setoid_rewrite sum_plus | setoid_rewrite sum_scale | setoid_rewrite <- mean_swap | setoid_rewrite local_total_const ].
 
-(** What a number, linear in means over the clients, is for client i; [plain] says what others are. *)
-Ltac member i plain t :=
-  lazymatch t with
-  | ?a + ?b => let a' := member i plain a in let b' := member i plain b in constr:(a' + b')
-  | ?a - ?b => let a' := member i plain a in let b' := member i plain b in constr:(a' - b')
-  | - ?a => let a' := member i plain a in constr:(- a')
-  | ?a / ?c => let a' := member i plain a in constr:(a' / c)
-  | ?a * ?b =>
-      lazymatch a with
-      | context [mean _ _] => let a' := member i plain a in constr:(a' * b)
-      | _ => let b' := member i plain b in constr:(a * b')
+(** Numbers that are linear in means over the clients, as one such mean. *)
+Section As_mean.
+Context (P : clients).
+
+Lemma as_mean_plus a b f g : a = mean P f -> b = mean P g -> a + b = mean P (fun i => f i + g i).
+Proof. intros -> ->. symmetry. apply mean_plus. Qed.
+
+Lemma as_mean_minus a b f g : a = mean P f -> b = mean P g -> a - b = mean P (fun i => f i - g i).
+Proof. intros -> ->. symmetry. apply mean_minus. Qed.
+
+Lemma as_mean_opp a f : a = mean P f -> - a = mean P (fun i => - f i).
+Proof. intros ->. symmetry. apply mean_opp. Qed.
+
+Lemma as_mean_scale c a f : a = mean P f -> c * a = mean P (fun i => c * f i).
+Proof. intros ->. symmetry. apply mean_scale. Qed.
+
+Lemma as_mean_times a c f : a = mean P f -> a * c = mean P (fun i => f i * c).
+Proof. intros ->. symmetry. apply mean_times. Qed.
+
+Lemma as_mean_over a c f : a = mean P f -> a / c = mean P (fun i => f i / c).
+Proof. intros ->. symmetry. apply mean_over. Qed.
+
+Lemma zero_as_mean a f : a = mean P f -> (forall i, (i < number P)%nat -> f i = 0) -> a = 0.
+Proof. intros -> H. rewrite (mean_ext _ _ (fun _ => 0)) by exact H. apply mean_const. Qed.
+End As_mean.
+
+(** That a number is such a mean; [plain] is for parts in which there is none. *)
+Ltac as_mean P plain :=
+  lazymatch goal with
+  | |- mean P _ = _ => reflexivity
+  | |- ?t = _ =>
+      lazymatch t with
+      | context [mean P _] =>
+          lazymatch t with
+          | _ + _ => apply as_mean_plus; as_mean P plain
+          | _ - _ => apply as_mean_minus; as_mean P plain
+          | - _ => apply as_mean_opp; as_mean P plain
+          | _ / _ => apply as_mean_over; as_mean P plain
+          | ?a * _ => lazymatch a with context [mean P _] => apply as_mean_times | _ => apply as_mean_scale end; as_mean P plain
+          end
+      | _ => plain ()
       end
-  | mean _ ?f => let m := eval cbv beta in (f i) in constr:(m)
-  | _ => constr:(plain i t)
   end.
 
 Ltac as_one_mean S plain :=
-  match goal with
-  | |- ?a = 0 =>
-      let f := constr:(fun i : nat => ltac:(let m := member i plain a in let m := eval cbv beta in m in exact m)) in
-      transitivity (mean (step_clients S) f)
-  end;
-  [ repeat first
-      [ rewrite mean_weight by assumption | rewrite mean_minus | rewrite mean_plus | rewrite mean_opp
-      | rewrite mean_const | rewrite mean_scale | rewrite mean_times | rewrite mean_over ];
-    first [reflexivity | ring]
-  | transitivity (mean (step_clients S) (fun _ => 0)); [apply mean_ext; intros ? ? | apply mean_const] ].
+  eapply (zero_as_mean (step_clients S)); [as_mean (step_clients S) plain | intros ? ?; cbv beta].
+
+Ltac by_itself := symmetry; apply mean_const.
+
+(** Of participants, in an outcome of a draw. *)
+Ltac by_weights := match goal with D : draws _, s : nat |- _ => symmetry; apply (mean_weight _ D) with (s := s); assumption end.
 
 (** Numbers of one client: noise that is not known yet vanishes in the mean, and what is past is its own mean. *)
 Ltac of_client :=
@@ -326,8 +350,8 @@ Ltac by_linearity :=
   lazymatch goal with
   | S : round |- context [mean _ _] =>
       first
-        [ solve [as_one_mean S (fun (i : nat) (c : R) => c); of_client]
-        | solve [match goal with D : draws _, s : nat |- _ => as_one_mean S (fun (i : nat) (c : R) => weight S D s i * c); of_client end]
+        [ solve [as_one_mean S ltac:(fun _ => by_itself); of_client]
+        | solve [as_one_mean S ltac:(fun _ => by_weights); of_client]
         | solve [match goal with B : small_step_optimum ?S ?x |- _ => apply (small_step_gradients S x); assumption end] ]
   | _ => of_client
   end.
@@ -593,12 +617,24 @@ Proof. rewrite !(dot_comm V w). apply dot_scale. Qed.
 Lemma dot_zero_right {V : space} (w : V) : dot w zero = 0.
 Proof. rewrite dot_comm. apply dot_zero. Qed.
 
-Ltac expanded :=
-  repeat match goal with H : minimiser _ ?x |- _ => rewrite ?(proj1 H); clear H end;
-  repeat match goal with H : forall i, grad _ (?w i) = zero |- _ => rewrite ?H; clear H end;
+Ltac dots_expanded :=
   repeat first
     [ rewrite dot_minus | rewrite dot_plus | rewrite dot_scale | rewrite dot_zero
     | rewrite dot_minus_right | rewrite dot_plus_right | rewrite dot_scale_right | rewrite dot_zero_right ].
+
+Ltac is_composite u := lazymatch u with plus _ _ => idtac | minus _ _ => idtac | scale _ _ => idtac | zero => idtac end.
+
+(** Each product on its own, as that takes less time than in the whole. *)
+Ltac expanded :=
+  repeat match goal with H : minimiser _ ?x |- _ => rewrite ?(proj1 H); clear H end;
+  repeat match goal with H : forall i, grad _ (?w i) = zero |- _ => rewrite ?H; clear H end;
+  repeat match goal with
+  | |- context [dot ?u ?v] =>
+      first [is_composite u | is_composite v];
+      let whole := fresh in let parts := fresh in
+      evar (parts : R); assert (whole : dot u v = parts); [dots_expanded; subst parts; reflexivity |];
+      subst parts; rewrite !whole; clear whole
+  end.
 
 (** What [drawn_square] asks of what the participants hold, where that is a result, its mean, or a minimiser. *)
 Ltac by_parts :=
@@ -620,7 +656,7 @@ Ltac sorted_dots :=
 Ltac by_expansion :=
   apply Rminus_diag_uniq; unfold left_of_differences; rewrite ?vmean_const;
   lazymatch goal with
-  | S : round |- context [mean _ _] => as_one_mean S (fun (i : nat) (c : R) => c)
+  | S : round |- context [mean _ _] => as_one_mean S ltac:(fun _ => by_itself)
   | _ => idtac
   end;
   expanded; sorted_dots; of_client.

@@ -1,0 +1,47 @@
+"""What local steps change in a round, for the independent judge: bounds with conditions and lemmas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sympy as sp
+from test_rocq_quotients import larger, recorded
+from test_rocq_rounds import judged, library, needs_rocq, with_lemmas
+
+from fedtheory.language.registry import find
+from verify.rocq.export import exported
+from verify.rocq.refusals import NotExported
+
+__all__ = ["library"]
+ENERGY, JENSEN, ERROR = "vlaski2023:eq-5.54.sharp", "vlaski2023:eq-5.41.fixed", "vlaski2023:eq-5.61.fixed"
+HALF, MOST = sp.Rational(1, 2), sp.Rational(9, 10)
+
+
+@needs_rocq
+@pytest.mark.parametrize(
+    ("claim_id", "place", "factor"),
+    [
+        (ENERGY, 0, HALF),
+        (ENERGY, 1, MOST),
+        pytest.param(JENSEN, 1, MOST, marks=pytest.mark.slow),
+        pytest.param(ERROR, 0, MOST, marks=pytest.mark.slow),
+        pytest.param(ERROR, 1, MOST, marks=pytest.mark.slow),
+    ],
+)
+def test_bounds_on_changes(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
+    """They hold; not with a smaller constant."""
+    claim = find(claim_id)
+    with_lemmas(library, claim_id)
+    assert judged(library, claim)
+    assert not judged(library, larger(claim, place, factor))
+
+
+def test_conditions_of_lemmas_are_needed() -> None:
+    """What a lemma needs has to be among the conditions."""
+    claim = find(ENERGY)
+    certificate = recorded(ENERGY)
+    assert "condition1" in exported(claim, certificate).theorem.proof
+    with pytest.raises(NotExported, match="conditions"):
+        exported(replace(claim, conditions=()), certificate)

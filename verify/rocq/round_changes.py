@@ -1,0 +1,116 @@
+"""Squares of what those that are drawn hold, by the samples at the start of a round and what its steps change.
+
+Every vector of a round with normalised step sizes is a sum of what is known at
+its start, of a multiple of the samples there and of a multiple of the changes,
+both in the mean over those that are drawn: `library/Changes.v`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expr, LocalSum, Selected
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import CHANGE, START, RoundReader, RoundVocabulary
+from verify.rocq.terms import text
+from verify.rocq.vocabulary import CLIENTS
+
+ZERO = "(zero : step_space S)"
+
+
+@dataclass(frozen=True)
+class Split:
+    """A vector: what is known, and how often the samples at the start and the changes are in it."""
+
+    known: Expr
+    start: Expr
+    change: Expr
+
+    @property
+    def whole(self) -> Expr:
+        """The vector again."""
+        return sp.sympify(self.known + self.start * START + self.change * CHANGE)
+
+
+def split(vector: Expr, vocabulary: RoundVocabulary) -> Split:
+    """A vector of those that are drawn, in these parts; `NotExported` where it has others."""
+    if a.normalised_steps not in vocabulary.claim.assumptions:
+        raise NotExported("what steps change is written for step sizes that are normalised")
+    letter = vocabulary.letters
+    size = {letter(q.client_step_size): letter(q.effective_step_size) / letter(q.client_local_steps)}
+    samples = letter(q.client_step_size) * LocalSum(letter(q.stochastic_gradient))
+    result = {letter(q.local_result): letter(q.server_model) - samples}
+    moved = {letter(q.next_server_model): Selected(letter(q.local_result))}
+    written = sp.sympify(vector).xreplace(moved).xreplace(result).xreplace(size)
+    written = written.replace(LocalSum, lambda of: _of_steps(of, vocabulary))
+    written = sp.expand(_of_drawn(written, vocabulary).replace(Selected, lambda of: of))
+    start, change = (sp.factor(written.coeff(part)) for part in (START, CHANGE))
+    known = sp.factor(written.xreplace({START: sp.S.Zero, CHANGE: sp.S.Zero}))
+    if vocabulary.is_own(known) or any(map(vocabulary.is_own, (start, change))) or known.has(LocalSum, Average):
+        raise NotExported("of those that are drawn, multiples of samples and of what steps change are exported")
+    return Split(known, start, change)
+
+
+def _of_steps(member: Expr, vocabulary: RoundVocabulary) -> Expr:
+    letter = vocabulary.letters
+    member, sample, at_start = sp.expand(member), letter(q.stochastic_gradient), letter(q.gradient_at_server_model)
+    moved, begun = member.coeff(sample), member.coeff(at_start)
+    if sp.expand(member - moved * sample - begun * at_start) != 0:
+        return LocalSum(member)
+    steps: Expr = letter(q.client_local_steps) * (moved * CHANGE + (moved + begun) * START)
+    return steps
+
+
+def _of_drawn(vector: Expr, vocabulary: RoundVocabulary) -> Expr:
+    """Means over those that are drawn, where they are written as ones over all clients."""
+    letter = vocabulary.letters
+    share = letter(q.participants) / letter(q.clients)
+    found: Expr = vector.replace(
+        lambda part: isinstance(part, Average) and part.has(letter(q.participates)),
+        lambda part: share * Selected(part.args[0] / letter(q.participates)),
+    )
+    return found
+
+
+def square_by_changes(name: str, said: str, vector: Expr, parts: Split, reader: RoundReader) -> str:
+    """An equation for the mean square of a vector, by its parts."""
+    whole = text(reader.vector(vector), CLIENTS)
+    known = text(reader.vector(parts.known), CLIENTS) if parts.known != 0 else ZERO
+    c, d = map(reader.number, (parts.start, parts.change))
+    given = f"(fun s => ({whole})%vec)"
+    if parts.known == 0 and parts.start == 0:
+        return (
+            f"assert ({name} : {said} = ({d}) ^ 2 * energy_of_changes S D).\n"
+            f"{{ apply (square_of_changes S D {given} ({d})); by_changes. }}"
+        )
+    start = "grad (client_objective S i) (server_model S)"
+    needs = "uniform_D uniform_shares_S past unbiased_S several_clients_S"
+    return (
+        f"assert ({name} : {said} = ‖({known}) + ({c}) • grad (F S) (server_model S)‖² + ({c}) ^ 2 * "
+        "(1 / participants D * mean (step_clients S) (fun i => (1 / E_of S i) ^ 2 * start_variance S i) + "
+        f"left_of_differences S D * mean (step_clients S) (fun i => ‖{start} - grad (F S) (server_model S)‖²)) + "
+        f"2 * ({d}) * ⟨change_in_the_mean S, {known}⟩ + 2 * ({c}) * ({d}) * change_with_start S D + "
+        f"({d}) ^ 2 * energy_of_changes S D).\n"
+        f"{{ apply (square_with_changes S D {needs} {given} ({known})%vec ({c}) ({d})); [| by_changes].\n"
+        "  pose proof (unbiased_start S past unbiased_S). unfold minus. in_past. }"
+    )
+
+
+def if_drawn(name: str, said: str, vector: Expr, reader: RoundReader, *, mean: bool) -> str:
+    """An equation for the mean square of what a client holds if it is drawn, or for the mean of that."""
+    held = sp.expand(vector / reader.vocabulary.letters(q.participates))
+    whole = text(reader.vector(held), CLIENTS)
+    square = f"participants D / M S * ‖{whole}‖²"
+    shown = (
+        f"rewrite <- (square_if_drawn S D uniform_D ({whole})%vec i Hi); apply mean_ext; intros s Hs; "
+        "apply same_squares; intros w; rewrite ?dot_scale; pose proof (E_large S i); field; nonzero"
+    )
+    if not mean:
+        return f"assert ({name} : {said} = {square}).\n{{ {shown}. }}"
+    return (
+        f"assert ({name} : {said} = mean {CLIENTS} (fun i => {square})).\n{{ apply mean_ext; intros i Hi; {shown}. }}"
+    )

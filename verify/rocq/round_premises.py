@@ -1,0 +1,140 @@
+"""Conditions of claims about a round, and relations of other claims that are used in it, also at each of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expectation, Expr, Inner, LocalSum
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Relation
+from fedtheory.proofs.numbers import letters_of
+from verify.rocq.numbers import number
+from verify.rocq.reading import Known
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import RoundReader, RoundVocabulary
+from verify.rocq.terms import text
+from verify.rocq.theorem import Binder, projected
+from verify.rocq.vocabulary import CLIENTS
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+_OF_EACH = ("i", "Hi", "e", "He")
+_EACH = "forall i, (i < number (step_clients S))%nat -> "
+
+
+@dataclass(frozen=True)
+class _Premise:
+    """A relation of another claim, in the letters of this one, and how it is shown."""
+
+    relation: Relation
+    applied: str
+    of_step: bool
+
+
+class Premises:
+    """What a claim about a round rests on besides its assumptions."""
+
+    def __init__(self, vocabulary: RoundVocabulary, uses: Sequence[Exported]) -> None:
+        self.vocabulary, self.uses = vocabulary, uses
+        self.conditions = vocabulary.claim.conditions
+        vocabulary.numbers |= {vocabulary.letters(q.local_step_index): "INR e", _UPPER: "INR m"}
+        self.of_name = dict(self._relations())
+
+    def known(self) -> dict[str, Known]:
+        """Those that are about the round, for a reader."""
+        return {
+            name: Known(one.relation.slack, f"pose proof ({one.applied}) as known; lra")
+            for name, one in self.of_name.items()
+            if not one.of_step
+        }
+
+    def hypotheses(self) -> Iterator[Binder]:
+        """The conditions of the claim; those on a client hold for each."""
+        for place, one in enumerate(self.conditions, start=1):
+            smaller, larger = (number(side, self.vocabulary.numbers) for side in (one.lts, one.gts))
+            sign = "<" if isinstance(one, sp.Lt | sp.Gt) else "<="
+            own = self.vocabulary.is_own(one.lts) or self.vocabulary.is_own(one.gts)
+            yield Binder(f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}")
+
+    def needed(self, told: Sequence[Binder]) -> Iterator[Binder]:
+        """What the theorems of other claims ask for that is not told yet."""
+        names = {binder.name for binder in told} | {*_OF_EACH}
+        for used in self.uses:
+            for binder in used.general.binders:
+                if binder.name not in names and not binder.name.startswith("condition"):
+                    names.add(binder.name)
+                    yield binder
+
+    def summed(self, name: str, reader: RoundReader) -> tuple[str, str]:
+        """The sum over the steps of a client of the slack of a relation, and a tactic for it."""
+        premise = self.of_name.get(name)
+        if premise is None or not premise.of_step or premise.relation.operator != "<=":
+            raise NotExported(f"no sum over steps of {name!r} is exported")
+        letter = self.vocabulary.letters
+        index, steps = letter(q.local_step_index), letter(q.client_local_steps)
+        left, right = premise.relation.left, premise.relation.right
+        below, above = (text(reader.scalar(one), CLIENTS) for one in (left, right))
+        total = _over_steps(right, index)
+        whole, closed = (text(reader.scalar(total.xreplace({_UPPER: one})), CLIENTS) for one in (_UPPER, steps))
+        slack = f"({closed}) - {text(reader.scalar(LocalSum(_plain(left))), CLIENTS)}"
+        tactic = (
+            f"apply (below_over_steps (steps_of_client S i) (fun e => {below}) (fun e => {above}) ({closed})); "
+            f"[intros e He; exact ({premise.applied}) |]; "
+            f"assert (sums : forall m, sum m (fun e => {above}) = {whole}) by "
+            "(induction m; cbn [sum]; [simpl INR | rewrite IHm, S_INR]; by_field); "
+            "rewrite sums; fold (E_of S i); by_field"
+        )
+        return slack, tactic
+
+    def _relations(self) -> Iterator[tuple[str, _Premise]]:
+        for used in self.uses:
+            theirs, relations = letters_of(used.claim), used.claim.relations
+            told = {binder.name for binder in used.general.binders}
+            for link, relation in enumerate(relations):
+                sides = [self._in_our_letters(side, used) for side in (relation.left, relation.right)]
+                name = f"{used.claim.id}, relation {link + 1}" if len(relations) > 1 else used.claim.id
+                applied = projected(used.general.applied(**self._arguments(used, told)), link, len(relations))
+                of_step = theirs(q.local_step_index) in relation.right.free_symbols
+                yield name, _Premise(Relation(sides[0], relation.operator, sides[1]), applied, of_step)
+
+    def _arguments(self, used: Exported, told: set[str]) -> dict[str, str]:
+        """Which condition of this claim each condition of another one is."""
+        ours = list(self.conditions)
+        found = {}
+        for place, one in enumerate(used.conditions, start=1):
+            mine = self._in_our_letters(one, used)
+            if mine not in ours:
+                raise NotExported(f"{used.claim.id} is used under conditions that are not this claim's")
+            hypothesis = f"condition{ours.index(mine) + 1}"
+            found[f"condition{place}"] = f"{hypothesis} i Hi" if "Hi" in told else hypothesis
+        return found
+
+    def _in_our_letters(self, expression: Expr, used: Exported) -> Expr:
+        theirs, whole = letters_of(used.claim), sp.sympify(expression)
+        mine = {s: self.vocabulary.letters(n) for s in whole.free_symbols if (n := theirs.notion(s))}
+        found: Expr = whole.xreplace(mine)
+        return found
+
+
+_UPPER = sp.Dummy("m", integer=True, nonnegative=True)
+
+
+def _plain(scalar: Expr) -> Expr:
+    """A scalar without the sign of its mean, which sums over steps do not have."""
+    found: Expr = scalar.replace(Expectation, lambda of: of)
+    return found
+
+
+def _over_steps(of: Expr, index: sp.Symbol) -> Expr:
+    """The sum of a polynomial in the number of a step, over the steps before the m-th."""
+    squares = {one: sp.Dummy() for one in of.atoms(Inner)}
+    powers = sp.Poly(_plain(of).xreplace(squares), index).terms()
+    j = sp.Dummy("j", integer=True)
+    total = sp.Add(*(part * sp.factor(sp.summation(j**power, (j, 0, _UPPER - 1))) for (power,), part in powers))
+    found: Expr = total.xreplace({letter: one for one, letter in squares.items()})
+    return found
