@@ -1,0 +1,107 @@
+"""A certificate that is accepted for another claim than its own proves that one: it holds on runs of all families."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import Any
+
+import pytest
+
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.registry import find
+from fedtheory.proofs import certificates, examine
+from verify.check import check
+from verify.instances import FAMILIES, Instance
+
+_QUANTITIES = [notion for notion in vars(q).values() if isinstance(notion, q.Quantity)]
+
+
+def with_fewer_assumptions(claim: Claim, chance: random.Random) -> Claim:
+    """Without one or two of them."""
+    kept = list(claim.assumptions)
+    for _ in range(min(len(kept), chance.choice([1, 1, 2]))):
+        kept.pop(chance.randrange(len(kept)))
+    return replace(claim, assumptions=kept)
+
+
+def with_wider_conditions(claim: Claim, chance: random.Random) -> Claim:
+    """One of them dropped, or three times as wide."""
+    conditions = list(claim.conditions)
+    if conditions:
+        one = conditions.pop(chance.randrange(len(conditions)))
+        conditions += [one.func(one.lhs, 3 * one.rhs, evaluate=False)] if chance.random() < 0.5 else []
+    return replace(claim, conditions=conditions)
+
+
+def of_other_quantities(claim: Claim, chance: random.Random) -> Claim:
+    """One or two of its letters stand for something else."""
+    letters = [letter for letter, notion in claim.where.items() if isinstance(notion, q.Quantity)]
+    chosen = chance.sample(letters, min(len(letters), chance.choice([1, 1, 2])))
+    return replace(claim, where={**claim.where, **{letter: chance.choice(_QUANTITIES) for letter in chosen}})
+
+
+WAYS = (with_fewer_assumptions, with_wider_conditions, of_other_quantities)
+
+
+def accepted(chance: random.Random, tries: int) -> Iterator[Claim]:
+    """Claims for which the certificate of another one is accepted."""
+    known = sorted(certificates())
+    for _ in range(tries):
+        name = chance.choice(known)
+        try:
+            claim = chance.choice(WAYS)(find(name), chance)
+            found = examine(claim, certificates()[name]).verdict
+        except FedtheoryError:
+            continue
+        if found == "proved":
+            yield claim
+
+
+@cache
+def _instances() -> Sequence[Instance]:
+    exact = [family for family in FAMILIES.values() if not family.in_floats]
+    return [instance for family in exact for instance in family.instances]
+
+
+@lru_cache(maxsize=2000)
+def _run(instance: Any) -> Run:
+    run: Run = instance.run()
+    return run
+
+
+def fails_on(claim: Claim, chance: random.Random, runs: int) -> Instance | None:
+    """An instance of any family on which a claim applies and fails."""
+    for instance in chance.sample(_instances(), runs):
+        try:
+            found = check(claim, _run(instance))
+        except FedtheoryError:
+            continue
+        if found.applicable and found.holds is False:
+            return instance
+    return None
+
+
+def _all_hold(seed: int, tries: int, runs: int) -> None:
+    chance = random.Random(seed)
+    claims = list(accepted(chance, tries))
+    assert len(claims) > tries / 20
+    for claim in claims:
+        assert fails_on(claim, chance, runs) is None, claim
+
+
+def test_what_is_accepted_holds() -> None:
+    """In a few tries."""
+    _all_hold(seed=1, tries=40, runs=40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 10))
+def test_what_is_accepted_holds_in_many_tries(seed: int) -> None:
+    """In hundreds."""
+    _all_hold(seed, tries=600, runs=200)
