@@ -22,6 +22,8 @@ from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.recorded import certificate_of
 from fedtheory.proofs.recursion import Recursion
+from fedtheory.proofs.rest import AtRest
+from verify.rocq.at_rest import theorem_of_rest
 from verify.rocq.combination import theorem_of_combination
 from verify.rocq.contraction import theorem_of_contraction
 from verify.rocq.discounted import theorem_of_discounted
@@ -97,6 +99,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case Contraction():
             used = [of_id(certificate.step)]
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
+        case AtRest():
+            general = theorem_of_rest(claim, certificate)
         case Discounted():
             used = [of_id(certificate.step)]
             general = theorem_of_discounted(claim, certificate, used[0].claim, used[0].general)

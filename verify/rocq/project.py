@@ -51,6 +51,8 @@ MESSAGES = ("Messages", "Growth")
 """Those on what an aggregation sends, and on least constants."""
 DRAWN = ("Round", "Curvature", "RoundSteps", "Changes", "Sampled", "SampledInstance")
 """Those on single rounds in which clients are drawn, and on runs of such rounds."""
+DEFINED = ("Definitions",)
+"""What there is for algorithms that are definitions."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
 _INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "SampledInstance")
@@ -120,7 +122,9 @@ def write_project(folder: Path, targets: Sequence[str], tell: Callable[[int, int
     return entries
 
 
-def library_files(names: Iterable[str] = (*LIBRARY, *INTERVALS, *MESSAGES, *ASYNCHRONOUS, *DRAWN)) -> dict[str, str]:
+def library_files(
+    names: Iterable[str] = (*LIBRARY, *INTERVALS, *MESSAGES, *ASYNCHRONOUS, *DRAWN, *DEFINED),
+) -> dict[str, str]:
     """The texts of the library by their paths in a project."""
     home = files("verify.rocq") / "library"
     return {f"library/{name}.v": (home / f"{name}.v").read_text(encoding="utf-8") for name in names}

@@ -34,6 +34,8 @@ class Theorem:
     """The files of the library that it needs; none for those of runs of FedAvg."""
     called: Mapping[Notion, str] = field(default_factory=dict)
     """What people are told of its letters; empty for runs of FedAvg."""
+    definitions: str = ""
+    """What it speaks of, beside the library."""
 
     def applied(self, **arguments: str) -> str:
         """The theorem with every variable and hypothesis given by its name, or by what is said here."""
@@ -43,6 +45,7 @@ class Theorem:
     def __str__(self) -> str:
         told = "\n  ".join(map(str, self.binders))
         before = "".join(f"{lemma}\n" for lemma in self.lemmas)
+        before = f"{self.definitions}\n{before}" if self.definitions else before
         return f"{before}Theorem {self.name}\n  {told} :\n  {self.statement}.\nProof.\n{self.proof}\nQed.\n"
 
 

@@ -1,0 +1,80 @@
+"""Algorithms that are definitions, as theorems: what is false of another definition is not accepted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sympy as sp
+from test_rocq import judged, library, needs_rocq
+from test_rocq_quotients import recorded
+
+from fedtheory.federation.algorithms import fedavg, fedavgm, scaffnew, scaffold
+from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, eta
+from fedtheory.language.registry import find
+from verify.rocq import algorithms
+from verify.rocq.export import of_id
+from verify.rocq.refusals import NotExported
+
+__all__ = ["library"]
+AT_REST = [f"landmarks:{name}.at-rest" for name in ("fedavg", "scaffold", "scaffnew", "fedavgm")]
+
+
+def moved(known: FederatedAlgorithm, step: sp.Expr) -> FederatedAlgorithm:
+    """A definition with another local step."""
+    (local,) = known.steps
+    return replace(known, local=Local(local.vector, local.start, step))
+
+
+@needs_rocq
+@pytest.mark.parametrize("claim_id", AT_REST)
+def test_algorithms_rest_at_the_optimum(library: Path, claim_id: str) -> None:
+    """The claim is accepted; that something else than nothing is moved is not."""
+    claim, certificate = find(claim_id), recorded(claim_id)
+    (relation,) = claim.relations
+    assert judged(library, claim, certificate)
+    other = replace(claim, lhs=None, rhs=None, chain=(), also=(replace(relation, right=sp.S.One),))
+    other = replace(other, where={**claim.where, **claim.notation})
+    assert not judged(library, other, certificate)
+
+
+@needs_rocq
+@pytest.mark.parametrize(
+    ("claim_id", "other"),
+    [
+        (AT_REST[0], moved(fedavg.algorithm, 2 * fedavg.y - eta * Gradient(fedavg.y))),
+        (AT_REST[1], moved(scaffold.algorithm, scaffold.y - eta * (Gradient(scaffold.y) + scaffold.c_i + scaffold.c))),
+        (AT_REST[2], moved(scaffnew.algorithm, scaffnew.z - eta * (Gradient(scaffnew.z) + scaffnew.h))),
+        (AT_REST[3], replace(fedavgm.algorithm, at_optimum={fedavgm.x: sp.S.Zero, fedavgm.v: sp.S.Zero})),
+    ],
+)
+def test_other_definitions_do_not(
+    library: Path, monkeypatch: pytest.MonkeyPatch, claim_id: str, other: FederatedAlgorithm
+) -> None:
+    """Twice the iterate, corrections of the wrong sign, and another place to rest."""
+    monkeypatch.setattr(algorithms, "definition_of", lambda _claim: other)
+    assert not judged(library, find(claim_id), recorded(claim_id))
+
+
+@needs_rocq
+def test_more_local_steps_move_a_model(library: Path) -> None:
+    """Federated averaging stays where it is with one local step, and else not."""
+    claim = replace(find(AT_REST[0]), conditions=())
+    assert not judged(library, claim, recorded(AT_REST[0]))
+
+
+def test_definitions_are_those_that_run() -> None:
+    """A theorem has the definition that runs are computed from, with the participants that the claim allows."""
+    told = of_id("landmarks:scaffold.at-rest").theorem.definitions
+    assert "Record scaffold_state {V : space} := { x : V; c : V; c_i : nat -> V }." in told
+    assert "c_i := fun i => if is_drawn i then" in told
+    assert "weights i" in told
+    assert "is_drawn" not in of_id("landmarks:fedavgm.at-rest").theorem.definitions
+
+
+def test_compression_is_refused() -> None:
+    """What compression leaves out is in no theory of the library."""
+    compressed = replace(find(AT_REST[1]), assumptions=[*find("landmarks:compressed.price").assumptions])
+    with pytest.raises(NotExported, match="without compression"):
+        algorithms.Algorithm(compressed)

@@ -1,0 +1,245 @@
+"""Algorithms that are definitions, as definitions of Rocq: the state of a run, local steps, and the end of a round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import sympy as sp
+
+from fedtheory.federation.definition import (
+    Compressed,
+    Gradient,
+    Local,
+    Parameter,
+    Participants,
+    Weighted,
+    eta,
+    eta_g,
+    eta_sum,
+    importance,
+    optimum,
+    start,
+)
+from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.language import assumptions as a
+from fedtheory.language.assumptions import of_algorithms
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.definitions import definition_of
+from verify.rocq.numbers import number
+from verify.rocq.refusals import NotExported
+from verify.rocq.terms import Atom, Mean, Multiple, Sum, Term, text
+from verify.rocq.theorem import Binder
+from verify.rocq.vocabulary import OWN, gradient
+
+ZERO = Atom("zero", zero=True)
+_CLIENTS = "(clients_of A)"
+_SIZES = {True: "size_of A", False: "step_size_of i k"}
+"""The size of local step k of client i."""
+Env = Mapping[Expr, Term]
+"""What the vectors of a definition are."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """How the numbers, gradients and sums of a definition are written."""
+
+    numbers: Mapping[Expr, str]
+    objective: str
+    noise: Atom | None
+    """None for full gradients."""
+    at_step: bool
+    """Whether it is a step of the library, of which proofs are by normal forms."""
+
+
+class Algorithm:
+    """The definition that a claim is about."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.definition = claim, definition_of(claim)
+        self.same_size = a.same_step_size in claim.assumptions
+        self.is_full = a.full_participation in claim.assumptions and a.importance_weights in claim.assumptions
+        self.given = {key: n for one in of_algorithms(claim.assumptions) for key, n in one.numbers}
+        if len(self.definition.steps) != 1 or self.definition.uses(Compressed):
+            raise NotExported("of algorithms, those with one local vector and without compression are exported")
+
+    @property
+    def name(self) -> str:
+        """The record of its vectors."""
+        return f"{self.definition.name}_state"
+
+    @property
+    def local(self) -> Local:
+        """Its local vector."""
+        return self.definition.steps[0]
+
+    @cached_property
+    def parameters(self) -> dict[Expr, Parameter]:
+        """Its numbers whose values are not given, by their letters."""
+        return {one.letter: one for one in self.definition.parameters if one.key not in self.given}
+
+    @cached_property
+    def own(self) -> list[Binder]:
+        """Its numbers, besides those of a run."""
+        found = [Binder(one.key, "R") for one in self.parameters.values()]
+        if self._has(eta_g) and a.server_step_of_one not in self.claim.assumptions:
+            found.append(Binder("server_step_size", "R"))
+        found += [Binder(str(coin_name(n)), "R") for n, _ in enumerate(self.definition.coins)]
+        if not self.same_size:
+            found += [Binder("step_size_of", "nat -> nat -> R"), Binder("steps_of_client", "nat -> nat")]
+        if self._has(Weighted) and not self.is_full:
+            found.append(Binder("weights", "nat -> R"))
+        if self._keeps or self._has(Participants):
+            found.append(Binder("is_drawn", "nat -> bool"))
+        return found
+
+    @property
+    def applied(self) -> str:
+        """What its functions are applied to first."""
+        return " ".join(["A", *(binder.name for binder in self.own)])
+
+    def numbers(self, size: str, share: str) -> dict[Expr, str]:
+        """The letters of its numbers."""
+        known = {letter: one.key for letter, one in self.parameters.items()}
+        known |= {coin: coin_name(n) for n, coin in enumerate(self.definition.coins)}
+        sizes = "sum (steps_of_client i) (step_size_of i)"
+        return {**known, eta: size, eta_g: "server_step_size", eta_sum: sizes, importance: share}
+
+    def bounds(self) -> Iterator[Binder]:
+        """What is known of its parameters."""
+        for one in self.parameters.values():
+            if not isinstance(one.allowed, sp.Interval):
+                raise NotExported(f"that {one.key} is one of {one.allowed} is not exported")
+            if one.is_flag:
+                continue
+            low, high = one.allowed.start, one.allowed.end
+            is_open = one.allowed.left_open
+            yield Binder(
+                f"{one.key}_{'positive' if is_open else 'nonnegative'}", f"{low} {'<' if is_open else '<='} {one.key}"
+            )
+            if high.is_finite:
+                yield Binder(f"{one.key}_bounded", f"{one.key} {'<' if one.allowed.right_open else '<='} {high}")
+
+    @property
+    def _keeps(self) -> bool:
+        """Whether clients that are not drawn keep what they have."""
+        known = self.definition
+        return bool(known.client_update) and not known.needs_everybody and not self.is_full
+
+    def _has(self, part: object) -> bool:
+        return any(sp.sympify(expression).has(part) for _, expression in self.definition.expressions())
+
+    # Vectors.
+
+    def term(self, of: Expr, expression: Expr, vectors: Env, place: Place) -> Term:
+        """A linear combination of vectors, in the order of the definition."""
+        total: Term | None = None
+        for part, scale in self.definition.parts(of, expression).items():
+            factor = self._number(scale)
+            if factor == 0:
+                continue
+            is_less = total is not None and factor.as_coeff_Mul()[0].is_negative
+            factor = -factor if is_less else factor
+            member = self._part(of, part, vectors, place)
+            member = member if factor == 1 else Multiple(number(factor, place.numbers), member)
+            total = member if total is None else Sum(total, member, "-" if is_less else "+")
+        return ZERO if total is None else total
+
+    def _number(self, scale: Expr) -> Expr:
+        known: dict[Expr, Expr] = {
+            one.letter: sp.Integer(self.given[one.key]) for one in self.definition.parameters if one.key in self.given
+        }
+        if a.server_step_of_one in self.claim.assumptions:
+            known[eta_g] = sp.S.One
+        return sp.sympify(scale).xreplace(known)
+
+    def _part(self, of: Expr, part: Expr, vectors: Env, place: Place) -> Term:
+        if part in vectors:
+            return vectors[part]
+        inside = self.term(of, part.args[0], vectors, place)
+        if isinstance(part, Gradient):
+            slope = (
+                gradient(OWN, inside)
+                if place.at_step
+                else Atom(f"grad ({place.objective}) ({text(inside, _CLIENTS)})", own=True)
+            )
+            return slope if place.noise is None else Sum(slope, place.noise)
+        if isinstance(part, Average) or (isinstance(part, Weighted) and self.is_full):
+            return Mean(inside)
+        if isinstance(part, Weighted) and not place.at_step:
+            return Atom(f"vsum (number {_CLIENTS}) (fun i => weights i • ({text(inside, _CLIENTS)}))%vec")
+        if isinstance(part, Participants) and not place.at_step:
+            member = f"share {_CLIENTS} i • ({text(inside, _CLIENTS)})"
+            return Atom(f"vsum (number {_CLIENTS}) (fun i => if is_drawn i then {member} else zero)%vec")
+        raise NotExported(f"{type(part).__name__} has no meaning in the library")
+
+    # Definitions.
+
+    def text(self) -> str:
+        """The definition, in the words of the library."""
+        return "\n".join([f"(** {self.definition.name}, by its definition. *)", *self._lines()]) + "\n"
+
+    def _lines(self) -> Iterator[str]:
+        known, told = self.definition, " ".join(map(str, [Binder("A", "run"), *self.own]))
+        state, local = f"{self.name} (space_of A)", self.local
+        fields = [f"{one} : V" for one in known.server] + [f"{one} : nat -> V" for one in known.client]
+        yield f"Record {self.name} {{V : space}} := {{ {'; '.join(fields)} }}."
+        yield f"Arguments {self.name} : clear implicits."
+        starts = self._record({**known.server, **known.client}, {start: Atom("start A")})
+        yield f"Definition begun {told} : {state} := {starts}."
+        now = self.states("s")
+        yield f"Definition {local.vector}_start {told} (s : {state}) (i : nat) : space_of A :="
+        yield f"  {self._said(local.vector, local.start, now)}."
+        yield f"Fixpoint {local.vector} {told} (s : {state}) (n k i : nat) : space_of A :="
+        yield "  match k with"
+        yield f"  | O => {local.vector}_start {self.applied} s i"
+        yield f"  | S k => let {local.vector}_k := {local.vector} {self.applied} s n k i in"
+        here = {**now, local.vector: Atom(f"{local.vector}_k", own=True)}
+        yield f"      {self._said(local.vector, local.step, here)}"
+        yield "  end."
+        steps = "steps" if self.same_size else "(steps_of_client i)"
+        at_end = {**now, local.vector: Atom(f"{local.vector} {self.applied} s n {steps} i", own=True)}
+        ends = {**known.server, **known.client} | {one: one for one in (*known.server, *known.client)}
+        ends |= {**known.server_update, **known.client_update}
+        count = "(steps : nat) " if self.same_size else ""
+        yield f"Definition ended {told} {count}(s : {state}) (n : nat) : {state} :="
+        yield f"  {self._record(ends, at_end, kept=self._keeps)}."
+
+    def states(self, of: str) -> dict[Expr, Term]:
+        """The vectors of a state of that name."""
+        known = self.definition
+        shared = {one: Atom(f"{one} {of}") for one in known.server}
+        return {**shared, **{one: Atom(f"{one} {of} i", own=True) for one in known.client}}
+
+    def at_optimum(self) -> str:
+        """Where its vectors rest at the optimum."""
+        told = " ".join(map(str, [Binder("A", "run"), *self.own]))
+        if not self.definition.at_optimum:
+            raise NotExported(f"{self.definition.name} does not say where its vectors rest at the optimum")
+        record = self._record(self.definition.at_optimum, {optimum: Atom("x_star")}, is_mean=True)
+        return f"Definition at_optimum {told} (x_star : space_of A) : {self.name} (space_of A) := {record}.\n"
+
+    @cached_property
+    def in_run(self) -> Place:
+        """How a run writes what it is made of."""
+        names = self.numbers(_SIZES[self.same_size], "share (clients_of A) i")
+        return Place(names, "objective_of A i", Atom("noise_of A n k i", own=True), at_step=False)
+
+    def _said(self, of: Expr, expression: Expr, vectors: Env, *, is_mean: bool = False) -> str:
+        place = replace(self.in_run, noise=None) if is_mean else self.in_run
+        return f"({text(self.term(of, expression, vectors, place), _CLIENTS)})%vec"
+
+    def _record(self, ends: Mapping[Expr, Expr], vectors: Env, *, kept: bool = False, is_mean: bool = False) -> str:
+        fields = []
+        for one, end in ends.items():
+            said = self._said(one, end, vectors, is_mean=is_mean)
+            if one in self.definition.client:
+                said = f"fun i => if is_drawn i then {said} else {one} s i" if kept else f"fun i => {said}"
+            fields.append(f"{one} := {said}")
+        return f"{{| {'; '.join(fields)} |}}"
+
+
+def coin_name(place: int) -> str:
+    """A coin: 1 or 0."""
+    return f"coin{place or ''}"

@@ -1,0 +1,144 @@
+"""Claims that an algorithm which starts at the optimum stays there, as theorems about its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fedtheory.federation.definition import optimum
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.numbers import letters_of
+from fedtheory.proofs.rest import AtRest
+from verify.rocq.algorithms import Algorithm, Env, Place
+from verify.rocq.links import NUMBERS_KNOWN, Links
+from verify.rocq.numbers import Signs, number
+from verify.rocq.reading import Reader
+from verify.rocq.refusals import NotExported
+from verify.rocq.step import SIGN
+from verify.rocq.terms import Atom, Dot, Mean, Number, Sum, Term
+from verify.rocq.theorem import Binder, Theorem, name_of
+from verify.rocq.vocabulary import Vocabulary
+
+_NOISE = Atom("gradient_noise S i", own=True, zero=True)
+SINGLE = "assert (single : steps_of A = 1%nat) by (apply only_step; exact condition1)."
+
+
+def theorem_of_rest(claim: Claim, certificate: AtRest) -> Theorem:
+    """The theorem that no vector of an algorithm moves, by its definition."""
+    known = Algorithm(claim)
+    said = _displacement(known)
+    lemmas = (
+        (_at_step(claim, known),) if certificate.local_step == "single" or known.definition.steps_are_rounds else ()
+    )
+    proof = _single(known, lemmas[0]) if lemmas else _idle(known)
+    (relation,) = claim.relations
+    conditions = Signs({letters_of(claim)(q.local_steps): "tau A"}, claim.conditions).hypotheses()
+    told = [Binder("A", "run"), Binder("quiet_A", "forall n k i, noise_of A n k i = zero")]
+    told += [Binder("size_positive", "0 < size_of A")] if known.same_size else []
+    told += [*known.own, *known.bounds(), Binder("x_star", "space_of A")]
+    told += [Binder("minimiser_x_star", "minimiser (step_at A O O) x_star"), *conditions]
+    if relation.left != letters_of(claim)(q.optimum_displacement_sq) or relation.operator not in SIGN:
+        raise NotExported(f"of algorithms at rest, bounds on {q.optimum_displacement_sq.name} are exported")
+    statement = f"{_moved(known)} {SIGN[relation.operator]} {number(relation.right, {})}"
+    definitions = f"{known.text()}{known.at_optimum()}{said}"
+    name, needs = name_of(claim.id), ("Definitions",)
+    return Theorem(name, told, statement, proof, lemmas, needs, definitions=definitions)
+
+
+def _moved(known: Algorithm) -> str:
+    return f"optimum_displacement_sq {known.applied} x_star"
+
+
+def _steps(known: Algorithm) -> str:
+    """How many local steps a round has, where each client takes as many."""
+    if not known.same_size:
+        return ""
+    return "1 " if known.definition.steps_are_rounds else "(steps_of A) "
+
+
+def _displacement(known: Algorithm) -> str:
+    told = " ".join(map(str, [Binder("A", "run"), *known.own, Binder("x_star", "space_of A")]))
+    shared = [f"‖{one} after - {one} before‖²" for one in known.definition.server]
+    own = [f"mean (clients_of A) (fun i => ‖{one} after i - {one} before i‖²)" for one in known.definition.client]
+    return (
+        f"Definition optimum_displacement_sq {told} : R :=\n"
+        f"  let before := at_optimum {known.applied} x_star in\n"
+        f"  let after := ended {known.applied} {_steps(known)}before O in\n"
+        f"  {' + '.join([*shared, *own])}.\n"
+    )
+
+
+def _single(known: Algorithm, lemma: Theorem) -> str:
+    """By the lemma about a step, of which a round has one."""
+    arguments = {"S": "step_at A O O", "quiet_S": "quiet_A O O", "step_size_positive": "size_positive"}
+    lines = ["unfold optimum_displacement_sq."]
+    if not known.definition.steps_are_rounds:
+        lines = [SINGLE, *lines, "rewrite single."]
+    return "\n".join([*lines, f"exact ({lemma.applied(**arguments)})."])
+
+
+def _at_step(claim: Claim, known: Algorithm) -> Theorem:
+    """How far a round with one step moves the vectors, as one scalar."""
+    links = Links(Reader(Vocabulary(replace(claim, place="step"), quiet=True)), Signs({}))
+    place = Place(known.numbers("step_size S", "share (step_clients S) i"), "", _NOISE, at_step=True)
+    rest = {
+        one: known.term(one, where, {optimum: Atom("x_star")}, replace(place, noise=None))
+        for one, where in known.definition.at_optimum.items()
+    }
+    parts = [*_distances(known, rest, round_of(known, rest, place))]
+    total = parts[0]
+    for part in parts[1:]:
+        total = Sum(total, part)
+    told = [Binder("S", "step"), Binder("quiet_S", "quiet S"), Binder("step_size_positive", "0 < step_size S")]
+    told += [*known.own, *known.bounds(), Binder("x_star", "step_space S")]
+    told.append(Binder("minimiser_x_star", "minimiser S x_star"))
+    proof = f"{NUMBERS_KNOWN}\n{links.identity(total, Number('0'))}"
+    return Theorem(f"{name_of(claim.id)}_at_step", told, f"{links.text(total)} = 0", proof)
+
+
+def round_of(known: Algorithm, states: Env, place: Place) -> dict[object, Term]:
+    """What a round with a single step makes of vectors."""
+    local = known.local
+    begun = {**states, local.vector: known.term(local.vector, local.start, states, place)}
+    moved = {**states, local.vector: known.term(local.vector, local.step, begun, place)}
+    ends = {**known.definition.server_update, **known.definition.client_update}
+    return {**states, **{one: known.term(one, end, moved, place) for one, end in ends.items()}}
+
+
+def _distances(known: Algorithm, before: Env, after: Env) -> Iterator[Term]:
+    for one in known.definition.server:
+        apart = Sum(after[one], before[one], "-")
+        yield Dot(apart, apart)
+    for one in known.definition.client:
+        apart = Sum(after[one], before[one], "-")
+        yield Mean(Dot(apart, apart))
+
+
+def _idle(known: Algorithm) -> str:
+    """No local step moves anything, and so the end of a round does not."""
+    local, rest = known.local.vector, f"(at_optimum {known.applied} x_star)"
+    vectors = [*known.definition.server, *known.definition.client]
+    fields = " ".join(map(str, vectors))
+    after = f"(ended {known.applied} {_steps(known)}{rest} O)"
+    lines = [
+        f"assert (rests : forall k i, {local} {known.applied} {rest} O k i = {local}_start {known.applied} {rest} i).",
+        f"{{ intros k i. induction k as [| k IH]; [reflexivity |]. cbn [{local}]. rewrite IH, (quiet_A O k i).",
+        f"  unfold {local}_start. cbn [at_optimum {fields}]. by_linear. }}",
+    ]
+    for place, one in enumerate(vectors, start=1):
+        each, index = ("forall i, ", " i") if one in known.definition.client else ("", "")
+        lines += [
+            f"assert (still{place} : {each}{one} {after}{index} = {one} {rest}{index}).",
+            f"{{ intros. cbn [ended {fields}]. try destruct (is_drawn _).",
+            f"  all: without_sums ltac:(rewrite ?rests; unfold {local}_start; cbn [at_optimum {fields}]).",
+            f"  all: rewrite ?rests; unfold {local}_start; cbn [at_optimum {fields}]; by_linear. }}",
+        ]
+    lines.append("unfold optimum_displacement_sq. cbv zeta.")
+    for place, one in enumerate(vectors, start=1):
+        if one in known.definition.server:
+            lines.append(f"rewrite still{place}, minus_self, dot_zero.")
+        else:
+            shown = f"intros i _; rewrite still{place}, minus_self; apply dot_zero"
+            lines.append(f"rewrite (mean_ext _ _ (fun _ => 0)) by ({shown}). rewrite mean_const.")
+    return "\n".join([*lines, "ring."])

@@ -1,0 +1,128 @@
+(** What theorems about algorithms that are definitions have in common: their own files say what the algorithms are. *)
+
+From Coq Require Import Reals Lra Lia.
+Require Import Space Clients Objectives Normal Step Run.
+Open Scope R_scope.
+
+Lemma only_step (A : run) : tau A <= 1 -> steps_of A = 1%nat.
+Proof.
+  intros H. pose proof (some_steps A). assert (steps_of A <= 1)%nat; [| lia]. apply INR_le. exact H.
+Qed.
+
+(** Equations between sums of multiples of vectors: the vectors that occur have equal coefficients on both sides. *)
+Inductive linear := LZero | LAtom (k : nat) | LPlus (a b : linear) | LMinus (a b : linear) | LScale (c : R) (a : linear).
+
+Section Linear.
+Context {V : space}.
+
+Fixpoint combined (atoms : list V) (e : linear) : V :=
+  match e with
+  | LZero => zero
+  | LAtom k => List.nth k atoms zero
+  | LPlus a b => plus (combined atoms a) (combined atoms b)
+  | LMinus a b => minus (combined atoms a) (combined atoms b)
+  | LScale c a => scale c (combined atoms a)
+  end.
+
+Fixpoint coefficient (e : linear) (k : nat) : R :=
+  match e with
+  | LZero => 0
+  | LAtom l => if Nat.eqb k l then 1 else 0
+  | LPlus a b => coefficient a k + coefficient b k
+  | LMinus a b => coefficient a k - coefficient b k
+  | LScale c a => c * coefficient a k
+  end.
+
+Definition spelled (atoms : list V) (c : nat -> R) : V :=
+  vsum (List.length atoms) (fun k => scale (c k) (List.nth k atoms zero)).
+
+Lemma vsum_plus n (f g : nat -> V) : vsum n (fun k => plus (f k) (g k)) = plus (vsum n f) (vsum n g).
+Proof.
+  induction n as [| n IH]; cbn [vsum]; [symmetry; apply plus_zero |]. rewrite IH, !plus_assoc. f_equal.
+  rewrite <- !plus_assoc. f_equal. apply plus_comm.
+Qed.
+
+Lemma scale_of_zero (c : R) : scale c (@zero V) = zero.
+Proof. rewrite <- (scale_zero V zero), scale_scale. f_equal. ring. Qed.
+
+Lemma vsum_scale n (c : R) (f : nat -> V) : vsum n (fun k => scale c (f k)) = scale c (vsum n f).
+Proof. induction n as [| n IH]; cbn [vsum]; [symmetry; apply scale_of_zero | rewrite IH, scale_plus; reflexivity]. Qed.
+
+Lemma vsum_zero n (f : nat -> V) : (forall k, (k < n)%nat -> f k = zero) -> vsum n f = zero.
+Proof.
+  intros H. rewrite (vsum_ext _ _ (fun _ => scale 0 zero)); [rewrite vsum_const; apply scale_of_zero |].
+  intros k Hk. rewrite scale_zero. apply H, Hk.
+Qed.
+
+Lemma vsum_of_one n (f : nat -> V) l : ((n <= l)%nat -> f l = zero) ->
+  vsum n (fun k => scale (if Nat.eqb k l then 1 else 0) (f k)) = f l.
+Proof.
+  induction n as [| n IH]; intros H; cbn [vsum]; [symmetry; apply H; lia |].
+  destruct (Nat.eqb_spec n l) as [<- | other].
+  - rewrite vsum_zero, scale_one; [rewrite plus_comm; apply plus_zero |].
+    intros k Hk. destruct (Nat.eqb_spec k n); [lia | apply scale_zero].
+  - rewrite scale_zero, plus_zero. apply IH. intros Hl. apply H. lia.
+Qed.
+
+Lemma combined_spelled atoms e : combined atoms e = spelled atoms (coefficient e).
+Proof.
+  unfold spelled. induction e as [| l | a IHa b IHb | a IHa b IHb | c a IHa]; cbn [combined coefficient].
+  - symmetry. apply vsum_zero. intros. apply scale_zero.
+  - symmetry. apply vsum_of_one. intros. apply List.nth_overflow. assumption.
+  - rewrite IHa, IHb, <- vsum_plus. apply vsum_ext. intros. symmetry. apply plus_scale.
+  - unfold minus. rewrite IHa, IHb, <- vsum_scale, <- vsum_plus. apply vsum_ext. intros.
+    rewrite scale_scale, <- plus_scale. f_equal. ring.
+  - rewrite IHa, <- vsum_scale. apply vsum_ext. intros. apply scale_scale.
+Qed.
+
+Lemma equal_combinations atoms a b :
+  (forall k, (k < List.length atoms)%nat -> coefficient a k = coefficient b k) -> combined atoms a = combined atoms b.
+Proof. intros H. rewrite !combined_spelled. apply vsum_ext. intros k Hk. rewrite (H k Hk). reflexivity. Qed.
+End Linear.
+
+Ltac place_of v atoms :=
+  lazymatch atoms with
+  | cons v _ => constr:(O)
+  | cons _ ?rest => let k := place_of v rest in constr:(S k)
+  end.
+
+Ltac occurring u atoms :=
+  lazymatch u with
+  | zero => atoms
+  | plus ?a ?b => let found := occurring a atoms in occurring b found
+  | minus ?a ?b => let found := occurring a atoms in occurring b found
+  | scale _ ?a => occurring a atoms
+  | _ => match atoms with
+         | _ => let known := place_of u atoms in atoms
+         | _ => constr:(cons u atoms)
+         end
+  end.
+
+Ltac as_linear u atoms :=
+  lazymatch u with
+  | zero => constr:(LZero)
+  | plus ?a ?b => let f := as_linear a atoms in let g := as_linear b atoms in constr:(LPlus f g)
+  | minus ?a ?b => let f := as_linear a atoms in let g := as_linear b atoms in constr:(LMinus f g)
+  | scale ?c ?a => let f := as_linear a atoms in constr:(LScale c f)
+  | _ => let k := place_of u atoms in constr:(LAtom k)
+  end.
+
+Ltac by_linear :=
+  lazymatch goal with
+  | |- ?u = ?v :> vector ?V =>
+      let first := occurring u (@nil (vector V)) in
+      let atoms := occurring v first in
+      let f := as_linear u atoms in
+      let g := as_linear v atoms in
+      apply (equal_combinations (V := V) atoms f g);
+      let k := fresh "k" in
+      let Hk := fresh "Hk" in
+      intros k Hk; cbn [List.length] in Hk; repeat first [exfalso; lia | destruct k as [| k]; [cbn; ring |]]
+  end.
+
+(** Sums over clients whose members vanish; the tactic says what they are made of. *)
+Ltac without_sums opened :=
+  repeat match goal with
+  | |- context [vsum ?n ?f] =>
+      rewrite (vsum_zero n f) by (intros; cbv beta; repeat match goal with |- context [if ?b then _ else _] => destruct b end; opened; by_linear)
+  end.
