@@ -28,6 +28,8 @@ HALF, MOST = sp.Rational(1, 2), sp.Rational(9, 10)
         pytest.param(JENSEN, 1, MOST, marks=pytest.mark.slow),
         pytest.param(ERROR, 0, MOST, marks=pytest.mark.slow),
         pytest.param(ERROR, 1, MOST, marks=pytest.mark.slow),
+        pytest.param("vlaski2023:eq-5.62.explicit", 0, MOST, marks=pytest.mark.slow),
+        ("vlaski2023:thm-5.1.recursion.explicit", 0, MOST),
     ],
 )
 def test_bounds_on_changes(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:

@@ -12,7 +12,6 @@ from fedtheory.kernel.expressions import Expectation, Expr, Inner, LocalSum
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from fedtheory.proofs.numbers import letters_of
-from verify.rocq.numbers import number
 from verify.rocq.reading import Known
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_words import RoundReader, RoundVocabulary
@@ -53,10 +52,10 @@ class Premises:
             if not one.of_step
         }
 
-    def hypotheses(self) -> Iterator[Binder]:
+    def hypotheses(self, reader: RoundReader) -> Iterator[Binder]:
         """The conditions of the claim; those on a client hold for each."""
         for place, one in enumerate(self.conditions, start=1):
-            smaller, larger = (number(side, self.vocabulary.numbers) for side in (one.lts, one.gts))
+            smaller, larger = (reader.number(reader.with_names(side)) for side in (one.lts, one.gts))
             sign = "<" if isinstance(one, sp.Lt | sp.Gt) else "<="
             own = self.vocabulary.is_own(one.lts) or self.vocabulary.is_own(one.gts)
             yield Binder(f"condition{place}", f"{_EACH if own else ''}{smaller} {sign} {larger}")

@@ -21,6 +21,7 @@ from verify.rocq.reasons import Shown, shown
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_changes import if_drawn, split, square_by_changes
 from verify.rocq.round_premises import Premises
+from verify.rocq.round_roots import Roots
 from verify.rocq.round_words import CHANGE, START, RoundReader
 from verify.rocq.terms import text
 from verify.rocq.vocabulary import CLIENTS, MEAN
@@ -41,11 +42,12 @@ _ZERO = "(zero : step_space S)"
 class Scalars:
     """Writes proofs of relations between scalars, in the letters of one claim."""
 
-    def __init__(self, reader: RoundReader, premises: Premises) -> None:
-        self.reader, self.premises = reader, premises
+    def __init__(self, reader: RoundReader, premises: Premises, roots: Roots) -> None:
+        self.reader, self.premises, self.roots = reader, premises, roots
 
     def proof(self, relation: Relation, parts: Sequence[Part]) -> str:
         """The proof of a relation that differs from an equation by a sum of terms."""
+        opening = [*self.roots.opening(), *self._means(parts)]
         lines, total = list(self._squares(relation, parts)), []
         for place, part in enumerate(parts, start=1):
             term, tactic = self._term(part)
@@ -53,21 +55,29 @@ class Scalars:
             total.append(term)
         squares = len(lines) - len(total)
         rewritten = "".join(f"rewrite square{n}; " for n in range(1, squares + 1))
+        lines = [*opening, *lines]
         if relation.operator == "==":
             return "\n".join([*lines, f"{rewritten}by_expansion."])
+        rewritten += self.roots.rewriting(relation)
         smaller, larger = (text(self.reader.scalar(side), CLIENTS) for side in relation.ordered)
         lines.append(f"assert (identity : ({larger}) - ({smaller}) = {' + '.join(total) or '0'}).")
         lines.append(f"{{ {rewritten}by_expansion. }}")
         lines.append("apply (nonneg_by_identity _ _ _ identity).")
         return "\n".join([*lines, "repeat apply Rplus_le_le_0_compat; first [assumption | lra]."])
 
+    def _means(self, parts: Sequence[Part]) -> Iterator[str]:
+        """That means over the clients by which is multiplied are not negative."""
+        means = {mean for part in parts for mean in part.coefficient.atoms(Average)}
+        for place, mean in enumerate(sorted(means, key=sp.default_sort_key), start=1):
+            yield f"assert (mean_sign{place} : 0 <= {text(self.reader.scalar(mean), CLIENTS)})."
+            yield f"{{ apply mean_nonneg; intros i Hi; {_OF_CLIENT}; of_signs. }}"
+
     # Squares.
 
     def _squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """Equations for the squares in which something is random."""
         names = (f"square{place}" for place in count(1))
-        of_terms = (self._drawn_square(part.reason) for part in parts)
-        for square in _random(relation, [one for one in of_terms if one is not None]):
+        for square in _random(relation, [one for part in parts for one in self._squares_of(part.reason)]):
             mean = isinstance(square, Average)
             inside = square.args[0] if mean else square
             vector, same = inside.args[0].args
@@ -146,7 +156,7 @@ class Scalars:
 
     def _term(self, part: Part) -> tuple[str, str]:
         slack, tactic = self._slack(part.reason, summed=part.summed)
-        factor = self.reader.number(_in_one_fraction(part.coefficient))
+        factor = self.reader.number(self.reader.with_names(_in_one_fraction(part.coefficient)))
         term = f"({factor}) * ({slack})"
         shown_of = f"apply Rmult_le_pos; [of_signs | {tactic}]"
         if not part.averaged:
@@ -208,6 +218,14 @@ class Scalars:
         member = text(self.reader.vector(held), CLIENTS)
         tactic = f"apply (mean_of_drawn S D uniform_D uniform_shares_S (fun i => ({member})%vec))"
         return Shown(Average(Inner(held, held)) - square, tactic)
+
+    def _squares_of(self, because: Because) -> list[Expr]:
+        """The squares of which a reason speaks, in the mean over the draws."""
+        if because.kind == "assumption" and because.about[0] in self.reader.known:
+            known = self.reader.known[str(because.about[0])].slack
+            return sorted(known.atoms(Expectation), key=sp.default_sort_key)
+        square = self._drawn_square(because)
+        return [] if square is None else [square]
 
     def _drawn_square(self, because: Because) -> Expr | None:
         """The square of a mean over those that are drawn of which a reason speaks, in the mean over the draws."""

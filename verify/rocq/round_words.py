@@ -233,7 +233,7 @@ class RoundReader(Reader):
 
     def scalar(self, expression: Expr) -> Term:
         """A scalar; the mean of one that depends on the draw is one over its outcomes."""
-        expression = self._with_names(sp.sympify(expression))
+        expression = self.with_names(sp.sympify(expression))
         if isinstance(expression, Expectation) and (self.is_drawn(expression) or not expression.has(Inner)):
             inside = text(self.scalar(expression.args[0]), CLIENTS)
             return Atom(f"mean (outcomes D) (fun s => {inside})", kind="S")
@@ -247,7 +247,7 @@ class RoundReader(Reader):
         letter = self.vocabulary.letters
         return bool(expression.has(Selected, START, CHANGE, letter(q.next_server_model), letter(q.participates)))
 
-    def _with_names(self, expression: Expr) -> Expr:
+    def with_names(self, expression: Expr) -> Expr:
         """An expression with a letter for each mean of numbers of the clients."""
 
         def of_numbers(part: Expr) -> bool:

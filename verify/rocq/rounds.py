@@ -15,6 +15,7 @@ from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_premises import Premises
+from verify.rocq.round_roots import Roots
 from verify.rocq.round_scalars import KNOWN, Scalars
 from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
 from verify.rocq.step import SIGN
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from verify.rocq.export import Exported
 
 LIBRARY = ("Space", "Clients", "Objectives", "Normal", "Step", "Own", "Round")
-_MORE = {"Changes": ("change", "if_drawn")}
+_MORE = {"Changes": ("change", "if_drawn"), "Curvature": ("root_",)}
 """Files of the library that some proofs need, by words that are in those."""
 
 
@@ -34,19 +35,22 @@ def theorem_of_round(
     claim: Claim, certificate: Certificate, of_id: Callable[[str], Exported]
 ) -> tuple[Theorem, list[Exported]]:
     """The theorem that a claim about a round is, and the claims that its proof uses; `NotExported` for what is not."""
-    if certificate.roots or certificate.relaxed is not None:
-        raise NotExported("of rounds with draws, claims without roots are exported")
+    if certificate.relaxed is not None:
+        raise NotExported("of rounds with draws, claims are exported under their own conditions")
     uses = [of_id(name) for name in certificate.lemmas]
     vocabulary = RoundVocabulary(claim)
     premises = Premises(vocabulary, uses)
     reader = RoundReader(vocabulary, premises.known())
-    said = [_said(relation, reader) for relation in claim.relations]
+    roots = Roots(certificate.roots, reader)
+    relations = [roots.in_place(relation) for relation in claim.relations]
+    said = [_said(relation, reader) for relation in relations]
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
-    proofs = [_proof(relation, why, reader, premises) for relation, why in zip(claim.relations, links, strict=True)]
+    conditions = [*premises.hypotheses(reader)]
+    scalars = Scalars(reader, premises, roots)
+    proofs = [_proof(relation, why, scalars) for relation, why in zip(relations, links, strict=True)]
     statement = " /\\\n  ".join(said)
     used = set().union(*(side.free_symbols for side in sides))
-    conditions = [*premises.hypotheses()]
     told = [*vocabulary.binders("\n".join([statement, *proofs, *(one.type for one in conditions)]), used)]
     if any(map(vocabulary.of_outcome, sides)):
         told += [Binder("s", "nat"), Binder("Hs", "(s < number (outcomes D))%nat")]
@@ -69,18 +73,18 @@ def _said(relation: Relation, reader: RoundReader) -> str:
     return f"{left} {SIGN[relation.operator]} {right}"
 
 
-def _proof(relation: Relation, why: object, reader: RoundReader, premises: Premises) -> str:
+def _proof(relation: Relation, why: object, scalars: Scalars) -> str:
     if relation.operator == "==" and relation.right == 0 and isinstance(relation.left, Inner):
         return "by_linearity."
     if relation.operator == "==" and not _is_of_vectors(relation.left - relation.right):
         return "by_number."
     if not isinstance(why, Sequence) or relation.operator not in SIGN:
         raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
-    if any(map(reader.vocabulary.of_outcome, (relation.left, relation.right))):
+    if any(map(scalars.reader.vocabulary.of_outcome, (relation.left, relation.right))):
         raise NotExported(
             "of what holds for every outcome of a draw, equations that are linear in vectors are exported"
         )
-    return f"{KNOWN}\n{Scalars(reader, premises).proof(relation, why)}"
+    return f"{KNOWN}\n{scalars.proof(relation, why)}"
 
 
 def _is_of_vectors(expression: Expr) -> bool:

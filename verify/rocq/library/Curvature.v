@@ -17,6 +17,9 @@ Qed.
 Lemma root_below_one b : 0 <= b -> b < 1 -> sqrt b < 1.
 Proof. intros. rewrite <- sqrt_1. apply sqrt_lt_1; lra. Qed.
 
+Lemma root_at_least a b : 0 <= a -> a ^ 2 <= b -> a <= sqrt b.
+Proof. intros. rewrite <- (sqrt_pow2 a) by assumption. apply sqrt_le_1_alt. assumption. Qed.
+
 Ltac sum_positive :=
   repeat first
     [ apply Rplus_lt_le_0_compat; [| solve [of_signs]] | apply Rplus_le_lt_0_compat; [solve [of_signs] |] ];

@@ -1,0 +1,83 @@
+"""The square root of a number of a round in a claim: a letter of its own, as to the kernel.
+
+In an identity the letter's square stands for the number: a letter in which the
+number is linear is written by the root and the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expr
+from fedtheory.language.claim import Relation
+from fedtheory.proofs.roots import Root, with_letters
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import RoundReader
+
+_NAME = "root"
+
+
+class Roots:
+    """Those of one claim: none, or one."""
+
+    def __init__(self, roots: Sequence[Root], reader: RoundReader) -> None:
+        if len(roots) > 1:
+            raise NotExported("of rounds with draws, claims with one root at most are exported")
+        self.roots, self.reader = roots, reader
+        self.under = ""
+        for root in roots:
+            self.under = reader.number(reader.with_names(root.of))
+            reader.vocabulary.numbers[root.letter] = f"sqrt ({self.under})"
+
+    def in_place(self, relation: Relation) -> Relation:
+        """A relation with the letter for the root."""
+        return with_letters(self.roots, relation)
+
+    def opening(self) -> Iterator[str]:
+        """Tactics that tell what is known of the root, and forget what it is besides that."""
+        for root in self.roots:
+            whole = f"sqrt ({self.under})"
+            yield f"assert (root_square : {whole} ^ 2 = {self.under}) by (apply pow2_sqrt; lra)."
+            yield f"assert (root_positive : 0 < {whole}) by (apply sqrt_lt_R0; lra)."
+            if root.least != 0:
+                least = self.reader.number(sp.sqrt(root.least))
+                yield f"assert (root_above : {least} <= {whole}) by (apply root_at_least; lra)."
+            yield f"try assert (root_below : {whole} < 1) by (apply root_below_one; lra)."
+            yield f"set ({_NAME} := {whole}) in *; clearbody {_NAME}."
+            yield f"try assert (root_square_below : {_NAME} ^ 2 < 1) by nra."
+            self.reader.vocabulary.numbers[root.letter] = _NAME
+            letter, value = self._eliminated(root)
+            known = self.reader.number(value)
+            yield f"assert (by_root : {self.reader.number(letter)} = {known})."
+            yield "{ rewrite root_square; field; nonzero. }"
+
+    def rewriting(self, relation: Relation) -> str:
+        """Tactics that write sums by the root."""
+        tactics = ""
+        for root in self.roots:
+            letter, value = self._eliminated(root)
+            for base in _divisors(relation):
+                named = self.reader.with_names(base)
+                by_root = self.reader.number(sp.factor(named.xreplace({letter: value})))
+                tactics += (
+                    f"replace ({self.reader.number(named)}) with ({by_root}) by (rewrite by_root; field; nonzero); "
+                )
+            tactics += "rewrite by_root; "
+        return tactics
+
+    def _eliminated(self, root: Root) -> tuple[sp.Symbol, Expr]:
+        """A letter in which the number under a root is linear, and what it is by the root's square."""
+        under = self.reader.with_names(root.of)
+        for letter in sorted(under.free_symbols & root.of.free_symbols, key=str):
+            slope = sp.diff(under, letter)
+            if not slope.has(letter) and slope.free_symbols <= root.of.free_symbols:
+                return letter, sp.together((root.letter**2 - under.subs(letter, 0)) / slope)
+        raise NotExported("the number under a root is linear in none of its letters")
+
+
+def _divisors(relation: Relation) -> list[Expr]:
+    """Sums with means over the clients by which is divided."""
+    powers = sp.Tuple(relation.left, relation.right).atoms(sp.Pow)
+    return sorted({one.base for one in powers if one.exp.is_negative and one.base.has(Average)}, key=str)
