@@ -25,9 +25,10 @@ HALF, MOST = sp.Rational(1, 2), sp.Rational(9, 10)
     [
         (ENERGY, 0, HALF),
         (ENERGY, 1, MOST),
-        pytest.param(JENSEN, 1, MOST, marks=pytest.mark.slow),
+        (JENSEN, 1, MOST),
+        ("vlaski2023:eq-5.58.fixed", 1, MOST),
         pytest.param(ERROR, 0, MOST, marks=pytest.mark.slow),
-        pytest.param(ERROR, 1, MOST, marks=pytest.mark.slow),
+        (ERROR, 1, MOST),
         pytest.param("vlaski2023:eq-5.62.explicit", 0, MOST, marks=pytest.mark.slow),
         ("vlaski2023:thm-5.1.recursion.explicit", 0, MOST),
     ],

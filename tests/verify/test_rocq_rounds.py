@@ -38,11 +38,13 @@ def judged(folder: Path, claim: Claim) -> bool:
 
 
 def with_lemmas(folder: Path, claim_id: str) -> None:
-    """Check the claims that the proof of one uses."""
+    """Check the claims that the proof of one uses, each once."""
     for used in [*with_uses(of_id(claim_id)).values()][:-1]:
-        (folder / file_of(used)).parent.mkdir(exist_ok=True)
-        (folder / file_of(used)).write_text(text_of(used), encoding="utf-8")
-        assert accepts(folder, file_of(used))
+        file = folder / file_of(used)
+        if not file.is_file():
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text_of(used), encoding="utf-8")
+            assert accepts(folder, file_of(used))
 
 
 def twice(claim: Claim, last: int) -> Claim:

@@ -48,7 +48,7 @@ class Scalars:
     def proof(self, relation: Relation, parts: Sequence[Part]) -> str:
         """The proof of a relation that differs from an equation by a sum of terms."""
         opening = [*self.roots.opening(), *self._means(parts)]
-        lines, total = list(self._squares(relation, parts)), []
+        lines, total = list(self.squares(relation, parts)), []
         for place, part in enumerate(parts, start=1):
             term, tactic = self._term(part)
             lines.append(f"assert (term{place} : 0 <= {term}).\n{{ {tactic}. }}")
@@ -74,7 +74,7 @@ class Scalars:
 
     # Squares.
 
-    def _squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
+    def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
         """Equations for the squares in which something is random."""
         names = (f"square{place}" for place in count(1))
         for square in _random(relation, [one for part in parts for one in self._squares_of(part.reason)]):
@@ -175,7 +175,7 @@ class Scalars:
             return self.premises.summed(str(because.about[0]), self.reader)
         if summed:
             raise NotExported(f"the sum of {because.kind} over the steps of a round is not in the library")
-        found = self._of_drawn(because) or self._of_mean(because) or shown(because, self.reader)
+        found = self.of_drawn(because) or self._of_mean(because) or shown(because, self.reader)
         slack = found.slack if not isinstance(found.slack, sp.Basic) else self.reader.scalar(found.slack)
         return text(slack, CLIENTS), found.tactic
 
@@ -207,7 +207,7 @@ class Scalars:
     def _total(self, vector: Expr) -> str:
         return text(self.reader.scalar(LocalSum(Inner(vector, vector))), CLIENTS)
 
-    def _of_drawn(self, because: Because) -> Shown | None:
+    def of_drawn(self, because: Because) -> Shown | None:
         """What is known of means over those that are drawn."""
         square = self._drawn_square(because)
         if square is None:

@@ -14,6 +14,7 @@ from fedtheory.kernel.expressions import Expr, Inner, Value
 from fedtheory.language.claim import Claim, Relation
 from fedtheory.proofs.certificate import Certificate
 from verify.rocq.refusals import NotExported
+from verify.rocq.round_outcomes import OfOutcomes
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
 from verify.rocq.round_scalars import KNOWN, Scalars
@@ -47,7 +48,8 @@ def theorem_of_round(
     links = certificate.links if len(certificate.links) == len(claim.relations) else [[] for _ in claim.relations]
     sides = [side for relation in claim.relations for side in (relation.left, relation.right)]
     conditions = [*premises.hypotheses(reader)]
-    scalars = Scalars(reader, premises, roots)
+    writer = OfOutcomes if any(map(vocabulary.of_outcome, sides)) else Scalars
+    scalars = writer(reader, premises, roots)
     proofs = [_proof(relation, why, scalars) for relation, why in zip(relations, links, strict=True)]
     statement = " /\\\n  ".join(said)
     used = set().union(*(side.free_symbols for side in sides))
@@ -80,10 +82,6 @@ def _proof(relation: Relation, why: object, scalars: Scalars) -> str:
         return "by_number."
     if not isinstance(why, Sequence) or relation.operator not in SIGN:
         raise NotExported(f"no tactic is generated for a link that is shown by {type(why).__name__}")
-    if any(map(scalars.reader.vocabulary.of_outcome, (relation.left, relation.right))):
-        raise NotExported(
-            "of what holds for every outcome of a draw, equations that are linear in vectors are exported"
-        )
     return f"{KNOWN}\n{scalars.proof(relation, why)}"
 
 

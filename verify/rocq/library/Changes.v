@@ -93,13 +93,25 @@ Proof.
 Qed.
 End Changes.
 
+Lemma dot_changes (A : round) i w : dot (local_sum A (fun e i => sample A e i - sample_at_start A e i)%vec i) w
+  = dot (local_sum A (sample A) i) w - dot (local_sum A (sample_at_start A) i) w.
+Proof. rewrite !dot_local_sum, <- sum_minus. apply sum_ext. intros. apply dot_minus. Qed.
+
+Lemma dot_result (A : round) i w : dot (local_result A i) w
+  = dot (server_model A) w - size_of_client A i * dot (local_sum A (sample A) i) w.
+Proof. rewrite dot_local_sum. apply result_by_sum. Qed.
+
 (** A vector of what those that are drawn hold, by samples at the start and changes. *)
 Ltac by_changes :=
-  intros;
+  intros; dots_expanded;
   first
-    [ solve [dots_expanded; first [ring | field; nonzero]]
-    | unfold change_of_drawn, start_of_drawn, change_of_client, start_of_client; apply Rminus_diag_uniq; pushed;
-      match goal with S : round |- _ => as_one_mean S ltac:(fun _ => by_weights); of_client end ].
+    [ solve [first [ring | field; nonzero]]
+    | unfold change_of_drawn, start_of_drawn, next_server_model; apply Rminus_diag_uniq;
+      match goal with S : round, U : uniform_shares _ |- _ =>
+        repeat rewrite (dot_selected S _ U); repeat rewrite dot_vmean; as_one_mean S ltac:(fun _ => by_weights);
+        change (fun e i => sample S e i) with (sample S); change (fun e i => sample_at_start S e i) with (sample_at_start S)
+      end;
+      unfold change_of_client, start_of_client; dots_expanded; rewrite ?dot_changes, ?dot_result; of_client ].
 
 (** Sums of what holds at each step. *)
 Lemma below_over_steps n f g G : (forall e, (e < n)%nat -> f e <= g e) -> sum n g = G -> 0 <= G - sum n f.

@@ -1,0 +1,42 @@
+"""Relations about one round that hold for every outcome of its draw, as proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sympy as sp
+
+from fedtheory.kernel import Because
+from fedtheory.kernel import Term as Part
+from fedtheory.kernel.expressions import Inner, Selected
+from fedtheory.language.claim import Relation
+from verify.rocq.reasons import Shown
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_changes import split
+from verify.rocq.round_scalars import Scalars
+from verify.rocq.terms import text
+from verify.rocq.vocabulary import CLIENTS
+
+
+class OfOutcomes(Scalars):
+    """Writes vectors of an outcome by samples at the start of the round and by what its steps change."""
+
+    def squares(self, relation: Relation, parts: Sequence[Part]) -> Iterator[str]:
+        """Equations for the squares of what those that are drawn hold."""
+        del parts
+        products = sp.Tuple(relation.left, relation.right).atoms(Inner)
+        drawn = sorted(filter(self.reader.is_drawn, products), key=sp.default_sort_key)
+        for place, product in enumerate(drawn, start=1):
+            vector, same = product.args
+            if vector != same:
+                raise NotExported("of what holds for every outcome of a draw, squares are exported")
+            whole = split(vector, self.reader.vocabulary).whole
+            said, parted = (text(self.reader.scalar(Inner(one, one)), CLIENTS) for one in (vector, whole))
+            yield f"assert (square{place} : {said} = {parted}).\n{{ apply same_squares. by_changes. }}"
+
+    def of_drawn(self, because: Because) -> Shown | None:
+        """That squares of what those that are drawn hold are not negative."""
+        if because.kind != "square" or not sp.sympify(because.about[0]).has(Selected):
+            return None
+        whole = split(sp.sympify(because.about[0]), self.reader.vocabulary).whole
+        return Shown(Inner(whole, whole), "apply dot_self")
