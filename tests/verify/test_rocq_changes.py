@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+from rocq_judge import accepts
 from test_rocq_quotients import larger, recorded
 from test_rocq_rounds import judged, library, needs_rocq, with_lemmas
 
 from fedtheory.language.registry import find
+from fedtheory.proofs.certificate import Certificate
 from verify.rocq.export import exported
+from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
 
 __all__ = ["library"]
@@ -48,3 +51,13 @@ def test_conditions_of_lemmas_are_needed() -> None:
     assert "condition1" in exported(claim, certificate).theorem.proof
     with pytest.raises(NotExported, match="conditions"):
         exported(replace(claim, conditions=()), certificate)
+
+
+@needs_rocq
+def test_gradient_of_least_mean_squares(library: Path) -> None:
+    """With its factor two it has the mean that (5.27) asks for, and without it, as printed, not."""
+    assert judged(library, find("vlaski2023:eq-5.44-5.45.fixed"))
+    printed = find("vlaski2023:eq-5.44-5.45")
+    certificate = Certificate(claim=printed.id, links=[[] for _ in printed.relations])
+    (library / "Judged.v").write_text(text_of(exported(printed, certificate)), encoding="utf-8")
+    assert not accepts(library, "Judged.v")
