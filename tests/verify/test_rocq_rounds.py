@@ -11,13 +11,15 @@ import sympy as sp
 from rocq_judge import accepts, compiled_library
 from test_rocq_quotients import larger
 
+from fedtheory import RATIONAL, parse_run
 from fedtheory.kernel.expressions import Gradient, Inner
 from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import exported, of_id
-from verify.rocq.project import file_of, text_of, with_uses
+from verify.rocq.project import file_of, library_files, text_of, with_uses
 
 needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
 DRAWN = "vlaski2023:eq-5.38.lemma-step"
@@ -118,3 +120,22 @@ def test_numbers_of_a_round(library: Path, claim_id: str, place: int, factor: sp
     with_lemmas(library, claim_id)
     assert judged(library, claim)
     assert not judged(library, larger(claim, place, factor))
+
+
+@needs_rocq
+def test_a_round_with_draws_exists(library: Path) -> None:
+    """What is assumed of draws, of means given the past and of noise is fulfilled by a round of two clients."""
+    assert accepts(library, "library/Instance.v", "library/TwoClients.v", "library/RoundInstance.v")
+
+
+def test_the_round_with_draws_is_simulated() -> None:
+    """What Rocq computes of it, the exact engine computes as well."""
+    stated = library_files()["library/RoundInstance.v"].partition("Theorem round_distance :")[2].partition("Proof.")[0]
+    computed = stated.partition("= ")[2].partition(".")[0].replace(" ", "")
+    problem = {"hessians": [[["1"]], [["2"]]], "linear": [["1"], ["0"]], "start": ["3"], "noise": "1"}
+    algorithm = {
+        **{"local_step_size": ["1/4", "1/8"], "local_steps": [1, 2], "rounds": 1},
+        "participation": {"kind": "uniform", "clients": 1},
+    }
+    run = parse_run({"problem": {"kind": "quadratic", **problem}, "algorithm": algorithm}, RATIONAL)
+    assert str(q.final_distance_sq.on(run)) == computed

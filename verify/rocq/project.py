@@ -49,13 +49,13 @@ INTERVALS = ("Gaps",)
 """Those on the gaps between which the intervals of a run lie."""
 MESSAGES = ("Messages", "Growth")
 """Those on what an aggregation sends, and on least constants."""
-DRAWN = ("Round", "Curvature", "RoundSteps", "Changes", "Sampled", "SampledInstance")
+DRAWN = ("Round", "Curvature", "RoundSteps", "Changes", "RoundInstance", "Sampled", "SampledInstance")
 """Those on single rounds in which clients are drawn, and on runs of such rounds."""
 DEFINED = ("Definitions",)
 """What there is for algorithms that are definitions."""
 LAST = "Assumptions.v"
 """The file that prints what every theorem rests on."""
-_INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "SampledInstance")
+_INSTANCES = ("Instance", "TwoClients", "StaleInstance", "SamplesInstance", "RoundInstance", "SampledInstance")
 _BUILT = (
     "quadratic_convex",
     "quadratic_smooth",
@@ -71,6 +71,12 @@ _BUILT = (
     "stale_round_minimiser",
     "stale_weights_are_given",
     "stale_window",
+    "round_unbiased",
+    "round_given",
+    "round_draws",
+    "round_smooth",
+    "round_independent",
+    "round_distance",
     "drawn_unbiased",
     "drawn_participants",
 )
