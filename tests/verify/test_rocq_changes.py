@@ -1,4 +1,4 @@
-"""What local steps change in a round, for the independent judge: bounds with conditions and lemmas."""
+"""Bounds on rounds with conditions, lemmas and roots, and on means of gradients, for the independent judge."""
 
 from __future__ import annotations
 
@@ -34,9 +34,13 @@ HALF, MOST = sp.Rational(1, 2), sp.Rational(9, 10)
         (ERROR, 1, MOST),
         pytest.param("vlaski2023:eq-5.62.explicit", 0, MOST, marks=pytest.mark.slow),
         ("vlaski2023:thm-5.1.recursion.explicit", 0, MOST),
+        ("vlaski2023:eq-5.26.only-if.fixed", 0, MOST),
+        ("vlaski2023:eq-5.26.only-if.fixed", 1, MOST),
+        ("vlaski2023:claim.common-step-bias.fixed", 0, MOST),
+        ("vlaski2023:claim.common-step-bias.fixed", 1, MOST),
     ],
 )
-def test_bounds_on_changes(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
+def test_bounds_on_rounds(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:
     """They hold; not with a smaller constant."""
     claim = find(claim_id)
     with_lemmas(library, claim_id)

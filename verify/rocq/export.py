@@ -38,6 +38,7 @@ from verify.rocq.paths import theorem_of_induction
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
+from verify.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
 from verify.rocq.round_words import is_of_round
 from verify.rocq.rounds import theorem_of_round
 from verify.rocq.run import KNOWN, RunVocabulary
@@ -144,6 +145,8 @@ def _of_vectors(claim: Claim, certificate: Certificate) -> tuple[Theorem, list[E
     """Of the vectors of an update, a round or a step."""
     if is_of_updates(claim):
         return theorem_of_update(claim), []
+    if is_of_vanishing(claim, certificate):
+        return theorem_of_vanishing(claim, certificate), []
     if is_of_round(claim):
         return theorem_of_round(claim, certificate, of_id)
     return theorem_at_step(claim, certificate), []

@@ -1,0 +1,143 @@
+"""Bounds on weighted means of gradients by the distance from the point where they vanish: `library/Vanishing.v`.
+
+That point is where the local steps of one size lead in the limit of small
+ones.  The weights, points and constants are those of a certificate's terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from fedtheory.kernel import Term as Part
+from fedtheory.kernel.expressions import Average, Expr, Inner
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim, Relation
+from fedtheory.proofs.certificate import Certificate
+from fedtheory.proofs.squares import Squared
+from verify.rocq.numbers import number
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_scalars import KNOWN
+from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
+from verify.rocq.rounds import LIBRARY
+from verify.rocq.terms import text
+from verify.rocq.theorem import Binder, Theorem, conjunction, name_of
+from verify.rocq.vocabulary import CLIENTS
+
+_BIAS = (
+    Binder("bias", "R"),
+    Binder("bias_sign", "0 <= bias"),
+    Binder("bias_S", "‖w_bar - x_star‖² = bias ^ 2"),
+)
+_LEMMAS = {
+    "strong_convexity": ("weighted_monotone", "nu own_strongly_convex_S nu_positive", "2"),
+    "lipschitz_gradient_length": ("weighted_lipschitz", "delta own_smooth_S delta_sign", "1"),
+}
+"""By the reason of a term: the lemma, what it needs, and which side of a relation it bounds."""
+
+_SIZE = sp.Symbol("size", positive=True)
+
+
+def is_of_vanishing(claim: Claim, certificate: Certificate) -> bool:
+    """Whether gradients are compared with those at the point for small steps."""
+    known = {q.small_step_optimum, q.small_step_bias} & {*claim.notation.values()}
+    return bool(known) and any(isinstance(why, Squared) for why in certificate.links)
+
+
+def theorem_of_vanishing(claim: Claim, certificate: Certificate) -> Theorem:
+    """Bounds from below and from above, as a theorem about any round."""
+    if claim.conditions or certificate.lemmas or certificate.roots or certificate.relaxed is not None:
+        raise NotExported("bounds on means of gradients that vanish are exported without conditions")
+    return _Writer(claim, certificate).theorem()
+
+
+class _Writer:
+    def __init__(self, claim: Claim, certificate: Certificate) -> None:
+        self.claim, self.certificate = claim, certificate
+        self.vocabulary = RoundVocabulary(claim)
+        letter = self.letter = self.vocabulary.letters
+        self.vocabulary.numbers[letter(q.small_step_bias)] = _BIAS[0].name
+        self.reader = RoundReader(self.vocabulary)
+        sides = (side for one in claim.relations for side in (one.left, one.right))
+        self.has_bias = any(side.has(letter(q.small_step_bias)) for side in sides)
+
+    def theorem(self) -> Theorem:
+        """The whole."""
+        relations = self.claim.relations
+        said = " /\\\n  ".join(f"{self._text(one.left)} <= {self._text(one.right)}" for one in relations)
+        links = [why.terms if isinstance(why, Squared) else why for why in self.certificate.links]
+        proof = conjunction([self._proof(one, why) for one, why in zip(relations, links, strict=True)])
+        letters = {self.letter(q.small_step_optimum)}
+        told = [*self.vocabulary.binders(f"{said}\n{proof}", letters)]
+        if self.has_bias:
+            told += _BIAS
+        called = {**NUMBERS, **VECTORS, q.small_step_bias: _BIAS[0].name}
+        library = (*LIBRARY, "Lengths", "Vanishing")
+        return Theorem(name_of(self.claim.id), told, said, proof, library=library, called=called)
+
+    def _text(self, scalar: Expr) -> str:
+        return text(self.reader.scalar(scalar), CLIENTS)
+
+    def _proof(self, relation: Relation, terms: object) -> str:
+        if relation.operator != "<=" or not isinstance(terms, Sequence):
+            raise NotExported("of means of gradients that vanish, bounds from below and from above are exported")
+        part = next((term for term in terms if term.reason.kind in _LEMMAS and term.averaged), None)
+        if part is None:
+            raise NotExported("no term compares the clients' gradients with those where they vanish")
+        lemma, needs, place = _LEMMAS[part.reason.kind]
+        weight, point = self._weight(part), self._point(part)
+        c = f"(fun i => {self.reader.number(weight)})"
+        vector, bound = (relation.right, relation.left) if place == "2" else (relation.left, relation.right)
+        client = "pose proof (E_large S i); rewrite ?(same_size_S i O)"
+        gradient = "dot (grad (client_objective S i) w_bar) w"
+        return "\n".join(
+            [
+                KNOWN,
+                f"assert (weights : forall i, (i < number {CLIENTS})%nat -> 0 <= {self.reader.number(weight)}).",
+                f"{{ intros i Hi. {client}. of_signs. }}",
+                f"assert (rest : forall w, mean {CLIENTS} (fun i => {self.reader.number(weight)} * {gradient}) = 0).",
+                "{ intros w. "
+                "pose proof (small_step_gradients S w_bar w same_size_S size_positive small_step_optimum_S) as known.",
+                f"  rewrite (mean_ext _ _ (fun i => ({self._shared(weight)}) * (E_of S i * {gradient}))).",
+                "  - rewrite mean_scale, known. ring.",
+                f"  - intros i Hi. {client}. field; nonzero. }}",
+                f"pose proof ({lemma} S {c} ({point}) w_bar weights {needs}) as bound.",
+                f"assert (vector : {self._text(vector)} = ‖weighted_change S {c} ({point}) w_bar‖²).",
+                f"{{ apply same_squares. intros w. rewrite (weighted_from_rest S {c} ({point}) w_bar w (rest w)).",
+                "  apply Rminus_diag_uniq; pushed; as_one_mean S ltac:(fun _ => by_itself); of_client. }",
+                f"assert (turned : ‖w_bar - {point}‖² = ‖{point} - w_bar‖²) by (expanded; sorted_dots; ring).",
+                f"rewrite vector; apply Rle_trans with ({place} := bound); right.",
+                self._constants(bound, weight, needs[: needs.index(" ")]),
+            ]
+        )
+
+    def _weight(self, part: Part) -> Expr:
+        """The weight of a client: what is a client's own of a coefficient, with what is divided by."""
+        means = part.coefficient.atoms(Average)
+        twice: Expr = 2 * sp.Mul(*means) if means else sp.S.One
+        return sp.sympify(part.coefficient / twice)
+
+    def _point(self, part: Part) -> str:
+        best = self.letter(q.small_step_optimum)
+        (point,) = (one for one in part.reason.about[1:] if one != best)
+        return text(self.reader.vector(sp.sympify(point)), CLIENTS)
+
+    def _shared(self, weight: Expr) -> str:
+        """How often a client's steps are in its weight, the same for all as their step sizes are."""
+        size = {self.letter(q.client_step_size): _SIZE}
+        share = sp.sympify(weight / self.letter(q.client_local_steps)).xreplace(size)
+        return number(share, {**self.vocabulary.numbers, _SIZE: "size_of_client S O"})
+
+    def _constants(self, bound: Expr, weight: Expr, constant: str) -> str:
+        """That the constant of a bound is the one of the lemma."""
+        (mean,) = (one for one in bound.atoms(Average) if not one.has(Inner))
+        own = {"nu": q.client_strong_convexity, "delta": q.client_smoothness}[constant]
+        factor = self.reader.number(sp.cancel(weight * self.letter(own) / mean.args[0]))
+        member = self.reader.number(mean.args[0])
+        return (
+            f"rewrite (mean_ext _ (fun i => {self.reader.number(weight)} * {constant} i) "
+            f"(fun i => ({factor}) * ({member}))) by (intros i Hi; pose proof (E_large S i); field; nonzero).\n"
+            f"rewrite mean_scale; {'rewrite <- bias_S; ' if self.has_bias else ''}"
+            "rewrite ?turned; field; nonzero."
+        )
