@@ -10,15 +10,18 @@ import sympy as sp
 from test_rocq import judged, library, needs_rocq
 from test_rocq_quotients import recorded
 
-from fedtheory.federation.algorithms import fedavg, fedavgm, scaffnew, scaffold
+from fedtheory.federation.algorithms import dsgd, fedavg, fedavgm, scaffnew, scaffold
 from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, eta
 from fedtheory.language.registry import find
+from fedtheory.proofs.lyapunov import Lyapunov
 from verify.rocq import algorithms
 from verify.rocq.export import of_id
 from verify.rocq.refusals import NotExported
 
 __all__ = ["library"]
 AT_REST = [f"landmarks:{name}.at-rest" for name in ("fedavg", "scaffold", "scaffnew", "fedavgm")]
+
+LAST_ROUNDS = ["landmarks:fedavgm.contraction", "landmarks:dsgd.consensus"]
 
 
 def moved(known: FederatedAlgorithm, step: sp.Expr) -> FederatedAlgorithm:
@@ -53,6 +56,36 @@ def test_other_definitions_do_not(
     library: Path, monkeypatch: pytest.MonkeyPatch, claim_id: str, other: FederatedAlgorithm
 ) -> None:
     """Twice the iterate, corrections of the wrong sign, and another place to rest."""
+    monkeypatch.setattr(algorithms, "definition_of", lambda _claim: other)
+    assert not judged(library, find(claim_id), recorded(claim_id))
+
+
+@needs_rocq
+@pytest.mark.parametrize("claim_id", LAST_ROUNDS)
+def test_last_rounds(library: Path, claim_id: str) -> None:
+    """The claim is accepted; half of the bound is not, nor a function that half as much is added to."""
+    claim, certificate = find(claim_id), recorded(claim_id)
+    assert isinstance(certificate, Lyapunov)
+    (relation,) = claim.relations
+    other = replace(claim, lhs=None, rhs=None, chain=(), also=(replace(relation, right=relation.right / 2),))
+    assert judged(library, claim, certificate)
+    assert not judged(library, replace(other, where={**claim.where, **claim.notation}), certificate)
+    assert not judged(library, claim, replace(certificate, offset=certificate.offset / 2))
+
+
+@needs_rocq
+@pytest.mark.parametrize(
+    ("claim_id", "other"),
+    [
+        (LAST_ROUNDS[0], moved(fedavgm.algorithm, fedavgm.y - 2 * eta * Gradient(fedavgm.y))),
+        (LAST_ROUNDS[1], moved(dsgd.algorithm, dsgd.y - 2 * eta * Gradient(dsgd.y))),
+        (LAST_ROUNDS[1], replace(dsgd.algorithm, client_update={dsgd.x: dsgd.y})),
+    ],
+)
+def test_other_definitions_have_other_bounds(
+    library: Path, monkeypatch: pytest.MonkeyPatch, claim_id: str, other: FederatedAlgorithm
+) -> None:
+    """Twice the step, and clients that do not hear of each other."""
     monkeypatch.setattr(algorithms, "definition_of", lambda _claim: other)
     assert not judged(library, find(claim_id), recorded(claim_id))
 

@@ -12,6 +12,7 @@ from fedtheory.federation.definition import (
     Compressed,
     Gradient,
     Local,
+    Mixed,
     Parameter,
     Participants,
     Weighted,
@@ -88,6 +89,8 @@ class Algorithm:
         found += [Binder(str(coin_name(n)), "R") for n, _ in enumerate(self.definition.coins)]
         if not self.same_size:
             found += [Binder("step_size_of", "nat -> nat -> R"), Binder("steps_of_client", "nat -> nat")]
+        if self._has(Mixed):
+            found.append(Binder("mixing", "nat -> nat -> R"))
         if self._has(Weighted) and not self.is_full:
             found.append(Binder("weights", "nat -> R"))
         if self._keeps or self._has(Participants):
@@ -167,6 +170,9 @@ class Algorithm:
             return slope if place.noise is None else Sum(slope, place.noise)
         if isinstance(part, Average) or (isinstance(part, Weighted) and self.is_full):
             return Mean(inside)
+        if isinstance(part, Mixed):
+            # How far apart they are then is known by how far what they say is.
+            return inside if place.at_step else Atom(f"heard {_CLIENTS} mixing ({_each(inside)}) i", own=True)
         if isinstance(part, Weighted) and not place.at_step:
             return Atom(f"vsum (number {_CLIENTS}) (fun i => weights i • ({text(inside, _CLIENTS)}))%vec")
         if isinstance(part, Participants) and not place.at_step:
@@ -212,6 +218,24 @@ class Algorithm:
         shared = {one: Atom(f"{one} {of}") for one in known.server}
         return {**shared, **{one: Atom(f"{one} {of} i", own=True) for one in known.client}}
 
+    def run(self) -> str:
+        """The states of a run, its rounds as steps of the library, and its model."""
+        told = " ".join(map(str, [Binder("A", "run"), *self.own]))
+        steps = "1 " if self.definition.steps_are_rounds else "(steps_of A) "
+        ended = f"ended {self.applied} {steps}(after {self.applied} n) n"
+        state, now = f"{self.name} (space_of A)", f"(after {self.applied} n)"
+        shown = self._said(sp.Symbol("model"), self.definition.model, self.states("s"))
+        lines = [
+            f"Fixpoint after {told} (n : nat) : {state} :=",
+            f"  match n with O => begun {self.applied} | S n => {ended} end.",
+            f"Definition model {told} (s : {state}) : space_of A := {shown}.",
+            f"Definition step_of_round {told} (n : nat) : step :=",
+            "  {| step_space := space_of A; step_clients := clients_of A; client_objective := objective_of A;",
+            f"     local_iterate := {self.local.vector}_start {self.applied} {now}; gradient_noise := noise_of A n O;",
+            f"     step_size := size_of A; server_model := model {self.applied} {now} |}}.",
+        ]
+        return "\n".join(lines) + "\n"
+
     def at_optimum(self) -> str:
         """Where its vectors rest at the optimum."""
         told = " ".join(map(str, [Binder("A", "run"), *self.own]))
@@ -238,6 +262,10 @@ class Algorithm:
                 said = f"fun i => if is_drawn i then {said} else {one} s i" if kept else f"fun i => {said}"
             fields.append(f"{one} := {said}")
         return f"{{| {'; '.join(fields)} |}}"
+
+
+def _each(of: Term) -> str:
+    return f"fun i => ({text(of, _CLIENTS)})%vec"
 
 
 def coin_name(place: int) -> str:

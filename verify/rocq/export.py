@@ -18,6 +18,7 @@ from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.letters import in_plain_letters
+from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
 from fedtheory.proofs.recorded import certificate_of
@@ -29,6 +30,7 @@ from verify.rocq.contraction import theorem_of_contraction
 from verify.rocq.discounted import theorem_of_discounted
 from verify.rocq.intervals import is_of_interval, theorem_of_interval
 from verify.rocq.links import NUMBERS_KNOWN
+from verify.rocq.lyapunov import theorem_of_lyapunov
 from verify.rocq.mean import theorem_of_mean
 from verify.rocq.numbers import Signs
 from verify.rocq.of_run import theorem_of_step_in_run
@@ -100,8 +102,8 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
         case Contraction():
             used = [of_id(certificate.step)]
             general = theorem_of_contraction(claim, certificate, used[0].claim, used[0].general)
-        case AtRest():
-            general = theorem_of_rest(claim, certificate)
+        case AtRest() | Lyapunov():
+            general = _of_definition(claim, certificate)
         case Discounted():
             used = [of_id(certificate.step)]
             general = theorem_of_discounted(claim, certificate, used[0].claim, used[0].general)
@@ -114,6 +116,13 @@ def _of_kind(claim: Claim, certificate: AnyCertificate) -> Exported:
     theorem = general if is_stated else _as_stated(claim, general, conditions)
     general = general if theorem is general else theorem.lemmas[0]
     return Exported(claim, theorem, general, conditions, tuple(used))
+
+
+def _of_definition(claim: Claim, certificate: AtRest | Lyapunov) -> Theorem:
+    """Of an algorithm that is a definition."""
+    if isinstance(certificate, AtRest):
+        return theorem_of_rest(claim, certificate)
+    return theorem_of_lyapunov(claim, certificate)
 
 
 def _of_sums(claim: Claim, certificate: Combination) -> tuple[Theorem, list[Exported]]:

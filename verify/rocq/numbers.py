@@ -119,7 +119,7 @@ class Signs:
         """Tactics that bring each condition into a form without denominators."""
         lines = []
         for place, condition in enumerate(self.conditions, start=1):
-            above, below = _fraction(condition.gts - condition.lts)
+            above, below = cleared(condition.gts - condition.lts)
             lines.append(
                 f"assert (clear{place} : 0 <= {number(sp.expand(above), self.names)}).\n"
                 f"{{ replace ({number(sp.expand(above), self.names)})"
@@ -130,7 +130,7 @@ class Signs:
 
     def nonnegative(self, value: Expr) -> str:
         """A tactic for the goal that a number is not negative."""
-        above, below = _fraction(sp.sympify(value))
+        above, below = cleared(sp.sympify(value))
         factored = _with_positive_front(sp.factor(above))
         text = f"({number(factored, self.names)}) / ({number(below, self.names)})"
         return (
@@ -140,7 +140,7 @@ class Signs:
 
     def positive(self, value: Expr) -> str:
         """A tactic for the goal that a number is positive: each of its factors is."""
-        above, below = _fraction(sp.sympify(value))
+        above, below = cleared(sp.sympify(value))
         text = f"({number(_with_positive_front(sp.factor(above)), self.names)}) / ({number(below, self.names)})"
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
 
@@ -149,7 +149,7 @@ class Signs:
         if shown is not None:
             return shown
         for condition in self.conditions:
-            above, _ = _fraction(condition.gts - condition.lts)
+            above, _ = cleared(condition.gts - condition.lts)
             for letter in sorted(above.free_symbols & self.names.keys(), key=str):
                 shown = self._by_condition(factored, sp.expand(above), letter)
                 if shown is not None:
@@ -177,7 +177,7 @@ class Signs:
         if slope.has(letter) or not _is_plain(sp.expand(-slope)) or not _is_plain(sp.expand(rest)):
             return None
         spare = sp.Symbol("spare", nonnegative=True)
-        top, bottom = _fraction(factored.subs(letter, rest / (-slope * (1 + spare))))
+        top, bottom = cleared(factored.subs(letter, rest / (-slope * (1 + spare))))
         shown = self._shifted(sp.expand(top), {**self.names, spare: "spare"})
         if shown is None:
             return None
@@ -206,7 +206,7 @@ def _with_positive_front(product: Expr) -> Expr:
     return sp.Mul(-rest, -sums[0], evaluate=False)
 
 
-def _fraction(value: Expr) -> tuple[Expr, Expr]:
+def cleared(value: Expr) -> tuple[Expr, Expr]:
     """Numerator and denominator, which is taken for positive."""
     above, below = sp.fraction(sp.cancel(sp.together(value)))
     first = sp.Poly(below).coeffs()[0] if below.free_symbols else below

@@ -126,3 +126,37 @@ Ltac without_sums opened :=
   | |- context [vsum ?n ?f] =>
       rewrite (vsum_zero n f) by (intros; cbv beta; repeat match goal with |- context [if ?b then _ else _] => destruct b end; opened; by_linear)
   end.
+
+(** What neighbours make of vectors, with the mixing matrix W, and that they come nearer to each other by rho. *)
+Definition heard {V : space} (C : clients) (W : nat -> nat -> R) (v : nat -> V) (i : nat) : V :=
+  vsum (number C) (fun j => (W i j • v j)%vec).
+Definition mixes (V : space) (C : clients) (W : nat -> nat -> R) (rho : R) : Prop := forall v : nat -> V,
+  mean C (fun i => ‖heard C W v i - vmean C (heard C W v)‖²) <= rho ^ 2 * mean C (fun i => ‖v i - vmean C v‖²).
+
+(** What shrinks in every round is small after the last. *)
+Lemma shrinks_to (V : nat -> R) q b v : 0 <= q -> q < 1 -> 0 <= b -> V O <= v ->
+  (forall n, V (S n) <= q * V n + b) -> forall n, V n <= q ^ n * v + b / (1 - q).
+Proof.
+  intros Hq Hq1 Hb start step. set (floor := b / (1 - q)).
+  assert (floor_nonneg : 0 <= floor) by (apply quotient_nonneg; lra).
+  assert (kept : q * floor + b = floor) by (unfold floor; field; lra).
+  intros n. induction n as [| n IH]; [simpl; lra |].
+  apply Rle_trans with (1 := step n). apply (Rmult_le_compat_l q) in IH; [| assumption]. simpl. lra.
+Qed.
+
+Lemma start_distance (A : run) x : 0 <= initial_distance A x ^ 2 - ‖start A - x‖².
+Proof. unfold initial_distance. simpl. rewrite Rmult_1_r, length_square. lra. Qed.
+
+(** A number below one as b = u/(1 + u). *)
+Lemma as_ratio b : 0 <= b -> b < 1 -> exists u, 0 <= u /\ b = u / (1 + u).
+Proof.
+  intros Hb Hb1. exists (b / (1 - b)). split; [apply quotient_nonneg; lra |]. field. lra.
+Qed.
+
+(** No curvature is larger than the largest, where there are two points. *)
+Lemma curvatures {V : space} (f : objective V) L mu (u w : V) :
+  smooth L f -> strongly_convex mu f -> 0 < ‖u - w‖² -> mu <= L.
+Proof.
+  intros Hs Hc apart. pose proof (proj2 (Hs u w)). pose proof (Hc u w).
+  apply Rmult_le_reg_r with (‖u - w‖² / 2); lra.
+Qed.

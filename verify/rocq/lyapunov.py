@@ -1,0 +1,315 @@
+"""Bounds on the last round of algorithms that are definitions, from functions that shrink in every round."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import sympy as sp
+
+from fedtheory.federation.definition import start
+from fedtheory.kernel import Term as Part
+from fedtheory.kernel.expressions import Average, Expr, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Notion
+from fedtheory.proofs.definitions import MIXING, state
+from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
+from verify.rocq.algorithms import ZERO, Algorithm
+from verify.rocq.at_rest import round_of
+from verify.rocq.hypotheses import binders
+from verify.rocq.links import NUMBERS_KNOWN
+from verify.rocq.lyapunov_words import CALLED, Words
+from verify.rocq.refusals import NotExported
+from verify.rocq.run import KNOWN
+from verify.rocq.terms import Atom, Dot, Mean, Multiple, Number, Sum, Term
+from verify.rocq.theorem import Binder, Theorem, name_of
+
+_NOWHERE = Atom("(@zero (step_space S))", zero=True)
+
+
+def theorem_of_lyapunov(claim: Claim, certificate: Lyapunov) -> Theorem:
+    """The theorem that a bound on the last round is."""
+    return _Writer(claim, certificate).theorem()
+
+
+class _Writer:
+    def __init__(self, claim: Claim, certificate: Lyapunov) -> None:
+        self.claim, self.certificate, self.known = claim, certificate, Algorithm(claim)
+        self.plain, self.proof = (Words(claim, self.known, in_proof=one) for one in (False, True))
+        self.run, self.run_proof = (Words(claim, self.known, in_proof=one, at_step=False) for one in (False, True))
+        letter = self.plain.letters
+        self.is_curved = a.strongly_convex_clients in claim.assumptions
+        self.is_of_distance = claim.relations[0].left == letter(q.final_distance_sq)
+        self.has_optimum = self.is_of_distance or certificate.function.has(letter(q.optimum))
+        self.is_mixed = any(part.reason.about == (MIXING,) for part in certificate.round)
+        self.own = [one for one in self.known.own if one.name != "mixing"]
+        self.name = name_of(claim.id)
+
+    # Lemmas about a step.
+
+    def _round(self) -> Theorem:
+        """What a round makes of the function."""
+        certificate = self.certificate
+        terms = [part for part in certificate.round if part.reason.about != (MIXING,)]
+        sides = []
+        for words in (self.plain, self.proof):
+            states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
+            after = words.moved(certificate.function, round_of(self.known, states, words.place))
+            after = Multiple(words.links.reader.number(self._rho(words) ** 2), after) if self.is_mixed else after
+            before = words.links.side(certificate.function)
+            kept = Multiple(words.links.reader.number(certificate.factor), before)
+            sides.append((after, Sum(kept, Number(words.links.reader.number(certificate.offset)))))
+        return self._lemma("round", sides, terms, self._states)
+
+    def _rho(self, words: Words) -> sp.Symbol:
+        one = next(iter(self.known.definition.client))
+        spread = Average(norm_sq(state(one) - Average(state(one))))
+        if self.certificate.function != spread or [*self.known.definition.client_update] != [one]:
+            raise NotExported("of what is heard it is known how far clients are apart")
+        return words.letters(q.mixing_contraction)
+
+    def _measure(self) -> Theorem:
+        """That what is measured is no larger than the function."""
+        sides = []
+        for words in (self.plain, self.proof):
+            states = {one: words.vocabulary.vectors[state(one)] for one in self._vectors}
+            model = self.known.term(sp.Symbol("model"), self.known.definition.model, states, words.place)
+            sides.append((self._measured(words, model), words.links.side(self.certificate.function)))
+        return self._lemma("model", sides, self.certificate.model, self._states)
+
+    def _measured(self, words: Words, model: Term) -> Term:
+        (relation,) = self.claim.relations
+        if relation.left == words.letters(q.final_distance_sq):
+            apart = Sum(model, Atom("x_star"), "-")
+            return Dot(apart, apart)
+        if relation.left == words.letters(q.final_consensus_distance_sq) and isinstance(model, Mean):
+            apart = Sum(model.of, model, "-")
+            return Mean(Dot(apart, apart))
+        raise NotExported(
+            "Lyapunov functions bound the distance of the last model, or that between the clients' models"
+        )
+
+    def _start(self) -> Theorem:
+        """How large the function is where all models start."""
+        sides, more = [], [Binder("start_model", "step_space S")]
+        begun = {**self.known.definition.server, **self.known.definition.client}
+        for words in (self.plain, self.proof):
+            at = {start: Atom("start_model")}
+            found = {one: self.known.term(one, where, at, words.place) for one, where in begun.items()}
+            states = {one: _NOWHERE if term == ZERO else term for one, term in found.items()}
+            level = Number(words.links.reader.number(self.certificate.level))
+            sides.append((words.moved(self.certificate.function, states), level))
+        reader = self.plain.links.reader
+        if self.claim.relations[0].right.has(self.plain.letters(q.initial_distance)):
+            slack = self.plain.links.text(reader.scalar(reader.known[START_DISTANCE].slack))
+            more += [Binder("D", "R"), Binder("start_known", f"0 <= {slack}")]
+        return self._lemma("start", sides, self.certificate.start, more)
+
+    def _lemma(
+        self, what: str, sides: Sequence[tuple[Term, Term]], terms: Sequence[Part], more: Sequence[Binder]
+    ) -> Theorem:
+        (smaller, larger), shown = sides
+        statement = f"{self.plain.links.text(smaller)} <= {self.plain.links.text(larger)}"
+        proof = self.proof.links.inequality(*shown, terms)
+        lines = [NUMBERS_KNOWN, *self.proof.ratio_tactics(), *self.proof.signs.prepared(), proof]
+        return Theorem(f"{self.name}_{what}", [*self._told(), *more], statement, "\n".join(lines))
+
+    @property
+    def _vectors(self) -> list[Expr]:
+        return [*self.known.definition.server, *self.known.definition.client]
+
+    @property
+    def _states(self) -> list[Binder]:
+        """The vectors of a state, of what happened before."""
+        found = []
+        for one in self.known.definition.server:
+            found += [Binder(str(one), "step_space S"), Binder(f"past_{one}", f"past {one}")]
+        for one in self.known.definition.client:
+            found += [Binder(str(one), "nat -> step_space S"), Binder(f"past_{one}", f"forall i, past ({one} i)")]
+        return found
+
+    def _told(self) -> list[Binder]:
+        """What all lemmas about a step assume."""
+        letter = self.plain.letters
+        certificate = self.certificate
+        numbers = sp.Tuple(certificate.function, certificate.factor, certificate.offset, certificate.level)
+        used = numbers.free_symbols | ({letter(q.optimum)} if self.has_optimum else set())
+        told = [*binders(self.plain.vocabulary, used, own=False), *self.own, *self.known.bounds(), *self._of_numbers()]
+        told += [Binder("curvature_known", "mu <= L")] if self.is_curved else []
+        return [*told, *self.plain.signs.hypotheses()]
+
+    def _of_numbers(self) -> list[Binder]:
+        letter, claim = self.plain.letters, self.claim
+        found = []
+        if letter(q.mixing_contraction) in claim.notation:
+            found += [Binder("rho", "R"), Binder("rho_nonnegative", "0 <= rho")]
+        if letter(q.optimum_gradient) in claim.notation:
+            slopes = "mean (step_clients S) (fun i => ‖grad (client_objective S i) (x_star)‖²)"
+            found += [Binder("G_star", "R"), Binder("optimum_gradient_known", f"0 <= G_star ^ 2 - ({slopes})")]
+        return found
+
+    # The run.
+
+    def theorem(self) -> Theorem:
+        """The whole."""
+        (relation,) = self.claim.relations
+        if relation.operator != "<=":
+            raise NotExported("Lyapunov functions show bounds from above")
+        lemmas = (self._round(), self._measure(), self._start())
+        told = [*self._of_run(lemmas[0])]
+        statement = f"{self._final()} <= {self.run.links.reader.number(relation.right)}"
+        definitions = f"{self.known.text()}{self.known.run()}{self._function()}{self._final_definition()}"
+        proof = "\n".join(self._proof(relation.right, lemmas))
+        called: dict[Notion, str] = {**CALLED, q.final_distance_sq: self._final()}
+        called[q.final_consensus_distance_sq] = self._final()
+        return Theorem(self.name, told, statement, proof, lemmas, ("Definitions",), (), called, definitions)
+
+    def _function(self) -> str:
+        """The function, in the words of a step."""
+        states = [one for one in self._states if not one.name.startswith("past_")]
+        point = [Binder("x_star", "step_space S")] if self.has_optimum else []
+        told = " ".join(map(str, [Binder("S", "step"), *self.own, *states, *point]))
+        return f"Definition lyapunov_function {told} : R := {self.plain.links.text(self._value)}.\n"
+
+    @property
+    def _value(self) -> Term:
+        return self.plain.links.side(self.certificate.function)
+
+    def _final_definition(self) -> str:
+        told = " ".join(map(str, [Binder("A", "run"), *self.known.own]))
+        state_of, model = f"(after {self.known.applied} (rounds_of A))", f"model {self.known.applied}"
+        if self.is_of_distance:
+            return f"Definition final_distance_sq {told} (x_star : space_of A) : R := ‖{model} {state_of} - x_star‖².\n"
+        one = next(iter(self.known.definition.client))
+        apart = f"mean (clients_of A) (fun i => ‖{one} {state_of} i - {model} {state_of}‖²)"
+        return f"Definition final_consensus_distance_sq {told} : R := {apart}.\n"
+
+    def _final(self) -> str:
+        name = "final_distance_sq" if self.is_of_distance else "final_consensus_distance_sq"
+        return f"{name} {self.known.applied}{' x_star' if self.is_of_distance else ''}"
+
+    def _of_run(self, lemma: Theorem) -> Iterator[Binder]:
+        """The variables and hypotheses, from those of a lemma about a step."""
+        own = {one.name for one in (*self.own, *self._states)} | {
+            "S",
+            "step_size_positive",
+            "curvature_known",
+            "condition",
+        }
+        yield from (Binder("A", "run"), Binder("size_positive", "0 < size_of A"), *self.known.own)
+        yield from (self._in_run(one) for one in lemma.binders if not own & {one.name, one.name.rstrip("0123456789")})
+        for one in self._vectors:
+            index, each = (" i", "n i") if one in self.known.definition.client else ("", "n")
+            yield Binder(f"past_{one}", f"forall {each}, past n ({one} (after {self.known.applied} n){index})")
+        if self.is_mixed:
+            yield Binder("mixes_A", "mixes (space_of A) (clients_of A) mixing rho")
+        if self.is_curved:
+            yield Binder("some_points", "exists u w : space_of A, 0 < ‖u - w‖²")
+        if self._counts_steps:
+            yield Binder("single_step", "tau A <= 1")
+        yield from self.run.signs.hypotheses()
+
+    def _in_run(self, one: Binder) -> Binder:
+        """A variable or hypothesis of every round."""
+        applied = self.known.applied
+        if one.name == "past":
+            return Binder("past", "nat -> space_of A -> Prop")
+        at = "O" if one.name == "minimiser_x_star" else "n"
+        each = "forall n, " if one.name.endswith("_S") or one.name == "past_x_star" else ""
+        said = one.type.replace("step_space S", "space_of A").replace("step_clients S", "clients_of A")
+        said = re.sub(r"\bpast\b", "(past n)", said.replace("client_objective S", "objective_of A"))
+        return Binder(self._at_run(one.name), each + re.sub(r"\bS\b", f"(step_of_round {applied} {at})", said))
+
+    @property
+    def _counts_steps(self) -> bool:
+        return not self.known.definition.steps_are_rounds
+
+    @staticmethod
+    def _at_run(name: str) -> str:
+        return f"{name.removesuffix('_S')}_A" if name.endswith("_S") else name
+
+    def _proof(self, right: Expr, lemmas: Sequence[Theorem]) -> Iterator[str]:
+        words, certificate = self.run_proof, self.certificate
+        number_of, signs = words.links.reader.number, words.signs
+        factor, offset, level = map(number_of, (certificate.factor, certificate.offset, certificate.level))
+        of_round, of_model, of_start = lemmas
+        states = " ".join(f"({one} (after {self._applied} n))" for one in self._vectors)
+        point = " x_star" if self.has_optimum else ""
+        own = "".join(f" ({self.run_proof.said.get(one.name, one.name)})" for one in self.own)
+        yield KNOWN
+        if self._counts_steps:
+            yield "assert (single : steps_of A = 1%nat) by (apply only_step; exact single_step)."
+        yield from words.ratio_tactics()
+        if self.is_curved:
+            at = f"(step_of_round {self._applied} O)"
+            smooth, curved = (
+                f"smooth_F {at} L (smooth_clients_A O)",
+                f"strongly_convex_F {at} mu (strongly_convex_clients_A O)",
+            )
+            yield "assert (curvature_known : mu <= L)."
+            yield "{ destruct some_points as [u [w apart]]."
+            yield f"  exact (curvatures (F {at}) L mu u w ({smooth}) ({curved}) apart). }}"
+        yield from signs.prepared()
+        yield f"pose (V := fun n => lyapunov_function (step_of_round {self._applied} O){own} {states}{point})."
+        yield f"assert (shrinks : forall n, V (S n) <= ({factor}) * V n + ({offset}))."
+        steps = "1" if self.known.definition.steps_are_rounds else "(steps_of A)"
+        yield f"{{ intros n. unfold V. cbn [after].{' rewrite single.' if self._counts_steps else ''}"
+        applied = of_round.applied(**self._arguments("n"))
+        if self.is_mixed:
+            (local,) = self.known.definition.steps
+            heard = f"(fun i => {local.vector} {self._applied} (after {self._applied} n) n {steps} i)"
+            applied = f"Rle_trans _ _ _ (mixes_A {heard}) ({applied})"
+        yield f"  exact ({applied}). }}"
+        yield f"assert (begins : V O <= {level})."
+        yield f"{{ exact ({of_start.applied(**self._arguments('O'))}). }}"
+        yield f"assert (measures : {self._final_in_proof} <= V (rounds_of A))."
+        yield f"{{ exact ({of_model.applied(**self._arguments('(rounds_of A)'))}). }}"
+        yield f"assert (factor_nonnegative : 0 <= {factor}) by ({signs.nonnegative(certificate.factor)})."
+        yield f"assert (factor_small : {factor} < 1)."
+        yield f"{{ apply Rminus_gt_0_lt; apply Rlt_gt. {signs.positive(1 - certificate.factor)}. }}"
+        yield f"assert (offset_nonnegative : 0 <= {offset}) by ({signs.nonnegative(certificate.offset)})."
+        yield "apply Rle_trans with (1 := measures)."
+        given = "factor_nonnegative factor_small offset_nonnegative begins shrinks (rounds_of A)"
+        yield f"apply Rle_trans with (1 := shrinks_to V _ _ _ {given})."
+        apart = number_of(sp.factor(sp.cancel(sp.together(signs.by_ratios(1 - certificate.factor)))))
+        yield f"assert (apart : 1 - ({factor}) = {apart}) by by_field. rewrite apart."
+        yield from self._compared(right, factor)
+
+    def _compared(self, right: Expr, factor: str) -> Iterator[str]:
+        """That what follows is at most what the claim says."""
+        words, certificate = self.run_proof, self.certificate
+        rounds, power = words.letters(q.rounds), sp.Symbol("power", nonnegative=True)
+        powers = [one for one in sp.sympify(right).atoms(sp.Pow) if one.exp == rounds]
+        for one in powers:
+            base = words.links.reader.number(one.base)
+            if base != factor:
+                yield f"replace ({base}) with ({factor}) by by_field."
+        yield f"pose proof (pow_le ({factor}) (rounds_of A) factor_nonnegative) as power_known."
+        yield f"set (power := ({factor}) ^ rounds_of A) in *."
+        words.vocabulary.numbers[power] = "power"
+        bound = power * certificate.level + certificate.offset / (1 - certificate.factor)
+        spare = sp.cancel(sp.together(right.xreplace(dict.fromkeys(powers, power)) - bound))
+        yield f"apply le_by_slack; {words.signs.nonnegative(spare)}."
+
+    @property
+    def _applied(self) -> str:
+        """What functions are applied to, in proofs."""
+        return " ".join(
+            f"({self.run_proof.said[word]})" if word in self.run_proof.said else word
+            for word in self.known.applied.split()
+        )
+
+    @property
+    def _final_in_proof(self) -> str:
+        return self._final().replace(self.known.applied, self._applied)
+
+    def _arguments(self, n: str) -> dict[str, str]:
+        """What stands for the variables and hypotheses of a lemma, in round n."""
+        found = {one.name: f"{self._at_run(one.name)} {n}" for one in self._told() if one.name.endswith("_S")}
+        found |= {"S": f"step_of_round {self._applied} {n}", "past": f"past {n}", "past_x_star": f"past_x_star {n}"}
+        found |= {str(one): f"{one} (after {self._applied} {n})" for one in self._vectors}
+        found |= {f"past_{one}": f"past_{one} {n}" for one in self._vectors}
+        found |= {"step_size_positive": "size_positive", "D": "initial_distance A x_star", "start_model": "start A"}
+        return found | {"start_known": "start_distance A x_star"} | self.run_proof.said

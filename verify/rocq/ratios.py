@@ -1,0 +1,60 @@
+"""Signs of numbers in which letters occur that are smaller than one: b is u/(1 + u) for some u that is not negative."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Expr
+from verify.rocq.numbers import Signs, cleared, number
+
+
+def below_one(conditions: Sequence[Expr]) -> dict[sp.Symbol, int]:
+    """The letters that conditions say to be smaller than one, with the places of these conditions."""
+    found = {}
+    for place, one in enumerate(conditions, start=1):
+        if isinstance(one, sp.Lt | sp.Gt) and one.gts == 1 and one.lts.is_Symbol:
+            found[one.lts] = place
+    return found
+
+
+@dataclass(frozen=True)
+class RatioSigns(Signs):
+    """What proofs of signs may use once such letters are written as ratios."""
+
+    ratios: Mapping[sp.Symbol, sp.Symbol] = field(default_factory=dict)
+    """u for each of these letters, whose name is that of the ratio."""
+
+    def by_ratios(self, value: Expr) -> Expr:
+        """A number in which letters below one are written as ratios."""
+        return sp.sympify(value).xreplace({letter: u / (1 + u) for letter, u in self.ratios.items()})
+
+    def nonnegative(self, value: Expr) -> str:
+        """A tactic for the goal that a number is not negative."""
+        return self._plain.nonnegative(self.by_ratios(value))
+
+    def positive(self, value: Expr) -> str:
+        """A tactic for the goal that a number is positive."""
+        above, below = (number(part, self.names) for part in cleared(self.by_ratios(value)))
+        replaced = f"replace gap with (({above}) / ({below})) by by_field"
+        return f"match goal with |- 0 < ?gap => {replaced} end; apply Rdiv_lt_0_compat; positive"
+
+    @property
+    def _plain(self) -> Signs:
+        conditions = [type(one)(*map(self.by_ratios, one.args), evaluate=False) for one in self.conditions]
+        return Signs(self.names, tuple(conditions), self.least)
+
+    def prepared(self) -> list[str]:
+        """Tactics that bring each condition into a form without denominators."""
+        lines = []
+        for place, (said, plain) in enumerate(zip(self.conditions, self._plain.conditions, strict=True), start=1):
+            above, below = cleared(plain.gts - plain.lts)
+            text = number(sp.expand(above), self.names)
+            product = f"({number(said.gts - said.lts, self.names)}) * ({number(below, self.names)})"
+            lines.append(f"assert (clear{place} : 0 <= {text}).")
+            lines.append(
+                f"{{ replace ({text}) with ({product}) by by_field. apply Rmult_le_pos; [lra | nonnegative]. }}"
+            )
+        return lines
