@@ -38,6 +38,7 @@ HALF, MOST = sp.Rational(1, 2), sp.Rational(9, 10)
         ("vlaski2023:eq-5.26.only-if.fixed", 1, MOST),
         ("vlaski2023:claim.common-step-bias.fixed", 0, MOST),
         ("vlaski2023:claim.common-step-bias.fixed", 1, MOST),
+        ("vlaski2023:claim.heterogeneity-in-noise", 0, MOST),
     ],
 )
 def test_bounds_on_rounds(library: Path, claim_id: str, place: int, factor: sp.Rational) -> None:

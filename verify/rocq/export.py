@@ -40,6 +40,7 @@ from verify.rocq.paths import theorem_of_induction
 from verify.rocq.recursion import theorem_of_recursion
 from verify.rocq.refusals import NotExported
 from verify.rocq.round_numbers import is_of_round_numbers, theorem_of_round_numbers
+from verify.rocq.round_settling import is_of_settling, theorem_of_settling
 from verify.rocq.round_vanishing import is_of_vanishing, theorem_of_vanishing
 from verify.rocq.round_words import is_of_round
 from verify.rocq.rounds import theorem_of_round
@@ -130,6 +131,8 @@ def _of_sums(claim: Claim, certificate: Combination) -> tuple[Theorem, list[Expo
         return theorem_of_update(claim), []
     if is_of_interval(certificate):
         return theorem_of_interval(claim, certificate, of_id)
+    if is_of_settling(certificate):
+        return theorem_of_settling(claim, certificate, of_id)
     if is_of_round_numbers(claim):
         return theorem_of_round_numbers(claim, certificate), []
     return theorem_of_combination(claim, certificate, of_id)

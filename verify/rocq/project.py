@@ -49,7 +49,17 @@ INTERVALS = ("Gaps",)
 """Those on the gaps between which the intervals of a run lie."""
 MESSAGES = ("Messages", "Growth")
 """Those on what an aggregation sends, and on least constants."""
-DRAWN = ("Round", "Curvature", "RoundSteps", "Changes", "Vanishing", "RoundInstance", "Sampled", "SampledInstance")
+DRAWN = (
+    "Round",
+    "Curvature",
+    "RoundSteps",
+    "Changes",
+    "Vanishing",
+    "Settling",
+    "RoundInstance",
+    "Sampled",
+    "SampledInstance",
+)
 """Those on single rounds in which clients are drawn, and on runs of such rounds."""
 DEFINED = ("Definitions",)
 """What there is for algorithms that are definitions."""

@@ -6,6 +6,16 @@ From Coq Require Import Reals Lra.
 Require Import Space Clients Objectives Normal Step Own Lengths Round.
 Open Scope R_scope.
 
+Lemma curved_along {V : space} (f : objective V) nu x y : strongly_convex nu f ->
+  nu * ‖x - y‖² <= dot (grad f x - grad f y)%vec (x - y)%vec.
+Proof.
+  intros H. pose proof (H x y) as there. pose proof (H y x) as back. unfold gap in *.
+  assert (turned : ‖y - x‖² = ‖x - y‖²) by (expand_dots; ring).
+  assert (other : dot (grad f x) (y - x)%vec = - dot (grad f x) (x - y)%vec).
+  { rewrite !(dot_comm _ (grad f x)), !dot_minus. ring. }
+  rewrite turned, other in back. rewrite (dot_minus (grad f x) (grad f y)). lra.
+Qed.
+
 Section Vanishing.
 Context (A : round) (c : nat -> R) (x y : step_space A).
 Notation C := (step_clients A).
@@ -13,16 +23,6 @@ Notation F_i := (client_objective A).
 Context (weights : forall i, (i < number C)%nat -> 0 <= c i).
 
 Definition weighted_change : step_space A := vmean C (fun i => c i • (grad (F_i i) x - grad (F_i i) y))%vec.
-
-Lemma curved_along nu i : strongly_convex nu (F_i i) ->
-  nu * ‖x - y‖² <= dot (grad (F_i i) x - grad (F_i i) y)%vec (x - y)%vec.
-Proof.
-  intros H. pose proof (H x y) as there. pose proof (H y x) as back. unfold gap in *.
-  assert (turned : ‖y - x‖² = ‖x - y‖²) by (expand_dots; ring).
-  assert (other : dot (grad (F_i i) x) (y - x)%vec = - dot (grad (F_i i) x) (x - y)%vec).
-  { rewrite !(dot_comm _ (grad (F_i i) x)), !dot_minus. ring. }
-  rewrite turned, other in back. rewrite (dot_minus (grad (F_i i) x) (grad (F_i i) y)). lra.
-Qed.
 
 (** By constants of strong convexity, from below. *)
 Lemma weighted_monotone nu : own_strongly_convex A nu -> (forall i, 0 < nu i) ->
@@ -33,7 +33,7 @@ Proof.
   { apply mean_nonneg. intros i Hi. pose proof (positive i). apply Rmult_le_pos; [auto | lra]. }
   assert (along : n * ‖u‖² <= dot w u).
   { unfold w, weighted_change, n. rewrite dot_vmean, <- mean_times. apply mean_le. intros i Hi.
-    rewrite dot_scale, Rmult_assoc. apply Rmult_le_compat_l; [auto | apply curved_along; auto]. }
+    rewrite dot_scale, Rmult_assoc. apply Rmult_le_compat_l; [auto | apply curved_along; apply curved; assumption]. }
   assert (square : 0 <= ‖w - n • u‖²) by apply dot_self.
   replace (‖w - n • u‖²) with (‖w‖² - 2 * (n * dot w u) + n ^ 2 * ‖u‖²) in square by (expand_dots; rewrite ?(dot_comm _ u w); ring).
   pose proof (Rmult_le_compat_l n _ _ n_sign along). lra.

@@ -1,0 +1,88 @@
+"""The error at which rounds with small steps settle, by the noise of the federated gradient: `library/Settling.v`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.proofs.at_optimum import AtOptimum
+from fedtheory.proofs.combination import Combination
+from verify.rocq.refusals import NotExported
+from verify.rocq.round_words import NUMBERS, VECTORS, RoundReader, RoundVocabulary
+from verify.rocq.rounds import LIBRARY
+from verify.rocq.terms import text
+from verify.rocq.theorem import Binder, Theorem, name_of, projected
+from verify.rocq.vocabulary import CLIENTS
+
+if TYPE_CHECKING:
+    from verify.rocq.export import Exported
+
+_ERROR = "leading_error S D solution"
+_CURVED = (
+    Binder("nu_F", "R"),
+    Binder("nu_F_positive", "0 < nu_F"),
+    Binder("strongly_convex_mean_S", "strongly_convex nu_F (F S)"),
+)
+_AT_OPTIMUM = (
+    Binder("at_optimum_S", "server_model S = x_star"),
+    Binder("H", "step_space S -> step_space S"),
+    Binder("hessian_S", "hessian_at (F S) (server_model S) H"),
+    Binder("solution", "nat -> step_space S"),
+    Binder("solved_S", "solves S D H solution"),
+)
+"""A round that starts from the optimum, the Hessian there, and what it makes the noise of."""
+
+
+def is_of_settling(certificate: Combination) -> bool:
+    """Whether a claim is about the error that is left, by the noise at the optimum."""
+    return any(isinstance(part.premise, AtOptimum) for link in certificate.links for part in link)
+
+
+def theorem_of_settling(
+    claim: Claim, certificate: Combination, of_id: Callable[[str], Exported]
+) -> tuple[Theorem, list[Exported]]:
+    """An upper bound on that error, as a theorem about a round from the optimum, and the claim on the noise."""
+    parts = [part for link in certificate.links for part in link]
+    letter = RoundVocabulary(replace(claim, place="round")).letters
+    (relation,) = claim.relations
+    share = letter(q.effective_step_size) / (2 * letter(q.smallest_curvature))
+    is_whole = relation.operator == "<=" and relation.left == letter(q.leading_limiting_distance_sq)
+    if claim.conditions or len(parts) != 1 or not is_whole or sp.cancel(parts[0].coefficient - share) != 0:
+        raise NotExported("of the error that is left, its bound by the noise at the optimum is exported")
+    premise = parts[0].premise
+    assert isinstance(premise, AtOptimum)
+    used = of_id(premise.claim)
+    told = [*used.general.binders]
+    told += [one for one in _CURVED if one.name not in {binder.name for binder in told}]
+    reader = RoundReader(RoundVocabulary(replace(claim, place="round")))
+    statement = f"{_ERROR} <= {text(reader.scalar(relation.right), CLIENTS)}"
+    library = (*LIBRARY, "Lengths", "Changes", "Vanishing", "Settling")
+    called = {**NUMBERS, **VECTORS, q.leading_limiting_distance_sq: _ERROR}
+    proof = _proof(used, premise.link)
+    name = name_of(claim.id)
+    return Theorem(name, [*told, *_AT_OPTIMUM], statement, proof, library=library, called=called), [used]
+
+
+def _proof(used: Exported, link: int) -> str:
+    noise = projected(used.general.applied(), link, len(used.claim.relations))
+    error = "leading_error_at_most S D H solution nu_F step_size_positive nu_F_positive strongly_convex_mean_S"
+    return "\n".join(
+        [
+            "pose proof (clients_at_least_one S) as M_large.",
+            "pose proof (participants_large _ D) as participants_known.",
+            f"pose proof ({noise}) as noise.",
+            "assert (none : ‖x_star - server_model S‖² = 0) by (rewrite at_optimum_S, minus_self; apply dot_zero).",
+            f"apply Rle_trans with (1 := {error} hessian_S solved_S).",
+            "match type of noise with ?variance <= ?level =>",
+            "  assert (same : mean (outcomes D) (fun s => ‖federated_noise S D s‖²) = variance);",
+            "  [| apply Rle_trans with (step_size S / (2 * nu_F) * level)] end.",
+            "- apply mean_ext. intros s Hs. apply same_squares. unfold federated_noise. by_changes.",
+            "- rewrite same. apply Rmult_le_compat_l; [of_signs | exact noise].",
+            "- rewrite none. right. field. nonzero.",
+        ]
+    )
