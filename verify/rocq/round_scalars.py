@@ -19,7 +19,7 @@ from fedtheory.language import quantities as q
 from fedtheory.language.claim import Relation
 from verify.rocq.reasons import Shown, shown
 from verify.rocq.refusals import NotExported
-from verify.rocq.round_changes import if_drawn, split, square_by_changes
+from verify.rocq.round_changes import ZERO, if_drawn, split, square_by_changes
 from verify.rocq.round_premises import Premises
 from verify.rocq.round_roots import Roots
 from verify.rocq.round_words import CHANGE, START, RoundReader
@@ -34,9 +34,6 @@ KNOWN = (
 _OF_CLIENT = "try pose proof (E_large S i)" + "".join(
     f"; try pose proof ({name}_sign i)" for name in ("beta", "sigma", "delta", "apart", "bound")
 )
-
-
-_ZERO = "(zero : step_space S)"
 
 
 class Scalars:
@@ -106,7 +103,7 @@ class Scalars:
         if len(parts) != 1 or factor.has(Selected, Inner):
             raise NotExported("squares of one mean over participants are exported")
         whole, member, apart = (
-            text(self.reader.vector(one), CLIENTS) if one != 0 else _ZERO for one in (vector, selected.args[0], rest)
+            text(self.reader.vector(one), CLIENTS) if one != 0 else ZERO for one in (vector, selected.args[0], rest)
         )
         c = self.reader.number(factor)
         if (parts_of := self._parts(selected.args[0])) is not None:
@@ -130,9 +127,9 @@ class Scalars:
         mean, rest = "expected (local_result S i)", "local_result S i - expected (local_result S i)"
         return {
             result: (mean, rest),
-            Expectation(result): (mean, _ZERO),
-            result - Expectation(result): (_ZERO, rest),
-            best: ("optimum i", _ZERO),
+            Expectation(result): (mean, ZERO),
+            result - Expectation(result): (ZERO, rest),
+            best: ("optimum i", ZERO),
         }.get(held)
 
     def _of_noise(self, name: str, said: str, vector: Expr, *, mean: bool) -> str:
