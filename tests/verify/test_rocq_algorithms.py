@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
+from rocq_judge import accepts
 from test_rocq import judged, library, needs_rocq
 from test_rocq_quotients import recorded
 
@@ -16,6 +17,7 @@ from fedtheory.language.registry import find
 from fedtheory.proofs.lyapunov import Lyapunov
 from verify.rocq import algorithms
 from verify.rocq.export import of_id
+from verify.rocq.project import text_of
 from verify.rocq.refusals import NotExported
 
 __all__ = ["library"]
@@ -88,6 +90,18 @@ def test_other_definitions_have_other_bounds(
     """Twice the step, and clients that do not hear of each other."""
     monkeypatch.setattr(algorithms, "definition_of", lambda _claim: other)
     assert not judged(library, find(claim_id), recorded(claim_id))
+
+
+@needs_rocq
+@pytest.mark.parametrize("claim_id", LAST_ROUNDS)
+def test_what_is_assumed_of_noise_can_be(library: Path, claim_id: str) -> None:
+    """Without noise anything may be past, as the theorems ask for; it is not enough that one client has none."""
+    for quiet, holds in (("noise_of A n k i = zero", True), ("noise_of A n k O = zero", False)):
+        said = f"(forall n k i, {quiet}) -> forall n, unbiased (step_of_round A own n) (fun _ => True)"
+        proof = "intros A own quiet n. constructor; auto; intros; cbn; rewrite quiet; apply dot_zero."
+        text = f"{text_of(of_id(claim_id))}\nGoal forall A own, {said}.\nProof. {proof} Qed.\n"
+        (library / "Quiet.v").write_text(text, encoding="utf-8")
+        assert accepts(library, "Quiet.v") == holds
 
 
 @needs_rocq
