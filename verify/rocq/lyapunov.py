@@ -14,7 +14,7 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Notion
-from fedtheory.proofs.definitions import MIXING, state
+from fedtheory.proofs.definitions import MIXING, NOISE, state
 from fedtheory.proofs.lyapunov import START_DISTANCE, Lyapunov
 from verify.rocq.algorithms import ZERO, Algorithm
 from verify.rocq.at_rest import round_of
@@ -39,6 +39,8 @@ class _Writer:
         self.claim, self.certificate, self.known = claim, certificate, Algorithm(claim)
         self.plain, self.proof = (Words(claim, self.known, in_proof=one) for one in (False, True))
         self.run, self.run_proof = (Words(claim, self.known, in_proof=one, at_step=False) for one in (False, True))
+        if certificate.function.has(NOISE):
+            raise NotExported("Lyapunov functions are of what a round starts with")
         letter = self.plain.letters
         self.is_curved = a.strongly_convex_clients in claim.assumptions
         self.is_of_distance = claim.relations[0].left == letter(q.final_distance_sq)
