@@ -110,6 +110,19 @@ class Algorithm:
             given = self.aggregation.server_step_size
             raise InputError("algorithm.server_step_size", f"expected a positive number, got {given}")
         self._check_clock()
+        self._check_definition()
+
+    def _check_definition(self) -> None:
+        """Raise `InputError` for what the definition does not allow, and proofs take for granted."""
+        if self.defined is None:
+            return
+        found, longest = self.defined.algorithm, max(self.work.steps)
+        if found.steps_are_rounds and longest > 1:
+            expected = f"expected 1 with {self.name}, whose rounds are single steps, got {longest}"
+            raise InputError("algorithm.local_steps", expected)
+        if found.needs_everybody and not isinstance(self.aggregation.participation, Full):
+            expected = f"expected full participation with {self.name}: its clients hear of all"
+            raise InputError("algorithm.participation", expected)
 
     def _check_clock(self) -> None:
         if len(self.clock.times) != len(self.work.steps):

@@ -142,12 +142,7 @@ def with_definition(algorithm: Algorithm, name: str, defined: Defined) -> Algori
     """The algorithm with its definition; `InputError` where its keys do not go with it."""
     found = defined.algorithm
     _require_clock(algorithm, name, found)
-    if found.steps_are_rounds and max(algorithm.work.steps) > 1:
-        given = max(algorithm.work.steps)
-        raise InputError("algorithm.local_steps", f"expected 1 with {name}, whose rounds are single steps, got {given}")
     _require_use(algorithm, found)
-    if found.needs_everybody and not isinstance(algorithm.aggregation.participation, Full):
-        raise InputError("algorithm.participation", f"expected full participation with {name}: its clients hear of all")
     return replace(algorithm, name=name, defined=defined)
 
 
