@@ -39,6 +39,9 @@ class Run(Shown):
     problem: Problem
     algorithm: Algorithm
 
+    def __post_init__(self) -> None:
+        self.algorithm.require_fitting(self.problem)
+
     def summary(self) -> str:
         """The algorithm, its rounds and its problem."""
         return f"{self.algorithm.name}, {self.algorithm.rounds} rounds, on {self.problem.summary()}"
@@ -99,6 +102,8 @@ class Run(Shown):
         self.algorithm.require_synchronous("clients are repeated in rounds that wait for everybody")
         if self.algorithm.aggregation.chosen is not None:
             raise NotApplicable("clients are repeated with their importances as weights, not with chosen ones")
+        if self.algorithm.defined is not None and self.algorithm.defined.mixing is not None:
+            raise NotApplicable("clients are repeated where a server hears of them, not with a graph of their own")
         algorithm = replace(
             self.algorithm,
             work=LocalWork(work.steps * copies, np.tile(work.step_sizes, copies)),

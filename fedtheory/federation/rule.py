@@ -24,6 +24,7 @@ from fedtheory.federation.step_sizes import StepSchedule
 
 if TYPE_CHECKING:
     from fedtheory.federation.definition.run import Defined
+    from fedtheory.federation.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +114,13 @@ class Algorithm:
         self._check_definition()
 
     def _check_definition(self) -> None:
-        """Raise `InputError` for what the definition does not allow, and proofs take for granted."""
-        if self.defined is None:
-            return
-        found, longest = self.defined.algorithm, max(self.work.steps)
-        if found.steps_are_rounds and longest > 1:
-            expected = f"expected 1 with {self.name}, whose rounds are single steps, got {longest}"
-            raise InputError("algorithm.local_steps", expected)
-        if found.needs_everybody and not isinstance(self.aggregation.participation, Full):
-            expected = f"expected full participation with {self.name}: its clients hear of all"
-            raise InputError("algorithm.participation", expected)
+        if self.defined is not None:
+            from fedtheory.federation.definition.allowed import require_setting
+
+            require_setting(self, self.defined.algorithm)
+        elif self.work.schedule is not None:
+            expected = "expected numbers, or a formula of an algorithm that is a definition"
+            raise InputError("algorithm.local_step_size", f"{expected}, got {self.work.schedule.formula}")
 
     def _check_clock(self) -> None:
         if len(self.clock.times) != len(self.work.steps):
@@ -143,6 +141,21 @@ class Algorithm:
         if chosen is not None and isinstance(law, Fixed | Multinomial):
             name = type(law).__name__.lower()
             raise InputError("algorithm.aggregation", f'expected "importance" with {name} participation')
+
+    def require_fitting(self, problem: Problem) -> None:
+        """Raise `InputError` unless the algorithm is one for that many clients, and of what the problem knows."""
+        numbers = {
+            "local_steps": self.work.steps,
+            "local_step_size": self.work.step_sizes,
+            "aggregation": self.aggregation.chosen,
+        }
+        for key, given in numbers.items():
+            if given is not None and len(given) != problem.clients:
+                raise InputError(f"algorithm.{key}", f"expected {problem.clients} numbers, got {len(given)}")
+        if self.defined is not None:
+            from fedtheory.federation.definition.allowed import require_problem
+
+            require_problem(self.defined, problem)
 
     @cached_property
     def schedule(self) -> Schedule:

@@ -14,14 +14,14 @@ from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Asynchronous, Clock, FedBuff, FedFix, Policy, Synchronous, Ties
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.step_sizes import StepSchedule
-from fedtheory.runfile.definitions import read_defined, with_definition
+from fedtheory.runfile.definitions import read_defined
 from fedtheory.runfile.table import Table, whole_number
 
 
 def read_algorithm(table: Table, problem: Problem, folder: Path = Path()) -> Algorithm:
     """The algorithm of an `[algorithm]` table, for a problem; a user's definition is looked up from `folder`."""
     name, schedule = table.text("name", "fedavg"), _schedule(table)
-    defined = read_defined(table, name, schedule is not None, problem, folder)
+    defined = read_defined(table, name, schedule is not None, folder)
     setting = SETTINGS[name if defined is None else "fedavg"]
     clock = _clock(table, problem)
     participation = _participation(table.table("participation", {"kind": "full"}))
@@ -38,9 +38,9 @@ def read_algorithm(table: Table, problem: Problem, folder: Path = Path()) -> Alg
         aggregation=_aggregation(table, clock, problem),
     )
     table.finish()
-    if schedule is not None:
-        algorithm = replace(algorithm, work=replace(algorithm.work, schedule=schedule))
-    return algorithm if defined is None else with_definition(algorithm, name, defined)
+    if defined is None:
+        return algorithm
+    return replace(algorithm, name=name, defined=defined, work=replace(algorithm.work, schedule=schedule))
 
 
 def _schedule(table: Table) -> StepSchedule | None:

@@ -33,7 +33,6 @@ from fedtheory.federation.definition import (
 )
 from fedtheory.federation.definition.run import Defined
 from fedtheory.runfile import parse_run
-from fedtheory.runfile.definitions import with_definition
 
 LINE = Clients([[["2"]], [["1/2"]]], [["1"], ["-1"]], brute.point("1/3", "2/3"), brute.point(3), ["1", "1/2"])
 PLANE = Clients(
@@ -63,7 +62,7 @@ def _problem(clients: Clients) -> dict[str, Any]:
 def run_of(clients: Clients, definition: FederatedAlgorithm, keys: dict[str, Any]) -> Run:
     run = parse_run({"problem": _problem(clients), "algorithm": keys}, RATIONAL)
     mixing = RATIONAL.array([[str(w) for w in row] for row in MIXING]) if definition.uses(Mixed) else None
-    algorithm = with_definition(run.algorithm, definition.name, Defined(definition, {}, mixing))
+    algorithm = replace(run.algorithm, name=definition.name, defined=Defined(definition, {}, mixing))
     return replace(run, algorithm=algorithm)
 
 

@@ -13,7 +13,6 @@ from fedtheory import assumptions as a
 from fedtheory import quantities as q
 from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
-from fedtheory.errors import InputError
 from fedtheory.federation.algorithms import dsgd, fedavg, fedavgm, scaffnew
 from fedtheory.federation.definition import FederatedAlgorithm, Gradient, Local, Mixed, eta, start
 from fedtheory.kernel import Numbers, Term, Theory, assumption, cocoercivity, scalar, square, strong_convexity
@@ -386,20 +385,3 @@ def test_what_is_proved_holds_at_the_edge(edge: str, clients: int) -> None:
     found = check(find(SCAFFNEW), run)
     assert found.applicable
     assert found.holds
-
-
-@pytest.mark.parametrize(
-    ("keys", "reason"),
-    [
-        ({"participation": {"kind": "uniform", "clients": 1}}, "full participation"),
-        ({"local_steps": 2}, "single steps"),
-    ],
-)
-def test_no_run_is_other_than_its_definition_allows(keys: dict[str, Any], reason: str) -> None:
-    """Clients that hear of each other all take part, whatever a run is made from."""
-    problem = {"kind": "quadratic", "hessians": [[["1"]]] * 2, "linear": [["1"], ["-1"]], "start": ["3"]}
-    plain = {"local_step_size": "1/8", "rounds": 2}
-    mixed = {**plain, "name": "dsgd", "mixing": [["2/3", "1/3"], ["1/3", "2/3"]]}
-    run, other = (parse_run({"problem": problem, "algorithm": one}, RATIONAL) for one in (mixed, plain | keys))
-    with pytest.raises(InputError, match=reason):
-        replace(run.algorithm, aggregation=other.algorithm.aggregation, work=other.algorithm.work)

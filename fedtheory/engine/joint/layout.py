@@ -67,7 +67,7 @@ class Layout:
     @cached_property
     def compressed(self) -> list[Expr]:
         """The compressed vectors of the definition."""
-        return sorted(_nodes((end for _, end in self.definition.expressions()), Compressed), key=str)
+        return sorted(self.definition.nodes(Compressed), key=str)
 
     @cached_property
     def _known_parts(self) -> dict[tuple[Expr, Expr], Parts]:

@@ -11,6 +11,7 @@ from fedtheory.arithmetic import Arithmetic, Array
 from fedtheory.engine.joint.kinds import Kinds
 from fedtheory.federation import Algorithm
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
+from fedtheory.federation.definition.held import with_held_vectors
 from fedtheory.federation.definition.language import eta, eta_g, eta_sum, importance, mean_tau, tau
 from fedtheory.federation.definition.linear import number_of
 from fedtheory.federation.problem import Problem
@@ -25,11 +26,12 @@ class Letters:
     algorithm: Algorithm
     kinds: Kinds
 
-    @property
+    @cached_property
     def definition(self) -> FederatedAlgorithm:
-        """The algorithm as data."""
+        """The algorithm as data; clients hold what they received where the server does not wait for them."""
         assert self.algorithm.defined is not None
-        return self.algorithm.defined.algorithm
+        found = self.algorithm.defined.algorithm
+        return found if self.algorithm.clock.is_synchronous else with_held_vectors(found)
 
     @property
     def arithmetic(self) -> Arithmetic:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +24,6 @@ from fedtheory.engine.moments.server import Divergence
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation import Algorithm
-from fedtheory.federation.definition.held import with_held_vectors
 from fedtheory.federation.presence import of_reports, turnout
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
@@ -77,7 +75,7 @@ class JointTrajectory(Trajectory):
 
     def _prepare(self, problem: Problem, algorithm: Algorithm) -> None:
         self.problem = problem
-        self.algorithm = algorithm = _with_held_vectors(algorithm)
+        self.algorithm = algorithm
         self.letters = Letters(problem, algorithm, kinds_of(problem, algorithm))
         self.definition = self.letters.definition
         self.layout = layout_of(self.definition, problem.dimension)
@@ -355,11 +353,3 @@ class JointTrajectory(Trajectory):
             each = Split.of(forms.state[:, :d], self.layout.shared)
             average = weighted_sum(self._totals, each.shared)
             yield Averaged(joint, self._totals, self.letters.shares, each, average, noise[:, :d, :d])
-
-
-def _with_held_vectors(algorithm: Algorithm) -> Algorithm:
-    """The algorithm, whose clients hold what they received where the server does not wait for them."""
-    if algorithm.clock.is_synchronous or algorithm.defined is None:
-        return algorithm
-    held = with_held_vectors(algorithm.defined.algorithm)
-    return replace(algorithm, defined=replace(algorithm.defined, algorithm=held))

@@ -18,7 +18,7 @@ from fedtheory.engine.losses.surrogate import LossSurrogate
 from fedtheory.engine.losses.trajectory import LossTrajectory, mean
 from fedtheory.engine.region import AlongRun, Ball, Everywhere
 from fedtheory.engine.run import Bound, Run
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import InputError, NotApplicable
 from fedtheory.federation.losses.line import line
 from fedtheory.federation.losses.problem import LossProblem
 
@@ -28,6 +28,12 @@ class LossRun(Run):
     """One algorithm on sums of scalar losses; what needs constant matrices raises `NotApplicable`."""
 
     problem: LossProblem
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.algorithm.defined is not None:
+            expected = "expected a setting of fedavg for losses that are not quadratic"
+            raise InputError("algorithm.name", f"{expected}, got {self.algorithm.name!r}")
 
     def refined(self, bits: int) -> LossRun:
         """The same run for enclosures of so many bits; what it has computed is kept for the next time."""

@@ -125,9 +125,13 @@ class FederatedAlgorithm:
         yield from self.server_update.items()
         yield sp.Symbol("model"), self.model
 
-    def uses(self, node: type) -> bool:
-        """Whether the definition has such a node anywhere."""
-        return any(sp.sympify(expression).has(node) for _, expression in self.expressions())
+    def uses(self, part: type | Expr) -> bool:
+        """Whether the definition has such a node, or such a letter, anywhere."""
+        return any(sp.sympify(expression).has(part) for _, expression in self.expressions())
+
+    def nodes(self, kind: type) -> set[Expr]:
+        """All nodes of a kind that the definition has."""
+        return {node for _, expression in self.expressions() for node in sp.sympify(expression).atoms(kind)}
 
     @property
     def needs_everybody(self) -> bool:
@@ -170,9 +174,7 @@ class FederatedAlgorithm:
         for key in (key for key, count in keys.items() if count > 1):
             raise InputError(self.name, f"expected a key of its own for each parameter, got {key} twice")
         known = {parameter.letter for parameter in self.parameters}
-        counts = {
-            node.args[1] for _, expression in self.expressions() for node in sp.sympify(expression).atoms(Compressed)
-        }
+        counts = {node.args[1] for node in self.nodes(Compressed)}
         for what, numbers in (("probability", set(self.coins.values())), ("number of coordinates", counts)):
             for letter in sorted(set().union(*(sp.sympify(n).free_symbols for n in numbers)) - known, key=str):
                 raise InputError(self.name, f"the {what} has the letter {letter}, which is no parameter")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fedtheory.arithmetic import FLOAT, Array, Number
 from fedtheory.federation.definition.algorithm import FederatedAlgorithm
+from fedtheory.federation.definition.allowed import require_numbers
 from fedtheory.kernel.expressions import Expr
 
 
@@ -19,6 +20,9 @@ class Defined:
     """The numbers of its parameters."""
     mixing: Array | None = None
     """W, (M, M), doubly stochastic; None where the definition mixes nothing."""
+
+    def __post_init__(self) -> None:
+        require_numbers(self)
 
     def as_floats(self) -> Defined:
         """The same in double precision."""

@@ -33,6 +33,7 @@ class LossProblem(Problem):
         self.__dict__.update(terms=terms, weights=weights, start=start, oracle=oracle, data=None)
         self.__dict__["description"] = f"{terms.kind.name} losses"
         self.__dict__["given"] = self
+        _check(self)
 
     @property
     def hessians(self) -> NoReturn:
@@ -134,14 +135,14 @@ def separable(
     """
     shares = uniform_weights(terms.arithmetic, clients) if weights is None else weights
     oracle = ExactOracle() if noise is None or not any(noise) else TwoPointNoise(noise)
+    _expect(len(shares) == clients, "weights", f"expected {clients} numbers, got {len(shares)}")
     problem = LossProblem(terms, shares, start, oracle)
-    _check(problem, clients, noise)
+    _ = problem.optimum
     return problem
 
 
-def _check(problem: LossProblem, clients: int, noise: Array | None) -> None:
-    terms, weights = problem.terms, problem.weights
-    _expect(len(weights) == clients, "weights", f"expected {clients} numbers, got {len(weights)}")
+def _check(problem: LossProblem) -> None:
+    terms, weights, oracle = problem.terms, problem.weights, problem.oracle
     _expect(all(weight > 0 for weight in weights), "weights", "expected positive numbers")
     apart = abs(weights.sum() - 1)
     rounding = 0 if weights.dtype == object else 1e-9
@@ -151,10 +152,10 @@ def _check(problem: LossProblem, clients: int, noise: Array | None) -> None:
     _expect(allowed, "terms", "expected positive widths")
     inside = all(0 <= coordinate < problem.dimension for coordinate in terms.coordinates)
     _expect(inside, "terms", f"expected coordinates from 0 to {problem.dimension - 1}")
-    if noise is not None:
-        _expect(len(noise) == clients, "noise", f"expected one number or {clients}, got {len(noise)}")
-        _expect(all(size >= 0 for size in noise), "noise", "expected numbers that are not negative")
-    _ = problem.optimum
+    if isinstance(oracle, TwoPointNoise):
+        given, clients = len(oracle.sizes), len(weights)
+        _expect(given == clients, "noise", f"expected one number or {clients}, got {given}")
+        _expect(all(size >= 0 for size in oracle.sizes), "noise", "expected numbers that are not negative")
 
 
 def _expect(holds: object, key: str, otherwise: str) -> None:

@@ -23,8 +23,8 @@ from fedtheory.shown import Card, Shown, number
 class Problem(Shown):
     """Convex quadratics of M clients in d dimensions; all arrays share one arithmetic.
 
-    Raises `InputError` when a shape does not fit, a Hessian is not symmetric
-    positive semidefinite, or F has no minimiser.
+    Raises `InputError` when a shape does not fit or a Hessian is not symmetric
+    positive semidefinite, and where x* is asked for and F has no minimiser.
     """
 
     hessians: Array
@@ -42,6 +42,9 @@ class Problem(Shown):
     data: ClientData | None = None
     """The data of a least-squares problem."""
     description: str = "quadratics"
+
+    def __post_init__(self) -> None:
+        _check(self)
 
     def summary(self) -> str:
         """What it is, and its size."""
@@ -207,7 +210,7 @@ def quadratic(
     constants = arithmetic.zeros(clients) if constants is None else constants
     weights = uniform_weights(arithmetic, clients) if weights is None else weights
     problem = Problem(hessians, linear, constants, weights, start, _noise_oracle(noise))
-    check(problem)
+    _ = problem.optimum
     return problem
 
 
@@ -223,7 +226,7 @@ def _noise_oracle(noise: Array | None) -> Oracle:
     return AdditiveNoise(noise)
 
 
-def check(problem: Problem) -> None:
+def _check(problem: Problem) -> None:
     """Raise `InputError`, naming the key, where the problem's arrays do not make a convex federated problem."""
     clients, dimension = len(problem.hessians), problem.start.shape[0]
     _expect_shape("problem.hessians", problem.hessians, (clients, dimension, dimension))
@@ -239,7 +242,6 @@ def check(problem: Problem) -> None:
         _expect_shape("problem.noise", problem.oracle.variances, (clients,))
         if any(variance < 0 for variance in problem.oracle.variances):
             raise InputError("problem.noise", "expected variances that are not negative")
-    _ = problem.optimum
 
 
 def _expect_shape(key: str, array: Array, shape: tuple[int, ...]) -> None:

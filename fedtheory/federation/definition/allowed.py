@@ -1,0 +1,127 @@
+"""What a definition asks of a run: what its moments and the proofs about it take for granted.
+
+It is asked wherever a run is made, not only where one is read from a file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from fedtheory.arithmetic import RATIONAL, Array, Number
+from fedtheory.errors import InputError
+from fedtheory.federation.definition.algorithm import FederatedAlgorithm, Parameter
+from fedtheory.federation.definition.held import require_clock
+from fedtheory.federation.definition.language import Compressed, Mixed, Participants, Weighted, eta_g
+from fedtheory.federation.definition.linear import number_of
+from fedtheory.federation.participation import Full
+
+if TYPE_CHECKING:
+    from fedtheory.federation.definition.run import Defined
+    from fedtheory.federation.problem import Problem
+    from fedtheory.federation.rule import Algorithm
+
+
+def require_numbers(run: Defined) -> None:
+    """Raise `InputError` where a parameter, the probability of a coin or the graph is none."""
+    found, values = run.algorithm, {}
+    for parameter in found.parameters:
+        values[parameter.letter] = _require_parameter(run, parameter)
+    for coin, chance in found.coins.items():
+        value = number_of(chance, values, RATIONAL, f"algorithm {found.name}")
+        if not 0 < value <= 1:
+            expected = f"expected a probability in (0, 1] for {coin}, got {value}"
+            raise InputError("algorithm.name", f"{expected} with {found.name}")
+    if found.uses(Mixed):
+        _require_doubly_stochastic(run.mixing, f"with {found.name}")
+
+
+def _require_parameter(run: Defined, parameter: Parameter) -> Number:
+    """The number of a parameter, exactly."""
+    key = f"algorithm.{parameter.key}"
+    if parameter.letter not in run.values:
+        raise InputError(key, f"is missing: {run.algorithm.name} needs it")
+    value = RATIONAL.number(run.values[parameter.letter], key)
+    if not parameter.allowed.contains(sp.Rational(int(value.p), int(value.q))):
+        raise InputError(key, f"expected a number in {_words(parameter)}, got {run.values[parameter.letter]}")
+    return value
+
+
+def _words(parameter: Parameter) -> str:
+    """The numbers that are allowed, as people write them."""
+    allowed = parameter.allowed
+    if not isinstance(allowed, sp.Interval):
+        return f"{allowed.inf}, {allowed.inf + 1}, ..." if allowed.sup == sp.oo else str(allowed)
+    left, right = "(" if allowed.left_open else "[", ")" if allowed.right_open else "]"
+    return f"{left}{allowed.start}, {'infinity' if allowed.end == sp.oo else allowed.end}{right}"
+
+
+def _require_doubly_stochastic(mixing: Array | None, purpose: str) -> None:
+    """Raise `InputError` unless rows and columns of numbers that are not negative sum to one."""
+    key = "algorithm.mixing"
+    if mixing is None:
+        raise InputError(key, f"is missing {purpose}")
+    if mixing.ndim != 2 or mixing.shape[0] != mixing.shape[1]:
+        raise InputError(key, f"expected a square matrix, got {' x '.join(map(str, mixing.shape))} numbers")
+    if (mixing < 0).any():
+        raise InputError(key, f"expected numbers that are not negative, got {mixing.min()}")
+    rounding = 0 if mixing.dtype == object else 1e-9
+    for axis, what in ((1, "row"), (0, "column")):
+        for number, total in enumerate(mixing.sum(axis=axis)):
+            if abs(total - 1) > rounding:
+                raise InputError(key, f"expected a doubly stochastic matrix; {what} {number} sums to {total}")
+
+
+def require_problem(run: Defined, problem: Problem) -> None:
+    """Raise `InputError` where a client would send more coordinates than there are, or the graph has others."""
+    clients = problem.clients
+    if run.mixing is not None and len(run.mixing) != clients:
+        got = " x ".join(map(str, run.mixing.shape))
+        raise InputError("algorithm.mixing", f"expected {clients} x {clients} numbers, got {got}")
+    for node in run.algorithm.nodes(Compressed):
+        letter = node.args[1]
+        kept = number_of(letter, run.values, problem.arithmetic, f"algorithm {run.algorithm.name}")
+        if not (kept == int(kept) and 1 <= kept <= problem.dimension):
+            key = next((p.key for p in run.algorithm.parameters if p.letter == letter), "name")
+            expected = f"expected a whole number of coordinates from 1 to {problem.dimension}"
+            raise InputError(f"algorithm.{key}", f"{expected}, got {kept}")
+
+
+def require_setting(algorithm: Algorithm, found: FederatedAlgorithm) -> None:
+    """Raise `InputError` for a setting of the three policies that the definition does not allow."""
+    longest = max(algorithm.work.steps)
+    if found.steps_are_rounds and longest > 1:
+        expected = f"expected 1 with {found.name}, whose rounds are single steps, got {longest}"
+        raise InputError("algorithm.local_steps", expected)
+    _require_clock(algorithm, found)
+    _require_use(algorithm, found)
+
+
+def _require_clock(algorithm: Algorithm, found: FederatedAlgorithm) -> None:
+    """Raise `InputError` for a clock under which the moments of the definition are not known."""
+    if algorithm.clock.is_random:
+        raise InputError("algorithm.clock", f"expected update times that are not random with {found.name}")
+    if algorithm.clock.is_synchronous:
+        return
+    require_clock(found)
+    if algorithm.work.schedule is not None:
+        expected = "expected numbers with this clock: local work can begin and end in different rounds"
+        raise InputError("algorithm.local_step_size", expected)
+
+
+def _require_use(algorithm: Algorithm, found: FederatedAlgorithm) -> None:
+    """Raise `InputError` for a key that the definition has no use for, or clients that are missing where all hear."""
+    server_step = algorithm.aggregation.server_step_size
+    if server_step != 1 and not found.uses(eta_g):
+        raise InputError("algorithm.server_step_size", f"expected none with {found.name}, got {server_step}")
+    if algorithm.aggregation.chosen is not None and not found.uses(Weighted):
+        expected = f'expected "importance" with {found.name}, whose server weighs nobody'
+        raise InputError("algorithm.aggregation", expected)
+    if isinstance(algorithm.aggregation.participation, Full):
+        return
+    expected = f"expected full participation with {found.name}"
+    if found.needs_everybody:
+        raise InputError("algorithm.participation", f"{expected}: its clients hear of all")
+    if not (found.uses(Weighted) or found.uses(Participants)):
+        raise InputError("algorithm.participation", expected)
