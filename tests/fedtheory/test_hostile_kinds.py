@@ -123,14 +123,18 @@ class Attempt:
         return any(self._fails_on(run) for run in runs_of(self.name))
 
     def _fails_on(self, run: Run) -> bool:
-        if self.algorithm is not None:
-            assert run.algorithm.defined is not None
-            defined = replace(run.algorithm.defined, algorithm=self.algorithm)
-            run = Run(run.problem, replace(run.algorithm, defined=defined))
         try:
-            return check(self.claim, run).holds is False
+            return check(self.claim, self._with_own_definition(run)).holds is False
         except FedtheoryError:
             return False
+
+    def _with_own_definition(self, run: Run) -> Run:
+        """The run with the changed definition; `InputError` where it does not allow the run's setting."""
+        if self.algorithm is None:
+            return run
+        assert run.algorithm.defined is not None
+        defined = replace(run.algorithm.defined, algorithm=self.algorithm)
+        return Run(run.problem, replace(run.algorithm, defined=defined))
 
     @property
     def is_refused(self) -> bool:
