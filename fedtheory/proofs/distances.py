@@ -39,7 +39,9 @@ class Measure:
     largest_drift: Callable[[Expr], Expr] | None
     """What the drift of one client is at most, as a multiple of a bound, by the number of clients; None if unknown."""
     mean_drift: Callable[[Expr], Expr]
-    """The same for the mean over clients."""
+    """The same for the mean over clients, each with its importance."""
+    needs: tuple[a.Assumption, ...] = ()
+    """What makes these multiples right."""
 
 
 def _step_of_two(claim: Claim) -> Expr:
@@ -84,6 +86,7 @@ PAIR = Measure(
     largest_drift=lambda clients: (1 - 1 / clients) ** 2,
     # The mean over i is half of the mean over all pairs, of which one in M is zero.
     mean_drift=lambda clients: (1 - 1 / clients) / 2,
+    needs=(a.uniform_shares,),
 )
 
 

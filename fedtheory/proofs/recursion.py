@@ -18,7 +18,6 @@ import sympy as sp
 from fedtheory.kernel import Numbers, Rejected, Step, Term, Theory, check, is_nonnegative
 from fedtheory.kernel.expressions import Expr
 from fedtheory.kernel.quotients import is_zero
-from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.proofs.distances import Measure
@@ -27,9 +26,6 @@ from fedtheory.proofs.proof import Prover, assumed, named
 
 k = sp.Dummy("k", nonnegative=True)
 """Local steps taken so far, 0 .. tau."""
-
-_NEEDS = (*ROUNDS, a.uniform_shares)
-"""What makes all clients start a round at the server's model, take the same steps and count alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +96,7 @@ def examine_recursion(claim: Claim, certificate: Recursion, _prove: Prover) -> I
         conclude = next((rule for notion, rule in _CONCLUSIONS if letter(notion) == relation.left), None)
     if relation is None or conclude is None:
         raise Rejected("a recursion is about one upper bound on the drift of a whole run")
-    yield assumed(claim, _NEEDS, "all clients take the same steps")
+    yield assumed(claim, (*ROUNDS, *certificate.measure.needs), "all clients take the same steps")
     at = Setting(claim, certificate)
     yield from _induction(at)
     yield from conclude(at, relation.right)

@@ -100,7 +100,7 @@ def rest_of(run: RunVocabulary, at: AtEach) -> list[str]:
     return [
         f"pose (rest := fun k : nat => {each}).",
         f"assert (sums : forall m, sum m (fun k : nat => {each}) = {at.text(total, run, '(INR m)')}).",
-        "{ induction m; cbn [sum]; [simpl INR; field; nonzero | rewrite IHm, S_INR; field; nonzero]. }",
+        "{ induction m; cbn [sum]; [simpl INR; field; nonzero | rewrite IHm, ?S_INR; field; nonzero]. }",
     ]
 
 

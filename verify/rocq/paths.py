@@ -60,6 +60,9 @@ class _Writer:
         self.index = self.path.run.letters(q.local_step_index)
         self.used: set[sp.Symbol] = set()
         self.own = False
+        constants = (induction.factor, induction.offset, induction.bound)
+        self.counts = any(self.index in self.written(part).free_symbols for part in constants)
+        """Whether the number of the step stands elsewhere than in the power."""
 
     def theorem(self) -> Theorem:
         """The whole."""
@@ -83,7 +86,7 @@ class _Writer:
     # One step.
 
     def _step(self, before: Expr) -> Theorem:
-        vocabulary, induction = PathVocabulary(self.claim, quiet=True), self.induction
+        vocabulary, induction = self._vocabulary(), self.induction
         factor, offset = (self.written(part) for part in (induction.factor, induction.offset))
         signs = Signs(vocabulary.numbers, self.conditions, [*self._least(), *vocabulary.least])
         known, hypotheses, _ = self.known.told(vocabulary, induction.base)
@@ -99,8 +102,12 @@ class _Writer:
         told = [*binders(vocabulary, links.used, own=links.own), *vocabulary.more]
         if induction.base is not None:
             told += [Binder("power", "R"), Binder("power_large", f"{self._least_power(vocabulary.numbers)} <= power")]
+        if self.counts:
+            told += [Binder("k", "nat"), Binder("k_from", f"({self.first} <= k)%nat")]
         told += [*hypotheses, *signs.hypotheses()]
-        body = "\n".join([NUMBERS_KNOWN, *self._grown(vocabulary.numbers), *signs.prepared(), proof])
+        body = "\n".join(
+            [NUMBERS_KNOWN, *self._counted("k_from"), *self._grown(vocabulary.numbers), *signs.prepared(), proof]
+        )
         return Theorem(f"{self.name}_step", told, f"{links.text(after)} <= {links.text(bound)}", body)
 
     def _start(self, name: str, left: Expr, right: Expr, terms: Sequence[Part]) -> Theorem:
@@ -120,8 +127,19 @@ class _Writer:
         statement = f"{said} <= {larger.text}"
         return at_first_step(Theorem(f"{self.name}_{name}", told, statement, body))
 
+    def _vocabulary(self) -> PathVocabulary:
+        vocabulary = PathVocabulary(self.claim, quiet=True)
+        vocabulary.numbers |= {self.index: "INR k"}
+        return vocabulary
+
+    def _counted(self, known: str) -> list[str]:
+        """That the number of the step is not below the first one, from a proof of that."""
+        large = f"at_least_one k {known}" if self.first else "pos_INR k"
+        return [f"pose proof ({large}) as k_large."] if self.counts else []
+
     def _least(self) -> list[tuple[sp.Symbol, Expr]]:
-        return [] if self.induction.base is None else [(POWER, self.induction.base**self.first)]
+        of_power = [] if self.induction.base is None else [(POWER, self.induction.base**self.first)]
+        return [*of_power, (self.index, sp.Integer(self.first))] if self.counts else of_power
 
     def _least_power(self, names: Mapping[sp.Symbol, str]) -> str:
         return number(sp.sympify(self.induction.base) ** self.first, names)
@@ -152,17 +170,18 @@ class _Writer:
             for part in (induction.bound, self.written(induction.factor))
         )
         offset = self._offset()
-        signs = Signs(names, self.conditions, [*self._least(), (self.index, sp.Integer(self.first)), *run.least])
+        signs = Signs(names, self.conditions, [*self._least(), *run.least])
         grown = self.written(induction.bound.subs(self.index, self.index + 1)) - self.written(
             induction.factor * induction.bound + induction.offset
         )
-        _, _, told = self.known.told(self.path.vocabulary, induction.base)
+        _, _, told = self.known.told(self._vocabulary(), induction.base)
         shown = re.sub(r"\bHk\b", "(proj2 Hk)", "\n".join(told))
         given = {**self.path.arguments, "power": self._power, "power_large": "power_large"}
+        given |= {"k": "k", "k_from": "(proj1 Hk)"}
         at_start = {name: re.sub(r"\bn k\b", "n O", said) for name, said in given.items()} | {"n": "n"}
         large = f"power_at_least ({self._base}) {self.first} k (Rlt_le _ _ base_large) (proj1 Hk)"
         known = f"pose proof ({large}) as power_large; cbn [pow] in power_large; try rewrite Rmult_1_r in power_large"
-        known = "idtac" if induction.base is None else known
+        known = " ".join([*self._counted("(proj1 Hk)"), "idtac" if induction.base is None else known])
         opened = [] if induction.base is None else [f"set (power := {self._power}) in *.", *self._grown(names)]
         all_of = "i Hi " if self.own else ""
         each = "forall i, (i < number (clients_of A))%nat -> " if self.own else ""
@@ -202,7 +221,7 @@ class _Writer:
         return "\n".join(lines)
 
     def _offset(self) -> str:
-        reader = Reader(PathVocabulary(self.claim, quiet=True))
+        reader = Reader(self._vocabulary())
         said = in_run(text(reader.scalar(self.written(self.induction.offset)), CLIENTS))
         for here, there in (("step_size", "size_of A"), ("step_clients", "clients_of A")):
             said = said.replace(f"({here} (step_at A n k))", f"({there})").replace(f"{here} (step_at A n k)", there)

@@ -194,7 +194,8 @@ def _mean_dissimilarity(reader: Reader) -> Shown:
     letter = reader.vocabulary.letters
     average = letter(q.average_iterate)
     apart = Gradient(letter(q.client_objective), average) - Gradient(letter(q.objective), average)
-    tactic = _by("mean_dissimilarity", "S zeta (average S) bounded_mean_dissimilarity_S")
+    place = text(reader.vector(average), CLIENTS)
+    tactic = _by("mean_dissimilarity", f"S zeta ({place}) bounded_mean_dissimilarity_S")
     slack = letter(q.mean_dissimilarity) ** 2 - Average(Inner(apart, apart))
     return Shown(slack, tactic)
 

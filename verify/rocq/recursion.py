@@ -113,6 +113,7 @@ class _Writer:
         vocabulary = _PairVocabulary(at_step, quiet=self.quiet) if measure is PAIR else Vocabulary(at_step, self.quiet)
         if together:
             vocabulary.gather()
+            vocabulary.vectors[vocabulary.letters(q.average_iterate)] = Atom("server_model S")
         letter = vocabulary.letters
         vocabulary.numbers |= {k: "k", letter(q.local_steps): "tau", letter(q.visited_second_moment): "G_run"}
         least = [(letter(q.local_steps), k + 1), (k, sp.Integer(self.first))] if not together else []

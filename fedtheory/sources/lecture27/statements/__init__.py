@@ -1,6 +1,6 @@
 """The statements in the order of the pages: a module for each part, each repair right behind what it corrects."""
 
-from fedtheory.sources.lecture27.statements import assumptions, lemmas, setting, theorem_1, theorem_2
+from fedtheory.sources.lecture27.statements import any_point, assumptions, lemmas, setting, theorem_1, theorem_2
 
 CLAIMS = (
     *setting.CLAIMS,
@@ -8,4 +8,5 @@ CLAIMS = (
     *theorem_1.CLAIMS,
     *lemmas.CLAIMS,
     *theorem_2.CLAIMS,
+    *any_point.CLAIMS,
 )

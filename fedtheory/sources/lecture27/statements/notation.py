@@ -84,12 +84,14 @@ NOTATION: dict[sp.Symbol, Notion] = {
 
 DISTRIBUTED_GD = (a.full_gradients, a.same_local_work, a.unit_server_step, a.full_participation)
 """The algorithm of page 1: full gradients, and w the mean of all w_i with weights D_i / D."""
-ASSUMPTIONS = (*DISTRIBUTED_GD, a.convex_and_smooth, a.lipschitz_losses)
+CONVEX_GD = (*DISTRIBUTED_GD, a.convex_and_smooth)
+"""Assumptions 1 and 2."""
+ASSUMPTIONS = (*CONVEX_GD, a.lipschitz_losses)
 """Assumptions 1-3."""
 WITH_DIVERGENCE = (*ASSUMPTIONS, a.bounded_dissimilarity)
 """Assumptions 1-3, and finite delta_i."""
 
-SMALL_STEP = eta <= 1 / beta
+SMALL_STEP, LONG_STEP = eta <= 1 / beta, eta <= 2 / beta
 
 
 def growth(steps: Expr) -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from fedtheory.kernel.expressions import Average, Gradient, PastSum, Value, norm_sq
+from fedtheory.language import assumptions as a
 from fedtheory.language.claim import Relation
 from fedtheory.sources.lecture27.statements.notation import *
 
@@ -60,6 +61,34 @@ CLAIMS = [
         place="path",
         assumptions=WITH_DIVERGENCE,
         printed=rf"F(w(t))-F(v_{{[k]}}(t))\le\rho{_APART}\le\rho\,h(t-(k-1)\tau)",
+    ),
+    claim.proved.bound(
+        "thm-1.g.linear", "Distance of one client from centralised gradient descent, sharpened", "proof of Theorem 1"
+    )(
+        chain=(norm_sq(client_apart_next), "<=", (eta * delta_i * (x + 1)) ** 2),
+        also=(Relation(norm_sq(client_apart), "<=", (eta * delta_i * x) ** 2),),
+        place="path",
+        assumptions=(*CONVEX_GD, a.bounded_dissimilarity),
+        conditions=[LONG_STEP],
+        note=(
+            "Not printed.  The notes let a gradient step take two points apart by the factor 1 + eta beta; one of a "
+            "convex client with eta <= 2/beta does not take them apart at all.  g_i(x) is at least eta delta_i x."
+        ),
+        sharpens="lecture27:thm-1.g",
+    ),
+    claim.proved.bound(
+        "thm-1.quadratic", "Distance of distributed from centralised gradient descent, sharpened", "Theorem 1"
+    )(
+        chain=(norm(w_t_next - v_next), "<=", eta**2 * beta * delta * x * (x + 1) / 2),
+        also=(Relation(norm(w_t - v), "<=", eta**2 * beta * delta * x * (x - 1) / 2),),
+        place="path",
+        assumptions=(*CONVEX_GD, a.bounded_dissimilarity),
+        conditions=[LONG_STEP],
+        note=(
+            "Not printed.  It grows with the square of the number of local steps, where h grows without a bound on its "
+            "power: it is the first term of h(x), whose others vanish beside it only for small eta beta x."
+        ),
+        sharpens="lecture27:thm-1",
     ),
     claim.supported.identity("thm-1.remark-zero", "With one local step nothing is lost", "Theorem 1, remark (1)")(
         chain=(h(z), "==", 0),

@@ -1,4 +1,4 @@
-"""Certificates for Lecture 27, *Introduction to Federated Learning*."""
+"""Certificates of the printed statements, and of what they need."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ from fedtheory.sources.lecture27.statements.notation import *
 from fedtheory.sources.lecture27.statements.theorem_2 import loss, rate
 
 _ONE = sp.S.One
+DIVERGENCE = "divergence at the centralised model"
 
 # A client and centralised gradient descent: how far they are apart, and by how much their gradients differ because of
 # that, and because of the client's own objective.  Young's inequality with a weight that makes it an equation.
 _BASE = 1 + eta * beta
-_APART, _PULL = w_i - v, Gradient(F_i, w_i) - Gradient(F_i, v)
-_OWN = Gradient(F_i, v) - Gradient(F, v)
+APART, PULL = w_i - v, Gradient(F_i, w_i) - Gradient(F_i, v)
+OWN = Gradient(F_i, v) - Gradient(F, v)
 _WEIGHT = eta * beta / (_BASE * (POWER - 1))
-_DIVERGENCE = "divergence at the centralised model"
 
 
 # At most (delta_i / beta)^2 ((1 + eta beta)^k - 1)^2 after k steps.
 _AWAY = Induction(
-    measured=norm_sq(_APART),
+    measured=norm_sq(APART),
     factor=(1 + _WEIGHT) * _BASE**2,
     offset=(1 + 1 / _WEIGHT) * eta**2 * delta_i**2,
     terms=[
-        Term(_WEIGHT, square(_APART - eta * _PULL + eta / _WEIGHT * _OWN)),
-        Term((1 + _WEIGHT) * 2 * eta * beta, square(_APART)),
+        Term(_WEIGHT, square(APART - eta * PULL + eta / _WEIGHT * OWN)),
+        Term((1 + _WEIGHT) * 2 * eta * beta, square(APART)),
         Term((1 + _WEIGHT) * eta**2, lipschitz_gradient(F_i, w_i, v)),
         Term((1 + _WEIGHT) * 2 * eta, convexity(F_i, w_i, v)),
         Term((1 + _WEIGHT) * 2 * eta, convexity(F_i, v, w_i)),
-        Term((1 + 1 / _WEIGHT) * eta**2, assumption(_DIVERGENCE)),
+        Term((1 + 1 / _WEIGHT) * eta**2, assumption(DIVERGENCE)),
     ],
     bound=(delta_i / beta * (_BASE**x - 1)) ** 2,
-    first=[Term(eta**2, assumption(_DIVERGENCE))],
+    first=[Term(eta**2, assumption(DIVERGENCE))],
     base=_BASE,
 )
 
@@ -66,15 +66,15 @@ _AWAY = Induction(
 # The mean of the clients and centralised gradient descent: their distance grows by no more than the clients' gradients
 # are pulled apart.
 _CLIENT, _MEAN = "lecture27:thm-1.g", "lecture27:thm-1"
-_TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(_PULL))), Term(eta, length_of_mean(_PULL))]
+_TRIANGLE = [Term(_ONE, triangle(w_t - v, -eta * Average(PULL))), Term(eta, length_of_mean(PULL))]
 
 
-def _pulled(distance: sp.Expr) -> list[Term]:
-    """One step of the mean, where each client is no farther away than this."""
+def pulled(distance: sp.Expr, lemma: str = _CLIENT) -> list[Term]:
+    """One step of the mean, where by a lemma each client is no farther away than this."""
     return [
         *_TRIANGLE,
         Term(eta, lipschitz_gradient_length(F_i, w_i, v), averaged=True),
-        Term(eta * beta, root(f"{_CLIENT}, relation 2", distance, _APART), averaged=True),
+        Term(eta * beta, root(f"{lemma}, relation 2", distance, APART), averaged=True),
     ]
 
 
@@ -83,7 +83,7 @@ _MEAN_AWAY = Induction(
     measured=norm(w_t - v),
     factor=_ONE,
     offset=eta * beta * Average(_GROWN),
-    terms=_pulled(_GROWN),
+    terms=pulled(_GROWN),
     bound=h(x),
     base=_BASE,
 )
@@ -216,8 +216,8 @@ CERTIFICATES = [
             _TRIANGLE,
             [Term(_ONE, lipschitz_gradient(F_i, w_i, v))],
             [Term(_ONE, assumption(f"{_CLIENT}, relation 2"))],
-            _pulled(g(x)),
-            _pulled(g(x)),
+            pulled(g(x)),
+            pulled(g(x)),
         ],
         lemmas=[_CLIENT],
     ),
@@ -226,11 +226,11 @@ CERTIFICATES = [
         links=[
             Squared(
                 length=norm(w_i_next - v_next),
-                bound=_BASE * norm(_APART) + eta * delta_i,
+                bound=_BASE * norm(APART) + eta * delta_i,
                 terms=[
-                    Term(_ONE, triangle(_APART, -eta * _PULL, -eta * _OWN)),
+                    Term(_ONE, triangle(APART, -eta * PULL, -eta * OWN)),
                     Term(eta, lipschitz_gradient_length(F_i, w_i, v)),
-                    Term(eta, root(_DIVERGENCE, delta_i, _OWN)),
+                    Term(eta, root(DIVERGENCE, delta_i, OWN)),
                 ],
             ),
             [Term(_BASE**2, assumption(f"{_CLIENT}, relation 2"))],
