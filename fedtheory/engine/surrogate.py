@@ -120,11 +120,22 @@ class Surrogate:
         values: Array = (self.weights * self.client_values(self.round_optima)).sum(axis=1)
         return values
 
-    @cached_property
-    def values_at_optimum(self) -> Array:
-        """L^n(thetabar), (N,)."""
-        values: Array = self.weights @ self.client_values(self.optimum)
+    def values_at(self, point: Array) -> Array:
+        """L^n, (N,), at a point (d,)."""
+        values: Array = self.weights @ self.client_values(point)
         return values
+
+    @cached_property
+    def comparator(self) -> Array:
+        """The minimiser of ``Lbar(y) + |theta^0 - y|^2 / (eta_g eta_l K N)``, for clients that take the same steps."""
+        algorithm, centred = self._algorithm, self.problem.centred
+        work, size = algorithm.work, algorithm.aggregation.server_step_size
+        if work.common_steps is None or work.common_step_size is None:
+            raise NotApplicable("the clients take different local steps: no comparator belongs to the run")
+        time = size * work.common_step_size * work.common_steps * algorithm.rounds / 2
+        hessian, linear = (weighted_sum(self.mean_weights, part) for part in (centred.hessians, centred.linear))
+        matrix = self.problem.arithmetic.identity(self.problem.dimension) + time * hessian
+        return self.problem.arithmetic.solve_regular(matrix, centred.start + time * linear)
 
     @cached_property
     def types(self) -> Array:

@@ -150,6 +150,8 @@ _MEANS: Mapping[Notion, Notion] = {
     q.round_gap: q.mean_round_gap,
     q.surrogate_gap: q.mean_surrogate_gap,
     q.progress: q.mean_progress,
+    q.comparator_gap: q.mean_comparator_gap,
+    q.comparator_progress: q.mean_comparator_progress,
     q.round_optimum_noise: q.mean_round_optimum_noise,
     q.round_optimum_mixed_noise: q.mean_round_optimum_mixed_noise,
     q.virtual_gradient_sq: q.mean_virtual_gradient_sq,

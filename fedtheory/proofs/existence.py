@@ -68,7 +68,7 @@ KINDS = (
         *(q.round_gap, q.round_gap_at_step, q.mean_round_gap, q.round_optimum_gap, q.round_optimum_slope_sq),
         *(q.round_optimum_noise, q.round_optimum_mixed_noise, q.mean_round_optimum_noise),
         *(q.mean_round_optimum_mixed_noise, q.change_from_round_optimum, q.second_moment_at_round_optimum),
-        *(q.residual, q.misrepresentation, mean_misrepresentation, q.change_between_optima),
+        *(q.residual, q.comparator_residual, q.misrepresentation, mean_misrepresentation, q.change_between_optima),
         by=a.strongly_convex_clients,
     ),
     _existing(

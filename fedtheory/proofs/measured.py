@@ -27,6 +27,7 @@ from fedtheory.proofs.updates import (
     at_virtual,
     client_objective,
     client_optimum,
+    comparator,
     deviation,
     local,
     next_virtual,
@@ -143,6 +144,12 @@ def _gap(point: Expr) -> Expr:
     return found
 
 
+def _alignment(letter: Letters, point: Expr) -> Expr:
+    """Of the mean gradient and the way from a point."""
+    found: Expr = letter(q.weight_sum) * Inner(Average(Gradient(client_objective, local)), virtual - point)
+    return found
+
+
 def _mean_over_steps(letter: Letters, at_a_step: Expr) -> Expr:
     return LocalSum(at_a_step) / letter(q.local_steps)
 
@@ -176,7 +183,9 @@ def _at_steps(letter: Letters) -> Meanings:
         q.square_mean_gradient: norm_sq(Average(at_local)),
         q.round_gap: total * _gap(round_optimum),
         q.surrogate_gap: total * _gap(surrogate_optimum),
-        q.alignment: total * Inner(Average(Gradient(client_objective, local)), virtual - surrogate_optimum),
+        q.comparator_gap: total * _gap(comparator),
+        q.alignment: _alignment(letter, surrogate_optimum),
+        q.comparator_alignment: _alignment(letter, comparator),
     }
     return of_a_step | {notion: _mean_over_steps(letter, meaning) for notion, meaning in means.items()}
 
@@ -196,9 +205,9 @@ def _of_weights(letter: Letters) -> Meanings:
         q.selected_descent: Inner(chosen, away),
         q.step_length_sq: norm_sq(size * LocalSum(chosen)),
     }
-    progress = norm_sq(moved - surrogate_optimum) - norm_sq(virtual - surrogate_optimum)
     means: dict[Notion, Expr] = {
-        q.progress: progress,
+        q.progress: norm_sq(moved - surrogate_optimum) - norm_sq(virtual - surrogate_optimum),
+        q.comparator_progress: norm_sq(moved - comparator) - norm_sq(virtual - comparator),
         q.selected_alignment: Inner(chosen, virtual - surrogate_optimum),
     }
     return kept | of_a_step | {notion: _mean_over_steps(letter, meaning) for notion, meaning in means.items()}
@@ -210,6 +219,7 @@ _OF_MODELS = (
     q.mean_square_gradient,
     q.square_mean_gradient,
     q.alignment,
+    q.comparator_alignment,
 )
 
 

@@ -32,6 +32,24 @@ TELESCOPED_UPDATES = zero(
     n.local_steps * n.rounds * n.mean_progress - n.final_surrogate_distance_sq + n.surrogate_initial_distance**2,
     *SCHEME,
 )
+COMPARATOR_RESIDUAL = least(
+    "a mean of gaps of a point above the least values of the L^n is not negative", n.comparator_residual, *CONVEX
+)
+COMPARATOR_GAPS = zero(
+    "the gaps at the virtual iterates are those above the comparator, and its residual",
+    n.mean_round_gap - n.mean_comparator_gap - n.comparator_residual,
+    *SCHEME,
+)
+FINAL_SURROGATE_COMPARATOR_DISTANCE = least(
+    "a squared distance is not negative", n.final_surrogate_comparator_distance_sq, *SCHEME
+)
+TELESCOPED_FROM_Y = zero(
+    "the progress of the updates towards the comparator telescopes: an update ends where the next one starts",
+    n.local_steps * n.rounds * n.mean_comparator_progress
+    - n.final_surrogate_comparator_distance_sq
+    + n.surrogate_comparator_distance**2,
+    *SCHEME,
+)
 STEP_NUMBERS = least(
     "no local step has a larger number than K - 1",
     (n.local_steps - 1) * n.past_sum_of_sums - n.weighted_past_sum,

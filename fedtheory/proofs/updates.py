@@ -30,7 +30,7 @@ from fedtheory.proofs.theory import with_common_shape
 
 local, virtual = sp.symbols(r"\theta_i^{\rho_i\,k} \theta^{n\,k}", real=True, cls=sp.Dummy)
 received, server = sp.symbols(r"\theta^{\rho_i} \theta^n", real=True, cls=sp.Dummy)
-surrogate_optimum, optimum = sp.symbols(r"\bar\theta \theta^*", real=True, cls=sp.Dummy)
+surrogate_optimum, optimum, comparator = sp.symbols(r"\bar\theta \theta^* y", real=True, cls=sp.Dummy)
 round_optimum, client_optimum = sp.symbols(r"\bar\theta^n \theta_i^*", real=True, cls=sp.Dummy)
 noise, virtual_noise, optimum_noise = sp.symbols("n_i m_i e_i", real=True, cls=sp.Dummy)
 """Of the same sample at the local iterate, at the virtual iterate and at the optimum of the update."""
@@ -51,6 +51,7 @@ STALE_SAMPLES = "smooth samples, at the local and the virtual iterate"
 OPTIMUM_SAMPLES = "smooth convex samples, at the virtual iterate and the optimum"
 SAME_OPTIMUM = "a sample at the optimum of the update has the same second moment at all steps"
 MOVED = "the virtual iterate has moved with the weights"
+MOVED_FROM_Y = "the virtual iterate has moved with the weights, as seen from the comparator"
 PAST_MOVES = "the past moves, of which a client missed the last"
 WEIGHTS_AT_MOST, WEIGHTS_AT_LEAST = "the covariance of the weights, at most", "the covariance of the weights, at least"
 APART_AT_MOST, APART_AT_LEAST = "weights and gradients are independent, at most", "weights and gradients, at least"
@@ -80,7 +81,7 @@ def theory_at_steps(claim: Claim) -> Theory:
     is_convex = a.convex_and_smooth in claim.assumptions
     theory = Theory(
         numbers=numbers_of_update(claim),
-        vectors=frozenset({virtual, server, surrogate_optimum, optimum, round_optimum}),
+        vectors=frozenset({virtual, server, surrogate_optimum, comparator, optimum, round_optimum}),
         client_vectors=noises | {local, received, client_optimum},
         step_vectors=noises | {local, virtual},
         noise=noises if is_unbiased else frozenset(),
@@ -137,7 +138,8 @@ def _moved(letter: Letters) -> dict[str, Expr]:
     beyond = Average(deviation)
     together = norm_sq(LocalSum(beyond)) - LocalSum(norm_sq(beyond))
     size = letter(q.local_step_size) * letter(q.server_step_size)
-    return {MOVED: 2 * LocalSum(Inner(beyond, virtual - surrogate_optimum)) + size * together}
+    points = {MOVED: surrogate_optimum, MOVED_FROM_Y: comparator}
+    return {name: 2 * LocalSum(Inner(beyond, virtual - point)) + size * together for name, point in points.items()}
 
 
 def theory_of_past_steps(claim: Claim) -> Theory:

@@ -23,6 +23,8 @@ _NOTHING: Mapping[Notion, str] = {
     q.round_gap: "(no_gap A n nobody bar_n)",
     q.surrogate_gap: "(no_surrogate_gap A n nobody bar)",
     q.alignment: "(no_alignment A n nobody bar)",
+    q.comparator_gap: "(no_surrogate_gap A n nobody y)",
+    q.comparator_alignment: "(no_alignment A n nobody y)",
     q.mean_square_gradient: "(no_square A n nobody)",
     q.square_mean_gradient: "(no_mean A n nobody)",
     q.round_optimum_noise: "(no_optimum_noise A n nobody draw bar_n)",

@@ -32,6 +32,7 @@ OF_SAMPLES: Mapping[Notion, str] = {
     q.sample_smoothness: "L_xi",
     spread_factor: "spread_factor A alpha d",
     q.progress: "progress A bar n",
+    q.comparator_progress: "progress A y n",
     q.selected_alignment: "selected_alignment A bar n",
     q.mean_step_length_sq: "mean_step_length_sq A",
     q.client_distance_sq: "client_distance_sq A n k i",
@@ -50,6 +51,16 @@ OF_SAMPLES: Mapping[Notion, str] = {
     q.mean_round_optimum_noise: "mean_optimum_noise A draw bar_n",
     q.mean_round_optimum_mixed_noise: "mean_mixed_optimum_noise A draw bar_n",
 }
+OF_COMPARATORS: Mapping[Notion, str] = {
+    q.surrogate_comparator_distance: "initial_distance A y",
+    q.final_surrogate_comparator_distance_sq: "server_distance_sq A y (updates A)",
+    q.comparator_alignment: "alignment A y n",
+    q.comparator_gap: "surrogate_gap A y n",
+    q.mean_comparator_progress: "mean_progress A y",
+    q.mean_comparator_gap: "mean_surrogate_gap A y",
+    q.comparator_residual: "residual A y bar_n",
+}
+"""The words for the optimum of the surrogate problem, of which the library asks nothing, for any point."""
 OF_TYPES: Mapping[Notion, str] = {
     q.virtual_client_gap: "virtual_client_gap A own n k i",
     unrepresented_importance: "unrepresented_importance A n i",
@@ -90,6 +101,10 @@ FACTS: Mapping[str, Sequence[str]] = {
     of_updates.MEAN_OPTIMUM_NOISE.name: ("mean_optimum_noise_nonneg A draw bar_n",),
     of_updates.MEAN_MIXED_NOISE.name: ("mean_mixed_optimum_noise_nonneg A draw bar_n",),
     of_updates.RESIDUAL.name: ("residual_nonneg A bar bar_n minimiser_bar_n",),
+    of_updates.COMPARATOR_RESIDUAL.name: ("residual_nonneg A y bar_n minimiser_bar_n",),
+    of_updates.COMPARATOR_GAPS.name: ("gaps_split A y bar_n",),
+    of_updates.TELESCOPED_FROM_Y.name: ("telescoped A y scheme",),
+    of_updates.FINAL_SURROGATE_COMPARATOR_DISTANCE.name: ("server_distance_nonneg A y (updates A)",),
     of_updates.MEAN_WEIGHTS.name: ("mean_sum_below A",),
 }
 """Lemmas of the library, one of which shows the fact."""
@@ -133,6 +148,7 @@ _ASSUMED = (
     _Assumed(None, (Binder("B_g", "R"), Binder("bounded_A", "bounded_gradients A B_g"))),
     _Assumed(None, (Binder("b", "nat"), Binder("Hb", "(b * W + W <= updates A)%nat")), "W"),
     _Assumed(None, (Binder("fixed_bar", "fixed bar"),), "bar"),
+    _Assumed(None, (Binder("fixed_y", "fixed y"),), "y"),
     _Assumed(None, (Binder("fixed_bar_n", "forall n, fixed (bar_n n)"),), "bar_n"),
 )
 

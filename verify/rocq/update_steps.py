@@ -22,6 +22,7 @@ _LEMMAS = (
     "by_largest_share A n k",
     "by_number A n k",
     "alignment_at_least A L bar n convex_A smooth_A",
+    "alignment_at_least A L y n convex_A smooth_A",
     "square_weight_below A alpha d weights n i Hi",
     "square_weight_above A alpha d n i Hn Hi",
     "move_at_most A alpha d weights n scheme Hn",
@@ -32,7 +33,7 @@ _UNBIASED = "A draw fixed past unbiased_A"
 _SMOOTH = f"{_UNBIASED} L_xi L_xi_positive smooth_draws_A"
 _OPTIMUM = "bar_n fixed_bar_n n (minimiser_bar_n n Hn)"
 _FREE = "A alpha d weights fixed known independent_A"
-_PROGRESS = f"{_FREE} draw past unbiased_A bar fixed_bar n"
+_PROGRESS, _PROGRESS_TO_Y = (f"{_FREE} draw past unbiased_A {point} fixed_{point} n" for point in ("bar", "y"))
 _LOSSES = "A given_A B_g bounded_A convex_A"
 _DEVIATION = "deviation_in_two A n k"
 _BY_GAPS = "deviation_by_gaps A L L_positive convex_A smooth_A own minimiser_own n k"
@@ -43,6 +44,7 @@ _OF_DRAWS = {
         "progress_below A alpha d weights bar n Hn",
         f"alignments_below {_PROGRESS} Hn",
     ),
+    "fraboni2022:thm-1.any-point.progress": (f"progress_by_alignment {_PROGRESS_TO_Y} Hn",),
     "fraboni2022:lemma-2.given-weights": (
         "progress_of_given A alpha d weights fixed draw past unbiased_A bar fixed_bar n given Hn",
     ),

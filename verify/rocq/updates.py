@@ -21,7 +21,17 @@ from verify.rocq.nobody import POSITIVE
 from verify.rocq.numbers import Signs
 from verify.rocq.of_numbers import symbols_of
 from verify.rocq.refusals import NotExported
-from verify.rocq.samples import EVERYBODY, FACTS, LIBRARY, OF_SAMPLES, OF_TYPES, OF_WINDOWS, SignsOfParts, assumed
+from verify.rocq.samples import (
+    EVERYBODY,
+    FACTS,
+    LIBRARY,
+    OF_COMPARATORS,
+    OF_SAMPLES,
+    OF_TYPES,
+    OF_WINDOWS,
+    SignsOfParts,
+    assumed,
+)
 from verify.rocq.schedules import ScheduleVocabulary, with_sums
 from verify.rocq.theorem import Binder
 
@@ -98,6 +108,7 @@ OF_UPDATES: Mapping[Notion, str] = {
     q.largest_weight_sum: "largest_weight_sum A",
     q.sum_without_last: "sum_without_last A n",
     **OF_SAMPLES,
+    **OF_COMPARATORS,
     **OF_TYPES,
     **OF_WINDOWS,
 }
@@ -120,6 +131,7 @@ _WHATEVER = (
 _POINTS = {
     "star": (Binder("star", "space_of A"), Binder("minimiser_star", "minimiser A (federated A) star")),
     "bar": (Binder("bar", "space_of A"), Binder("minimiser_bar", "minimiser A (surrogate A) bar")),
+    "y": (Binder("y", "space_of A"),),
     "bar_n": (
         Binder("bar_n", "nat -> space_of A"),
         Binder("minimiser_bar_n", "forall n, (n < updates A)%nat -> minimiser A (round_objective A n) (bar_n n)"),

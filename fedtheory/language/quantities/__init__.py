@@ -37,6 +37,7 @@ from fedtheory.language.quantities.sampled_gradients import *
 from fedtheory.language.quantities.schedule import *
 from fedtheory.language.quantities.steady_state import *
 from fedtheory.language.quantities.surrogate import *
+from fedtheory.language.quantities.surrogate_comparator import *
 from fedtheory.language.quantities.turns import *
 from fedtheory.language.quantities.vectors import *
 from fedtheory.language.quantities.virtual_iterates import *

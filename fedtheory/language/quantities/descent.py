@@ -52,42 +52,60 @@ virtual_step_sq = per_step(
 )
 
 
-def _to_surrogate_optimum(frame: Frame, model: Vector) -> Vector:
-    """x - thetabar."""
-    return minus(model, frame.constant(frame.run.surrogate.optimum[None]), frame)
+Point = Callable[[Run], Array]
+"""A point of a run, (d,)."""
 
 
-def _progress(frame: Frame) -> Array:
-    before, after = (_to_surrogate_optimum(frame, model) for model in (frame.virtual, frame.next_virtual))
-    return square(frame, after) - square(frame, before)
+def surrogate_optimum_of(run: Run) -> Array:
+    """thetabar, (d,)."""
+    return run.surrogate.optimum
+
+
+def _from(frame: Frame, model: Vector, point: Point) -> Vector:
+    """x less a point."""
+    return minus(model, frame.constant(point(frame.run)[None]), frame)
+
+
+def progress_towards(point: Point) -> Callable[[Run], Array]:
+    """How much less the squared distance from a point is after a step, times -1, in the mean over the steps."""
+
+    def at_a_step(frame: Frame) -> Array:
+        before, after = (_from(frame, model, point) for model in (frame.virtual, frame.next_virtual))
+        return square(frame, after) - square(frame, before)
+
+    return mean_over_steps(at_a_step)
 
 
 progress = per_round(
     "progress",
     r"\Delta(n)",
     "Delta(n): mean over k of E|theta^{n,k+1} - thetabar|^2 - E|theta^{n,k} - thetabar|^2",
-    mean_over_steps(_progress),
+    progress_towards(surrogate_optimum_of),
 )
 mean_progress = mean_over_rounds(progress, r"\bar\Delta(N)")
 
 
-def _alignment(frame: Frame) -> Array:
-    full = minus(frame.gradient, frame.noise, frame).averaged(weights_at(frame))
-    return expected(frame, full, _to_surrogate_optimum(frame, frame.virtual))
+def alignment_with(point: Point) -> Callable[[Run], Array]:
+    """Of the mean gradient and the way from a point, in the mean over the steps."""
+
+    def at_a_step(frame: Frame) -> Array:
+        full = minus(frame.gradient, frame.noise, frame).averaged(weights_at(frame))
+        return expected(frame, full, _from(frame, frame.virtual, point))
+
+    return mean_over_steps(at_a_step)
 
 
 alignment = per_round(
     "alignment",
     r"D(\bar\theta,n)",
     "D(thetabar, n): mean over k of E<sum_i q_i grad L_i(theta_i^{rho,k}), theta^{n,k} - thetabar>",
-    mean_over_steps(_alignment),
+    alignment_with(surrogate_optimum_of),
 )
 
 
 def _selected_alignment(frame: Frame) -> Array:
     full = minus(frame.gradient, frame.noise, frame)
-    optimum = frame.constant(frame.run.surrogate.optimum[None])
-    return expected(frame, frame.selected(full), minus(frame.virtual, optimum, frame))
+    return expected(frame, frame.selected(full), _from(frame, frame.virtual, surrogate_optimum_of))
 
 
 selected_alignment = per_round(

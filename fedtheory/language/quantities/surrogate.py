@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
+from fedtheory.language.quantities.descent import Point, surrogate_optimum_of
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds
 from fedtheory.language.quantities.notion import Quantity, VectorNotion, mean_over_rounds, per_round
 
@@ -49,28 +51,34 @@ def _mean(values: Array) -> Any:
     return values.sum() / len(values)
 
 
-def _residual(run: Run) -> Any:
-    return _mean(run.surrogate.values_at_optimum - run.surrogate.round_optimal_values)
+def residual_at(point: Point) -> Callable[[Run], Any]:
+    """(1/N) sum_n L^n(y) - L^n(thetabar^n) for a point y."""
+    return lambda run: _mean(run.surrogate.values_at(point(run)) - run.surrogate.round_optimal_values)
 
 
 residual = Quantity(
     "residual",
     r"R(\{\mathcal L^n\})",
     "R = (1/N) sum_n L^n(thetabar) - L^n(thetabar^n), thetabar the optimum of the surrogate, thetabar^n that of L^n",
-    _residual,
+    residual_at(surrogate_optimum_of),
 )
 
 
-def _distance_sq(run: Run) -> Any:
-    away = run.problem.centred.start - run.surrogate.optimum
-    return away @ away
+def start_distance_sq_from(point: Point) -> Callable[[Run], Any]:
+    """|theta^0 - y|^2 for a point y."""
+
+    def measure(run: Run) -> Any:
+        away = run.problem.centred.start - point(run)
+        return away @ away
+
+    return measure
 
 
 surrogate_initial_distance = Quantity(
     "surrogate_initial_distance",
     r"\|\theta^0-\bar\theta\|",
     "|theta^0 - thetabar|, thetabar the optimum of the surrogate problem",
-    _distance_sq,
+    start_distance_sq_from(surrogate_optimum_of),
     root=True,
 )
 surrogate_optimum_distance = Quantity(
@@ -84,7 +92,7 @@ round_optimum_gap = per_round(
     "round_optimum_gap",
     r"\mathcal L^n(\bar\theta)-\mathcal L^n(\bar\theta^n)",
     "L^n(thetabar) - L^n(thetabar^n) of each update",
-    lambda run: on_rounds(run.surrogate.values_at_optimum - run.surrogate.round_optimal_values),
+    lambda run: on_rounds(run.surrogate.values_at(run.surrogate.optimum) - run.surrogate.round_optimal_values),
 )
 client_gap_at_surrogate_optimum = Quantity(
     "client_gap_at_surrogate_optimum",

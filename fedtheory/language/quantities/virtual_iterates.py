@@ -13,6 +13,7 @@ import numpy as np
 from fedtheory.arithmetic import Array, Number
 from fedtheory.engine.frames import Frame, common_steps, frames_at
 from fedtheory.engine.run import Run
+from fedtheory.language.quantities.descent import surrogate_optimum_of
 from fedtheory.language.quantities.measuring.axes import on_rounds
 from fedtheory.language.quantities.measuring.expectations import (
     at_each_step,
@@ -62,15 +63,16 @@ round_gap = per_round(
 )
 
 
-def _surrogate_gap(run: Run, values: Array) -> Array:
-    return _weighted(run, values) - run.surrogate.values_at_optimum[:, None]
+def gap_above(point: Callable[[Run], Array]) -> Callable[[Run], Array]:
+    """Mean over k of E L^n(theta^{n,k}) less L^n at a point, (N, 1, 1)."""
+    return _mean_of_values(lambda run, values: _weighted(run, values) - run.surrogate.values_at(point(run))[:, None])
 
 
 surrogate_gap = per_round(
     "surrogate_gap",
     r"\Xi(n)",
     "Xi(n): mean over k of E L^n(theta^{n,k}) - L^n(thetabar)",
-    _mean_of_values(_surrogate_gap),
+    gap_above(surrogate_optimum_of),
 )
 
 
@@ -215,15 +217,19 @@ surrogate_suboptimality_at_step = per_step(
 )
 
 
-def _final_distance_sq(run: Run) -> Number:
-    *_, last = frames_at("step", run)
-    optimum = last.constant(run.surrogate.optimum[None])
-    return square(last, minus(last.next_virtual, optimum, last))[0]
+def final_distance_sq_from(point: Callable[[Run], Array]) -> Callable[[Run], Number]:
+    """E|theta^N - y|^2 for a point y."""
+
+    def measure(run: Run) -> Number:
+        *_, last = frames_at("step", run)
+        return square(last, minus(last.next_virtual, last.constant(point(run)[None]), last))[0]
+
+    return measure
 
 
 final_surrogate_distance_sq = Quantity(
     "final_surrogate_distance_sq",
     r"\mathbb E\|\theta^N-\bar\theta\|^2",
     "E|theta^N - thetabar|^2 after the last update, thetabar the optimum of the surrogate problem",
-    _final_distance_sq,
+    final_distance_sq_from(surrogate_optimum_of),
 )

@@ -29,6 +29,7 @@ from fedtheory.proofs.updates import (
     APART_AT_LEAST,
     APART_AT_MOST,
     MOVED,
+    MOVED_FROM_Y,
     OPTIMUM_SAMPLES,
     PAST_MOVES,
     SAME_OPTIMUM,
@@ -43,6 +44,7 @@ from fedtheory.proofs.updates import (
     at_virtual,
     client_objective,
     client_optimum,
+    comparator,
     deviation,
     excess,
     local,
@@ -140,15 +142,30 @@ LEMMA_1: list[Link] = [
 ]
 BEYOND = Average(deviation)
 STEP = _at_all_steps(tilde_eta**2 / K, [*_CHOSEN, _EXCESS])
-MIXING = [
-    Term(1 / K, assumption(MOVED)),
-    Term(tilde_eta / K, steps(BEYOND)),
-    *_at_all_steps(
-        tilde_eta * (K - 1) / K,
-        [Term(ONE, assumption(WEIGHTS_AT_MOST)), Term((1 - alpha) * q_n**2, square(Average(at_local))), _EXCESS],
-    ),
-]
-"""What it costs to take the mean of the weights inside D."""
+
+
+def _mixing(moved: str) -> list[Term]:
+    """What it costs to take the mean of the weights inside D."""
+    return [
+        Term(1 / K, assumption(moved)),
+        Term(tilde_eta / K, steps(BEYOND)),
+        *_at_all_steps(
+            tilde_eta * (K - 1) / K,
+            [Term(ONE, assumption(WEIGHTS_AT_MOST)), Term((1 - alpha) * q_n**2, square(Average(at_local))), _EXCESS],
+        ),
+    ]
+
+
+MIXING = _mixing(MOVED)
+
+
+def _aligned(point: Expr) -> list[Term]:
+    """Convexity and smoothness of each client's loss, at the virtual iterate and a point."""
+    return [
+        Term(2 * q_n / K, reason, averaged=True, summed=True)
+        for reason in (smoothness(client_objective, virtual, local), convexity(client_objective, point, local))
+    ]
+
 
 _SPLIT = [
     Term(ONE, square(received - server + eta_l * LocalSum(SPREAD))),
@@ -234,18 +251,11 @@ CERTIFICATES = [
             ]
         ],
     ),
+    Certificate(claim="fraboni2022:lemma-4.proof", links=[_aligned(surrogate_optimum)]),
     Certificate(
-        claim="fraboni2022:lemma-4.proof",
-        links=[
-            [
-                Term(2 * q_n / K, reason, averaged=True, summed=True)
-                for reason in (
-                    smoothness(client_objective, virtual, local),
-                    convexity(client_objective, surrogate_optimum, local),
-                )
-            ]
-        ],
+        claim="fraboni2022:thm-1.any-point.progress", links=[[*STEP, *_times(tilde_eta, _mixing(MOVED_FROM_Y))]]
     ),
+    Certificate(claim="fraboni2022:thm-1.any-point.spread", links=[_aligned(comparator)]),
     Certificate(
         claim="fraboni2022:lemma-5.steps.fixed",
         links=[

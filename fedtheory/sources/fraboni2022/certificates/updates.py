@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sympy as sp
 
 from fedtheory.kernel.expressions import Expr
@@ -11,9 +13,12 @@ from fedtheory.proofs.facts import ONE as ONE_FACT
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
 from fedtheory.proofs.update_facts import (
+    COMPARATOR_GAPS,
+    COMPARATOR_RESIDUAL,
     EARLIER_SUMS,
     FAIR_LOSS,
     FAIR_RESIDUAL,
+    FINAL_SURROGATE_COMPARATOR_DISTANCE,
     FINAL_SURROGATE_DISTANCE,
     GAPS,
     LAST_STEP,
@@ -30,8 +35,10 @@ from fedtheory.proofs.update_facts import (
     SPREAD,
     SQUARE_GRADIENT,
     STEP_NUMBERS,
+    TELESCOPED_FROM_Y,
     TELESCOPED_UPDATES,
 )
+from fedtheory.sources.fraboni2022.statements.any_point import at_y
 from fedtheory.sources.fraboni2022.statements.convergence import chi_max, chi_n, least_q
 from fedtheory.sources.fraboni2022.statements.federated_optimum import FACTOR
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import move
@@ -45,6 +52,9 @@ SPREAD_STEP, SPREAD_BOUND = "fraboni2022:lemma-3.eq-70-71.fixed", "fraboni2022:l
 SQUARES, SQUARES_BOUND = "fraboni2022:lemma-3.eq-67-68.fixed", "fraboni2022:lemma-3.S.server-step"
 ALIGNMENT, MEAN_BOUND = "fraboni2022:lemma-4.server-step", "fraboni2022:lemma-5.server-step"
 PROGRESS, MOVES = "fraboni2022:lemma-2.fixed", "fraboni2022:lemma-6.server-step"
+ANY_PROGRESS, ANY_SPREAD, ANY_ALIGNMENT, ANY_UPDATE, ANY_MEAN = (
+    f"fraboni2022:thm-1.any-point.{name}" for name in ("progress", "spread", "alignment", "update", "mean")
+)
 APART, SUMS = "fraboni2022:lemma-3.eq-64-66.fixed", "fraboni2022:lemma-3.eq-69"
 LEFT = 1 - 2 * D_xi
 """What D <= 1/2 leaves."""
@@ -53,8 +63,11 @@ LEFT = 1 - 2 * D_xi
 MARGIN = MARGIN_FIXED.lhs
 """What is left of twice the gap; at least one."""
 _FIRST, _SECOND = (fixed_noise.diff(noise) for noise in (Sigma_1, Sigma_2))
-BOUND = ((start, ONE_FACT), (2 - MARGIN, RESIDUAL), (_FIRST, MEAN_OPTIMUM_NOISE), (_SECOND, MEAN_MIXED_NOISE))
+_NOISES = ((_FIRST, MEAN_OPTIMUM_NOISE), (_SECOND, MEAN_MIXED_NOISE))
+BOUND = ((start, ONE_FACT), (2 - MARGIN, RESIDUAL), *_NOISES)
 """The parts of the bound, none of which is negative."""
+ANY_BOUND = ((at_y(start), ONE_FACT), (2 - MARGIN, COMPARATOR_RESIDUAL), *_NOISES)
+"""Those of the bound against any point."""
 
 
 def _with_rho(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
@@ -65,6 +78,46 @@ def _with_rho(factor: Expr, fact: Fact, count: Expr = ONE) -> list[Part]:
         Part(factor * count * beta * (rho - q_n), fact),
     ]
 
+
+def _aligned(spread: str) -> list[Part]:
+    """The alignment, with a bound on the spread of the clients."""
+    return [
+        Part(ONE, spread),
+        Part((L_xi - L) * q_n, SPREAD),
+        Part(L_xi * q_n, SPREAD_BOUND),
+    ]
+
+
+def _updated(progress: str, alignment: str) -> list[Part]:
+    """The progress of an update towards a point, with all bounds inserted."""
+    return [
+        Part(1 / tilde_eta, progress),
+        Part(ONE, alignment),
+        Part(tilde_eta * alpha * q_n**2, MEAN_BOUND),
+        Part(tilde_eta * K * beta * q_n, SQUARES_BOUND),
+        Part(4 * L_xi * tau * (rho - q_n), PAST_MOVES),
+        Part(4 * L_xi * tau * rho * (1 - 3 * rho * (alpha + K * beta) * tilde_eta * L_xi), PAST_MOVES),
+        *_with_rho(12 * L_xi**2 * tau * tilde_eta, PAST_MOVES, K),
+        Part(24 * L_xi * tilde_eta * alpha * (rho - q_n), ROUND_GAP),
+        Part(12 * L_xi * tilde_eta * K * beta * (rho - 1), ROUND_GAP),
+        Part(12 * kappa * work * L_xi * (rho - q_n), OPTIMUM_NOISE),
+        Part(6 * tilde_eta * D_xi * alpha * (rho**2 - q_n**2), OPTIMUM_NOISE),
+        Part(6 * tilde_eta * K * beta * (rho - q_n), OPTIMUM_NOISE),
+        Part(6 * tilde_eta * K * beta * rho * (rho - 1), OPTIMUM_NOISE),
+        Part(6 * tilde_eta * alpha * (rho**2 - q_n**2), MIXED_OPTIMUM_NOISE),
+    ]
+
+
+def _bounded(sums: str, gaps: Fact, bound: Sequence[tuple[Expr, Fact]]) -> list[Part]:
+    """The sum of all updates, solved for the gap."""
+    return [
+        Part(1 / MARGIN, sums),
+        Part((MARGIN - 2) / MARGIN, gaps),
+        *(Part(factor * (MARGIN - 1) / MARGIN, fact) for factor, fact in bound),
+    ]
+
+
+_SHARE = 1 / (tilde_eta * K * N)
 
 CERTIFICATES = [
     Combination(
@@ -109,13 +162,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim=ALIGNMENT,
-        links=[
-            [
-                Part(ONE, "fraboni2022:lemma-4.proof"),
-                Part((L_xi - L) * q_n, SPREAD),
-                Part(L_xi * q_n, SPREAD_BOUND),
-            ]
-        ],
+        links=[_aligned("fraboni2022:lemma-4.proof")],
     ),
     Combination(
         claim=MEAN_BOUND,
@@ -165,24 +212,7 @@ CERTIFICATES = [
     ),
     Combination(
         claim="fraboni2022:thm-1.proof-86-90.87.fixed",
-        links=[
-            [
-                Part(1 / tilde_eta, PROGRESS),
-                Part(ONE, ALIGNMENT),
-                Part(tilde_eta * alpha * q_n**2, MEAN_BOUND),
-                Part(tilde_eta * K * beta * q_n, SQUARES_BOUND),
-                Part(4 * L_xi * tau * (rho - q_n), PAST_MOVES),
-                Part(4 * L_xi * tau * rho * (1 - 3 * rho * (alpha + K * beta) * tilde_eta * L_xi), PAST_MOVES),
-                *_with_rho(12 * L_xi**2 * tau * tilde_eta, PAST_MOVES, K),
-                Part(24 * L_xi * tilde_eta * alpha * (rho - q_n), ROUND_GAP),
-                Part(12 * L_xi * tilde_eta * K * beta * (rho - 1), ROUND_GAP),
-                Part(12 * kappa * work * L_xi * (rho - q_n), OPTIMUM_NOISE),
-                Part(6 * tilde_eta * D_xi * alpha * (rho**2 - q_n**2), OPTIMUM_NOISE),
-                Part(6 * tilde_eta * K * beta * (rho - q_n), OPTIMUM_NOISE),
-                Part(6 * tilde_eta * K * beta * rho * (rho - 1), OPTIMUM_NOISE),
-                Part(6 * tilde_eta * alpha * (rho**2 - q_n**2), MIXED_OPTIMUM_NOISE),
-            ]
-        ],
+        links=[_updated(PROGRESS, ALIGNMENT)],
     ),
     Combination(
         claim="fraboni2022:thm-1.proof-86-90.88",
@@ -193,8 +223,8 @@ CERTIFICATES = [
         links=[
             [
                 Part(ONE, OverUpdates("fraboni2022:thm-1.proof-86-90.87.fixed")),
-                Part(1 / (tilde_eta * K * N), TELESCOPED_UPDATES),
-                Part(1 / (tilde_eta * K * N), FINAL_SURROGATE_DISTANCE),
+                Part(_SHARE, TELESCOPED_UPDATES),
+                Part(_SHARE, FINAL_SURROGATE_DISTANCE),
             ]
         ],
     ),
@@ -212,14 +242,22 @@ CERTIFICATES = [
     Combination(claim="fraboni2022:eq-91", links=[[Part(-ONE, GAPS)]]),
     Combination(
         claim="fraboni2022:eq-94.random-weights",
+        links=[_bounded("fraboni2022:thm-1.proof-86-90.90.fixed", GAPS, BOUND)],
+    ),
+    Combination(claim=ANY_ALIGNMENT, links=[_aligned(ANY_SPREAD)]),
+    Combination(claim=ANY_UPDATE, links=[_updated(ANY_PROGRESS, ANY_ALIGNMENT)]),
+    Combination(
+        claim=ANY_MEAN,
         links=[
             [
-                Part(1 / MARGIN, "fraboni2022:thm-1.proof-86-90.90.fixed"),
-                Part((MARGIN - 2) / MARGIN, GAPS),
-                *(Part(factor * (MARGIN - 1) / MARGIN, fact) for factor, fact in BOUND),
+                Part(ONE, OverUpdates(ANY_UPDATE)),
+                Part(_SHARE, TELESCOPED_FROM_Y),
+                Part(_SHARE, FINAL_SURROGATE_COMPARATOR_DISTANCE),
+                Part(8 * rho * L_xi * tau**2, MOVES),
             ]
         ],
     ),
+    Combination(claim="fraboni2022:thm-1.any-point", links=[_bounded(ANY_MEAN, COMPARATOR_GAPS, ANY_BOUND)]),
     Combination(
         claim="fraboni2022:cor-1.update",
         links=[[Part(-ONE, FAIR_LOSS), Part(q_n - least_q, LOSS)]],

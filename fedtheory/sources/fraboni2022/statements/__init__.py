@@ -1,6 +1,7 @@
 """The statements in the order of the pages: a module for each part, each repair right behind what it corrects."""
 
 from fedtheory.sources.fraboni2022.statements import (
+    any_point,
     asynchronous,
     convergence,
     corollary_1,
@@ -53,6 +54,7 @@ CLAIMS = (
     *gradient_lemmas.CLAIMS,
     *theorem_1_proof.CLAIMS,
     *theorem_1_bound.CLAIMS,
+    *any_point.CLAIMS,
     *step_size_conditions.CLAIMS,
     *theorem_2_proof.CLAIMS,
     *sampling.CLAIMS,
