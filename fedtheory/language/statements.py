@@ -48,5 +48,6 @@ class Statements(_Kinds):
         def recorded(verdict: Verdict) -> _Kinds:
             return _Kinds(source, where=where, verdict=verdict, **shared)
 
+        self.where = where
         self.proved, self.supported = recorded("proved"), recorded("supported")
         self.asymptotic, self.refuted = recorded("asymptotic"), recorded("refuted")

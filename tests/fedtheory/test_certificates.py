@@ -183,7 +183,7 @@ def test_no_mutated_recursion_survives(claim_id: str) -> None:
     for mutant in mutated_recursions(certificate):
         assert is_broken(claim, mutant)
     assert is_broken(replace(claim, rhs=claim.rhs / 100), certificate)
-    for needed in (a.same_local_work, a.full_participation, a.uniform_shares):
+    for needed in (a.same_local_work, a.full_participation, *certificate.measure.needs):
         fewer = tuple(one for one in claim.assumptions if one is not needed)
         assert is_broken(replace(claim, assumptions=fewer), certificate)
 

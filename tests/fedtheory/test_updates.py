@@ -37,6 +37,7 @@ from fedtheory.proofs.measured import READINGS
 from fedtheory.proofs.numbers import letters_of, numbers_of
 from fedtheory.proofs.update_facts import RESIDUAL
 from fedtheory.sources.fraboni2022.certificates.local_steps import CERTIFICATES, SLOPE
+from fedtheory.sources.fraboni2022.statements.any_point import claim as any_point
 from fedtheory.sources.fraboni2022.statements.convergence import loss_n
 from fedtheory.sources.fraboni2022.statements.gradient_lemmas import mixed_change
 from fedtheory.sources.fraboni2022.statements.inequalities import R_nk, S_nk, gradient_sq, spread_ik
@@ -65,14 +66,16 @@ from fedtheory.sources.fraboni2022.statements.notation import (
     tau,
 )
 from fedtheory.sources.fraboni2022.statements.relaxed import q_bar
-from fedtheory.sources.fraboni2022.statements.theorem_1_proof import where as notation
 from fedtheory.sources.fraboni2022.statements.theorem_2_proof import lengths
 from fedtheory.sources.fraboni2022.statements.weights_lemmas import selected_sq
 from fedtheory.sources.fraboni2022.statements.weights_lemmas import where as of_weights
 
+progress_y, final_y = sp.symbols("progress_y final_y")
 where = {
     **of_weights,
-    **notation,
+    **any_point.where,
+    progress_y: q.mean_comparator_progress,
+    final_y: q.final_surrogate_comparator_distance_sq,
     lengths: q.virtual_gradient_lengths,
     qt_i: q.mean_weight_share,
     q_bar: q.mean_weight_sum,
@@ -81,6 +84,7 @@ where = {
 ONE = sp.S.One
 CLAIM = replace(find("fraboni2022:lemma-2.fixed"), where=where)
 LETTER = letters_of(CLAIM)
+DISTANCES = (LETTER(q.surrogate_initial_distance), LETTER(q.surrogate_comparator_distance))
 
 
 def _run(scheme: str, seed: int) -> Run:
@@ -128,7 +132,7 @@ def _placed(symbols: Any, run: Run, letter: Any) -> dict[sp.Symbol, Any]:
         assert isinstance(notion, Quantity), symbol
         value = notion.on(run)
         known[symbol] = value if isinstance(value, np.ndarray) else RATIONAL.array([value]).reshape(1, 1, 1)
-        assert not notion.root or symbol in (LETTER(q.surrogate_initial_distance),)
+        assert not notion.root or symbol in DISTANCES
     return known
 
 
@@ -145,9 +149,8 @@ def test_facts_hold_of_exact_runs(scheme: str, fact: Fact) -> None:
     for run in runs:
         letter = letters_of(CLAIM)
         slack = sp.expand(fact.slack(letter))
-        distance = letter(q.surrogate_initial_distance)
         # The square of a distance is what is measured.
-        slack = slack.subs(distance**2, distance)
+        slack = slack.subs({distance**2: distance for distance in DISTANCES})
         symbols = sorted(slack.free_symbols, key=str)
         values = _placed(symbols, run, letter)
         found = np.asarray(sp.lambdify(symbols, slack, modules=[])(*(values[s] for s in symbols)))
@@ -160,6 +163,7 @@ VECTORS: dict[Any, Notion] = {
     v.received: q.received_model,
     v.server: q.server_model,
     v.surrogate_optimum: q.surrogate_optimum,
+    v.comparator: q.surrogate_comparator,
     v.optimum: q.optimum,
     v.round_optimum: q.round_optimum,
     v.client_optimum: q.client_optimum,

@@ -14,6 +14,7 @@ from fedtheory.language.quantities.any_point import *
 from fedtheory.language.quantities.centralised import *
 from fedtheory.language.quantities.clocks import *
 from fedtheory.language.quantities.communication import *
+from fedtheory.language.quantities.comparator_of_updates import *
 from fedtheory.language.quantities.comparisons import *
 from fedtheory.language.quantities.descent import *
 from fedtheory.language.quantities.drift import *
@@ -37,7 +38,6 @@ from fedtheory.language.quantities.sampled_gradients import *
 from fedtheory.language.quantities.schedule import *
 from fedtheory.language.quantities.steady_state import *
 from fedtheory.language.quantities.surrogate import *
-from fedtheory.language.quantities.surrogate_comparator import *
 from fedtheory.language.quantities.turns import *
 from fedtheory.language.quantities.vectors import *
 from fedtheory.language.quantities.virtual_iterates import *
