@@ -13,7 +13,9 @@ SQUARE_GRADIENT = least("a mean of squared lengths is not negative", n.mean_squa
 MEAN_GRADIENT = least("the squared length of a mean is not negative", n.square_mean_gradient, *SCHEME)
 PAST_MOVES = least("a sum of squared lengths is not negative", n.past_step_lengths_sq, *SCHEME)
 MEAN_MOVE = least("a mean of squared moves is not negative", n.mean_step_length_sq, *SCHEME)
-FINAL_SURROGATE_DISTANCE = least("a squared distance is not negative", n.final_surrogate_distance_sq, *SCHEME)
+FINAL_SURROGATE_DISTANCE = least(
+    "a squared distance from the surrogate optimum is not negative", n.final_surrogate_distance_sq, *SCHEME
+)
 ROUND_GAP = least("the gap above the least value of L^n is not negative", n.round_gap, *CONVEX)
 OPTIMUM_NOISE = least("a second moment at the optimum of L^n is not negative", n.round_optimum_noise, *SCHEME)
 MIXED_OPTIMUM_NOISE = least(
@@ -41,7 +43,7 @@ COMPARATOR_GAPS = zero(
     *SCHEME,
 )
 FINAL_SURROGATE_COMPARATOR_DISTANCE = least(
-    "a squared distance is not negative", n.final_surrogate_comparator_distance_sq, *SCHEME
+    "a squared distance from the comparator of updates is not negative", n.final_surrogate_comparator_distance_sq, *SCHEME
 )
 TELESCOPED_FROM_Y = zero(
     "the progress of the updates towards the comparator telescopes: an update ends where the next one starts",
