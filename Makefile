@@ -14,7 +14,7 @@ report: $(READY)
 	$(BIN)/fedtheory report -o site
 
 test: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow and not rocq"
 
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --timeout 10000 --ignore tests/benchmarks
@@ -25,12 +25,14 @@ lint: $(READY)
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy
 
-# Proved claims as theorems, checked by Rocq (Debian's package coq); the list of those that it accepts is written again.
+# Proved claims as theorems, checked by Rocq (Debian's package coq), and false ones that it refuses; the list of those
+# that it accepts is written again.
 rocq: $(READY)
 	@if command -v coqc > /dev/null; then \
 	  $(BIN)/fedtheory rocq -o build/rocq > /dev/null && cd build/rocq && coq_makefile -f _CoqProject -o Makefile \
 	  && $(MAKE) --silent -j2 > check.log && cd ../.. && $(BIN)/python -m verify.rocq.checked build/rocq \
-	  && $(BIN)/python -m verify.rocq.alone docs/trust.md; \
+	  && $(BIN)/python -m verify.rocq.alone docs/trust.md \
+	  && $(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal -m "rocq and not slow"; \
 	else echo "coqc is missing: no theorem is checked"; fi
 
 # The smallest known counterexample of each refuted claim, found and shrunk again.

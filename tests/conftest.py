@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 
+import pytest
 from hypothesis import settings
 
 os.environ["FEDTHEORY_CACHE"] = ""  # what a test sees is computed by the code that it tests
@@ -11,3 +13,9 @@ os.environ["FEDTHEORY_CACHE"] = ""  # what a test sees is computed by the code t
 settings.register_profile("steady", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("steady")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What Rocq judges is left out where it is missing."""
+    if item.get_closest_marker("rocq") is not None and shutil.which("coqc") is None:
+        pytest.skip("Rocq (the command coqc) is not installed")

@@ -43,7 +43,9 @@ COMPARATOR_GAPS = zero(
     *SCHEME,
 )
 FINAL_SURROGATE_COMPARATOR_DISTANCE = least(
-    "a squared distance from the comparator of updates is not negative", n.final_surrogate_comparator_distance_sq, *SCHEME
+    "a squared distance from the comparator of updates is not negative",
+    n.final_surrogate_comparator_distance_sq,
+    *SCHEME,
 )
 TELESCOPED_FROM_Y = zero(
     "the progress of the updates towards the comparator telescopes: an update ends where the next one starts",

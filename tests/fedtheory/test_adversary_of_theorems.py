@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def test_what_is_false_is_not_written(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
+@pytest.mark.rocq
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_what_is_false_is_not_accepted(name: str, tmp_path: Path) -> None:
     """Rocq finds no proof in the file, though it accepts the library."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -45,7 +44,6 @@ ROOTED = "fraboni2022:claim.literature.fixed"
 COUNTED = "fraboni2022:fedfix.schedule.fixed"
 CYCLES, BOUNDS = "fraboni2022:eq-35.fixed", "fraboni2022:eq-35.bounds.fixed"
 AGES, PERIODLESS = "fraboni2022:dl-case.fixed", "fraboni2022:table-2.async.W.fixed"
-needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is missing")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +59,7 @@ def judged(folder: Path, claim: Claim, certificate: AnyCertificate) -> bool:
     return accepts(folder, "Judged.v")
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_one_step_is_accepted_and_what_is_false_is_not(library: Path) -> None:
     """The repaired Lemma 2.2 with noise; half of its variance, and larger steps, are not proved by the same terms."""
     claim, certificate = find(STEP), certificate_of(STEP)
@@ -75,7 +73,7 @@ def test_one_step_is_accepted_and_what_is_false_is_not(library: Path) -> None:
     assert not judged(library, replace(claim, conditions=()), replace(certificate, relaxed=None))
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_schedules_are_counted(library: Path) -> None:
     """How often clients of FedFix report, and how old their models get; one update more or less is not shown."""
     claim, certificate = find(COUNTED), certificate_of(COUNTED)
@@ -89,7 +87,7 @@ def test_schedules_are_counted(library: Path) -> None:
     assert not judged(library, unfinished, certificate)
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_windows_of_asynchronous_servers(library: Path) -> None:
     """The smallest window takes one common period; not two, and not where some weights may be zero."""
     claim, certificate = find(CYCLES), certificate_of(CYCLES)
@@ -108,7 +106,7 @@ def test_windows_of_asynchronous_servers(library: Path) -> None:
     assert not judged(library, replace(bounds, lhs=None, rhs=None, chain=(), also=smaller), known)
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_ages_of_models_of_asynchronous_servers(library: Path) -> None:
     """How old models get and how long windows are; nothing tighter, and not where clients report together."""
     claim, certificate = find(AGES), certificate_of(AGES)
@@ -132,7 +130,7 @@ def test_a_common_period_exists() -> None:
     assert "destruct (least_period_exists" in theorem.proof
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_roots_of_numbers(library: Path) -> None:
     """Rates with roots; not a smaller bound, another number under a root, or a factor 0/0 for a single step."""
     claim, certificate = find(ROOTED), certificate_of(ROOTED)
@@ -148,7 +146,7 @@ def test_roots_of_numbers(library: Path) -> None:
     assert not judged(library, claim, replace(certificate, roots=swapped))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.slow
 def test_what_deceived_a_prover(library: Path) -> None:
     """Signs, scales, missing assumptions and missing terms: none of them becomes a theorem."""
@@ -178,7 +176,7 @@ def false_proofs() -> list[tuple[Claim, Certificate]]:
     return found
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_nothing_is_divided_by_a_number_that_may_be_zero(library: Path) -> None:
     """M/(M-1) - 1/(M-1) is 1, but not for a single client; with several clients it is."""
     claim, certificate = find(STEP), certificate_of(STEP)

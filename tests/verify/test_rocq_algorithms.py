@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sympy as sp
 from rocq_judge import accepts
-from test_rocq import judged, library, needs_rocq
+from test_rocq import judged, library
 from test_rocq_quotients import recorded
 
 from fedtheory.federation.algorithms import dsgd, fedavg, fedavgm, scaffnew, scaffold
@@ -32,7 +32,7 @@ def moved(known: FederatedAlgorithm, step: sp.Expr) -> FederatedAlgorithm:
     return replace(known, local=Local(local.vector, local.start, step))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", AT_REST)
 def test_algorithms_rest_at_the_optimum(library: Path, claim_id: str) -> None:
     """The claim is accepted; that something else than nothing is moved is not."""
@@ -44,7 +44,7 @@ def test_algorithms_rest_at_the_optimum(library: Path, claim_id: str) -> None:
     assert not judged(library, other, certificate)
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize(
     ("claim_id", "other"),
     [
@@ -62,7 +62,7 @@ def test_other_definitions_do_not(
     assert not judged(library, find(claim_id), recorded(claim_id))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", LAST_ROUNDS)
 def test_last_rounds(library: Path, claim_id: str) -> None:
     """The claim is accepted; half of the bound is not, nor a function that half as much is added to."""
@@ -75,7 +75,7 @@ def test_last_rounds(library: Path, claim_id: str) -> None:
     assert not judged(library, claim, replace(certificate, offset=certificate.offset / 2))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize(
     ("claim_id", "other"),
     [
@@ -92,7 +92,7 @@ def test_other_definitions_have_other_bounds(
     assert not judged(library, find(claim_id), recorded(claim_id))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", LAST_ROUNDS)
 def test_what_is_assumed_of_noise_can_be(library: Path, claim_id: str) -> None:
     """Without noise anything may be past, as the theorems ask for; it is not enough that one client has none."""
@@ -104,7 +104,7 @@ def test_what_is_assumed_of_noise_can_be(library: Path, claim_id: str) -> None:
         assert accepts(library, "Quiet.v") == holds
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_more_local_steps_move_a_model(library: Path) -> None:
     """Federated averaging stays where it is with one local step, and else not."""
     claim = replace(find(AT_REST[0]), conditions=())

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from rocq_judge import accepts
 from test_rocq_quotients import larger, recorded
-from test_rocq_rounds import judged, library, needs_rocq, with_lemmas
+from test_rocq_rounds import judged, library, with_lemmas
 
 from fedtheory.language.registry import find
 from fedtheory.proofs.certificate import Certificate
@@ -22,7 +22,7 @@ ENERGY, JENSEN, ERROR = "vlaski2023:eq-5.54.sharp", "vlaski2023:eq-5.41.fixed", 
 HALF, MOST = sp.Rational(1, 2), sp.Rational(9, 10)
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize(
     ("claim_id", "place", "factor"),
     [
@@ -58,7 +58,7 @@ def test_conditions_of_lemmas_are_needed() -> None:
         exported(replace(claim, conditions=()), certificate)
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_gradient_of_least_mean_squares(library: Path) -> None:
     """With its factor two it has the mean that (5.27) asks for, and without it, as printed, not."""
     assert judged(library, find("vlaski2023:eq-5.44-5.45.fixed"))

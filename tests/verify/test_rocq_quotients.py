@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sympy as sp
 from rocq_judge import accepts
-from test_rocq import judged, library, needs_rocq
+from test_rocq import judged, library
 
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
@@ -41,7 +41,7 @@ def larger(claim: Claim, place: int, factor: sp.Rational) -> Claim:
     return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize(
     ("claim_id", "place", "factor"),
     [
@@ -75,7 +75,7 @@ def test_another_constant_is_not_proved(library: Path, claim_id: str, place: int
     assert not judged(library, larger(claim, place, factor), certificate)
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_what_is_divided_by_is_not_zero(library: Path) -> None:
     """A quotient is bounded where its denominator is not zero, and a theorem says so; with no such fact it fails."""
     claim, certificate = find(QUOTIENT), recorded(QUOTIENT)

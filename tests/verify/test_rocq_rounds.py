@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from fedtheory.proofs.recorded import certificate_of
 from verify.rocq.export import exported, of_id
 from verify.rocq.project import file_of, library_files, text_of, with_uses
 
-needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
 DRAWN = "vlaski2023:eq-5.38.lemma-step"
 LEMMA = "vlaski2023:lemma-5.1"
 IN_THE_MEAN, OF_OUTCOMES = "vlaski2023:eq-5.29", "vlaski2023:eq-5.17"
@@ -57,7 +55,7 @@ def twice(claim: Claim, last: int) -> Claim:
     return replace(claim, lhs=None, rhs=None, chain=(), also=(replace(relation, left=Inner(larger, larger)),))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [IN_THE_MEAN, OF_OUTCOMES])
 def test_equations_between_vectors(library: Path, claim_id: str) -> None:
     """Two that hold, in the mean and of every outcome; not with a member twice."""
@@ -66,7 +64,7 @@ def test_equations_between_vectors(library: Path, claim_id: str) -> None:
     assert not judged(library, twice(claim, 0))
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_steps_have_to_be_normalised(library: Path) -> None:
     """With step sizes that are any, the mean over the participants is not the gradient."""
     claim = find(IN_THE_MEAN)
@@ -74,7 +72,7 @@ def test_steps_have_to_be_normalised(library: Path) -> None:
     assert not judged(library, replace(claim, assumptions=needed))
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_variance_of_those_that_are_drawn(library: Path) -> None:
     """The bound of Lemma 5.1 for few participants; not with half of the noise, or without what differs of clients."""
     claim = find(DRAWN)
@@ -87,7 +85,7 @@ def test_variance_of_those_that_are_drawn(library: Path) -> None:
         assert not judged(library, false)
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_draws_without_replacement(library: Path) -> None:
     """Lemma 5.1 for what participants end with; not with the factor of draws with replacement."""
     claim = find(LEMMA)
@@ -102,7 +100,7 @@ def test_draws_without_replacement(library: Path) -> None:
     assert not judged(library, replace(claim, lhs=None, rhs=None, chain=(), also=(replaced, *others)))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize(
     ("claim_id", "place", "factor"),
     [
@@ -122,7 +120,7 @@ def test_numbers_of_a_round(library: Path, claim_id: str, place: int, factor: sp
     assert not judged(library, larger(claim, place, factor))
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_a_round_with_draws_exists(library: Path) -> None:
     """What is assumed of draws, of means given the past and of noise is fulfilled by a round of two clients."""
     assert accepts(library, "library/Instance.v", "library/TwoClients.v", "library/RoundInstance.v")

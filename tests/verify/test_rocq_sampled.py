@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sympy as sp
 from rocq_judge import accepts
-from test_rocq import judged, library, needs_rocq
+from test_rocq import judged, library
 from test_rocq_quotients import larger, recorded
 
 from fedtheory.language.registry import find
@@ -39,7 +39,7 @@ def prepared(folder: Path, claim_id: str) -> None:
             assert accepts(folder, file_of(used))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [FORGETTING, LAST, ALL, AVERAGE])
 def test_half_of_a_bound_is_not_proved(library: Path, claim_id: str) -> None:
     """The claim is accepted; half of what it allows is not."""
@@ -61,7 +61,7 @@ def forgetting_faster(certificate: AnyCertificate) -> AnyCertificate:
     return replace(certificate, factor=2 * certificate.factor - 1)
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize(
     ("claim_id", "changed"),
     [(FORGETTING, paying_less), (FORGETTING, forgetting_faster), (LAST, paying_less), (ALL, paying_less)],
@@ -74,7 +74,7 @@ def test_what_does_not_follow_is_not_accepted(
     assert not judged(library, find(claim_id), changed(recorded(claim_id)))
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_a_run_with_draws_exists(library: Path) -> None:
     """What is assumed of draws is fulfilled where a coin says whose model counts."""
     assert accepts(library, "library/Instance.v", "library/SampledInstance.v")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from verify.rocq.project import file_of, text_of, with_uses, write_project
 from verify.rocq.refusals import NotExported
 from verify.rocq.updates import UpdateVocabulary
 
-needs_rocq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Rocq's coqc")
 STARTS_AND_ENDS, STEPS, LOSS = "fraboni2022:eq-7", "fraboni2022:lemma-3.eq-69", "fraboni2022:cor-1.update"
 MOVE, WEIGHTS, TANGENTS = "fraboni2022:lemma-6.steps.move", "fraboni2022:lemma-1", "fraboni2022:lemma-4.proof"
 GIVEN = "fraboni2022:A5.conditions.fixed"
@@ -61,7 +59,7 @@ def halved(claim: Claim, place: int) -> Claim:
     return replace(claim, lhs=None, rhs=None, chain=(), also=tuple(relations))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, STEPS, LOSS, MOVE, "fraboni2022:eq-104"])
 def test_updates(library: Path, claim_id: str) -> None:
     """Virtual iterates, sums over steps, what fair types lose, moves and slopes; not with half of what is claimed."""
@@ -71,7 +69,7 @@ def test_updates(library: Path, claim_id: str) -> None:
         assert not judged(library, halved(claim, place))
 
 
-@needs_rocq
+@pytest.mark.rocq
 def test_theorems_apply_to_a_server(tmp_path: Path) -> None:
     """One server with an old model fulfils what (7) asks, and nothing less will do."""
     write_project(tmp_path, [STARTS_AND_ENDS])
@@ -85,7 +83,7 @@ def test_theorems_apply_to_a_server(tmp_path: Path) -> None:
         assert accepts(tmp_path, "Applied.v") is holds
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [STARTS_AND_ENDS, LOSS, FAIR, SAME])
 def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
     """Without the aggregation scheme, fair types or rounds that wait for all nothing is known of what they bring."""
@@ -94,7 +92,7 @@ def test_updates_need_their_assumptions(library: Path, claim_id: str) -> None:
     assert not judged(library, replace(claim, assumptions=()))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize(("claim_id", "place"), [(WEIGHTS, 0), (WEIGHTS, 2), (TANGENTS, 0), (GIVEN, 0), (GIVEN, 1)])
 def test_random_weights(library: Path, claim_id: str, place: int) -> None:
     """Lemma 1, what convex objectives lose at old models, and given weights; not with half of what is claimed."""
@@ -102,7 +100,7 @@ def test_random_weights(library: Path, claim_id: str, place: int) -> None:
     assert not judged(library, halved(find(claim_id), place))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize(
     "claim_id", [PROGRESS, SPREAD, SAMPLES, NOISE, MISSING, GAPS, LENGTHS, CHANGES, WINDOW, SLOPES]
 )
@@ -114,7 +112,7 @@ def test_draws(library: Path, claim_id: str) -> None:
         assert not judged(library, halved(claim, place))
 
 
-@needs_rocq
+@pytest.mark.rocq
 @pytest.mark.parametrize("claim_id", [STALE, ALIGNED, MOVES, SLOPE, MEAN_SLOPE])
 def test_means_of_draws(library: Path, claim_id: str) -> None:
     """Means over clients, steps and updates, also where nobody counts; not with half of what is claimed."""

@@ -72,7 +72,7 @@ def compare(
 
 def _worst(sides: Sides, nearby: Sequence[Sides]) -> Comparison:
     decided = decide(sides, nearby)
-    worst = int(criticality(sides, decided).argmax()) if decided.size > 1 else 0
+    worst = int(tightest_places(sides, decided)) if decided.size > 1 else 0
     lhs, rhs = sides.lhs[worst], sides.rhs[worst]
     ratio = ratio_of(sides.link, lhs, rhs)
     holds = {HOLDS: True, OPEN: None, FAILS: False}[int(decided[worst])]
@@ -85,13 +85,20 @@ def ratio_of(link: Link, lhs: Number, rhs: Number) -> Number | None:
     return smaller / larger if link.relation.operator != "==" and larger > 0 else None
 
 
-def criticality(sides: Values, decided: Array) -> Array:
-    """Orders places: violations above the undecided above the rest, in each class the smallest relative gap on top.
+def tightest_places(sides: Values, decided: Array) -> Array:
+    """Where, along the last axis, a relation is violated most, else left open by most, else where it is tightest.
 
-    Where both sides are zero nothing is tight: such places come last in their class.
+    That is where the relative gap is smallest; where both sides are zero nothing
+    is tight.  Nothing is tighter than equal numbers, beside which no other gap is
+    looked at: exact quotients take time.
     """
-    is_something = (sides.scale > 0).astype(bool)
-    relative = plain_floats(sides.slack / np.where(is_something, sides.scale, 1))
-    tightness = abs(relative) if sides.link.relation.operator == "==" else -relative
-    order: Array = np.where(is_something, tightness, -2.0) + 4.0 * (HOLDS - decided)
-    return order
+    asked = decided == decided.min(axis=-1, keepdims=True)
+    is_something = asked & (sides.scale > 0).astype(bool)
+    is_equal = is_something & (decided == HOLDS) & (sides.slack == 0).astype(bool)
+    is_near = is_something & ~is_equal.any(axis=-1, keepdims=True)
+    relative = plain_floats(sides.slack[is_near] / sides.scale[is_near])
+    order = np.where(asked, -2.0, -np.inf)
+    order[is_equal] = 0.0
+    order[is_near] = abs(relative) if sides.link.relation.operator == "==" else -relative
+    places: Array = order.argmax(axis=-1)
+    return places

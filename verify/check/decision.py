@@ -27,9 +27,12 @@ def decide_by_values(sides: Values, nearby: Sequence[Sides] = ()) -> Array:
     """The same by the values of both sides alone; what moves too much at `nearby` runs is left open."""
     operator = sides.link.relation.operator
     gap = -abs(sides.slack) if operator == "==" else sides.slack
-    fits, fails = (gap > 0, gap <= 0) if operator in ("<", ">") else (gap >= 0, gap < 0)
+    is_strict = operator in ("<", ">")
+    decided = ((gap > 0) if is_strict else (gap >= 0)).astype(int)
     # An enclosure that contains zero is on neither side.
-    decided = fits.astype(int) - fails.astype(int)
+    rest = decided == OPEN
+    fails = (gap[rest] <= 0) if is_strict else (gap[rest] < 0)
+    decided[rest] = -fails.astype(int)
     if gap.dtype != object:
         decided[_is_near_tie(sides, nearby)] = OPEN
     if operator == "==" and nearby:

@@ -10,7 +10,7 @@ from itertools import accumulate, chain, islice
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import ENCLOSED, Array, Number
 from fedtheory.arithmetic.enclosures import all_bare, bare, precise_enclosures
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import Compiled, Site
@@ -118,8 +118,9 @@ def _part(link: Link, site: Site) -> _Part:
 def values_at(link: Link, site: Site) -> list[Array]:
     """Left side, right side and scale at a site."""
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
+    values = [left, right, left_scale + right_scale]
     # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
-    return [all_bare(each) for each in (left, right, left_scale + right_scale)]
+    return [all_bare(each) for each in values] if site.run.arithmetic is ENCLOSED else values
 
 
 def _alike(arrays: Sequence[Array]) -> Sequence[Array]:

@@ -21,7 +21,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import SiteOfRuns, shapes
 from fedtheory.language.premises import failed_premises
 from fedtheory.language.quantities import Quantity
-from verify.check.comparison import criticality, ratio_of
+from verify.check.comparison import ratio_of, tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
 from verify.check.links import Link, condition_links, links_of
 from verify.check.one_run import check, regions
@@ -199,7 +199,7 @@ def _worst(values: Values) -> list[tuple[int, float | None]]:
     """For each run the decision and the ratio where the relation is tightest, or violated most."""
     decided = decide_by_values(values)
     runs, places = decided.shape
-    at = criticality(values, decided).argmax(axis=1) if places > 1 else np.zeros(runs, dtype=int)
+    at = tightest_places(values, decided) if places > 1 else np.zeros(runs, dtype=int)
     every = np.arange(runs)
     sides = zip(values.lhs[every, at], values.rhs[every, at], strict=True)
     return [
