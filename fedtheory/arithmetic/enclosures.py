@@ -167,7 +167,7 @@ def bare(value: Any) -> Any:
 
 def all_bare(values: Any) -> Any:
     """`bare` of every entry of an array."""
-    return _BARE(values) if values.dtype == object else values
+    return _BARE(values) if values.dtype == object and Enclosure in set(map(type, values.flat)) else values
 
 
 _BARE = np.frompyfunc(bare, 1, 1)

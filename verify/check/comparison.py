@@ -93,12 +93,24 @@ def tightest_places(sides: Values, decided: Array) -> Array:
     looked at: exact quotients take time.
     """
     asked = decided == decided.min(axis=-1, keepdims=True)
-    is_something = asked & (sides.scale > 0).astype(bool)
-    is_equal = is_something & (decided == HOLDS) & (sides.slack == 0).astype(bool)
-    is_near = is_something & ~is_equal.any(axis=-1, keepdims=True)
-    relative = plain_floats(sides.slack[is_near] / sides.scale[is_near])
-    order = np.where(asked, -2.0, -np.inf)
+    is_equal = asked & (decided == HOLDS)
+    is_equal[is_equal] = sides.slack[is_equal] == 0
+    is_equal[is_equal] = sides.size(is_equal) > 0
+    is_near = asked & ~is_equal.any(axis=-1, keepdims=True)
+    order = np.where(asked, _NOTHING, -np.inf)
     order[is_equal] = 0.0
-    order[is_near] = abs(relative) if sides.link.relation.operator == "==" else -relative
+    order[is_near] = _tightness(sides, is_near)
     places: Array = order.argmax(axis=-1)
     return places
+
+
+_NOTHING = -2.0
+"""How tight a place is where both sides are zero: less than any other."""
+
+
+def _tightness(sides: Values, at: Array) -> Array:
+    """Minus the relative gap, or how far the sides of an equation are apart, at some places."""
+    sizes = sides.size(at)
+    is_something = (sizes > 0).astype(bool)
+    relative = plain_floats(sides.slack[at] / np.where(is_something, sizes, 1))
+    return np.where(is_something, abs(relative) if sides.link.relation.operator == "==" else -relative, _NOTHING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -25,23 +25,30 @@ def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:
 
 def decide_by_values(sides: Values, nearby: Sequence[Sides] = ()) -> Array:
     """The same by the values of both sides alone; what moves too much at `nearby` runs is left open."""
-    operator = sides.link.relation.operator
-    gap = -abs(sides.slack) if operator == "==" else sides.slack
-    is_strict = operator in ("<", ">")
-    decided = ((gap > 0) if is_strict else (gap >= 0)).astype(int)
+    operator, gap = sides.link.relation.operator, sides.slack
+    fits, fails = _TESTS[operator]
+    decided = np.asarray(fits(gap)).astype(int)
     # An enclosure that contains zero is on neither side.
     rest = decided == OPEN
-    fails = (gap[rest] <= 0) if is_strict else (gap[rest] < 0)
-    decided[rest] = -fails.astype(int)
+    decided[rest] = FAILS * np.asarray(fails(gap[rest])).astype(int)
     if gap.dtype != object:
         decided[_is_near_tie(sides, nearby)] = OPEN
     if operator == "==" and nearby:
         # What cancels in an equation can be all rounding, at any size: only rationals find it to be wrong.
         decided[decided == FAILS] = OPEN
-    return np.asarray(decided)
+    return decided
+
+
+_TESTS: Mapping[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
+    **dict.fromkeys(("<=", ">="), (lambda gap: gap >= 0, lambda gap: gap < 0)),
+    **dict.fromkeys(("<", ">"), (lambda gap: gap > 0, lambda gap: gap <= 0)),
+    "==": (lambda gap: gap == 0, lambda gap: gap != 0),
+}
+"""For each operator, when a gap is as claimed and when it is not."""
 
 
 def _is_near_tie(sides: Values, nearby: Sequence[Sides]) -> Array:
+    assert sides.scale is not None
     # Written so that NaN, which no comparison holds for, is a near tie.
     is_near_tie: Array = ~(abs(sides.slack) > NEAR_TIE * sides.scale) & (sides.scale != 0)
     for unsteadiness in _unsteadiness(sides, nearby):

@@ -10,7 +10,7 @@ from itertools import accumulate, chain, islice
 
 import numpy as np
 
-from fedtheory.arithmetic import ENCLOSED, Array, Number
+from fedtheory.arithmetic import Array, Number
 from fedtheory.arithmetic.enclosures import all_bare, bare, precise_enclosures
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import Compiled, Site
@@ -54,9 +54,14 @@ class Place:
 class Values:
     """Both sides of a link, and the scale of their rounding errors, as arrays of one shape."""
 
-    def __init__(self, link: Link, lhs: Array, rhs: Array, scale: Array) -> None:
+    def __init__(self, link: Link, lhs: Array, rhs: Array, scale: Array | None = None) -> None:
         self.link, self.lhs, self.rhs, self.scale = link, lhs, rhs, scale
         self.slack: Array = link.slack(lhs, rhs)
+
+    def size(self, at: Array) -> Array:
+        """What gaps are compared with at some places: the scale, or how large both sides are where they are exact."""
+        found: Array = abs(self.lhs[at]) + abs(self.rhs[at]) if self.scale is None else self.scale[at]
+        return found
 
 
 class Sides(Values):
@@ -100,7 +105,7 @@ def sides_of(links: Sequence[Link], sites: Callable[[], Iterable[Site]]) -> list
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Left side, right side and scale of a link at one site."""
+    """Left side and right side of a link at one site, and the scale of floats."""
 
     shape: tuple[int, ...]
     existing: Array | None
@@ -116,11 +121,12 @@ def _part(link: Link, site: Site) -> _Part:
 
 
 def values_at(link: Link, site: Site) -> list[Array]:
-    """Left side, right side and scale at a site."""
+    """Left side and right side at a site, and the scale of floats."""
     (left, left_scale), (right, right_scale) = link.left.with_scale(site), link.right.with_scale(site)
-    values = [left, right, left_scale + right_scale]
+    if left_scale is not None and right_scale is not None:
+        return [left, right, left_scale + right_scale]
     # Plain `arb` intervals: one that is too wide is undecided at its place, and nowhere else.
-    return [all_bare(each) for each in values] if site.run.arithmetic is ENCLOSED else values
+    return [all_bare(left), all_bare(right)]
 
 
 def _alike(arrays: Sequence[Array]) -> Sequence[Array]:

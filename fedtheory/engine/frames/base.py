@@ -49,6 +49,11 @@ class Frame(VectorSpace):
                 value = value.take([int(self.index[name])], axis=axis)
         return value
 
+    def of_round(self, values: Array) -> Array:
+        """What belongs to the round of this place, of one for each round."""
+        chosen: Array = values[int(self.index["round"])]
+        return chosen
+
     def require_shared(self, steps: int) -> None:
         """Refuse a mean over clients of what has a value at each of `steps` local steps, where some have fewer."""
         if steps > 1 and self.valid is not None and not self.valid.all():

@@ -161,23 +161,32 @@ class MomentFrame(MomentSpace):
         shared = [one.shared for one in mixed if one.shared is not None]
         return MomentVector(np.stack([one.base for one in mixed]), shared=np.stack(shared) if shared else None)
 
+    @property
+    def local_maps(self) -> Array:
+        """From the live models to the clients' iterates, (M, d, V(d+1))."""
+        return self._placed(self._step.maps[:, 1:, :])
+
+    @property
+    def average_maps(self) -> Array:
+        """From the live models to the mean of the iterates, (1, d, V(d+1))."""
+        if len(self.joint) > self.run.problem.dimension + 1:
+            return _mixed(self.run.problem.weights, self.local_maps, -3)
+        # The engine's averaged maps are used, not the clients' one by one.
+        maps: Array = self.run.trajectory.recursion.average_maps[self._step.k][None, 1:, :]
+        return maps
+
     @cached_property
     def local(self) -> MomentVector:
-        return MomentVector(self._placed(self._step.maps[:, 1:, :]), own=self._own_noise(0))
+        return MomentVector(self.local_maps, own=self.own_noise(0))
 
     @cached_property
     def noise(self) -> MomentVector:
         nothing = self.run.arithmetic.zeros(self.run.problem.clients, self.run.problem.dimension, 1)
-        return MomentVector(nothing + self.joint[:1] * 0, own=self._own_noise(1))
+        return MomentVector(nothing + self.joint[:1] * 0, own=self.own_noise(1))
 
     @cached_property
     def average(self) -> MomentVector:
-        mean = self.local.averaged(self.run.problem.weights)
-        if len(self.joint) > self.run.problem.dimension + 1:
-            return mean
-        # The engine's averaged maps are used, not the clients' one by one.
-        maps = self.run.trajectory.recursion.average_maps[self._step.k]
-        return MomentVector(maps[None, 1:, :], shared=mean.shared)
+        return MomentVector(self.average_maps, shared=self.local.averaged(self.run.problem.weights).shared)
 
     @cached_property
     def server(self) -> MomentVector:
@@ -204,7 +213,7 @@ class MomentFrame(MomentSpace):
             placed[client, :, place] = maps[client]
         return placed
 
-    def _own_noise(self, kind: int) -> Array:
+    def own_noise(self, kind: int) -> Array:
         """Each client's own noise of a kind: 0 carried by its iterate, 1 of its fresh gradient."""
         size = self.run.problem.dimension
         own = self.run.arithmetic.zeros(self.run.problem.clients, 2, size, size)

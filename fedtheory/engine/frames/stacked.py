@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import groupby
-from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -15,12 +15,11 @@ from fedtheory.engine.frames.base import Frame
 from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
 from fedtheory.engine.frames.path import PathFrame, PathVector, PlainFrame
 from fedtheory.engine.vectors import Vector
-
-_LOCAL, _NOISE, _AVERAGE, _SERVER = map(attrgetter, ("local", "noise", "average", "server"))
+from fedtheory.errors import Misplaced
 
 
 class StackedFrame(Frame):
-    """Local steps (t, k), the `members`; vectors that depend on the place are built at each of them."""
+    """Local steps (t, k), the `members`: what a step is made of is gathered from them, all else is made of that."""
 
     axes = ("place", "step", "client")
 
@@ -32,8 +31,15 @@ class StackedFrame(Frame):
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
         if build not in self.known:
-            self.known[build] = self._stacked([build(member) for member in self.members])
+            self.known[build] = self._made(build)
         return cast(Vector, self.known[build])
+
+    def _made(self, build: Callable[[Frame], Vector]) -> Vector:
+        try:
+            return build(self)
+        except Misplaced:
+            # What depends on the number of the step.
+            return self._stacked([build(member) for member in self.members])
 
     def cut(self, value: Array) -> Array:
         rounds, steps, _ = value.shape
@@ -42,25 +48,33 @@ class StackedFrame(Frame):
         cut: Array = value[self._rounds if rounds > 1 else 0, self._steps if steps > 1 else 0]
         return cut[:, None]
 
+    def of_round(self, values: Array) -> Array:
+        chosen: Array = values[self._rounds]
+        return chosen
+
     @abstractmethod
     def _stacked(self, vectors: Sequence[Any]) -> Vector:
         """The vectors of the members as one."""
 
-    @property
+    @cached_property
     def local(self) -> Vector:
-        return self.built(_LOCAL)
+        return self._stacked([member.local for member in self.members])
 
-    @property
+    @cached_property
     def noise(self) -> Vector:
-        return self.built(_NOISE)
+        return self._stacked([member.noise for member in self.members])
 
-    @property
+    @cached_property
     def average(self) -> Vector:
-        return self.built(_AVERAGE)
+        return self._stacked([member.average for member in self.members])
 
-    @property
+    @cached_property
     def server(self) -> Vector:
-        return self.built(_SERVER)
+        return self._stacked([member.server for member in self.members])
+
+    @cached_property
+    def received(self) -> Vector:
+        return self._stacked([member.received for member in self.members])
 
 
 class StackedPaths(StackedFrame, PlainFrame):
@@ -86,6 +100,20 @@ class StackedMoments(StackedFrame, MomentSpace):
         self.joint = np.stack([member.joint for member in members])[:, None]
         self.covariances = np.stack([member.covariances for member in members])
         self._weights = np.stack([member.weights[0] for member in members])
+        self._first, self._members = members[0], members
+
+    @cached_property
+    def local(self) -> MomentVector:
+        return MomentVector(np.stack([one.local_maps for one in self._members]), own=self._first.own_noise(0))
+
+    @property
+    def noise(self) -> MomentVector:
+        return self._first.noise
+
+    @cached_property
+    def average(self) -> MomentVector:
+        shared = self.local.averaged(self.run.problem.weights).shared
+        return MomentVector(np.stack([one.average_maps for one in self._members]), shared=shared)
 
     def _stacked(self, vectors: Sequence[MomentVector]) -> MomentVector:
         base, own, shared = zip(*((v.base, v.own, v.shared) for v in vectors), strict=True)

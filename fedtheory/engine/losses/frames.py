@@ -32,7 +32,7 @@ class OutcomesFrame(PlainFrame):
 
     def selected(self, vector: Vector) -> Vector:
         """sum_i w_i v_i; the weights of a round are not random here."""
-        return vector.averaged(self.run.surrogate.weights[int(self.index["round"])])
+        return vector.averaged(self.of_round(self.run.surrogate.weights))
 
     @cached_property
     def local(self) -> PathVector:

@@ -39,12 +39,12 @@ class Compiled:
         value: Array = total(self.parts(site))
         return value
 
-    def with_scale(self, site: Site) -> tuple[Array, Array]:
-        """The value and the scale of its rounding errors; for exact numbers it only serves to compare places."""
+    def with_scale(self, site: Site) -> tuple[Array, Array | None]:
+        """The value and the scale of its rounding errors, which exact numbers have not."""
         parts = self.parts(site)
         value = total(parts)
         if site.run.arithmetic is not FLOAT:
-            return value, abs(value)
+            return value, None
         sizes = zip(parts, self.scales, strict=True)
         return value, total([abs(part) if scale is None else scale(site) for part, scale in sizes])
 

@@ -13,7 +13,15 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, Vector
 from fedtheory.engine.run import Run
 from fedtheory.language.quantities.measuring.axes import on_clients, on_rounds_and_clients
-from fedtheory.language.quantities.measuring.expectations import at_each_step, expected, minus, once, shares_at, square
+from fedtheory.language.quantities.measuring.expectations import (
+    at_each_step,
+    expected,
+    minus,
+    once,
+    over_clients,
+    shares_at,
+    square,
+)
 from fedtheory.language.quantities.notion import Quantity, per_round, per_step
 
 
@@ -51,8 +59,7 @@ def _mixed_stale_change(frame: Frame) -> Array:
     shares, points = shares_at(frame), (frame.local, frame.virtual)
     mixed = square(frame, _mean_change(frame, *points).averaged(shares))
     random = _random_change(frame, *points)
-    total: Array = mixed + (shares * shares * random).sum(keepdims=True)
-    return total
+    return mixed + over_clients(shares * shares, random)
 
 
 mixed_gradient_change = per_step(
@@ -64,7 +71,7 @@ mixed_gradient_change = per_step(
 
 
 def _round_optimum(frame: Frame) -> Vector:
-    return frame.constant(frame.run.surrogate.round_optima[int(frame.index["round"])][None])
+    return frame.constant(frame.of_round(frame.run.surrogate.round_optima[:, None]))
 
 
 change_from_round_optimum = per_step(
@@ -102,8 +109,7 @@ virtual_second_moment = per_step(
 
 def _mixed_noise(frame: Frame) -> Array:
     shares = shares_at(frame)
-    total: Array = (shares * shares * _form_at(frame, frame.run.noise_forms, frame.virtual)).sum(keepdims=True)
-    return total
+    return over_clients(shares * shares, _form_at(frame, frame.run.noise_forms, frame.virtual))
 
 
 mixed_noise_at_virtual = per_step(

@@ -23,7 +23,7 @@ round_optimum = VectorNotion(
     "round_optimum",
     r"\bar\theta^n",
     "the optimum of L^n = sum_i q_i(n) L_i",
-    lambda frame: frame.constant(frame.run.surrogate.round_optima[int(frame.index["round"])][None]),
+    lambda frame: frame.constant(frame.of_round(frame.run.surrogate.round_optima[:, None])),
 )
 round_optimum_noise = per_round(
     "round_optimum_noise",

@@ -19,6 +19,7 @@ from fedtheory.language.quantities.measuring.expectations import (
     at_each_step,
     at_step,
     minus,
+    over_clients,
     square,
     values_at,
     virtual_values,
@@ -192,9 +193,8 @@ virtual_loss_change = per_step(
 
 def _round_gap_at_step(frame: Frame) -> Array:
     """E L^n(theta^{n,k}) - L^n(thetabar^n)."""
-    least = frame.run.surrogate.round_optimal_values[int(frame.index["round"])]
-    gap: Array = (virtual_values(frame) * weights_at(frame)).sum(keepdims=True) - least
-    return gap
+    least = frame.of_round(frame.run.surrogate.round_optimal_values[:, None, None])
+    return over_clients(weights_at(frame), virtual_values(frame)) - least
 
 
 round_gap_at_step = per_step(
@@ -206,7 +206,7 @@ def _surrogate_suboptimality_at_step(frame: Frame) -> Array:
     """sum_i q_i [E L_i(theta^{n,k}) - L_i(thetabar)]."""
     surrogate = frame.run.surrogate
     above = virtual_values(frame) - surrogate.client_values(surrogate.optimum)
-    return np.asarray((above * surrogate.mean_weights).sum(keepdims=True))
+    return over_clients(surrogate.mean_weights, above)
 
 
 surrogate_suboptimality_at_step = per_step(
@@ -222,7 +222,7 @@ def final_distance_sq_from(point: Callable[[Run], Array]) -> Callable[[Run], Num
 
     def measure(run: Run) -> Number:
         *_, last = frames_at("step", run)
-        return square(last, minus(last.next_virtual, last.constant(point(run)[None]), last))[0]
+        return square(last, minus(last.next_virtual, last.constant(point(run)[None]), last)).item()
 
     return measure
 

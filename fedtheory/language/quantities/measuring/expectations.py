@@ -1,4 +1,8 @@
-"""Exact expectations at each local step (n, k), and what becomes of them on the axes of a quantity."""
+"""Exact expectations at each local step (n, k), and what becomes of them on the axes of a quantity.
+
+Frames may be several local steps together: numbers at a frame have the axes
+(places, 1, clients), one place for a single step.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames import Frame, Vector, common_steps, frames_at
+from fedtheory.engine.frames import Frame, StackedFrame, Vector, common_steps, stacks_at
 from fedtheory.engine.run import Run
 
 _Built = TypeVar("_Built")
@@ -34,48 +38,50 @@ def minus(vector: Vector, other: Vector, frame: Frame) -> Vector:
 
 
 def _expectation(frame: Frame, found: Array) -> Array:
-    """E of scalars with the axes (outcomes, steps, clients), the leading ones left out where there is nothing: (C,)."""
-    values: Array = frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))[0, 0]
-    return values
+    """E of scalars with the axes (outcomes or places, 1, clients), the leading ones left out where there is nothing."""
+    return frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))
 
 
 def expected(frame: Frame, left: Vector, right: Vector) -> Array:
-    """E<u, v>, (1 or M,)."""
+    """E<u, v>, (places, 1, 1 or M)."""
     return _expectation(frame, frame.inner(left, right))
 
 
 def square(frame: Frame, vector: Vector) -> Array:
-    """E|v|^2, (1 or M,)."""
+    """E|v|^2, (places, 1, 1 or M)."""
     return expected(frame, vector, vector)
 
 
 def values_at(frame: Frame, model: Vector) -> Array:
-    """E L_i(x) of each client at a model, (M,)."""
+    """E L_i(x) of each client at a model, (places, 1, M)."""
     return _expectation(frame, frame.run.client_objectives.value(frame, model))
 
 
 @once
 def virtual_values(frame: Frame) -> Array:
-    """E L_i(theta^{n,k}), (M,)."""
+    """E L_i(theta^{n,k}), (places, 1, M)."""
     return values_at(frame, frame.virtual)
 
 
 def shares_at(frame: Frame) -> Array:
-    """q~_i(n) = q_i(n) / q(n) at a frame, (M,)."""
-    shares: Array = frame.run.surrogate.shares[int(frame.index["round"])]
-    return shares
+    """q~_i(n) = q_i(n) / q(n) at a frame, (M,), of several places (places, M)."""
+    return frame.of_round(frame.run.surrogate.shares)
 
 
 def weights_at(frame: Frame) -> Array:
-    """q_i(n) at a frame, (M,)."""
-    weights: Array = frame.run.surrogate.weights[int(frame.index["round"])]
-    return weights
+    """q_i(n) at a frame, (M,), of several places (places, M)."""
+    return frame.of_round(frame.run.surrogate.weights)
+
+
+def over_clients(weights: Array, values: Array) -> Array:
+    """Weighted sums of numbers (places, 1, M) with weights (M,) or (places, M): (places, 1, 1)."""
+    total: Array = (values * weights[..., None, :]).sum(axis=-1, keepdims=True)
+    return total
 
 
 def over_shares(frame: Frame, values: Array) -> Array:
-    """sum_i q~_i(n) of numbers of clients (M,), (1,)."""
-    mean: Array = (values * shares_at(frame)).sum(keepdims=True)
-    return mean
+    """sum_i q~_i(n) of numbers of clients, (places, 1, 1)."""
+    return over_clients(shares_at(frame), values)
 
 
 @once
@@ -91,13 +97,19 @@ def selected_gradient(frame: Frame) -> Vector:
 
 
 def at_each_step(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
-    """The measure of what has the values (1 or M,) at each local step: (N, K, 1 or M)."""
+    """The measure of what has the values (places, 1, 1 or M) at each local step: (N, K, 1 or M)."""
 
     def measure(run: Run) -> Array:
-        values = np.stack([value(frame) for frame in frames_at("step", run)])
+        values = np.concatenate([_at_all_places(frame, value(frame)) for frame in stacks_at("step", run)])
         return values.reshape(run.algorithm.rounds, common_steps(run), -1)
 
     return measure
+
+
+def _at_all_places(frame: Frame, values: Array) -> Array:
+    """What is the same at all places of a frame, at each of them."""
+    places = len(frame.members) if isinstance(frame, StackedFrame) else 1
+    return np.broadcast_to(values, (places, *values.shape[1:]))
 
 
 def mean_over_steps(value: Callable[[Frame], Array]) -> Callable[[Run], Array]:
@@ -112,8 +124,7 @@ def at_step(number: int, value: Callable[[Frame], Array]) -> Callable[[Run], Arr
 
     def measure(run: Run) -> Array:
         asked = number % common_steps(run)
-        values = [value(frame) for frame in frames_at("step", run) if frame.index["step"] == asked]
-        return np.stack(values)[:, None, :]
+        return at_each_step(value)(run)[:, asked : asked + 1]
 
     return measure
 
