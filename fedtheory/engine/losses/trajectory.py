@@ -18,7 +18,7 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import maximum
 from fedtheory.engine.moments import Trajectory
-from fedtheory.engine.moments.server import Divergence
+from fedtheory.engine.moments.server import Divergence, mean_over_rounds
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm
 from fedtheory.federation.losses.problem import LossProblem
@@ -162,6 +162,12 @@ class LossTrajectory(Trajectory):
                 for each, averages in pairs
             ]
         )
+
+    def mean_difference_sq(self, factors: Array) -> Array:
+        """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
+        weights = (factors - factors.sum() * self.problem.weights)[:, None]
+        sums = [[(weights * local).sum(axis=1) for local in each.iterates] for each in self.rounds_of_outcomes]
+        return np.asarray(mean_over_rounds(np.stack([[mean(_squares(one)) for one in each] for each in sums])))
 
     @cached_property
     def largest_gradient_sq(self) -> Array:

@@ -84,10 +84,21 @@ class RoundForms:
 
     def of_average(self, form: Array) -> Array:
         """The form (d, d) in xbar^k - x*, for k = 0 .. K: (K+1, d+1, d+1)."""
-        squared_weights = self.recursion.problem.weights * self.recursion.problem.weights
+        return self._of_sum(form, self.recursion.problem.weights, self.recursion.average_maps)
+
+    def of_differences(self, factors: Array) -> Array:
+        """|sum_i c_i (x_i^k - xbar^k)|^2 for the factors c_i of the clients, for k = 0 .. K: (K+1, d+1, d+1)."""
+        # What each iterate counts, less what the average takes of it: these add up to zero.
+        weights = factors - factors.sum() * self.recursion.problem.weights
+        steps = local_maps(self.recursion.centred, self.recursion.work)
+        maps = np.stack([weighted_sum(weights, each) for each in steps])
+        return self._of_sum(self.recursion.problem.arithmetic.identity(maps.shape[-1] - 1), weights, maps)
+
+    def _of_sum(self, form: Array, weights: Array, maps: Array) -> Array:
+        """The form (d, d) in a weighted sum of the clients' iterates, of which the maps are the means."""
         blocks = pulled_back(self.recursion.centred, self.recursion.work, homogeneous(form))
-        noise = np.concatenate([weighted_sum(squared_weights, each.noise.swapaxes(0, 1)) for each in blocks])
-        maps = self.recursion.average_maps[:, 1:, :]
+        noise = np.concatenate([weighted_sum(weights * weights, each.noise.swapaxes(0, 1)) for each in blocks])
+        maps = maps[:, 1:, :]
         forms: Array = maps.transpose(0, 2, 1) @ form @ maps + noise
         return forms
 

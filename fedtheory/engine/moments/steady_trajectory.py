@@ -110,3 +110,8 @@ class SteadyTrajectory(Trajectory):
         """(1/T) sum_n of `drift`, (K+1, M)."""
         mean: Array = self._drift_of(self._mean_moment)[0]
         return mean
+
+    def mean_difference_sq(self, factors: Array) -> Array:
+        """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2, (K+1,)."""
+        mean: Array = self._difference_of(factors, self._mean_moment)[0]
+        return mean

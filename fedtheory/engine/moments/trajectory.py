@@ -169,6 +169,15 @@ class Trajectory(ServerTrajectory):
         """(1/T) sum_n of `drift`, (K+1, M)."""
         return np.asarray(mean_over_rounds(self.drift))
 
+    def mean_difference_sq(self, factors: Array) -> Array:
+        """(1/T) sum_n E|sum_i c_i (x_i^{n,k} - xbar^{n,k})|^2 for the factors c_i of the clients, (K+1,)."""
+        return np.asarray(mean_over_rounds(self._difference_of(factors, self.moments[:-1])))
+
+    def _difference_of(self, factors: Array, moments: Array) -> Array:
+        """The same of each round, from models with moments (N, d+1, d+1), (N, K+1)."""
+        self.algorithm.require_synchronous("differences of the clients' iterates are added up in synchronous rounds")
+        return functionals(self._round_forms.of_differences(factors), moments)
+
     def local_second_moments(self, forms: Array) -> Array:
         """Expectations of forms in (1, x_i^{n,k} - x*), one for each client, (T, K, M), k = 0 .. K-1.
 

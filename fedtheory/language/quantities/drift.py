@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fedtheory.arithmetic import Array
 from fedtheory.arithmetic.enclosures import largest
 from fedtheory.engine.frames import Frame, Vector
@@ -50,6 +52,37 @@ average_round_drift = Quantity(
     r"\frac{1}{T}\sum_t\frac{1}{M\tau}\sum_{i=1}^M\sum_{k=1}^{\tau-1}\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
     "mean over t of round_drift",
     lambda run: _round_drift(run, run.trajectory.mean_drift[None])[0],
+)
+
+
+def _mean_over_steps_inside(run: Run, values: Array) -> Any:
+    """(1/tau) sum_{k=1..tau-1} of values (K+1,): before the first step nobody is apart."""
+    inside = over_common_steps(run, values)[1:-1]
+    return inside.sum() / run.arithmetic.number(run.algorithm.work.steps[0], "tau")
+
+
+def _curvature_drift(run: Run) -> Any:
+    """The drift in the mean over clients with p_i L_i."""
+    return _mean_over_steps_inside(run, run.trajectory.mean_drift @ (run.problem.weights * run.client_smoothness))
+
+
+def _curvature_imbalance(run: Run) -> Any:
+    """What the differences add up to, each with p_i L_i."""
+    factors = run.problem.weights * run.client_smoothness
+    return _mean_over_steps_inside(run, run.trajectory.mean_difference_sq(factors))
+
+
+curvature_drift = Quantity(
+    "curvature_drift",
+    r"\frac{1}{T\tau}\sum_{t,k}\sum_{i=1}^Mp_iL_i\mathbb E\|x_i^{(t,k)}-\bar x^{(t,k)}\|^2",
+    "mean over t of (1/tau) sum_{k=1..tau-1} sum_i p_i L_i E|x_i^{t,k} - xbar^{t,k}|^2, L_i the curvature of F_i",
+    _curvature_drift,
+)
+curvature_imbalance = Quantity(
+    "curvature_imbalance",
+    r"\frac{1}{T\tau}\sum_{t,k}\mathbb E\Big\|\sum_{i=1}^Mp_iL_i(x_i^{(t,k)}-\bar x^{(t,k)})\Big\|^2",
+    "mean over t of (1/tau) sum_{k=1..tau-1} E|sum_i p_i L_i (x_i^{t,k} - xbar^{t,k})|^2: zero for equal curvatures",
+    _curvature_imbalance,
 )
 
 
