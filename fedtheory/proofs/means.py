@@ -77,8 +77,21 @@ def _of_a_run(letter: Letters) -> list[Mean]:
         Mean(progress, norm_sq(before - y) - norm_sq(after - y), progress / steps),
         # At the first step nobody has drifted.
         Mean(drift, Average(norm_sq(before - letter(q.local_iterate))), drift),
+        *_of_own_curvatures(letter),
         Mean(slope, norm_sq(Gradient(objective, before)), slope),
         Mean(descent, Value(objective, before) - Value(objective, after), descent / steps),
+    ]
+
+
+def _of_own_curvatures(letter: Letters) -> list[Mean]:
+    """Where a claim names each client's smoothness: how far they are apart, counted with it."""
+    if not letter.has(q.client_smoothness):
+        return []
+    apart, curvature = letter(q.local_iterate) - letter(q.average_iterate), letter(q.client_smoothness)
+    drift, imbalance = letter(q.curvature_drift), letter(q.curvature_imbalance)
+    return [
+        Mean(drift, Average(curvature * norm_sq(apart)), drift),
+        Mean(imbalance, norm_sq(Average(curvature * apart)), imbalance),
     ]
 
 

@@ -63,10 +63,12 @@ def with_common_shape(theory: Theory, claim: Claim) -> Theory:
     """A theory with what a claim assumes of all objectives: that they are convex, smooth, or Lipschitz."""
     letter, every = letters_of(claim), theory.objectives | theory.client_objectives
     is_smooth = any(assumption in claim.assumptions for assumption in SMOOTH)
+    # Where a claim names the clients' own constants they have these, and not the largest of them.
+    own = {client: constant for client, constant in theory.smooth.items() if client in theory.client_objectives}
     return replace(
         theory,
         convex=every if a.convex_and_smooth in claim.assumptions else frozenset(),
-        smooth={**theory.smooth, **(dict.fromkeys(every, letter(q.smoothness)) if is_smooth else {})},
+        smooth={**theory.smooth, **(dict.fromkeys(every, letter(q.smoothness)) if is_smooth else {}), **own},
         lipschitz=dict.fromkeys(every, letter(q.lipschitz)) if a.lipschitz_losses in claim.assumptions else {},
     )
 

@@ -1,10 +1,17 @@
 """Certificates for the bounds against any comparator: a module for each setting."""
 
-from fedtheory.sources.comparator.certificates import full_rounds, last_rounds, sampled_rounds, strongly_convex
+from fedtheory.sources.comparator.certificates import (
+    full_rounds,
+    last_rounds,
+    own_curvatures,
+    sampled_rounds,
+    strongly_convex,
+)
 
 CERTIFICATES = [
     *full_rounds.CERTIFICATES,
     *sampled_rounds.CERTIFICATES,
     *strongly_convex.CERTIFICATES,
     *last_rounds.CERTIFICATES,
+    *own_curvatures.CERTIFICATES,
 ]

@@ -4,6 +4,7 @@ from fedtheory.sources.comparator.statements import (
     forgetting_means,
     full_rounds,
     last_rounds,
+    own_curvatures,
     sampled_rounds,
     sampled_strong_convexity,
     strong_convexity,
@@ -16,4 +17,5 @@ CLAIMS = (
     *sampled_strong_convexity.CLAIMS,
     *forgetting_means.CLAIMS,
     *last_rounds.CLAIMS,
+    *own_curvatures.CLAIMS,
 )

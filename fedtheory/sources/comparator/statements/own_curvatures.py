@@ -1,0 +1,74 @@
+"""Clients of unequal curvatures: each counts with its own smoothness L_i, and no longer with the largest of all.
+
+What the common move costs is the mean of the L_i; what clients that are apart
+cost is their distances, each with its own L_i, and what these differences add
+up to: where all curvatures are equal that is nothing.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
+from fedtheory.language import quantities as q
+from fedtheory.language.statements import Statements
+from fedtheory.sources.comparator.statements.full_rounds import start
+from fedtheory.sources.comparator.statements.notation import *
+
+L_i = sp.Symbol("L_i", nonnegative=True)
+L_bar = Average(L_i)
+curvature_drift, imbalance = q.curvature_drift.symbol, q.curvature_imbalance.symbol
+
+_OWN = {
+    L_i: q.client_smoothness,
+    curvature_drift: q.curvature_drift,
+    imbalance: q.curvature_imbalance,
+}
+claim_of_own = Statements("comparator", {symbol: notion for symbol, notion in ANY_POINT.items() if symbol != L} | _OWN)
+
+SHORT_STEP = sp.Lt(eta * L_bar, 1)
+"""That the mean curvature is not too large for the step."""
+batch_noise = p_max * eta * (1 + eta * L_bar) * sigma_y**2
+PAID_NOISE = 2 * p_max * ell * eta * (1 + eta * L_bar) <= 1
+"""That the gaps pay for the noise; nothing is asked of how long a round is."""
+CONDITIONS = [SHORT_STEP, PAID_NOISE]
+
+
+def of_drift(apart: Expr, together: Expr) -> Expr:
+    """What clients that are apart cost: their squared distances with their curvatures, and what these add up to."""
+    return apart / 2 + eta * together / (2 * (1 - eta * L_bar))
+
+
+_APART = Average(L_i * norm_sq(x_i - xbar))
+_IMBALANCE = norm_sq(Average(L_i * (x_i - xbar)))
+_GAINED = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
+_ERROR = Expectation(Value(F, xbar_next) - Value(F, y))
+
+CLAIMS = (
+    claim_of_own.proved.step(
+        "curvatures.one-step", "One local step of clients with their own curvatures", "curvatures, 1"
+    )(
+        lhs=_ERROR,
+        rhs=_GAINED + of_drift(Expectation(_APART), Expectation(_IMBALANCE)) + batch_noise,
+        place="step",
+        assumptions=SHARED_SETTING,
+        conditions=CONDITIONS,
+    ),
+    claim_of_own.proved.step(
+        "curvatures.all-steps", "All local steps of clients with their own curvatures", "curvatures, 2"
+    )(
+        lhs=average_error,
+        rhs=comparator_gap + progress / (2 * eta * tau * T) + of_drift(curvature_drift, imbalance) + batch_noise,
+        assumptions=SHARED_SETTING,
+        conditions=CONDITIONS,
+    ),
+    claim_of_own.proved.bound(
+        "curvatures.average-error",
+        "Convergence of FedAvg against any point, each client with its own curvature",
+        "curvatures, 3",
+    )(
+        chain=(average_error, "<=", comparator_gap + start + of_drift(curvature_drift, imbalance) + batch_noise),
+        assumptions=SHARED_SETTING,
+        conditions=CONDITIONS,
+    ),
+)
