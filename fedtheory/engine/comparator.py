@@ -50,6 +50,14 @@ class Comparator:
         """sum_i p_i |grad F_i(y) - grad F(y)|^2."""
         return self._mean(self.forms.apart)
 
+    def noise_sq_with(self, factors: Array) -> Number:
+        """sum_i p_i c_i E|g_i(y) - grad F_i(y)|^2 for factors c_i of the clients, (M,)."""
+        return values_at(self.forms.noise, self.point) @ (self.problem.weights * factors)
+
+    def dissimilarity_sq_with(self, factors: Array) -> Number:
+        """sum_i p_i c_i |grad F_i(y) - grad F(y)|^2 for factors c_i of the clients, (M,)."""
+        return values_at(self.forms.apart, self.point) @ (self.problem.weights * factors)
+
     def _mean(self, forms: Array) -> Number:
         """Mean over the clients of forms in (1, x), (M, d+1, d+1), at y."""
         return values_at(forms, self.point) @ self.problem.weights

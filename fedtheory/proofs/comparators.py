@@ -24,6 +24,8 @@ noise_at_y = sp.Dummy("m_i", real=True)
 SMOOTH_NOISE = "smooth noise"
 NOISE_AT_Y = "noise at the comparator"
 DISSIMILARITY_AT_Y = "dissimilarity at the comparator"
+CURVED_NOISE_AT_Y = "noise at the comparator, with the clients' curvatures"
+CURVED_DISSIMILARITY_AT_Y = "dissimilarity at the comparator, with the clients' curvatures"
 
 
 def with_comparator(theory: Theory, claim: Claim) -> Theory:
@@ -59,6 +61,11 @@ def _known(claim: Claim, letter: Letters, point: q.VectorNotion) -> Iterator[tup
     apart = Gradient(client_objective, y) - Gradient(objective, y)
     yield DISSIMILARITY_AT_Y, letter(dissimilarity) ** 2 - Average(norm_sq(apart))
     yield NOISE_AT_Y, letter(noise) ** 2 - Average(norm_sq(noise_at_y))
+    if point is q.comparator and letter.has(q.client_smoothness):
+        curvature = letter(q.client_smoothness)
+        curved = letter(q.comparator_curved_noise), letter(q.comparator_curved_dissimilarity)
+        yield CURVED_NOISE_AT_Y, curved[0] ** 2 - Average(curvature * norm_sq(noise_at_y))
+        yield CURVED_DISSIMILARITY_AT_Y, curved[1] ** 2 - Average(curvature * norm_sq(apart))
     if a.smooth_noise in claim.assumptions:
         above = Value(client_objective, y) - Value(client_objective, local)
         gap = above - inner(Gradient(client_objective, local), y - local)

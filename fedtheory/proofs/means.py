@@ -108,8 +108,9 @@ class MeanCertificate:
     """Id of the claim about each local step."""
     span: Span
     potential: Expr | None = None
-    """A number c(k) of the local step, by which a step trades c(k) times how far the clients are apart, in the mean
-    square, for c(k+1) times how far they are after it; nothing is left of the trade at the end of a round."""
+    """A number c(k) of the local step, of each client or of all, by which a step trades c(k) times how far the clients
+    are apart, in the mean square, for c(k+1) times how far they are after it; nothing is left of the trade at the end
+    of a round."""
     relaxed: Sequence[sp.Rel] | None = None
     """Weaker conditions than the claim's, under which the step is proved as well; None for the claim's own."""
 
@@ -178,9 +179,9 @@ def ends_with(potential: Expr, least: Expr, theory: Theory, conditions: Sequence
     step, steps = theory.step_number, theory.local_steps
     assert step is not None
     assert steps is not None
-    both = [theory.numbers.plain(number) for number in (potential, potential.xreplace({step: step + 1}))]
+    both = [theory.numbers.known(number) for number in (potential, potential.xreplace({step: step + 1}))]
     require_finite(both, theory.numbers, (step + 1 <= steps,))
-    spare = theory.numbers.plain(in_lowest_terms(potential.xreplace({step: steps}) - least))
+    spare = theory.numbers.known(in_lowest_terms(potential.xreplace({step: steps}) - least))
     enough = is_nonnegative(spare, theory.numbers, tuple(conditions))
     yield Step(f"{potential} is at least {least} after the last step of a round", enough)
 
@@ -215,8 +216,8 @@ def _left_over(claim: Claim, step: Claim, certificate: MeanCertificate, theory: 
 
 
 def traded(potential: Expr, letter: Letters) -> tuple[Expr, Expr]:
-    """A potential times how far the clients are apart, in the mean square, before a step and after it."""
+    """How far the clients are apart, in the mean square and each with its potential, before a step and after it."""
     step = letter(q.local_step_index)
-    before = Average(norm_sq(letter(q.local_iterate) - letter(q.average_iterate)))
-    after = Average(norm_sq(letter(q.next_local_iterate) - letter(q.next_average_iterate)))
-    return potential * before, potential.xreplace({step: step + 1}) * after
+    before = norm_sq(letter(q.local_iterate) - letter(q.average_iterate))
+    after = norm_sq(letter(q.next_local_iterate) - letter(q.next_average_iterate))
+    return Average(potential * before), Average(potential.xreplace({step: step + 1}) * after)

@@ -79,6 +79,8 @@ _MAY_VANISH = (
     q.comparator_suboptimality,
     q.comparator_noise,
     q.comparator_dissimilarity,
+    q.comparator_curved_noise,
+    q.comparator_curved_dissimilarity,
     q.noise_smoothness,
     q.largest_importance,
     q.sampling_variance,
@@ -306,9 +308,12 @@ def _means_of_numbers(letter: Letters) -> dict[sp.Symbol, Expr]:
 
 
 def known_conditions(claim: Claim) -> tuple[Expr, ...]:
-    """What holds of numbers by what they stand for: no more clients are drawn than there are, nor steps taken."""
+    """What holds of numbers by what they stand for.
+
+    No client has more than the largest has, no more clients are drawn than there are, nor steps taken.
+    """
     letter = letters_of(claim)
-    drawn = letter.at_most((q.importance, q.largest_importance))
+    drawn = letter.at_most((q.importance, q.largest_importance), (q.client_smoothness, q.smoothness))
     if a.uniform_sampling in claim.assumptions:
         drawn += letter.at_most((q.participants, q.clients))
     # In a mean over clients a step may be one that some of them do not take, unless they are said to take the same.

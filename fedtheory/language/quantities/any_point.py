@@ -43,6 +43,20 @@ comparator_dissimilarity = Quantity(
     lambda run: run.comparator.dissimilarity_sq,
     root=True,
 )
+comparator_curved_noise = Quantity(
+    "comparator_curved_noise",
+    r"\sigma_{y,L}",
+    "its square is sum_i p_i L_i E|g_i(y) - grad F_i(y)|^2 at the comparator y, L_i the largest curvature of F_i",
+    lambda run: run.comparator.noise_sq_with(run.client_smoothness),
+    root=True,
+)
+comparator_curved_dissimilarity = Quantity(
+    "comparator_curved_dissimilarity",
+    r"\zeta_{y,L}",
+    "its square is sum_i p_i L_i |grad F_i(y) - grad F(y)|^2 at the comparator y, L_i the largest curvature of F_i",
+    lambda run: run.comparator.dissimilarity_sq_with(run.client_smoothness),
+    root=True,
+)
 noise_at_optimum = constant(
     "noise_at_optimum",
     r"\sigma_*",

@@ -12,19 +12,23 @@ import sympy as sp
 from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.statements import Statements
-from fedtheory.sources.comparator.statements.full_rounds import start
+from fedtheory.sources.comparator.statements.full_rounds import SHORT_STEP as NO_LONGER_THAN_ANY
+from fedtheory.sources.comparator.statements.full_rounds import left_to_pay, start
 from fedtheory.sources.comparator.statements.notation import *
 
 L_i = sp.Symbol("L_i", nonnegative=True)
 L_bar = Average(L_i)
+sigma_curved, zeta_curved = sp.symbols("sigma_yL zeta_yL", nonnegative=True)
 curvature_drift, imbalance = q.curvature_drift.symbol, q.curvature_imbalance.symbol
 
 _OWN = {
     L_i: q.client_smoothness,
     curvature_drift: q.curvature_drift,
     imbalance: q.curvature_imbalance,
+    sigma_curved: q.comparator_curved_noise,
+    zeta_curved: q.comparator_curved_dissimilarity,
 }
-claim_of_own = Statements("comparator", {symbol: notion for symbol, notion in ANY_POINT.items() if symbol != L} | _OWN)
+claim_of_own = Statements("comparator", ANY_POINT | _OWN)
 
 SHORT_STEP = sp.Lt(eta * L_bar, 1)
 """That the mean curvature is not too large for the step."""
@@ -43,6 +47,26 @@ _APART = Average(L_i * norm_sq(x_i - xbar))
 _IMBALANCE = norm_sq(Average(L_i * (x_i - xbar)))
 _GAINED = Expectation(norm_sq(xbar - y) - norm_sq(xbar_next - y)) / (2 * eta)
 _ERROR = Expectation(Value(F, xbar_next) - Value(F, y))
+
+growth = 1 / (1 - eta * L_bar)
+"""What the differences of the clients cost more because the common move depends on them."""
+potential = growth * (tau - k) * (tau + k + 1) / (4 * (k + 1))
+"""Times L_i, what a client's squared distance from the mean costs a round in which k steps are done."""
+SHORT_ROUND = (
+    growth * eta**2 * (tau - 1) * (tau + 2) * (L**2 + ell * (L + p_max * L_bar) / 2)
+    + 2 * p_max * ell * eta * (1 + eta * L_bar)
+    <= 1
+)
+"""That the gaps pay for noise and gradients, also those of the client with the largest curvature."""
+ROUND_CONDITIONS = [SHORT_STEP, NO_LONGER_THAN_ANY, SHORT_ROUND]
+
+spread_noise = sigma_curved**2 + p_max * L_bar * sigma_y**2
+"""The clients' noises as far as they drive them apart, with their curvatures."""
+step_cost = growth * eta**2 * ((tau - 1 - k) * (tau + 2) * spread_noise / 4 + left_to_pay * zeta_curved**2 / 2)
+mean_cost = growth * eta**2 * ((tau - 1) * (tau + 2) * spread_noise / 8 + (tau**2 - 1) * zeta_curved**2 / 3)
+
+_NEXT_APART = Average(L_i * norm_sq(x_i_next - xbar_next))
+_TRADED = Expectation(potential * _APART) - Expectation(potential.subs(k, k + 1) * _NEXT_APART)
 
 CLAIMS = (
     claim_of_own.proved.step(
@@ -70,5 +94,33 @@ CLAIMS = (
         chain=(average_error, "<=", comparator_gap + start + of_drift(curvature_drift, imbalance) + batch_noise),
         assumptions=SHARED_SETTING,
         conditions=CONDITIONS,
+    ),
+    claim_of_own.proved.step(
+        "curvatures.rounds.one-step", "One local step of clients with their own curvatures, in a round", "curvatures, 4"
+    )(
+        lhs=_ERROR,
+        rhs=_GAINED + _TRADED + batch_noise + step_cost,
+        place="step",
+        assumptions=SHARED_SETTING,
+        conditions=ROUND_CONDITIONS,
+    ),
+    claim_of_own.proved.step(
+        "curvatures.rounds.all-steps",
+        "All local steps of clients with their own curvatures, in rounds",
+        "curvatures, 5",
+    )(
+        lhs=average_error,
+        rhs=comparator_gap + progress / (2 * eta * tau * T) + batch_noise + mean_cost,
+        assumptions=SHARED_SETTING,
+        conditions=ROUND_CONDITIONS,
+    ),
+    claim_of_own.proved.bound(
+        "curvatures.rounds",
+        "Convergence of FedAvg against any point, with curvatures and dissimilarities of the clients together",
+        "curvatures, 6",
+    )(
+        chain=(average_error, "<=", comparator_gap + start + batch_noise + mean_cost),
+        assumptions=SHARED_SETTING,
+        conditions=ROUND_CONDITIONS,
     ),
 )
