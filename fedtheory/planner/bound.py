@@ -212,7 +212,7 @@ def bound_of_run(claim: Claim, run: Run) -> Bound:
     means = _means((*terms, *conditions))
     named = {node: sp.Symbol(latex(node), real=True) for node in means}
     values = {symbol.name: _mean_on(claim, node, run) for node, symbol in named.items()}
-    terms = tuple(term.xreplace(named) for term in terms)
+    terms, conditions = (tuple(part.xreplace(named) for part in parts) for parts in (terms, conditions))
     numbers = {symbol: number for symbol in _symbols(terms, conditions) if (number := _on(claim, symbol, run))}
     scalars = {symbol: number[0] for symbol, number in numbers.items() if len(number) == 1}
     for symbol in _symbols(terms, ()):
@@ -221,7 +221,7 @@ def bound_of_run(claim: Claim, run: Run) -> Bound:
     names = {symbol: claim.notation[symbol].name for symbol in scalars} | {s: s.name for s in named.values()}
     values |= {names[symbol]: number for symbol, number in scalars.items()} | _settings(run)
     known = tuple(condition for condition in conditions if condition.free_symbols <= names.keys())
-    followed = Comparators.of(run) if comparators.NAMES & set(names.values()) else None
+    followed = Comparators.of(run, asked) if (asked := comparators.NAMES & set(names.values())) else None
     return Bound(claim, terms, known, names, completed(values), followed)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +17,10 @@ GAP, DISTANCE, NOISE, DISSIMILARITY = (
     notion.name
     for notion in (q.comparator_suboptimality, q.comparator_distance, q.comparator_noise, q.comparator_dissimilarity)
 )
-NAMES = frozenset({GAP, DISTANCE, NOISE, DISSIMILARITY})
+CURVED_NOISE, CURVED_DISSIMILARITY = q.comparator_curved_noise.name, q.comparator_curved_dissimilarity.name
+CURVED = frozenset({CURVED_NOISE, CURVED_DISSIMILARITY})
+"""Those that need the curvature of every client."""
+NAMES = frozenset({GAP, DISTANCE, NOISE, DISSIMILARITY}) | CURVED
 
 
 @dataclass(frozen=True)
@@ -38,22 +41,19 @@ class Comparators:
     """Eigenvalues of the Hessian of F, (d,)."""
     start: Array
     """x^0 - x*, (d,)."""
-    noise: Array
-    """sum_i p_i E|g_i - grad F_i|^2 as a form in (1, x - x*), (d+1, d+1)."""
-    dissimilarity: Array
-    """sum_i p_i |grad F_i - grad F|^2, likewise."""
+    forms: Mapping[str, Array]
+    """What is squared at the comparator, by name: forms in (1, x - x*), (d+1, d+1)."""
     found: dict[float, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, run: Run) -> Comparators:
-        """Those of a run on quadratics, in floats."""
+    def of(cls, run: Run, names: frozenset[str] = NAMES) -> Comparators:
+        """Those of a run on quadratics, in floats; curvatures of clients where a name asks for them."""
         run = run.as_floats()
         curvatures, axes = np.linalg.eigh(plain_floats(run.problem.hessian))
         turned = np.eye(len(axes) + 1)
         turned[1:, 1:] = axes
-        forms = (run.noise_forms, run.gradient_forms.apart)
-        noise, apart = (turned.T @ weighted_sum(run.problem.weights, form) @ turned for form in forms)
-        return cls(np.maximum(curvatures, 0), axes.T @ run.problem.centred.start, noise, apart)
+        forms = {name: turned.T @ form @ turned for name, form in _squares(run, names)}
+        return cls(np.maximum(curvatures, 0), axes.T @ run.problem.centred.start, forms)
 
     def numbers(self, time: float) -> Mapping[str, float]:
         """The numbers of the comparator, by name."""
@@ -69,7 +69,16 @@ class Comparators:
     def _at(self, time: float) -> dict[str, float]:
         point = self.start / (1 + time * self.curvatures)
         lifted, away = np.concatenate([[1.0], point]), self.start - point
-        squares = (away @ away, lifted @ self.noise @ lifted, lifted @ self.dissimilarity @ lifted)
-        roots = (math.sqrt(max(float(square), 0.0)) for square in squares)
+        squares = {DISTANCE: away @ away, **{name: lifted @ form @ lifted for name, form in self.forms.items()}}
         gap = float(self.curvatures @ point**2) / 2
-        return dict(zip((GAP, DISTANCE, NOISE, DISSIMILARITY), (gap, *roots), strict=True))
+        return {GAP: gap, **{name: math.sqrt(max(float(square), 0.0)) for name, square in squares.items()}}
+
+
+def _squares(run: Run, names: frozenset[str]) -> Iterator[tuple[str, Array]]:
+    """Means over the clients of forms in (1, x - x*), (d+1, d+1)."""
+    weights, noise, apart = run.problem.weights, run.noise_forms, run.gradient_forms.apart
+    yield NOISE, weighted_sum(weights, noise)
+    yield DISSIMILARITY, weighted_sum(weights, apart)
+    if names & CURVED:
+        yield CURVED_NOISE, weighted_sum(weights * run.client_smoothness, noise)
+        yield CURVED_DISSIMILARITY, weighted_sum(weights * run.client_smoothness, apart)
