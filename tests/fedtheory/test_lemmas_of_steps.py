@@ -54,6 +54,14 @@ SHARED = (
 POINTS = {
     "the optimum": (q.noise_at_optimum, q.dissimilarity_at_optimum),
     "a comparator": (q.comparator, q.comparator_noise, q.comparator_dissimilarity),
+    "a comparator, with curvatures": (
+        q.comparator,
+        q.comparator_noise,
+        q.comparator_dissimilarity,
+        q.client_smoothness,
+        q.comparator_curved_noise,
+        q.comparator_curved_dissimilarity,
+    ),
 }
 ASSUMED = {
     "bounded variance": (a.unbiased_bounded_variance,),

@@ -1,0 +1,22 @@
+"""Exact runs of clients on a line, which the tests of unequal curvatures share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fedtheory import RATIONAL, parse_run
+from fedtheory.engine.run import Run
+
+
+def line_run(curvatures: list[str], pulls: list[str], step: str, arithmetic: Any = RATIONAL, **changes: Any) -> Run:
+    """Clients on a line, without noise and from zero, if nothing else is said."""
+    problem = {
+        "kind": "quadratic",
+        "hessians": [[[one]] for one in curvatures],
+        "linear": [[one] for one in pulls],
+        "start": [changes.pop("start", "0")],
+        "noise": changes.pop("noise", "0"),
+        "weights": changes.pop("weights", [f"1/{len(curvatures)}"] * len(curvatures)),
+    }
+    algorithm = {"local_step_size": step, "local_steps": 8, "rounds": 3}
+    return parse_run({"problem": problem, "algorithm": algorithm | changes}, arithmetic)
