@@ -25,6 +25,8 @@ AVERAGES = (
     q.average_round_drift,
     q.final_suboptimality,
     q.max_drift,
+    q.curvature_drift,
+    q.curvature_imbalance,
 )
 
 

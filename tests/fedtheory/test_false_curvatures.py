@@ -146,10 +146,10 @@ NOT_PROVED: dict[str, tuple[Claim, dict[str, Any]]] = {
     "the drift of all alike": (ALL_STEPS, {"rhs": ALL_STEPS.rhs.subs(own.curvature_drift, mean_drift)}),
     "the curvature of some client": (ALL_STEPS, {"rhs": ALL_STEPS.rhs.xreplace({own.L_bar: own.L_i})}),
     "nine tenths of what rounds cost": (ROUND_STEP, {"rhs": ROUND_STEP.rhs - own.step_cost / 10}),
-    "nine tenths of their noise": (ROUND_STEPS, {"rhs": ROUND_STEPS.rhs - own.mean_cost.subs(own.zeta_curved, 0) / 10}),
+    "nine tenths of their noise": (ROUND_STEPS, {"rhs": ROUND_STEPS.rhs - own.mean_spread_noise / 10}),
     "nine tenths of the dissimilarity": (
         ROUND_STEPS,
-        {"rhs": ROUND_STEPS.rhs - (own.mean_cost - own.mean_cost.subs(own.zeta_curved, 0)) / 10},
+        {"rhs": ROUND_STEPS.rhs - (own.mean_cost - own.mean_spread_noise) / 10},
     ),
     "a dissimilarity without curvatures": (ROUND_STEP, {"rhs": ROUND_STEP.rhs.subs(own.zeta_curved, zeta_y)}),
     "a noise without curvatures": (ROUND_STEP, {"rhs": ROUND_STEP.rhs.subs(own.sigma_curved, sigma_y)}),

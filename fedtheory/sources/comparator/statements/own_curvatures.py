@@ -63,7 +63,8 @@ ROUND_CONDITIONS = [SHORT_STEP, NO_LONGER_THAN_ANY, SHORT_ROUND]
 spread_noise = sigma_curved**2 + p_max * L_bar * sigma_y**2
 """The clients' noises as far as they drive them apart, with their curvatures."""
 step_cost = growth * eta**2 * ((tau - 1 - k) * (tau + 2) * spread_noise / 4 + left_to_pay * zeta_curved**2 / 2)
-mean_cost = growth * eta**2 * ((tau - 1) * (tau + 2) * spread_noise / 8 + (tau**2 - 1) * zeta_curved**2 / 3)
+mean_spread_noise = growth * eta**2 * (tau - 1) * (tau + 2) * spread_noise / 8
+mean_cost = mean_spread_noise + growth * eta**2 * (tau**2 - 1) * zeta_curved**2 / 3
 
 _NEXT_APART = Average(L_i * norm_sq(x_i_next - xbar_next))
 _TRADED = Expectation(potential * APART) - Expectation(potential.subs(k, k + 1) * _NEXT_APART)
