@@ -10,7 +10,8 @@ import sympy as sp
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
-from fedtheory.language.evaluation.rounding import ScaleCompiler, is_product
+from fedtheory.language.evaluation.powers import is_product
+from fedtheory.language.evaluation.rounding import ScaleCompiler
 from fedtheory.language.evaluation.runs import SiteOfRuns, shapes
 from fedtheory.language.evaluation.site import Site, sites, stacked_sites, whole_run
 from fedtheory.language.quantities.notion import Notion

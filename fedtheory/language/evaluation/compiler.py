@@ -19,7 +19,7 @@ from fedtheory.arithmetic.enclosures import maximum, minimum
 from fedtheory.engine.frames import PathVector, RoundFrame, Vector, of_a_round
 from fedtheory.kernel import expressions as ex
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.evaluation.powers import measured_power, root_of, square_root, whole_power
+from fedtheory.language.evaluation.powers import is_product, measured_power, root_of, square_root, whole_power
 from fedtheory.language.evaluation.site import Site
 from fedtheory.language.quantities.notion import (
     Notion,
@@ -104,9 +104,10 @@ class Compiler:
             return self._symbol(base, int(exponent))
         inside = self.scalar(base)
         if exponent.is_Integer:
-            return _raised(inside, int(exponent))
+            return _raised(inside, int(exponent), cancels=not is_product(base))
         if exponent.is_Rational:
-            return _raised(lambda site: root_of(site, inside(site), int(exponent.q)), int(exponent.p))
+            root = partial(_root, inside, int(exponent.q))
+            return _raised(root, int(exponent.p), cancels=not is_product(base))
         if exponent.is_number:
             raise ValueError(f"expected a power with a rational exponent, got {node}")
         power = self.scalar(exponent)
@@ -307,11 +308,15 @@ def _measurement(quantity: Quantity) -> Scalar:
     return lambda site: site.measured(quantity)
 
 
-def _raised(compute: Scalar, power: int) -> Scalar:
-    """A closure for a whole power."""
+def _raised(compute: Scalar, power: int, *, cancels: bool = False) -> Scalar:
+    """A closure for a whole power of what numbers may cancel in."""
     if power == 1:
         return compute
-    return lambda site: site.each(partial(whole_power, exponent=power), compute(site))
+    return lambda site: site.each(partial(whole_power, exponent=power, cancels=cancels), compute(site))
+
+
+def _root(inside: Scalar, degree: int, site: Site) -> Array:
+    return root_of(site, inside(site), degree)
 
 
 def _known_at_the_place(site: Site) -> dict[object, Any]:

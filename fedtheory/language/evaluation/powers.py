@@ -10,7 +10,7 @@ import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import Array, plain_float
-from fedtheory.errors import NotApplicable
+from fedtheory.errors import NotApplicable, Unresolved
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.site import Site
 
@@ -28,14 +28,28 @@ def root_of(site: Site, value: Array, degree: int) -> Array:
     return site.each(partial(site.run.arithmetic.root, degree=degree), value)
 
 
-def whole_power(value: Any, exponent: int) -> Any:
-    """``value**exponent``; `NotApplicable` for divisions by zero and for rationals that are too long."""
+def is_product(node: Expr) -> bool:
+    """Whether a scalar node is a number or a symbol, or made of them by products and powers: nothing cancels there."""
+    if node.is_Symbol or node.is_Rational:
+        return True
+    if node.is_Pow:
+        return node.exp.is_Rational and is_product(node.base)
+    return bool(node.is_Mul) and all(map(is_product, node.args))
+
+
+def whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
+    """``value**exponent``; `NotApplicable` for divisions by zero and for rationals that are too long.
+
+    Where numbers cancel in the value, a zero of floats may be all rounding: `Unresolved`.
+    """
     if abs(exponent) > 1000:
         _require_short(np.ravel(value), exponent)
     if exponent >= 0:
         return value**exponent
     if np.any(value == 0):
-        raise NotApplicable("the claim divides by a quantity that is zero on this run")
+        is_rounded = cancels and np.asarray(value).dtype != object
+        refusal = Unresolved if is_rounded else NotApplicable
+        raise refusal("the claim divides by a quantity that is zero on this run")
     return 1 / value**-exponent
 
 

@@ -15,15 +15,6 @@ from fedtheory.language.evaluation.compiler import Compiler, Scalar, axes_of, to
 from fedtheory.language.evaluation.site import Site
 
 
-def is_product(node: Expr) -> bool:
-    """Whether a scalar node is a number or a symbol, or made of them by products and powers: nothing cancels there."""
-    if node.is_Symbol or node.is_Rational:
-        return True
-    if node.is_Pow:
-        return node.exp.is_Rational and is_product(node.base)
-    return bool(node.is_Mul) and all(map(is_product, node.args))
-
-
 class ScaleCompiler(Compiler):
     """Closures for the size of the numbers that cancel in an expression, instead of its value; floats only."""
 
