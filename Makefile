@@ -15,7 +15,7 @@ report: $(REPORT_READY)
 	$(BIN)/fedtheory report -o site
 
 test: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow and not rocq"
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not rocq"
 
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --timeout 10000 --ignore tests/benchmarks

@@ -47,7 +47,7 @@ def in_frames(run: Run) -> tuple[Any, Any]:
     for frame in frames_at("step", run):
         apart = minus(frame.local, frame.average, frame)
         drift += (square(frame, apart) * weights).sum()
-        imbalance += square(frame, apart.averaged(weights))[0]
+        imbalance += square(frame, apart.averaged(weights)).item()
     steps = run.algorithm.rounds * run.algorithm.work.steps[0]
     return drift / steps, imbalance / steps
 

@@ -80,7 +80,7 @@ curvature_drift = Quantity(
 )
 curvature_imbalance = Quantity(
     "curvature_imbalance",
-    r"\frac{1}{T\tau}\sum_{t,k}\mathbb E\Big\|\sum_{i=1}^Mp_iL_i(x_i^{(t,k)}-\bar x^{(t,k)})\Big\|^2",
+    r"\frac{1}{T\tau}\sum_{t,k}\mathbb E\left\|\sum_{i=1}^Mp_iL_i(x_i^{(t,k)}-\bar x^{(t,k)})\right\|^2",
     "mean over t of (1/tau) sum_{k=1..tau-1} E|sum_i p_i L_i (x_i^{t,k} - xbar^{t,k})|^2: zero for equal curvatures",
     _curvature_imbalance,
 )

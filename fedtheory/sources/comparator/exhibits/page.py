@@ -14,8 +14,9 @@ _INTRODUCTION = (
     r"nearer: here the minimiser of $F(y)+|x^{(0)}-y|^2/(2\eta\tau T)$. Noise and dissimilarity are those at $y$. "
     rf"Least squares, batches of {BATCH}, $\tau={LOCAL_STEPS}$ local steps, $T={ROUNDS}$ rounds from zero. "
     r"All numbers of the theorem are known before the run; with the drift of the run one is the run's own. Clients may "
-    r"have unequal curvatures in every bound of this source, $L$ is the largest; unequal importances and participants "
-    r"that are drawn have bounds of their own, and so have strongly convex clients."
+    r"have unequal curvatures in every bound of this source, $L$ is the largest; where few clients have it, bounds in "
+    r"which each counts with its own curvature are smaller. Unequal importances and participants that are drawn have "
+    r"bounds of their own, and so have strongly convex clients."
 )
 _PROGRAM = """from fedtheory.sources.comparator.exhibits.data_sets import DATA, OnData
 
