@@ -136,8 +136,8 @@ CLAIMS = (
         assumptions=SHARED_SETTING,
         conditions=ROUND_CONDITIONS,
         note=(
-            f"{_MEANS} The largest curvature is in the conditions alone. Each client's distance is charged with its own "
-            "curvature, over 1 minus eta times the mean curvature: for equal ones and long steps this is more "
+            f"{_MEANS} The largest curvature is in the conditions alone. Each client's distance is charged with its "
+            "own curvature, over 1 minus eta times the mean curvature: for equal ones and long steps this is more "
             "than the bound with one L."
         ),
     ),
