@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.moments.doubling import ManyRounds, many_rounds
-from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.engine.moments.recursion import Recursion, RoundNoise
 from fedtheory.engine.moments.server import functional
 from fedtheory.engine.moments.steady import SteadyRounds
 from fedtheory.engine.moments.trajectory import Trajectory
 from fedtheory.federation import Algorithm
 from fedtheory.federation.problem import Problem
+
+
+@dataclass(frozen=True)
+class _InEveryRound(Collection[RoundNoise]):
+    """The same noise in each of some rounds, however many there are."""
+
+    noise: RoundNoise
+    rounds: int
+
+    def __len__(self) -> int:
+        return self.rounds
+
+    def __iter__(self) -> Iterator[RoundNoise]:
+        return repeat(self.noise, self.rounds)
+
+    def __contains__(self, noise: object) -> bool:
+        return self.rounds > 0 and noise is self.noise
 
 
 class SteadyTrajectory(Trajectory):
@@ -37,7 +57,7 @@ class SteadyTrajectory(Trajectory):
         # Traces of second moments are not negative: none is larger than that of their sum.
         largest = max(float((self._many.total + self._last).trace()), noise.largest)
         completed = self.algorithm.rounds if self._fits(np.array(largest)) else self._completed(noise.largest)
-        self.noise = [noise] * completed
+        self.noise = _InEveryRound(noise, completed)
 
     @cached_property
     def _many(self) -> ManyRounds:

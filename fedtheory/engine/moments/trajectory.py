@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,7 @@ _STABILITY_SLACK = 1e-9
 class Trajectory(ServerTrajectory):
     """Second moments of the server's model over n = 0 .. T, and what follows from them."""
 
-    noise: list[RoundNoise]
+    noise: Collection[RoundNoise]
     """What each update's noise adds."""
 
     def __init__(self, problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> None:
