@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+import sympy as sp
 from flint import fmpq
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from verify.check.nearby import nearby_runs
 
 CLAIMS = sorted(claim.id for claim in all_claims().values() if claim.relations and claim.rate is None)
 """Ladders of rates take minutes in rationals on numbers as long as these."""
+mu, T = sp.symbols("mu T", positive=True)
 TOO_MANY = "outcomes, more than"
 """Rationals round an irrational deviation up and enumerate more outcomes: a limit of the machine, not of the claim."""
 
@@ -72,6 +74,25 @@ some_claims = st.lists(st.sampled_from(CLAIMS), min_size=8, max_size=8, unique=T
 def test_floats_never_contradict_rationals(run: Run, ids: list[str]) -> None:
     """A few claims on each of many runs."""
     assert_none_contradicts(run, ids)
+
+
+DENOMINATORS = {"root": 1 - sp.sqrt(1 - mu**2), "measured power": (1 - sp.sqrt(1 - mu**2)) ** T}
+
+
+@pytest.mark.parametrize("denominator", DENOMINATORS.values(), ids=DENOMINATORS)
+def test_a_zero_by_cancellation_decides_nothing(denominator: sp.Expr) -> None:
+    """1 - sqrt(1 - mu^2) is zero in floats for mu = 10^-10, and not in rationals, which have the last word."""
+    claim = Claim(
+        id="t:cancels",
+        lhs=1 / denominator,
+        rhs=1,
+        where={mu: q.strong_convexity, T: q.rounds},
+        conditions=[],
+    )
+    problem = quadratic(RATIONAL.array([[[fmpq(1, 10**10)]]]), RATIONAL.array([[0]]), RATIONAL.array([1]))
+    run = Run(problem, fedavg(problem, rounds=1, local_step_size=fmpq(1)))
+    assert not in_floats(claim, run).is_decided
+    assert check(claim, run).holds is False
 
 
 @pytest.mark.slow

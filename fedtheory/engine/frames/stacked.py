@@ -100,15 +100,15 @@ class StackedMoments(StackedFrame, MomentSpace):
         self.joint = np.stack([member.joint for member in members])[:, None]
         self.covariances = np.stack([member.covariances for member in members])
         self._weights = np.stack([member.weights[0] for member in members])
-        self._first, self._members = members[0], members
+        self._members = members
 
     @cached_property
     def local(self) -> MomentVector:
-        return MomentVector(np.stack([one.local_maps for one in self._members]), own=self._first.own_noise(0))
+        return MomentVector(np.stack([one.local_maps for one in self._members]), own=self._members[0].own_noise(0))
 
     @property
     def noise(self) -> MomentVector:
-        return self._first.noise
+        return self._members[0].noise
 
     @cached_property
     def average(self) -> MomentVector:

@@ -56,13 +56,14 @@ def whole_power(value: Any, exponent: int, cancels: bool = False) -> Any:
 def measured_power(value: Array, exponents: Array, node: Expr) -> Array:
     """Powers with measured exponents, which must be whole numbers; `node` names them in errors."""
     values, powers = np.broadcast_arrays(value, exponents)
+    cancels = not is_product(node.as_base_exp()[0])
     raised = np.empty_like(values)
     for place in np.ndindex(*values.shape):
         near = plain_float(powers[place])
         exponent = round(near) if math.isfinite(near) else 0
         if powers[place] != exponent:
             raise NotApplicable(f"the exponent in {node} is not a whole number on this run")
-        raised[place] = whole_power(values[place], exponent)
+        raised[place] = whole_power(values[place], exponent, cancels)
     return raised
 
 
