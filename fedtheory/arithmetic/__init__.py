@@ -15,7 +15,14 @@ from functools import cache
 
 from fedtheory.arithmetic.enclosed import ENCLOSED
 from fedtheory.arithmetic.floats import FLOAT
-from fedtheory.arithmetic.near import plain_float, plain_floats, rational_above, rational_near, simplest_near
+from fedtheory.arithmetic.near import (
+    floats_of_same_sign,
+    plain_float,
+    plain_floats,
+    rational_above,
+    rational_near,
+    simplest_near,
+)
 from fedtheory.arithmetic.operations import Arithmetic, Array, Number
 from fedtheory.arithmetic.rationals import RATIONAL
 from fedtheory.errors import InputError, NotApplicable, Unresolved
@@ -29,6 +36,7 @@ __all__ = [
     "Array",
     "Number",
     "arithmetic_of",
+    "floats_of_same_sign",
     "named",
     "plain_float",
     "plain_floats",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
@@ -16,14 +17,38 @@ from fedtheory.arithmetic.operations import Array, Number
 def plain_float(value: Number) -> float:
     """A float near any number of any arithmetic, for ordering and display."""
     if isinstance(value, fmpq):
-        return nearest_float(int(value.p), int(value.q))
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     known = bare(value)
     return float(known.mid()) if isinstance(known, arb) else float(known)
 
 
 def plain_floats(values: Array) -> Array:
     """`plain_float` of every entry."""
-    return values if values.dtype != object else np.asarray(_PLAIN_FLOATS(values), dtype=float)
+    if values.dtype != object:
+        return values
+    if _are_rationals(values):
+        with suppress(OverflowError):
+            return values.astype(float)
+    return np.asarray(_PLAIN_FLOATS(values), dtype=float)
+
+
+def _are_rationals(values: Array) -> bool:
+    """Whether every entry is a rational."""
+    return values.dtype == object and set(map(type, values.flat)) <= {fmpq}
+
+
+def floats_of_same_sign(values: Array) -> Array:
+    """Floats with the signs of rationals, which are much quicker to compare; other numbers as they are."""
+    if not _are_rationals(values):
+        return values
+    signed = plain_floats(values)
+    # Floats of what is too small are zero.
+    hidden = (signed == 0) & values.astype(bool)
+    signed[hidden] = [1 if value > 0 else -1 for value in values[hidden]]
+    return signed
 
 
 _PLAIN_FLOATS = np.frompyfunc(plain_float, 1, 1)

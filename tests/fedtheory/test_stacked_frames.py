@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fedtheory.engine.frames import Frame, StackedFrame, Vector, frames_at, stacks_at
+from fedtheory.engine.frames import Frame, RoundFrame, StackedFrame, Vector, frames_at, stacks_at, stacks_by_kind
 from fedtheory.engine.frames.path import PathFrame
+from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
+from fedtheory.errors import Misplaced
 from fedtheory.language.evaluation import sites, stacked_sites
-from fedtheory.language.evaluation.compiler import axes_of
 from fedtheory.language.registry import find
 from verify.check.links import links_of
+from verify.instances import FAMILIES
 from verify.instances.family import Instance
 
 RUNS = [("small schedules", 7), ("fixed intervals", 5), ("sampled weights", 3), ("turns of clients", 7)]
@@ -20,19 +22,22 @@ RUNS = [("small schedules", 7), ("fixed intervals", 5), ("sampled weights", 3), 
 def _vectors(frame: Frame) -> list[Vector]:
     names = ("local", "noise", "average", "server", "virtual", "next_virtual", "gradient", "next_local", "received")
     built = [frame.built(lambda at, name=name: getattr(at, name)) for name in names]  # type: ignore[misc]
-    mixed = built[0] + built[3].scaled(-frame.run.arithmetic.identity(1)[0])
-    objectives = frame.run.client_objectives, frame.run.mean_objective
-    gradients = [objective.gradient(frame, mixed) for objective in objectives]
-    return [*built, mixed, frame.selected(mixed), mixed.averaged(frame.run.problem.weights), *gradients]
+    mixed = built[0] + built[3].scaled(-frame.arithmetic.identity(1)[0])
+    gradients = [objectives.gradient(frame, mixed) for objectives in _objectives(frame)]
+    return [*built, mixed, frame.selected(mixed), mixed.averaged(frame.importances), *gradients]
+
+
+def _objectives(frame: Frame) -> list[Objectives]:
+    return [frame.client_objectives, frame.objectives(lambda run: run.mean_objective)]
 
 
 def _numbers(frame: Frame) -> np.ndarray:
-    """All inner products, and means of values, at a frame, (products, places, clients)."""
-    vectors, clients = _vectors(frame), frame.run.problem.clients
-    products = [axes_of(frame.inner(left, right)) for left in vectors for right in vectors]
-    products += [axes_of(frame.run.client_objectives.value(frame, vector)) for vector in vectors]
-    places = len(frame.members) if isinstance(frame, StackedFrame) else 1
-    return np.stack([np.broadcast_to(each, (places, 1, clients))[:, 0] for each in products])
+    """All inner products, and means of values, at a frame, (products, places, ...)."""
+    vectors = _vectors(frame)
+    products = [frame.on_axes(frame.inner(left, right)) for left in vectors for right in vectors]
+    products += [frame.on_axes(each.value(frame, vector)) for vector in vectors for each in _objectives(frame)]
+    found = np.stack(np.broadcast_arrays(*products))
+    return found[:, None] if type(frame) is RoundFrame else found
 
 
 @pytest.mark.parametrize("place", ["step", "path"])
@@ -57,6 +62,34 @@ def test_steps_of_a_path_are_one_stack_in_their_order() -> None:
 def test_rounds_of_random_weights_stay_alone() -> None:
     run = Instance("sampled weights", 4).run()
     assert list(stacks_at("step", run)) == list(frames_at("step", run))
+
+
+FAMILIES_OF_ONE_SHAPE = [
+    ("small schedules", "step"),
+    ("small schedules", "path"),
+    ("one local step", "round"),
+]
+
+
+@pytest.mark.parametrize(("family", "place"), FAMILIES_OF_ONE_SHAPE)
+def test_places_of_several_runs_say_what_each_says(family: str, place: str) -> None:
+    """Inner products, gradients with each run's own objectives, means with its own shares, the server's own step."""
+    made = [instance.run() for instance in FAMILIES[family].instances[:24]]
+    runs = [run for run in made if run.problem.hessians.shape == made[0].problem.hessians.shape]
+    frames = [frame for run in runs for frame in frames_at(place, run) if frame.alike is not None]
+    stacks = stacks_by_kind(frames)
+    assert any(len(stack.runs) > 1 for stack, _ in stacks)
+    for stack, places in stacks:
+        found = _numbers(stack)
+        for at, number in enumerate(places):
+            assert (found[:, at] == _numbers(frames[number])[:, 0]).all()
+
+
+def test_what_belongs_to_a_run_is_not_asked_of_several() -> None:
+    runs = [Instance("by hand", number).run() for number in (0, 1)]
+    ((stack, _),) = stacks_by_kind([frame for run in runs for frame in frames_at("step", run)])
+    with pytest.raises(Misplaced, match="not asked at places of several"):
+        _ = stack.run
 
 
 def test_a_stack_cuts_what_a_run_has_at_each_of_its_places() -> None:

@@ -1,4 +1,4 @@
-"""Claims about whole runs, asked of many runs at once: the answers are those of one run at a time."""
+"""Claims asked of many runs at once: the answers are those of one run at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fedtheory.arithmetic import RATIONAL
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.problem import quadratic
-from fedtheory.kernel.expressions import Average
+from fedtheory.kernel.expressions import Average, Expectation, norm_sq
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import claims_of
@@ -20,6 +20,7 @@ from verify.check.together import Answer, RunsTogether
 from verify.instances import FAMILIES, families_for
 
 x, y, z = sp.symbols("x y z", real=True)
+v, w = sp.symbols("v w")
 
 
 def _claim(chain: tuple[Any, str, Any], where: dict[sp.Symbol, q.Notion], *conditions: sp.Basic) -> Claim:
@@ -44,13 +45,22 @@ def _alone(claim: Claim, run: Run) -> Answer:
     return Answer(found.applicable, found.everywhere, found.holds, found.ratio)
 
 
-@pytest.mark.parametrize("name", ["small schedules", "by hand", "sampled clients", "wide quadratics", "graphs"])
-def test_answers_are_those_of_checks(name: str) -> None:
+PLACES = {
+    "run": ["small schedules", "by hand", "sampled clients", "wide quadratics", "graphs"],
+    "step": ["small schedules", "small data", "steps up to 1/L", "long short rounds"],
+    "path": ["full gradients", "asynchronous cycles"],
+    "points": ["small quadratics", "sampled clients"],
+    "round": ["sampled clients", "steps up to 1/L"],
+}
+
+
+@pytest.mark.parametrize(("place", "name"), [(place, name) for place, names in PLACES.items() for name in names])
+def test_answers_are_those_of_checks(place: str, name: str) -> None:
     """In rationals to the last digit, in floats but for rounding; runs that are left out are few."""
     family = FAMILIES[name]
     made = [instance.run() for instance in family.instances[:8]]
     runs = [run.as_floats() if family.in_floats else run for run in made]
-    claims = [claim for claim in claims_of() if name in families_for(claim) and claim.place == "run"]
+    claims = [claim for claim in claims_of() if name in families_for(claim) and claim.place == place]
     found = RunsTogether(runs).answers(claims)
     answered = 0
     for claim in claims[:: 1 + len(claims) // 40]:
@@ -96,3 +106,40 @@ def test_what_is_too_close_is_left_to_a_check_alone() -> None:
     claim = _claim((x, "<=", y), {x: q.smoothness, y: q.objective_smoothness})
     runs = [_run(1, 1).as_floats(), _run(1, 2).as_floats(), _run(1, 1).as_floats()]
     assert set(RunsTogether(runs).answers([claim])[claim]) == {1}
+
+
+def test_quantified_symbols_have_all_their_values_at_each_place() -> None:
+    """A claim that holds for the first value of a symbol and fails for the second one fails, alone and together."""
+    claim = Claim(
+        id="mine:claim",
+        chain=(Expectation(norm_sq(w)) * (z - 1) * (z - 2), "==", 0),
+        where={w: q.server_model},
+        place="step",
+        for_all={z: (1, 2, 3)},
+    )
+    runs = [_run(1), _run(2), _run(1, rounds=1)]
+    assert [check(claim, run).holds for run in runs] == [False, False, False]
+    found = RunsTogether(runs).answers([claim])[claim]
+    assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
+
+
+def test_runs_with_other_places_are_told_apart() -> None:
+    """Numbers of rounds, steps, and step sizes differ from run to run: each is asked at its own places."""
+    where = {w: q.local_iterate, v: q.server_model, x: q.smoothness}
+    claim = Claim(id="mine:claim", chain=(Expectation(norm_sq(w - v)), "<=", x), where=where, place="step")
+    runs = [_run(1, rounds=rounds) for rounds in (1, 2, 3)]
+    runs += [run.with_work((2, 2), RATIONAL.number(size, "step")) for run in runs for size in ("1/3", "1/9")]
+    found = RunsTogether(runs).answers([claim])[claim]
+    assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
+    assert len({answer.ratio for answer in found.values()}) > 2
+
+
+def test_places_are_taken_together_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of runs say what all of them say together."""
+    name = "small data"
+    runs = [instance.run() for instance in FAMILIES[name].instances[:12]]
+    claims = [claim for claim in claims_of() if name in families_for(claim) and claim.place == "step"][:6]
+    whole = RunsTogether(runs).answers(claims)
+    monkeypatch.setattr("verify.check.at_places._MOST", 1)
+    assert RunsTogether(runs).answers(claims) == whole
+    assert any(whole.values())

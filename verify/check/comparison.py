@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number, plain_floats
+from fedtheory.arithmetic import Array, Number, floats_of_same_sign, plain_floats
 from fedtheory.engine.frames import Index
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Relation
@@ -94,23 +94,52 @@ def tightest_places(sides: Values, decided: Array) -> Array:
     """
     asked = decided == decided.min(axis=-1, keepdims=True)
     is_equal = asked & (decided == HOLDS)
-    is_equal[is_equal] = sides.slack[is_equal] == 0
-    is_equal[is_equal] = sides.size(is_equal) > 0
+    is_equal[is_equal] = sides.signs[is_equal] == 0
+    is_equal[is_equal] = floats_of_same_sign(sides.size(is_equal)) > 0
     is_near = asked & ~is_equal.any(axis=-1, keepdims=True)
     order = np.where(asked, _NOTHING, -np.inf)
     order[is_equal] = 0.0
-    order[is_near] = _tightness(sides, is_near)
+    order[is_near] = _rounded_tightness(sides, is_near)
+    # Among places that rounding does not tell apart, exact numbers do.
+    tightest = order.max(axis=-1, keepdims=True)
+    is_close = is_near & (order > tightest - _TOLD_APART)
+    is_open = is_close & (is_close & (order < tightest)).any(axis=-1, keepdims=True)
+    order[is_open] = _tightness(sides, is_open)
     places: Array = order.argmax(axis=-1)
     return places
 
 
 _NOTHING = -2.0
 """How tight a place is where both sides are zero: less than any other."""
+_TOLD_APART = 1e-12
+"""How far relative gaps of rounded sides have to be apart."""
+_FAITHFUL = 1e-250, 1e250
+"""Sizes that floats of exact numbers have, with room for rounding."""
+
+
+def _rounded_tightness(sides: Values, at: Array) -> Array:
+    """The tightness at some places, up to rounding where numbers are exact: exact quotients take time."""
+    if sides.scale is not None:
+        return _tightness(sides, at)
+    sizes = np.abs(plain_floats(sides.lhs[at])) + np.abs(plain_floats(sides.rhs[at]))
+    gaps = plain_floats(sides.slack[at])
+    is_faithful = (sizes > _FAITHFUL[0]) & (sizes < _FAITHFUL[1])
+    relative = np.divide(gaps, sizes, out=np.zeros_like(gaps), where=is_faithful)
+    found = _tight(sides, relative)
+    rest = at.copy()
+    rest[at] = ~is_faithful
+    found[~is_faithful] = _tightness(sides, rest)
+    return found
 
 
 def _tightness(sides: Values, at: Array) -> Array:
     """Minus the relative gap, or how far the sides of an equation are apart, at some places."""
     sizes = sides.size(at)
-    is_something = (sizes > 0).astype(bool)
+    is_something = (floats_of_same_sign(sizes) > 0).astype(bool)
     relative = plain_floats(sides.slack[at] / np.where(is_something, sizes, 1))
-    return np.where(is_something, abs(relative) if sides.link.relation.operator == "==" else -relative, _NOTHING)
+    return np.where(is_something, _tight(sides, relative), _NOTHING)
+
+
+def _tight(sides: Values, relative: Array) -> Array:
+    """How tight relative gaps are."""
+    return abs(relative) if sides.link.relation.operator == "==" else -relative

@@ -25,13 +25,13 @@ def decide(sides: Sides, nearby: Sequence[Sides]) -> Array:
 
 def decide_by_values(sides: Values, nearby: Sequence[Sides] = ()) -> Array:
     """The same by the values of both sides alone; what moves too much at `nearby` runs is left open."""
-    operator, gap = sides.link.relation.operator, sides.slack
+    operator, gap = sides.link.relation.operator, sides.signs
     fits, fails = _TESTS[operator]
     decided = np.asarray(fits(gap)).astype(int)
     # An enclosure that contains zero is on neither side.
     rest = decided == OPEN
     decided[rest] = FAILS * np.asarray(fails(gap[rest])).astype(int)
-    if gap.dtype != object:
+    if sides.slack.dtype != object:
         decided[_is_near_tie(sides, nearby)] = OPEN
     if operator == "==" and nearby:
         # What cancels in an equation can be all rounding, at any size: only rationals find it to be wrong.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, chain, islice
 
 import numpy as np
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Array, Number, floats_of_same_sign
 from fedtheory.arithmetic.enclosures import all_bare, bare, precise_enclosures
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation import Compiled, Site
@@ -57,6 +59,19 @@ class Values:
     def __init__(self, link: Link, lhs: Array, rhs: Array, scale: Array | None = None) -> None:
         self.link, self.lhs, self.rhs, self.scale = link, lhs, rhs, scale
         self.slack: Array = link.slack(lhs, rhs)
+
+    @cached_property
+    def signs(self) -> Array:
+        """Numbers with the signs of the slack."""
+        return floats_of_same_sign(self.slack)
+
+    def taken(self, entries: Array) -> Values:
+        """The same at some entries, on their axes."""
+        found = copy(self)
+        found.lhs, found.rhs, found.slack = self.lhs[entries], self.rhs[entries], self.slack[entries]
+        found.scale = None if self.scale is None else self.scale[entries]
+        found.signs = self.signs[entries]
+        return found
 
     def size(self, at: Array) -> Array:
         """What gaps are compared with at some places: the scale, or how large both sides are where they are exact."""
@@ -114,8 +129,8 @@ class _Part:
 
 
 def _part(link: Link, site: Site) -> _Part:
-    values = _alike(values_at(link, site))
-    existing = _existing(site, values[0])
+    values = _alike(values_at(link, site), len(site.axes))
+    existing = existing_entries(site, values[0])
     flat = [each.ravel() for each in values]
     return _Part(values[0].shape, existing, tuple(flat if existing is None else (each[existing] for each in flat)))
 
@@ -129,13 +144,17 @@ def values_at(link: Link, site: Site) -> list[Array]:
     return [all_bare(left), all_bare(right)]
 
 
-def _alike(arrays: Sequence[Array]) -> Sequence[Array]:
-    """Arrays of one shape."""
-    return arrays if len({each.shape for each in arrays}) == 1 else np.broadcast_arrays(*arrays)
+def _alike(arrays: Sequence[Array], axes: int) -> Sequence[Array]:
+    """Arrays of one shape, with so many axes."""
+    if len({each.shape for each in arrays}) > 1:
+        arrays = np.broadcast_arrays(*arrays)
+    missing = range(axes - arrays[0].ndim)
+    return [np.expand_dims(each, tuple(missing)) for each in arrays] if missing else arrays
 
 
-def _existing(site: Site, values: Array) -> Array | None:
+def existing_entries(site: Site, values: Array) -> Array | None:
+    """Positions, in the flattened values at a site, of those whose local step exists; None where all do."""
     valid = None if site.frame is None else site.frame.valid
-    if valid is None or valid.shape != values.shape[1:]:
+    if valid is None or valid.shape != values.shape[-2:]:
         return None
     return np.flatnonzero(np.broadcast_to(valid, values.shape))

@@ -1,4 +1,4 @@
-"""One claim about whole runs on many of them: its sides are evaluated once, on arrays that lead with the runs.
+"""One claim on many runs: its sides are evaluated once, on arrays that lead with the runs.
 
 What is particular on a run is left to a check of that run alone: a number that it refuses, sides too close to tell.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 
@@ -16,20 +16,18 @@ from fedtheory.arithmetic import ENCLOSED, Array, plain_float
 from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.run import Run
 from fedtheory.errors import FedtheoryError
-from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import SiteOfRuns, shapes
 from fedtheory.language.premises import failed_premises
-from fedtheory.language.quantities import Quantity
+from verify.check.asked import in_conditions
+from verify.check.at_places import RunsAtPlaces
 from verify.check.comparison import ratio_of, tightest_places
-from verify.check.decision import FAILS, HOLDS, OPEN, decide_by_values
-from verify.check.links import Link, condition_links, links_of
+from verify.check.decision import FAILS, HOLDS, OPEN
+from verify.check.links import condition_links
 from verify.check.one_run import check, regions
 from verify.check.outcome import is_everywhere
-from verify.check.sides import Values, values_at
+from verify.check.sides import Values
+from verify.check.whole_runs import Rows, WholeRuns
 
-Rows = tuple[int, ...]
-"""Numbers of runs."""
 Told = dict[int, "Answer | None"]
 """Answers for runs by their numbers; None for those that are to be checked alone."""
 
@@ -50,22 +48,32 @@ _NOT_APPLICABLE = Answer(False)
 
 
 class RunsTogether:
-    """Runs of one arithmetic, and what claims about whole runs say of them."""
+    """Runs of one arithmetic, and what claims say of them."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs = runs
-        self._sites: dict[Rows, SiteOfRuns] = {}
+        self._whole = WholeRuns(runs)
 
     def answers(self, claims: Iterable[Claim]) -> dict[Claim, dict[int, Answer]]:
         """The answers of each claim for runs, by their numbers; those that are left out are to be checked alone."""
-        asked = filter(_is_about_whole_runs, claims) if self._are_comparable else ()
+        asked = filter(_is_evaluated_together, claims) if self._are_comparable else ()
         told = {claim: dict(self._excluded(claim)) for claim in asked}
         with precise_enclosures(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            for claim, groups in self._alike({c: rest for c, rest in self._rest(told) if c.conditions}, _in_conditions):
+            conditional = {claim: rest for claim, rest in self._rest(told) if claim.conditions}
+            for claim, groups in self._alike(conditional, self._kind_for_conditions):
                 told[claim] |= self._without_conditions(claim, groups, self._rest_of(told[claim]))
-            for claim, groups in self._alike(dict(self._rest(told)), _in_relations):
-                told[claim] |= self._compared(claim, groups)
+            for place in sorted({claim.place for claim in told}):
+                self._compare(place, {c: found for c, found in told.items() if c.place == place})
         return {c: {row: each for row, each in found.items() if each is not None} for c, found in told.items()}
+
+    def _compare(self, place: str, told: Mapping[Claim, Told]) -> None:
+        """What the relations come to on runs to which claims apply; what was told before stays."""
+        at = self._whole if place == "run" else RunsAtPlaces(self.runs, place)
+        for claim, groups in self._alike(dict(self._rest(told)), at.kind):
+            for rows in (part for alike in groups for part in at.parts(claim, alike)):
+                # What refuses one of the runs is found again where it is checked alone.
+                with suppress(FedtheoryError):
+                    told[claim].update(self._compared(claim, at, rows))
 
     @cached_property
     def _are_comparable(self) -> bool:
@@ -86,56 +94,37 @@ class RunsTogether:
             except FedtheoryError:
                 yield row, None
 
+    def _kind_for_conditions(self, claim: Claim, row: int) -> Hashable:
+        return in_conditions(claim).shapes(self.runs[row])
+
     def _alike(
-        self, rows: Mapping[Claim, Rows], asked: Callable[[Claim], _Asked]
+        self, rows: Mapping[Claim, Rows], kind: Callable[[Claim, int], Hashable]
     ) -> Iterable[tuple[Claim, Iterable[Rows]]]:
-        """For each claim its runs on which quantities have the same shapes; without those on which some has no value.
+        """For each claim its runs of the same kind; without those on which some quantity has no value.
 
         All that is asked of a run is measured in one go: much of what it takes is shared, and not kept for long.
         """
         groups: dict[Claim, dict[Hashable, list[int]]] = {claim: {} for claim in rows}
-        for row, run in enumerate(self.runs):
+        for row in range(len(self.runs)):
             for claim in (claim for claim, own in rows.items() if row in own):
                 with suppress(FedtheoryError):
-                    groups[claim].setdefault(asked(claim).shapes(run), []).append(row)
+                    groups[claim].setdefault(kind(claim, row), []).append(row)
         return [(claim, [tuple(group) for group in found.values()]) for claim, found in groups.items()]
 
     def _without_conditions(self, claim: Claim, groups: Iterable[Rows], rows: Rows) -> Told:
         """Runs on which a condition fails, is left open, or has no value."""
         told: Told = dict.fromkeys(rows)
         for alike in groups:
-            worst = np.minimum.reduce([self._decided(link, alike) for link in condition_links(claim)])
+            worst = np.minimum.reduce([self._whole.condition(link, alike) for link in condition_links(claim)])
             told |= {row: _NOT_APPLICABLE for row, each in zip(alike, worst, strict=True) if each == FAILS}
             for row in (row for row, each in zip(alike, worst, strict=True) if each == HOLDS):
                 del told[row]
         return told
 
-    def _decided(self, link: Link, rows: Rows) -> Array:
-        """Whether a condition holds, run by run; claims that share it share what is found."""
-        constants = self._site(rows).constants
-        if link not in constants:
-            constants[link] = decide_by_values(self._values(link, rows)).min(axis=1)
-        decided: Array = constants[link]
-        return decided
-
-    def _compared(self, claim: Claim, groups: Iterable[Rows]) -> Told:
+    def _compared(self, claim: Claim, at: WholeRuns | RunsAtPlaces, rows: Rows) -> Told:
         """What the relations come to on runs to which the claim applies."""
-        told: Told = {}
-        for alike in groups:
-            found = zip(*(_worst(self._values(link, alike)) for link in links_of(claim)), strict=True)
-            told |= {row: _answer(claim, self.runs[row], worst) for row, worst in zip(alike, found, strict=True)}
-        return told
-
-    def _values(self, link: Link, rows: Rows) -> Values:
-        """Both sides of a link, (runs, places)."""
-        lead = np.empty((len(rows), 1, 1, 1))
-        found = np.broadcast_arrays(*values_at(link, self._site(rows)), lead)[:-1]
-        return Values(link, *(each.reshape(len(rows), -1) for each in found))
-
-    def _site(self, rows: Rows) -> SiteOfRuns:
-        if rows not in self._sites:
-            self._sites[rows] = SiteOfRuns.of([self.runs[row] for row in rows])
-        return self._sites[rows]
+        found = zip(*(_worst(*each) for each in at.decided(claim, rows)), strict=True)
+        return {row: _answer(claim, self.runs[row], worst) for row, worst in zip(rows, found, strict=True)}
 
 
 def ratios(claim: Claim, runs: Sequence[Run]) -> list[float | None]:
@@ -149,39 +138,9 @@ def _ratio_alone(claim: Claim, run: Run) -> float | None:
     return None if worst is None else _as_float(worst.ratio)
 
 
-def _is_about_whole_runs(claim: Claim) -> bool:
-    return claim.place == "run" and claim.rate is None and bool(claim.relations) and not claim.for_all
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What expressions ask of a run."""
-
-    quantities: tuple[Quantity, ...]
-    counts_clients: bool
-    """Whether means or sums over clients are taken."""
-
-    @classmethod
-    def by(cls, expressions: Sequence[Expr], claim: Claim) -> _Asked:
-        """What expressions of a claim ask for."""
-        symbols = sorted({symbol for each in expressions for symbol in each.free_symbols}, key=str)
-        notions = dict.fromkeys(claim.notation[symbol] for symbol in symbols)
-        counts_clients = any(each.has(Average, ClientSum) for each in expressions)
-        return cls(tuple(notion for notion in notions if isinstance(notion, Quantity)), counts_clients)
-
-    def shapes(self, run: Run) -> Hashable:
-        """What the runs of one computation have in common."""
-        return shapes(self.quantities, run), run.problem.clients if self.counts_clients else None
-
-
-@cache
-def _in_conditions(claim: Claim) -> _Asked:
-    return _Asked.by(claim.conditions, claim)
-
-
-@cache
-def _in_relations(claim: Claim) -> _Asked:
-    return _Asked.by([side for relation in claim.relations for side in (relation.left, relation.right)], claim)
+def _is_evaluated_together(claim: Claim) -> bool:
+    is_quantified = claim.place == "run" and bool(claim.for_all)
+    return claim.rate is None and bool(claim.relations) and not is_quantified
 
 
 def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> Answer | None:
@@ -195,9 +154,8 @@ def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -
         return None
 
 
-def _worst(values: Values) -> list[tuple[int, float | None]]:
+def _worst(values: Values, decided: Array) -> list[tuple[int, float | None]]:
     """For each run the decision and the ratio where the relation is tightest, or violated most."""
-    decided = decide_by_values(values)
     runs, places = decided.shape
     at = tightest_places(values, decided) if places > 1 else np.zeros(runs, dtype=int)
     every = np.arange(runs)

@@ -15,7 +15,7 @@ from fedtheory.engine.frames.moment import MomentFrame, MomentVector, moment_fra
 from fedtheory.engine.frames.outcomes import RoundFrame, of_a_round, round_frames
 from fedtheory.engine.frames.path import PathFrame, PathVector, path_frames, point_frames
 from fedtheory.engine.frames.probes import probes
-from fedtheory.engine.frames.stacked import StackedFrame, stacks_of
+from fedtheory.engine.frames.stacked import StackedFrame, stacks_by_kind, stacks_of
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 
@@ -38,6 +38,7 @@ __all__ = [
     "probes",
     "round_frames",
     "stacks_at",
+    "stacks_by_kind",
     "step_frames",
 ]
 
@@ -93,5 +94,4 @@ def _kept_frames(place: str, run: Run) -> tuple[Frame, ...]:
 
 @lru_cache(maxsize=8)
 def _kept_stacks(place: str, run: Run, times: int) -> tuple[Frame, ...]:
-    frames = _kept_frames(place, run)
-    return frames if place == "points" else stacks_of(frames, times)
+    return stacks_of(_kept_frames(place, run), times)

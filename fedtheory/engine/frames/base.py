@@ -7,36 +7,81 @@ evaluator serves frames of every kind.  Coordinates are centred at x*.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any
 
-from fedtheory.arithmetic import Array
+from fedtheory.arithmetic import Arithmetic, Array
+from fedtheory.engine.objectives import Objectives
 from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector, VectorSpace
 from fedtheory.errors import Misplaced, NotApplicable
 
 Index = dict[str, int | str]
+UNEQUAL_STEPS = "the clients take different numbers of local steps"
 
 
 class Frame(VectorSpace):
     """A place of a run; subclasses say what vectors are there."""
 
-    axes = ("round", "step", "client")
+    axes: tuple[str, ...] = ("round", "step", "client")
     """What the axes of a scalar run over, each of full length or one."""
     valid: Array | None = None
     """Which local steps exist, (steps, M); None where all do."""
 
     def __init__(self, run: Run, index: Index) -> None:
-        self.run = run
+        self._run = run
         self.index = index
         self.known: dict[object, Any] = {}
         """Scalars and vectors that claims about the same place share."""
 
     @property
-    def alike(self) -> int | None:
+    def run(self) -> Run:
+        """The run; `Misplaced` at places of several."""
+        return self._run
+
+    @property
+    def alike(self) -> Hashable:
         """What frames of a kind share that can be taken together; None for a frame that stands alone."""
         return None
+
+    @property
+    def numbers(self) -> int:
+        """About how many numbers a vector is made of."""
+        return self._run.problem.clients * self.dimension
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """Floats or rationals."""
+        return self._run.arithmetic
+
+    @property
+    def dimension(self) -> int:
+        """d."""
+        return self._run.problem.dimension
+
+    def of_run(self, select: Callable[[Run], Array]) -> Array:
+        """What belongs to the run of this place; at places of several runs what belongs to each, axes in front."""
+        return select(self.run)
+
+    def objectives(self, select: Callable[[Run], Objectives]) -> Objectives:
+        """Objectives of the run of this place."""
+        return select(self.run)
+
+    @cached_property
+    def importances(self) -> Array:
+        """p_i, (M,)."""
+        return self.of_run(lambda run: run.problem.weights)
+
+    @cached_property
+    def step_sizes(self) -> Array:
+        """eta_i, (M,)."""
+        return self.of_run(lambda run: run.algorithm.work.step_sizes)
+
+    @cached_property
+    def client_objectives(self) -> Objectives:
+        """F_i of each client, centred at x*."""
+        return self.objectives(lambda run: run.client_objectives)
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
         """A vector of this place."""
@@ -57,7 +102,12 @@ class Frame(VectorSpace):
     def require_shared(self, steps: int) -> None:
         """Refuse a mean over clients of what has a value at each of `steps` local steps, where some have fewer."""
         if steps > 1 and self.valid is not None and not self.valid.all():
-            raise NotApplicable("the clients take different numbers of local steps: none is common to all of them")
+            raise NotApplicable(f"{UNEQUAL_STEPS}: none is common to all of them")
+
+    def on_axes(self, values: Array) -> Array:
+        """Scalars with the axes of this place, those that are missing in front of length one."""
+        filled: Array = values.reshape((1,) * (len(self.axes) - values.ndim) + values.shape)
+        return filled
 
     def expected(self, values: Array) -> Array:
         """Expectations of scalars; inner products of most frames are expectations already, or nothing is random."""
@@ -95,33 +145,32 @@ class Frame(VectorSpace):
     @cached_property
     def virtual(self) -> Vector:
         """The server's model as the work of k local steps would make it (fraboni2022, eq. 7)."""
-        change = self.local + self.received.scaled(-self.run.arithmetic.identity(1)[0])
+        change = self.local + self.received.scaled(-self.arithmetic.identity(1)[0])
         return self.server + self._on_server(change)
 
     @cached_property
     def next_virtual(self) -> Vector:
         """The same after k + 1 local steps."""
-        return self.virtual + self._on_server(self.gradient.scaled(-self.run.algorithm.work.step_sizes))
+        return self.virtual + self._on_server(self.gradient.scaled(-self.step_sizes))
 
     def _on_server(self, change: Vector) -> Vector:
         """What the server makes of a change of each client's model."""
-        step = self.run.arithmetic.array([self.run.algorithm.aggregation.server_step_size])
-        return self.selected(change).scaled(step)
+        return self.selected(change).scaled(self.of_run(_server_step_size))
 
     @cached_property
     def gradient(self) -> Vector:
         """g_i at x_i^{(t,k)}: the stochastic gradient."""
-        return self.run.client_objectives.gradient(self, self.local) + self.noise
+        return self.client_objectives.gradient(self, self.local) + self.noise
 
     @cached_property
     def next_local(self) -> Vector:
         """x_i^{(t,k+1)}."""
-        return self.local + self.gradient.scaled(-self.run.algorithm.work.step_sizes)
+        return self.local + self.gradient.scaled(-self.step_sizes)
 
     @cached_property
     def next_average(self) -> Vector:
         """The averaged iterate of step k + 1."""
-        return self.next_local.averaged(self.run.problem.weights)
+        return self.next_local.averaged(self.importances)
 
     @cached_property
     def centralised(self) -> Vector:
@@ -143,9 +192,14 @@ class Frame(VectorSpace):
         return model + self.run.mean_objective.gradient(self, model).scaled(-sizes)
 
 
+def _server_step_size(run: Run) -> Array:
+    """eta_g, (1,)."""
+    return run.arithmetic.array([run.algorithm.aggregation.server_step_size])
+
+
 def common_steps(run: Run) -> int:
     """tau; `NotApplicable` where clients take different numbers of local steps."""
     steps = run.algorithm.work.common_steps
     if steps is None:
-        raise NotApplicable("the clients take different numbers of local steps")
+        raise NotApplicable(UNEQUAL_STEPS)
     return steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, singledispatch
 
@@ -44,7 +44,8 @@ class MomentVector(Vector):
         return self._with(each * self.base, lambda noise: own * noise, lambda noise: shared * noise)
 
     def mapped(self, matrices: Array) -> MomentVector:
-        own, shared = matrices[:, None], matrices[:, None, None]
+        matrices = matrices[:, 0] if matrices.ndim > 4 else matrices
+        own, shared = matrices[..., None, :, :], matrices[..., None, None, :, :]
         return self._with(matrices @ self.base, lambda noise: own @ noise, lambda noise: shared @ noise)
 
     def _with(self, base: Array, own: Callable[[Array], Array], shared: Callable[[Array], Array]) -> MomentVector:
@@ -55,6 +56,7 @@ class MomentVector(Vector):
         )
 
     def averaged(self, weights: Array) -> MomentVector:
+        weights = weights[:, 0] if weights.ndim > 2 else weights
         shared = None if self.shared is None else _mixed(weights, self.shared, -5)
         own = None if self.own is None else _by_kind(weights[..., None, None, None] * self.own)
         return MomentVector(_mixed(weights, self.base, -3), shared=_total(shared, own))
@@ -115,7 +117,7 @@ class MomentSpace(Frame):
     """Of each client's two noises, (M, 2, d, d); of several places (places, ...)."""
 
     def constant(self, vectors: Array) -> MomentVector:
-        base = self.run.arithmetic.zeros(*vectors.shape, self.joint.shape[-1])
+        base = self.arithmetic.zeros(*vectors.shape, self.joint.shape[-1])
         base[..., 0] = vectors
         return MomentVector(base)
 
@@ -144,8 +146,12 @@ class MomentFrame(MomentSpace):
         return self._state.weights
 
     @property
-    def alike(self) -> int | None:
-        return len(self.joint) if len(self.weights) == 1 else None
+    def alike(self) -> Hashable:
+        return (len(self.joint), *self.covariances.shape) if len(self.weights) == 1 else None
+
+    @property
+    def numbers(self) -> int:
+        return 2 * super().numbers ** 2
 
     def expected(self, values: Array) -> Array:
         """Mean over the outcomes of the round's weights, where there are several."""

@@ -9,14 +9,14 @@ also says what the gradient would be at the round's model.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
-from fedtheory.engine.frames.base import Frame, Index, common_steps
+from fedtheory.engine.frames.base import UNEQUAL_STEPS, Frame, Index
 from fedtheory.engine.frames.path import PathVector, PlainFrame
 from fedtheory.engine.frames.probes import probes
 from fedtheory.engine.run import Run
@@ -77,7 +77,9 @@ def _draws(run: Run, client: int) -> Draws:
 class RoundFrame(PlainFrame):
     """A round from a server model (d,), centred; see the module."""
 
-    axes = ("outcome", "step", "client")
+    axes: tuple[str, ...] = ("outcome", "step", "client")
+    leading = 0
+    """Axes of scalars and vectors in front of that of the outcomes."""
 
     def __init__(self, run: Run, index: Index, base: Array) -> None:
         super().__init__(run, index)
@@ -91,32 +93,42 @@ class RoundFrame(PlainFrame):
         # Which participants and which sequence of each client make an outcome, (1 + M, outcomes).
         self._chosen = _all_combinations(sizes)
         laws = [probabilities, *(client.probabilities for client in self._clients)]
-        self._probabilities = np.prod([law[n] for law, n in zip(laws, self._chosen, strict=True)], axis=0)
+        self.probabilities = np.prod([law[n] for law, n in zip(laws, self._chosen, strict=True)], axis=0)
+        """Of the outcomes, (outcomes,)."""
         steps = np.array(run.algorithm.work.steps)
         self.valid = np.arange(steps.max())[:, None] < steps
+
+    @property
+    def alike(self) -> Hashable:
+        return self._chosen.shape[1], self.run.algorithm.work.steps, self.run.problem.dimension
+
+    @property
+    def numbers(self) -> int:
+        return len(self.probabilities) * max(self.run.algorithm.work.steps) * super().numbers
 
     def constant(self, vectors: Array) -> PathVector:
         return PathVector(vectors[None, None])
 
     def expected(self, values: Array) -> Array:
         """Mean over outcomes, the first axis, of scalars or vectors."""
-        if len(values) == 1:
+        if values.shape[self.leading] == 1:
             return values
-        weighted: Array = np.tensordot(self._probabilities, values, axes=1)[None]
+        law = self.probabilities.reshape(*self.probabilities.shape, *[1] * (values.ndim - self.leading - 1))
+        weighted: Array = (law * values).sum(axis=self.leading, keepdims=True)
         return weighted
 
     def local_sum(self, values: Array) -> Array:
         """Sum over each client's local steps, the second axis, of scalars or vectors."""
-        return np.asarray(self._existing(values).sum(axis=1, keepdims=True))
+        return np.asarray(self._existing(values).sum(axis=self.leading + 1, keepdims=True))
 
     def past_sum(self, values: Array) -> Array:
         """Sum over the local steps up to and including each one."""
-        return np.asarray(self._existing(values).cumsum(axis=1))
+        return np.asarray(self._existing(values).cumsum(axis=self.leading + 1))
 
     def _existing(self, values: Array) -> Array:
         """Values at steps that a client does not take, set to zero."""
         assert self.valid is not None
-        exists = self.valid.reshape(*self.valid.shape, *[1] * (values.ndim - 3))
+        exists = self.valid.reshape(*self.valid.shape, *[1] * (values.ndim - self.leading - 3))
         nothing = values.ravel()[0] - values.ravel()[0]
         existing: Array = np.where(exists, values, nothing)
         return existing
@@ -137,12 +149,12 @@ class RoundFrame(PlainFrame):
     @cached_property
     def participates(self) -> Array:
         """One for the clients that take part, (outcomes, 1, M)."""
-        return self.run.arithmetic.array((self.selection != 0).astype(int))
+        return self.arithmetic.array((self.selection != 0).astype(int))
 
     def selected(self, vector: Vector) -> PathVector:
         """sum_i w_i v_i with the round's random weights."""
         assert isinstance(vector, PathVector)
-        self.require_shared(vector.values.shape[1])
+        self.require_shared(vector.values.shape[-3])
         return PathVector((self.selection[..., None] * vector.values).sum(axis=-2, keepdims=True))
 
     @cached_property
@@ -169,18 +181,22 @@ class RoundFrame(PlainFrame):
 
     @cached_property
     def noise(self) -> Vector:
-        true = self.run.client_objectives.gradient(self, self.local)
-        return self.gradient + true.scaled(-self.run.arithmetic.identity(1)[0])
+        true = self.client_objectives.gradient(self, self.local)
+        return self.gradient + true.scaled(-self.arithmetic.identity(1)[0])
 
     @property
     def average(self) -> Vector:
-        common_steps(self.run)
+        self._require_common_steps()
         return super().average
 
     @cached_property
     def next_average(self) -> Vector:
-        common_steps(self.run)
-        return self.next_local.averaged(self.run.problem.weights)
+        self._require_common_steps()
+        return self.next_local.averaged(self.importances)
+
+    def _require_common_steps(self) -> None:
+        if self.valid is not None and not self.valid.all():
+            raise NotApplicable(UNEQUAL_STEPS)
 
     @cached_property
     def server(self) -> PathVector:
@@ -189,7 +205,7 @@ class RoundFrame(PlainFrame):
     @cached_property
     def next_server(self) -> PathVector:
         """The server's model after the round."""
-        change = self.result + self.server.scaled(-self.run.arithmetic.identity(1)[0])
+        change = self.result + self.server.scaled(-self.arithmetic.identity(1)[0])
         return self.server + self._on_server(change)
 
 

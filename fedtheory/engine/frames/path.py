@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,7 @@ class PathVector(Vector):
         return PathVector((matrices @ self.values[..., None])[..., 0])
 
     def averaged(self, weights: Array) -> PathVector:
-        return PathVector((weights[:, None] * self.values).sum(axis=-2, keepdims=True))
+        return PathVector((weights[..., None] * self.values).sum(axis=-2, keepdims=True))
 
 
 class PlainFrame(Frame):
@@ -53,7 +53,7 @@ class PlainFrame(Frame):
 
     @property
     def average(self) -> Vector:
-        return self.local.averaged(self.run.problem.weights)
+        return self.local.averaged(self.importances)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +80,8 @@ class PathFrame(PlainFrame):
         self._path = path
 
     @property
-    def alike(self) -> int:
-        return 1
+    def alike(self) -> Hashable:
+        return self._path.local.shape
 
     @property
     def weights(self) -> Array:

@@ -1,9 +1,9 @@
-"""Several local steps of a run as one frame: an axis over them leads every vector and every scalar."""
+"""Several places as one frame, of one run or of several: an axis over them leads every vector and every scalar."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import Any, cast
@@ -13,21 +13,55 @@ import numpy as np
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame
 from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
+from fedtheory.engine.frames.outcomes import RoundFrame
 from fedtheory.engine.frames.path import PathFrame, PathVector, PlainFrame
+from fedtheory.engine.objectives import Objectives, QuadraticObjectives
+from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 from fedtheory.errors import Misplaced
 
 
 class StackedFrame(Frame):
-    """Local steps (t, k), the `members`: what a step is made of is gathered from them, all else is made of that."""
+    """Places, the `members`: what a place is made of is gathered from them, all else is made of that.
 
-    axes = ("place", "step", "client")
+    Those of a run follow each other; runs have one arithmetic, dimension and number of clients.
+    """
+
+    axes: tuple[str, ...] = ("place", "step", "client")
 
     def __init__(self, members: Sequence[Frame]) -> None:
         Frame.__init__(self, members[0].run, {})
         self.members = members
-        self._rounds = np.array([member.index["round"] for member in members])
-        self._steps = np.array([member.index["step"] for member in members])
+        self.runs = tuple(dict.fromkeys(member.run for member in members))
+        numbers = {run: number for number, run in enumerate(self.runs)}
+        self.owners = np.array([numbers[member.run] for member in members])
+        """The number of each place's run."""
+
+    @property
+    def run(self) -> Run:
+        if len(self.runs) > 1:
+            raise Misplaced("what belongs to a run is not asked at places of several")
+        return self._run
+
+    def of_run(self, select: Callable[[Run], Array]) -> Array:
+        return self._of_each([select(run) for run in self.runs])
+
+    def _of_each(self, values: Sequence[Array]) -> Array:
+        """What belongs to each run, at all of its places; of a single run it needs no axis for them."""
+        return values[0] if len(self.runs) == 1 else self.led(np.stack(values)[self.owners])
+
+    def led(self, values: Array) -> Array:
+        """What each place has, an axis of length one inserted for each one between places and clients."""
+        led: Array = np.expand_dims(values, tuple(range(1, len(self.axes) - 1)))
+        return led
+
+    def objectives(self, select: Callable[[Run], Objectives]) -> Objectives:
+        each = [select(run) for run in self.runs]
+        if len(each) == 1:
+            return each[0]
+        assert all(isinstance(one, QuadraticObjectives) for one in each), "losses have places of one run only"
+        parts = zip(*((o.hessians, o.linear, np.atleast_1d(o.constants)) for o in cast(Any, each)), strict=True)
+        return QuadraticObjectives(*map(self._of_each, parts))
 
     def built(self, build: Callable[[Frame], Vector]) -> Vector:
         if build not in self.known:
@@ -38,15 +72,32 @@ class StackedFrame(Frame):
         try:
             return build(self)
         except Misplaced:
-            # What depends on the number of the step.
+            # What depends on the number of the step, or on one run.
             return self._stacked([build(member) for member in self.members])
 
     def cut(self, value: Array) -> Array:
+        return self.gathered([value])
+
+    def gathered(self, values: Sequence[Array]) -> Array:
+        """Numbers of each run, (rounds, steps, clients) with axes of full length or one, at its places."""
+        if all(value.shape[:2] == (1, 1) for value in values):
+            return values[0] if len(values) == 1 else self._of_each([value[0, 0] for value in values])
+        return self.led(np.concatenate([self._at_places(value, number) for number, value in enumerate(values)]))
+
+    def _at_places(self, value: Array, number: int) -> Array:
+        """Numbers of a run at its places, (places, clients)."""
+        own = self.owners == number
         rounds, steps, _ = value.shape
-        if rounds == steps == 1:
-            return value
-        cut: Array = value[self._rounds if rounds > 1 else 0, self._steps if steps > 1 else 0]
-        return cut[:, None]
+        at: Array = value[self._rounds[own] * (rounds > 1), self._steps[own] * (steps > 1)]
+        return at
+
+    @cached_property
+    def _rounds(self) -> Array:
+        return np.array([member.index["round"] for member in self.members])
+
+    @cached_property
+    def _steps(self) -> Array:
+        return np.array([member.index["step"] for member in self.members])
 
     def of_round(self, values: Array) -> Array:
         chosen: Array = values[self._rounds]
@@ -61,14 +112,6 @@ class StackedFrame(Frame):
         return self._stacked([member.local for member in self.members])
 
     @cached_property
-    def noise(self) -> Vector:
-        return self._stacked([member.noise for member in self.members])
-
-    @cached_property
-    def average(self) -> Vector:
-        return self._stacked([member.average for member in self.members])
-
-    @cached_property
     def server(self) -> Vector:
         return self._stacked([member.server for member in self.members])
 
@@ -78,18 +121,22 @@ class StackedFrame(Frame):
 
 
 class StackedPaths(StackedFrame, PlainFrame):
-    """Steps of a sampled path: vectors (places, 1, 1 or M, d)."""
+    """Steps of sampled paths, or free points: vectors (places, 1, 1 or M, d)."""
 
     def __init__(self, members: Sequence[PathFrame]) -> None:
         super().__init__(members)
-        self._weights = np.stack([member.weights for member in members])[:, None, :, None]
+        self._weights = np.stack([member.weights for member in members])[:, None]
 
     def _stacked(self, vectors: Sequence[PathVector]) -> PathVector:
         return PathVector(np.stack([vector.values for vector in vectors])[:, None])
 
+    @cached_property
+    def noise(self) -> Vector:
+        return self._stacked([cast(PathVector, member.noise) for member in self.members])
+
     def selected(self, vector: Vector) -> PathVector:
         assert isinstance(vector, PathVector)
-        return PathVector((self._weights * vector.values).sum(axis=-2, keepdims=True))
+        return vector.averaged(self._weights)
 
 
 class StackedMoments(StackedFrame, MomentSpace):
@@ -112,7 +159,7 @@ class StackedMoments(StackedFrame, MomentSpace):
 
     @cached_property
     def average(self) -> MomentVector:
-        shared = self.local.averaged(self.run.problem.weights).shared
+        shared = self.local.averaged(self.importances).shared
         return MomentVector(np.stack([one.average_maps for one in self._members]), shared=shared)
 
     def _stacked(self, vectors: Sequence[MomentVector]) -> MomentVector:
@@ -134,14 +181,86 @@ def _noise_as_one(noises: Sequence[Array | None]) -> Array | None:
     return np.stack(found) if found else None
 
 
+class StackedRounds(StackedFrame, RoundFrame):
+    """Rounds with equally many outcomes: vectors (places, outcomes, steps, clients, d)."""
+
+    axes = ("place", "outcome", "step", "client")
+    leading = 1
+
+    def __init__(self, members: Sequence[RoundFrame]) -> None:
+        super().__init__(members)
+        self._members = members
+        self.probabilities = np.stack([member.probabilities for member in members])
+        self.valid = members[0].valid
+
+    def _stacked(self, vectors: Sequence[PathVector]) -> PathVector:
+        return PathVector(np.stack([vector.values for vector in vectors]))
+
+    def constant(self, vectors: Array) -> PathVector:
+        missing = len(self.axes) + 1 - vectors.ndim
+        return PathVector(vectors.reshape((1,) * missing + vectors.shape))
+
+    def gathered(self, values: Sequence[Array]) -> Array:
+        # A round from a given model is none of the run's, and has all of its local steps.
+        return values[0] if len(values) == 1 else np.stack(values)[self.owners]
+
+    @cached_property
+    def selection(self) -> Array:
+        return np.stack([member.selection for member in self._members])
+
+    @cached_property
+    def local(self) -> PathVector:
+        return self._stacked([member.local for member in self._members])
+
+    @cached_property
+    def server(self) -> PathVector:
+        return self._stacked([member.server for member in self._members])
+
+    @cached_property
+    def next_local(self) -> PathVector:
+        return self._stacked([member.next_local for member in self._members])
+
+    @cached_property
+    def result(self) -> PathVector:
+        return self._stacked([member.result for member in self._members])
+
+    @cached_property
+    def gradient(self) -> PathVector:
+        return self._stacked([member.gradient for member in self._members])
+
+    @cached_property
+    def gradient_at_server(self) -> PathVector:
+        return self._stacked([member.gradient_at_server for member in self._members])
+
+
+_KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {
+    PathFrame: StackedPaths,
+    MomentFrame: StackedMoments,
+    RoundFrame: StackedRounds,
+}
+
+
 def stacks_of(frames: Sequence[Frame], times: int) -> tuple[Frame, ...]:
     """The same places in fewer frames, in the same order, each so many times; rounds of random weights stay single."""
     stacks: list[Frame] = []
-    for (kind, alike), grouped in groupby(frames, lambda frame: (type(frame), frame.alike)):
+    for (_, alike), grouped in groupby(frames, _kind):
         places = tuple(grouped)
         members = tuple(place for place in places for _ in range(times))
-        stacks += places if alike is None or len(members) == 1 else [_KINDS[kind](members)]
+        stacks += places if alike is None or len(members) == 1 else [_stack(members)]
     return tuple(stacks)
 
 
-_KINDS: dict[type[Frame], Callable[[Any], StackedFrame]] = {PathFrame: StackedPaths, MomentFrame: StackedMoments}
+def stacks_by_kind(frames: Sequence[Frame]) -> list[tuple[StackedFrame, list[int]]]:
+    """Places, of any runs, in as few frames as there are kinds of them, with the numbers of those in each."""
+    kinds: dict[Hashable, list[int]] = {}
+    for number, frame in enumerate(frames):
+        kinds.setdefault(_kind(frame), []).append(number)
+    return [(_stack([frames[number] for number in alike]), alike) for alike in kinds.values()]
+
+
+def _stack(members: Sequence[Frame]) -> StackedFrame:
+    return _KINDS[type(members[0])](members)
+
+
+def _kind(frame: Frame) -> tuple[type[Frame], Hashable]:
+    return type(frame), frame.alike

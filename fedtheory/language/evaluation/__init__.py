@@ -10,13 +10,25 @@ import sympy as sp
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.kernel.expressions import Expr
 from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
+from fedtheory.language.evaluation.places import Places
 from fedtheory.language.evaluation.powers import is_product
 from fedtheory.language.evaluation.rounding import ScaleCompiler
 from fedtheory.language.evaluation.runs import SiteOfRuns, shapes
-from fedtheory.language.evaluation.site import Site, sites, stacked_sites, whole_run
+from fedtheory.language.evaluation.site import Site, points_of, sites, stacked_sites, whole_run
 from fedtheory.language.quantities.notion import Notion
 
-__all__ = ["Compiled", "Site", "SiteOfRuns", "compile_expression", "shapes", "sites", "stacked_sites", "whole_run"]
+__all__ = [
+    "Compiled",
+    "Places",
+    "Site",
+    "SiteOfRuns",
+    "compile_expression",
+    "points_of",
+    "shapes",
+    "sites",
+    "stacked_sites",
+    "whole_run",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +56,7 @@ class Compiled:
         """The value and the scale of its rounding errors, which exact numbers have not."""
         parts = self.parts(site)
         value = total(parts)
-        if site.run.arithmetic is not FLOAT:
+        if site.arithmetic is not FLOAT:
             return value, None
         sizes = zip(parts, self.scales, strict=True)
         return value, total([abs(part) if scale is None else scale(site) for part, scale in sizes])

@@ -84,7 +84,7 @@ class Compiler:
     def _constant(self, node: Expr) -> Scalar:
         exact = RATIONAL.number(str(node), str(node))
         rounded, as_it_is = np.full((1, 1, 1), plain_float(exact)), RATIONAL.array([[[exact]]])
-        return lambda site: as_it_is if site.run.arithmetic.is_rigorous else rounded
+        return lambda site: as_it_is if site.arithmetic.is_rigorous else rounded
 
     def _combination(self, node: Expr) -> Scalar:
         first, *others = (self.scalar(argument) for argument in node.args)
@@ -115,16 +115,16 @@ class Compiler:
 
     def _exponential(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0] if node.args else sp.S.One)
-        return lambda site: site.each(site.run.arithmetic.exp, inside(site))
+        return lambda site: site.each(site.arithmetic.exp, inside(site))
 
     def _logarithm(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])
-        return lambda site: site.each(site.run.arithmetic.log, inside(site))
+        return lambda site: site.each(site.arithmetic.log, inside(site))
 
     def _symbol(self, symbol: sp.Symbol, power: int) -> Scalar:
         notion = self.notation.get(symbol)
         if notion is None:
-            return _raised(lambda site: site.place(site.parameters[symbol]), power)
+            return _raised(lambda site: site.parameter(symbol), power)
         if isinstance(notion, ScalarNotion):
             build = notion.build
             return _raised(lambda site: build(_round(site)), power)
@@ -139,7 +139,7 @@ class Compiler:
 
     def _inner(self, node: Expr) -> Scalar:
         left, right = (self.vector(side) for side in node.args)
-        return self._kept(node, lambda site: axes_of(site.step.inner(left(site), right(site))))
+        return self._kept(node, lambda site: site.step.on_axes(site.step.inner(left(site), right(site))))
 
     def _kept(self, node: Expr, compute: Scalar) -> Scalar:
         """The closure, remembering its result on the frame, which other claims about the same place share."""
@@ -166,17 +166,17 @@ class Compiler:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
 
         def value(site: Site) -> Array:
-            return axes_of(objective.select(site.run).value(site.step, point(site)))
+            return site.step.on_axes(site.step.objectives(objective.select).value(site.step, point(site)))
 
         return self._kept(node, value)
 
     def _expectation(self, node: Expr) -> Scalar:
         inside = self.scalar(node.args[0])
-        return self._kept(node, lambda site: site.step.expected(inside(site)))
+        return self._kept(node, lambda site: site.step.expected(site.step.on_axes(inside(site))))
 
     def _sum(self, node: Expr) -> Scalar:
         inside, over = self.scalar(node.args[0]), _SUMS[type(node)]
-        return lambda site: over(_round(site), inside(site))
+        return lambda site: over(_round(site), site.step.on_axes(inside(site)))
 
     def _extreme(self, node: Expr) -> Scalar:
         parts = [self.scalar(argument) for argument in node.args]
@@ -190,7 +190,7 @@ class Compiler:
             weights = _over_clients(node, site)
             value = inside(site)
             if site.frame is not None:
-                site.frame.require_shared(value.shape[1])
+                site.frame.require_shared(value.shape[-2])
             return np.asarray((value * weights).sum(axis=-1, keepdims=True))
 
         return average
@@ -220,8 +220,8 @@ class Compiler:
 
         def average(site: Site) -> Vector:
             found = inside(site)
-            if isinstance(found, PathVector) and found.values.ndim == 4:
-                site.step.require_shared(found.values.shape[1])
+            if isinstance(found, PathVector) and found.values.ndim > 3:
+                site.step.require_shared(found.values.shape[-3])
             return found.averaged(_over_clients(node, site))
 
         return average
@@ -239,7 +239,7 @@ class Compiler:
         objective, point = self._objective(node.args[0]), self.vector(node.args[1])
 
         def gradient(site: Site) -> Vector:
-            return objective.select(site.run).gradient(site.step, point(site))
+            return site.step.objectives(objective.select).gradient(site.step, point(site))
 
         return gradient
 
@@ -295,12 +295,6 @@ def _over_clients(node: Expr, site: Site) -> Array:
 
 def _round(site: Site) -> RoundFrame:
     return of_a_round(site.frame)
-
-
-def axes_of(values: Array) -> Array:
-    """Scalars with their leading axes filled up: (rounds or outcomes, steps, clients)."""
-    filled: Array = values.reshape((1,) * (3 - values.ndim) + values.shape)
-    return filled
 
 
 def _measurement(quantity: Quantity) -> Scalar:

@@ -20,12 +20,12 @@ _MOST_BITS = 10**7
 
 def square_root(site: Site, value: Array) -> Array:
     """The root in the arithmetic of the site's run."""
-    return site.each(site.run.arithmetic.sqrt, value)
+    return site.each(site.arithmetic.sqrt, value)
 
 
 def root_of(site: Site, value: Array, degree: int) -> Array:
     """The root of a degree, in the arithmetic of the site's run."""
-    return site.each(partial(site.run.arithmetic.root, degree=degree), value)
+    return site.each(partial(site.arithmetic.root, degree=degree), value)
 
 
 def is_product(node: Expr) -> bool:

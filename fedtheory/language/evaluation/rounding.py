@@ -11,7 +11,7 @@ import sympy as sp
 
 from fedtheory.arithmetic import Array
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.evaluation.compiler import Compiler, Scalar, axes_of, total
+from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
 from fedtheory.language.evaluation.site import Site
 
 
@@ -63,7 +63,7 @@ class ScaleCompiler(Compiler):
         objective, point = self._objective(node.args[0]), Compiler.vector(self, node.args[1])
 
         def scale(site: Site) -> Array:
-            return axes_of(objective.select(site.run).scale(site.step, point(site)))
+            return site.step.on_axes(site.step.objectives(objective.select).scale(site.step, point(site)))
 
         return self._kept(node, scale)
 
@@ -76,6 +76,6 @@ class ScaleCompiler(Compiler):
 
         def length(site: Site) -> Array:
             at = vector(site)
-            return axes_of(np.sqrt(np.maximum(site.step.inner(at, at), 0)))
+            return site.step.on_axes(np.sqrt(np.maximum(site.step.inner(at, at), 0)))
 
         return length

@@ -45,7 +45,7 @@ class SiteOfRuns(Site):
     def _column(self, values: Sequence[Number | Array]) -> Array:
         if isinstance(values[0], np.ndarray):
             return np.stack(values)
-        column: Array = np.empty((len(values), 1, 1, 1), dtype=self.run.arithmetic.dtype)
+        column: Array = np.empty((len(values), 1, 1, 1), dtype=self.arithmetic.dtype)
         column[:, 0, 0, 0] = values
         return column
 
@@ -80,7 +80,7 @@ class SiteOfRuns(Site):
 
     @property
     def _no_number(self) -> Number:
-        return np.nan if self.run.arithmetic is FLOAT else arb("nan")
+        return np.nan if self.arithmetic is FLOAT else arb("nan")
 
 
 def shapes(quantities: Iterable[Quantity], run: Run) -> tuple[tuple[int, ...], ...]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from fedtheory.arithmetic import Array, Number
+from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.engine.frames import Frame, Index, StackedFrame, frames_at, probes, stacks_at
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
@@ -51,6 +51,16 @@ class Site:
         return self.place(quantity.on(self.run))
 
     @property
+    def arithmetic(self) -> Arithmetic:
+        """Floats or rationals."""
+        return self.run.arithmetic
+
+    def parameter(self, symbol: sp.Symbol) -> Array:
+        """A symbol under a universal quantifier, on the axes of scalars."""
+        value = self.parameters[symbol]
+        return value if isinstance(value, np.ndarray) else filled(value, self.arithmetic)
+
+    @property
     def constants(self) -> dict[object, Any]:
         """What is known of expressions in constants of the run alone."""
         return self.run.known
@@ -67,13 +77,11 @@ class Site:
     def place(self, value: Number | Array) -> Array:
         """A measured quantity as an array over (rounds, steps, clients), cut to the frame's step."""
         if not isinstance(value, np.ndarray):
-            filled: Array = np.empty((1, 1, 1), dtype=self.run.arithmetic.dtype)
-            filled[0, 0, 0] = value
-            return filled
+            return filled(value, self.arithmetic)
         return value if self.frame is None else self.frame.cut(value)
 
     @property
-    def axes(self) -> tuple[str, str, str]:
+    def axes(self) -> tuple[str, ...]:
         """Axes of every scalar, each of full length or one."""
         return Frame.axes if self.frame is None else self.frame.axes
 
@@ -84,20 +92,28 @@ class Site:
         return self.frame
 
 
+def filled(value: Number, arithmetic: Arithmetic) -> Array:
+    """A number on the axes (rounds, steps, clients)."""
+    found: Array = np.empty((1, 1, 1), dtype=arithmetic.dtype)
+    found[0, 0, 0] = value
+    return found
+
+
 def whole_run(run: Run) -> Site:
     """The site of statements about a run as a whole."""
     return Site(run, None, {}, {}, {})
 
 
 @cache
-def _points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
+def points_of(claim: Claim) -> tuple[sp.Symbol, ...]:
+    """The symbols of a claim that stand for free points."""
     return tuple(symbol for symbol, notion in claim.notation.items() if isinstance(notion, PointNotion))
 
 
 def sites(claim: Claim, run: Run) -> Iterator[Site]:
     """All places of a run at which a claim speaks."""
     frames: Iterable[Frame | None] = [None] if claim.place == "run" else frames_at(claim.place, run)
-    choices = _choices(claim, run)
+    choices = choices_of(claim, run)
     return (_chosen(run, frame, choice) for frame in frames for choice in choices)
 
 
@@ -106,16 +122,17 @@ def stacked_sites(claim: Claim, run: Run) -> Iterator[Site]:
     if claim.place == "run":
         yield from sites(claim, run)
         return
-    choices = _choices(claim, run)
+    choices = choices_of(claim, run)
     for frame in stacks_at(claim.place, run, len(choices)):
-        if isinstance(frame, StackedFrame) or claim.place == "points":
+        if isinstance(frame, StackedFrame):
             yield _together(run, frame, choices)
         else:
             yield from (_chosen(run, frame, choice) for choice in choices)
 
 
-def _choices(claim: Claim, run: Run) -> Sequence[Choice]:
-    points = _points_of(claim)
+def choices_of(claim: Claim, run: Run) -> Sequence[Choice]:
+    """All choices of the free points and quantified symbols of a claim on a run."""
+    points = points_of(claim)
     candidates = list(probes(run).items()) if points else []
     placed = itertools.product(candidates, repeat=len(points))
     return [
@@ -134,15 +151,18 @@ def _chosen(run: Run, frame: Frame | None, choice: Choice) -> Site:
     return Site(run, frame, {**index, **choice.labels}, choice.points, choice.parameters)
 
 
-def _together(run: Run, frame: Frame, choices: Sequence[Choice]) -> Site:
-    """All choices as one site: an axis over them leads, at a stack of places all of them at each place in turn."""
+def _together(run: Run, frame: StackedFrame, choices: Sequence[Choice]) -> Site:
+    """All choices at each place of a stack as one site."""
     if len(choices) == 1 and not choices[0].labels:
         return Site(run, frame, frame.index, {}, {})
-    if len(choices) == 1 and not isinstance(frame, StackedFrame):
-        return _chosen(run, frame, choices[0])
-    times = len(frame.members) // len(choices) if isinstance(frame, StackedFrame) else 1
-    each = [choice for _ in range(times) for choice in choices]
-    points = {symbol: np.stack([one.points[symbol] for one in each])[:, None] for symbol in each[0].points}
-    numbers = {s: run.arithmetic.array([one.parameters[s] for one in each]) for s in each[0].parameters}
-    parameters = {symbol: values[:, None, None] for symbol, values in numbers.items()}
-    return Site(run, frame, {}, points, parameters, choices)
+    each = [choice for _ in range(len(frame.members) // len(choices)) for choice in choices]
+    return Site(run, frame, {}, *taken_together(frame, each), choices)
+
+
+def taken_together(
+    frame: StackedFrame, each: Sequence[Choice]
+) -> tuple[dict[sp.Symbol, Array], dict[sp.Symbol, Array]]:
+    """The points and parameters that are chosen at each place of a stack."""
+    points = {symbol: np.stack([one.points[symbol] for one in each]) for symbol in each[0].points}
+    numbers = {s: frame.arithmetic.array([[one.parameters[s]] for one in each]) for s in each[0].parameters}
+    return {s: frame.led(at) for s, at in points.items()}, {s: frame.led(values) for s, values in numbers.items()}

@@ -28,13 +28,13 @@ optimum = VectorNotion(
     "optimum",
     "x^*",
     "the minimiser of F",
-    lambda frame: frame.constant(frame.run.arithmetic.zeros(1, frame.run.problem.dimension)),
+    lambda frame: frame.constant(frame.arithmetic.zeros(1, frame.dimension)),
 )
 client_optimum = VectorNotion(
     "client_optimum",
     "w_k^o",
     "the minimiser of each client's objective",
-    lambda frame: frame.constant(frame.run.problem.centred.client_optima),
+    lambda frame: frame.constant(frame.of_run(lambda run: run.problem.centred.client_optima)),
 )
 centralised_model = VectorNotion(
     "centralised_model",
@@ -101,7 +101,7 @@ third_point = PointNotion("third_point", "z", "any point")
 
 
 def _unit(frame: Frame) -> Vector:
-    nothing = frame.run.arithmetic.zeros(1, frame.run.problem.dimension)
+    nothing = frame.arithmetic.zeros(1, frame.dimension)
     return frame.constant(nothing + 1)
 
 
@@ -110,7 +110,7 @@ gradient_deviation = VectorNotion(
     "gradient_deviation",
     r"(\nabla F_i(x)-g_i(x))",
     "grad F_i - g_i at a client's iterate",
-    lambda frame: frame.noise.scaled(-frame.run.arithmetic.identity(1)[0]),
+    lambda frame: frame.noise.scaled(-frame.arithmetic.identity(1)[0]),
 )
 objective = ObjectiveNotion("objective", "F", "the objective F = sum_i p_i F_i", lambda run: run.mean_objective)
 client_objective = ObjectiveNotion("client_objective", "F_i", "a client's objective", lambda run: run.client_objectives)

@@ -34,12 +34,12 @@ def once(build: Callable[[Frame], _Built]) -> Callable[[Frame], _Built]:
 
 def minus(vector: Vector, other: Vector, frame: Frame) -> Vector:
     """Difference of two vectors at a frame."""
-    return vector + other.scaled(-frame.run.arithmetic.identity(1)[0])
+    return vector + other.scaled(-frame.arithmetic.identity(1)[0])
 
 
 def _expectation(frame: Frame, found: Array) -> Array:
     """E of scalars with the axes (outcomes or places, 1, clients), the leading ones left out where there is nothing."""
-    return frame.expected(found.reshape((1,) * (3 - found.ndim) + found.shape))
+    return frame.expected(frame.on_axes(found))
 
 
 def expected(frame: Frame, left: Vector, right: Vector) -> Array:

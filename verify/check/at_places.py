@@ -1,0 +1,108 @@
+"""One claim at the places of many runs, its sides evaluated once: local steps, rounds, free points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.frames import Frame, frames_at, probes
+from fedtheory.engine.objectives import QuadraticObjectives
+from fedtheory.engine.run import Run
+from fedtheory.errors import NotApplicable
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import Places, Site, points_of
+from verify.check.asked import in_relations
+from verify.check.decision import HOLDS, decide_by_values
+from verify.check.links import Link, links_of
+from verify.check.sides import Values, existing_entries, values_at
+from verify.check.whole_runs import Decided, Rows
+
+_MOST = 2**15
+"""Numbers of one vector at the places of several runs: a proof has dozens of vectors, and rationals take space."""
+
+
+class RunsAtPlaces:
+    """Runs, and what claims about one kind of place say of them."""
+
+    def __init__(self, runs: Sequence[Run], place: str) -> None:
+        self._runs, self._place = runs, place
+        self._frames: dict[int, Sequence[Frame]] = {}
+        self._probes: dict[int, Sequence[str]] = {}
+        self._places: dict[Hashable, Places] = {}
+
+    def kind(self, claim: Claim, row: int) -> Hashable:
+        """What runs have in common that are evaluated together; `FedtheoryError` for a run that stands alone."""
+        run, frames = self._runs[row], self._frames_of(row)
+        for quantity in in_relations(claim).quantities:
+            quantity.on(run)
+        is_quadratic = isinstance(run.client_objectives, QuadraticObjectives)
+        if not is_quadratic or not frames or any(frame.alike is None for frame in frames):
+            raise NotApplicable("the run has no places that could be taken together with those of others")
+        return run.problem.clients, run.problem.dimension
+
+    def _frames_of(self, row: int) -> Sequence[Frame]:
+        if row not in self._frames:
+            self._frames[row] = tuple(frames_at(self._place, self._runs[row]))
+        return self._frames[row]
+
+    def parts(self, claim: Claim, rows: Rows) -> Iterator[Rows]:
+        """The runs, as many together as memory has room for."""
+        part, total = list[int](), 0
+        for row in rows:
+            numbers = sum(frame.numbers for frame in self._frames_of(row)) * self._choices(claim, row)
+            if part and total + numbers > _MOST:
+                yield tuple(part)
+                part, total = [], 0
+            part.append(row)
+            total += numbers
+        yield tuple(part)
+
+    def _choices(self, claim: Claim, row: int) -> int:
+        """How many choices there are of the free points and quantified symbols of a claim."""
+        points = len(self._probes_of(row)) ** len(points_of(claim)) if points_of(claim) else 1
+        return points * math.prod(map(len, claim.for_all.values()))
+
+    def _probes_of(self, row: int) -> Sequence[str]:
+        if row not in self._probes:
+            self._probes[row] = tuple(probes(self._runs[row]))
+        return self._probes[row]
+
+    def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
+        """Both sides of each relation, and whether it holds, (runs, entries)."""
+        places = self._places_of(claim, rows)
+        sites = places.sites(claim)
+        return [_by_run(link, sites, places.owners, len(rows)) for link in links_of(claim)]
+
+    def _places_of(self, claim: Claim, rows: Rows) -> Places:
+        key = rows, len(points_of(claim)), tuple(claim.for_all.values())
+        if key not in self._places:
+            runs, frames = [self._runs[row] for row in rows], [self._frames_of(row) for row in rows]
+            self._places[key] = Places(claim, runs, frames)
+        return self._places[key]
+
+
+_NONE = HOLDS + 1
+"""For entries that a run has not: no decision is better."""
+
+
+def _by_run(link: Link, sites: Sequence[Site], owners: Sequence[Array], runs: int) -> Decided:
+    """Both sides of a link and whether it holds, run by run; those with fewer entries are filled up."""
+    parts = [_entries(link, site, owner) for site, owner in zip(sites, owners, strict=True)]
+    owner, *sides = map(np.concatenate, zip(*parts, strict=True))
+    order, counts = np.argsort(owner, kind="stable"), np.bincount(owner, minlength=runs)
+    number = np.arange(counts.max())
+    first, last = (np.cumsum(counts) - counts)[:, None], counts[:, None] - 1
+    at = order[first + np.minimum(number, last)]
+    values = Values(link, *sides)
+    return values.taken(at), np.where(number <= last, decide_by_values(values)[at], _NONE)
+
+
+def _entries(link: Link, site: Site, owner: Array) -> tuple[Array, ...]:
+    """For each entry of the arrays at a site the number of its run, and the sides there."""
+    lead = owner.reshape(-1, *[1] * (len(site.axes) - 1))
+    each = np.broadcast_arrays(lead, *values_at(link, site))
+    existing = existing_entries(site, each[0])
+    return tuple(array.ravel() if existing is None else array.ravel()[existing] for array in each)
