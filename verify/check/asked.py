@@ -6,14 +6,15 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from fedtheory.engine.run import Run
 from fedtheory.kernel.expressions import Average, ClientSum, Expr
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import shapes
 from fedtheory.language.quantities import Quantity
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Asked:
     """What expressions ask of a run."""
 
@@ -29,9 +30,24 @@ class Asked:
         counts_clients = any(each.has(Average, ClientSum) for each in expressions)
         return cls(tuple(notion for notion in notions if isinstance(notion, Quantity)), counts_clients)
 
-    def shapes(self, run: Run) -> Hashable:
-        """What whole runs of one computation have in common; `FedtheoryError` where a quantity has no value."""
-        return shapes(self.quantities, run), run.problem.clients if self.counts_clients else None
+    def kind(self, run: Run) -> Hashable:
+        """What runs of one computation have in common; `FedtheoryError` where a quantity has no value."""
+        _, widths = self._shapes(run)
+        return widths, run.problem.clients if self.counts_clients else None
+
+    def size(self, run: Run) -> tuple[int, int]:
+        """How many rounds and local steps of a run are told apart."""
+        size, _ = self._shapes(run)
+        return size
+
+    def _shapes(self, run: Run) -> tuple[tuple[int, int], tuple[int, ...]]:
+        """The most rounds and steps of a quantity, and how many clients each has values for."""
+        if self not in run.known:
+            shapes = [np.shape(quantity.on(run)) or (1, 1, 1) for quantity in self.quantities]
+            rounds, steps = (max((shape[axis] for shape in shapes), default=1) for axis in (0, 1))
+            run.known[self] = (rounds, steps), tuple(shape[2] for shape in shapes)
+        found: tuple[tuple[int, int], tuple[int, ...]] = run.known[self]
+        return found
 
 
 @cache

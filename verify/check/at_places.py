@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 
-import numpy as np
-
-from fedtheory.arithmetic import Array
 from fedtheory.engine.frames import Frame, frames_at, probes
 from fedtheory.engine.objectives import QuadraticObjectives
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import Places, Site, points_of
+from fedtheory.language.evaluation import Places, points_of
 from verify.check.asked import in_relations
-from verify.check.decision import HOLDS, decide_by_values
-from verify.check.links import Link, links_of
-from verify.check.sides import Values, existing_entries, values_at
-from verify.check.whole_runs import Decided, Rows
+from verify.check.by_run import Decided, Rows, by_run
+from verify.check.links import links_of
 
 _MOST = 2**15
 """Numbers of one vector at the places of several runs: a proof has dozens of vectors, and rationals take space."""
@@ -72,9 +67,8 @@ class RunsAtPlaces:
 
     def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Both sides of each relation, and whether it holds, (runs, entries)."""
-        places = self._places_of(claim, rows)
-        sites = places.sites(claim)
-        return [_by_run(link, sites, places.owners, len(rows)) for link in links_of(claim)]
+        sites = self._places_of(claim, rows).sites(claim)
+        return [by_run(link, sites, len(rows)) for link in links_of(claim)]
 
     def _places_of(self, claim: Claim, rows: Rows) -> Places:
         key = rows, len(points_of(claim)), tuple(claim.for_all.values())
@@ -82,27 +76,3 @@ class RunsAtPlaces:
             runs, frames = [self._runs[row] for row in rows], [self._frames_of(row) for row in rows]
             self._places[key] = Places(claim, runs, frames)
         return self._places[key]
-
-
-_NONE = HOLDS + 1
-"""For entries that a run has not: no decision is better."""
-
-
-def _by_run(link: Link, sites: Sequence[Site], owners: Sequence[Array], runs: int) -> Decided:
-    """Both sides of a link and whether it holds, run by run; those with fewer entries are filled up."""
-    parts = [_entries(link, site, owner) for site, owner in zip(sites, owners, strict=True)]
-    owner, *sides = map(np.concatenate, zip(*parts, strict=True))
-    order, counts = np.argsort(owner, kind="stable"), np.bincount(owner, minlength=runs)
-    number = np.arange(counts.max())
-    first, last = (np.cumsum(counts) - counts)[:, None], counts[:, None] - 1
-    at = order[first + np.minimum(number, last)]
-    values = Values(link, *sides)
-    return values.taken(at), np.where(number <= last, decide_by_values(values)[at], _NONE)
-
-
-def _entries(link: Link, site: Site, owner: Array) -> tuple[Array, ...]:
-    """For each entry of the arrays at a site the number of its run, and the sides there."""
-    lead = owner.reshape(-1, *[1] * (len(site.axes) - 1))
-    each = np.broadcast_arrays(lead, *values_at(link, site))
-    existing = existing_entries(site, each[0])
-    return tuple(array.ravel() if existing is None else array.ravel()[existing] for array in each)

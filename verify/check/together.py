@@ -20,13 +20,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failed_premises
 from verify.check.asked import in_conditions
 from verify.check.at_places import RunsAtPlaces
+from verify.check.by_run import Rows
 from verify.check.comparison import ratio_of, tightest_places
 from verify.check.decision import FAILS, HOLDS, OPEN
-from verify.check.links import condition_links
 from verify.check.one_run import check, regions
 from verify.check.outcome import is_everywhere
 from verify.check.sides import Values
-from verify.check.whole_runs import Rows, WholeRuns
+from verify.check.whole_runs import WholeRuns
 
 Told = dict[int, "Answer | None"]
 """Answers for runs by their numbers; None for those that are to be checked alone."""
@@ -95,7 +95,7 @@ class RunsTogether:
                 yield row, None
 
     def _kind_for_conditions(self, claim: Claim, row: int) -> Hashable:
-        return in_conditions(claim).shapes(self.runs[row])
+        return in_conditions(claim).kind(self.runs[row])
 
     def _alike(
         self, rows: Mapping[Claim, Rows], kind: Callable[[Claim, int], Hashable]
@@ -115,7 +115,7 @@ class RunsTogether:
         """Runs on which a condition fails, is left open, or has no value."""
         told: Told = dict.fromkeys(rows)
         for alike in groups:
-            worst = np.minimum.reduce([self._whole.condition(link, alike) for link in condition_links(claim)])
+            worst = self._whole.conditions(claim, alike)
             told |= {row: _NOT_APPLICABLE for row, each in zip(alike, worst, strict=True) if each == FAILS}
             for row in (row for row, each in zip(alike, worst, strict=True) if each == HOLDS):
                 del told[row]

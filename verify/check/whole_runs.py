@@ -10,15 +10,9 @@ from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import SiteOfRuns
-from verify.check.asked import in_relations
-from verify.check.decision import decide_by_values
-from verify.check.links import Link, links_of
-from verify.check.sides import Values, values_at
-
-Rows = tuple[int, ...]
-"""Numbers of runs."""
-Decided = tuple[Values, Array]
-"""Both sides of a relation on several runs, and whether it holds, (runs, entries)."""
+from verify.check.asked import Asked, in_conditions, in_relations
+from verify.check.by_run import Decided, Rows, by_run
+from verify.check.links import Link, condition_links, links_of
 
 
 class WholeRuns:
@@ -26,11 +20,11 @@ class WholeRuns:
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs = runs
-        self._sites: dict[Rows, SiteOfRuns] = {}
+        self._sites: dict[Hashable, SiteOfRuns] = {}
 
     def kind(self, claim: Claim, row: int) -> Hashable:
         """What runs have in common that are evaluated together; `FedtheoryError` for a run that stands alone."""
-        return in_relations(claim).shapes(self._runs[row])
+        return in_relations(claim).kind(self._runs[row])
 
     def parts(self, claim: Claim, rows: Rows) -> Iterable[Rows]:
         """The runs, as many together as memory has room for: all of them."""
@@ -39,23 +33,27 @@ class WholeRuns:
 
     def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Both sides of each relation, and whether it holds, (runs, entries)."""
-        values = (self._values(link, rows) for link in links_of(claim))
-        return [(each, decide_by_values(each)) for each in values]
+        site = self._site(in_relations(claim), rows)
+        return [by_run(link, [site], len(rows)) for link in links_of(claim)]
 
-    def condition(self, link: Link, rows: Rows) -> Array:
-        """Whether a condition holds, run by run; claims that share it share what is found."""
-        constants = self._site(rows).constants
-        if link not in constants:
-            constants[link] = decide_by_values(self._values(link, rows)).min(axis=1)
-        decided: Array = constants[link]
-        return decided
+    def conditions(self, claim: Claim, rows: Rows) -> Array:
+        """The worst decision on the conditions of a claim, (runs,)."""
+        site = self._site(in_conditions(claim), rows)
+        worst: Array = np.minimum.reduce([_condition(link, site, len(rows)) for link in condition_links(claim)])
+        return worst
 
-    def _values(self, link: Link, rows: Rows) -> Values:
-        lead = np.empty((len(rows), 1, 1, 1))
-        found = np.broadcast_arrays(*values_at(link, self._site(rows)), lead)[:-1]
-        return Values(link, *(each.reshape(len(rows), -1) for each in found))
+    def _site(self, asked: Asked, rows: Rows) -> SiteOfRuns:
+        sizes = tuple(asked.size(self._runs[row]) for row in rows)
+        key = rows, sizes
+        if key not in self._sites:
+            self._sites[key] = SiteOfRuns.of([self._runs[row] for row in rows], sizes)
+        return self._sites[key]
 
-    def _site(self, rows: Rows) -> SiteOfRuns:
-        if rows not in self._sites:
-            self._sites[rows] = SiteOfRuns.of([self._runs[row] for row in rows])
-        return self._sites[rows]
+
+def _condition(link: Link, site: SiteOfRuns, runs: int) -> Array:
+    """Whether a condition holds, run by run; claims that share it share what is found."""
+    if link not in site.constants:
+        _, decided = by_run(link, [site], runs)
+        site.constants[link] = decided.min(axis=1)
+    found: Array = site.constants[link]
+    return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.frames.base import Frame
+from fedtheory.engine.frames.layout import Layout
 from fedtheory.engine.frames.moment import MomentFrame, MomentSpace, MomentVector
 from fedtheory.engine.frames.outcomes import RoundFrame
 from fedtheory.engine.frames.path import PathFrame, PathVector, PlainFrame
@@ -34,8 +35,9 @@ class StackedFrame(Frame):
         self.members = members
         self.runs = tuple(dict.fromkeys(member.run for member in members))
         numbers = {run: number for number, run in enumerate(self.runs)}
-        self.owners = np.array([numbers[member.run] for member in members])
-        """The number of each place's run."""
+        # Free points are of no round, and rounds from given models of none of the run's.
+        at = [(numbers[one.run], one.index.get("round", 0), one.index.get("step", 0)) for one in members]
+        self.layout = Layout(len(self.runs), *np.array(at).T)
 
     @property
     def run(self) -> Run:
@@ -48,7 +50,7 @@ class StackedFrame(Frame):
 
     def _of_each(self, values: Sequence[Array]) -> Array:
         """What belongs to each run, at all of its places; of a single run it needs no axis for them."""
-        return values[0] if len(self.runs) == 1 else self.led(np.stack(values)[self.owners])
+        return values[0] if len(self.runs) == 1 else self.led(self.layout.of_each(values))
 
     def led(self, values: Array) -> Array:
         """What each place has, an axis of length one inserted for each one between places and clients."""
@@ -80,27 +82,12 @@ class StackedFrame(Frame):
 
     def gathered(self, values: Sequence[Array]) -> Array:
         """Numbers of each run, (rounds, steps, clients) with axes of full length or one, at its places."""
-        if all(value.shape[:2] == (1, 1) for value in values):
-            return values[0] if len(values) == 1 else self._of_each([value[0, 0] for value in values])
-        return self.led(np.concatenate([self._at_places(value, number) for number, value in enumerate(values)]))
-
-    def _at_places(self, value: Array, number: int) -> Array:
-        """Numbers of a run at its places, (places, clients)."""
-        own = self.owners == number
-        rounds, steps, _ = value.shape
-        at: Array = value[self._rounds[own] * (rounds > 1), self._steps[own] * (steps > 1)]
-        return at
-
-    @cached_property
-    def _rounds(self) -> Array:
-        return np.array([member.index["round"] for member in self.members])
-
-    @cached_property
-    def _steps(self) -> Array:
-        return np.array([member.index["step"] for member in self.members])
+        if len(values) == 1 and values[0].shape[:2] == (1, 1):
+            return values[0]
+        return self.led(self.layout.gathered(values))
 
     def of_round(self, values: Array) -> Array:
-        chosen: Array = values[self._rounds]
+        chosen: Array = values[self.layout.rounds]
         return chosen
 
     @abstractmethod
@@ -202,7 +189,7 @@ class StackedRounds(StackedFrame, RoundFrame):
 
     def gathered(self, values: Sequence[Array]) -> Array:
         # A round from a given model is none of the run's, and has all of its local steps.
-        return values[0] if len(values) == 1 else np.stack(values)[self.owners]
+        return values[0] if len(values) == 1 else self.layout.of_each(values)
 
     @cached_property
     def selection(self) -> Array:

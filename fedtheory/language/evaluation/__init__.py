@@ -13,7 +13,7 @@ from fedtheory.language.evaluation.compiler import Compiler, Scalar, total
 from fedtheory.language.evaluation.places import Places
 from fedtheory.language.evaluation.powers import is_product
 from fedtheory.language.evaluation.rounding import ScaleCompiler
-from fedtheory.language.evaluation.runs import SiteOfRuns, shapes
+from fedtheory.language.evaluation.runs import SiteOfRuns
 from fedtheory.language.evaluation.site import Site, points_of, sites, stacked_sites, whole_run
 from fedtheory.language.quantities.notion import Notion
 
@@ -24,7 +24,6 @@ __all__ = [
     "SiteOfRuns",
     "compile_expression",
     "points_of",
-    "shapes",
     "sites",
     "stacked_sites",
     "whole_run",

@@ -13,23 +13,24 @@ from fedtheory.engine.frames import Frame, StackedFrame, stacks_by_kind
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation.runs import SiteOfRuns
-from fedtheory.language.evaluation.site import Choice, choices_of, filled, points_of, taken_together
-from fedtheory.language.quantities.notion import Quantity
+from fedtheory.language.evaluation.site import Choice, choices_of, points_of, taken_together
 
 
 @dataclass(frozen=True, eq=False)
 class SiteOfPlaces(SiteOfRuns):
     """Places of R runs, alike in what vectors are made of there; numbers have the axes of the frame."""
 
-    def measured(self, quantity: Quantity) -> Array:
-        """The quantity of every run, at its places."""
-        known = self.step.known
-        if quantity not in known:
-            values = [quantity.on(run) for run in self.runs]
-            each = [value if isinstance(value, np.ndarray) else filled(value, self.arithmetic) for value in values]
-            known[quantity] = self._stack.gathered(each)
-        found: Array = known[quantity]
-        return found
+    numbers: Array | None = None
+    """The number of each place's run, among those that are asked."""
+
+    @property
+    def owners(self) -> Array:
+        assert self.numbers is not None
+        return self.numbers
+
+    def _gathered(self, values: Sequence[Array]) -> Array:
+        assert isinstance(self.frame, StackedFrame)
+        return self.frame.gathered(values)
 
     @property
     def constants(self) -> dict[object, Any]:
@@ -41,30 +42,26 @@ class SiteOfPlaces(SiteOfRuns):
         """p_i of each place's run."""
         return self.step.importances
 
-    @property
-    def _stack(self) -> StackedFrame:
-        assert isinstance(self.frame, StackedFrame)
-        return self.frame
-
 
 @dataclass(frozen=True, eq=False)
 class _Stack:
     """Places in one frame, with what is chosen there of free points and of quantified symbols, in their order."""
 
     frame: StackedFrame
-    runs: tuple[Run, ...]
+    owners: Array
     points: tuple[Array, ...]
     parameters: tuple[Array, ...]
 
     @classmethod
-    def of(cls, frame: StackedFrame, choices: Sequence[Choice]) -> _Stack:
+    def of(cls, frame: StackedFrame, owners: Sequence[int], choices: Sequence[Choice]) -> _Stack:
         points, parameters = taken_together(frame, choices)
-        return cls(frame, frame.runs, tuple(points.values()), tuple(parameters.values()))
+        return cls(frame, np.array(owners), tuple(points.values()), tuple(parameters.values()))
 
     def site(self, claim: Claim) -> SiteOfPlaces:
         points = dict(zip(points_of(claim), self.points, strict=True))
         parameters = dict(zip(claim.for_all, self.parameters, strict=True))
-        return SiteOfPlaces(self.runs[0], self.frame, {}, points, parameters, runs=self.runs)
+        runs = self.frame.runs
+        return SiteOfPlaces(runs[0], self.frame, {}, points, parameters, runs=runs, numbers=self.owners)
 
 
 class Places:
@@ -77,10 +74,10 @@ class Places:
         """`frames` are those of each run."""
         chosen = [choices_of(claim, run) for run in runs]
         each = [(n, frame, choice) for n, own in enumerate(frames) for frame in own for choice in chosen[n]]
-        stacks = stacks_by_kind([frame for _, frame, _ in each])
-        self._stacks = [_Stack.of(stack, [each[place][2] for place in places]) for stack, places in stacks]
-        self.owners = [np.array([each[place][0] for place in places]) for _, places in stacks]
-        """For each stack the number of each place's run."""
+        self._stacks = [
+            _Stack.of(stack, [each[place][0] for place in places], [each[place][2] for place in places])
+            for stack, places in stacks_by_kind([frame for _, frame, _ in each])
+        ]
 
     def sites(self, claim: Claim) -> list[SiteOfPlaces]:
         """A site for each stack."""

@@ -11,43 +11,50 @@ import numpy as np
 from flint import arb
 
 from fedtheory.arithmetic import FLOAT, Array, Number
+from fedtheory.engine.frames import Layout
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
-from fedtheory.language.evaluation.site import Site
+from fedtheory.language.evaluation.site import Site, filled
 from fedtheory.language.quantities.notion import Quantity
 
 
 @dataclass(frozen=True, eq=False)
 class SiteOfRuns(Site):
-    """R runs of one arithmetic, each as a whole; numbers have the axes (runs, rounds, steps, clients).
+    """Places of R runs of one arithmetic, alike in what has an axis of clients; numbers lead with the places.
 
-    Every quantity that is asked for has one shape on all of them.  What a run refuses, such as a division by zero, is
-    no number in its row (NaN, which no comparison holds for), and leaves the other rows as they are.
+    What a place refuses, such as a division by zero, is no number in its row (NaN, which no comparison holds for), and
+    leaves the other rows as they are.
     """
 
     runs: tuple[Run, ...] = ()
+    layout: Layout | None = None
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> SiteOfRuns:
-        """The site of statements about each of the runs as a whole."""
-        return cls(runs[0], None, {}, {}, {}, runs=tuple(runs))
+    def of(cls, runs: Sequence[Run], sizes: Sequence[tuple[int, int]]) -> SiteOfRuns:
+        """The site of statements about each of the runs, at as many of its rounds and steps as are told apart."""
+        return cls(runs[0], None, {}, {}, {}, runs=tuple(runs), layout=Layout.of(sizes))
 
     def measured(self, quantity: Quantity) -> Array:
-        """The quantity of every run."""
-        if quantity not in self._columns:
-            self._columns[quantity] = self._column([quantity.on(run) for run in self.runs])
-        return self._columns[quantity]
+        """The quantity of every run at its places, on the axes of scalars."""
+        if quantity not in self.constants:
+            values = [quantity.on(run) for run in self.runs]
+            each = [value if isinstance(value, np.ndarray) else filled(value, self.arithmetic) for value in values]
+            self.constants[quantity] = self._gathered(each)
+        found: Array = self.constants[quantity]
+        return found
 
-    @cached_property
-    def _columns(self) -> dict[Quantity, Array]:
-        return {}
+    @property
+    def owners(self) -> Array:
+        """The number of each place's run, (places,)."""
+        return self._layout.owners
 
-    def _column(self, values: Sequence[Number | Array]) -> Array:
-        if isinstance(values[0], np.ndarray):
-            return np.stack(values)
-        column: Array = np.empty((len(values), 1, 1, 1), dtype=self.arithmetic.dtype)
-        column[:, 0, 0, 0] = values
-        return column
+    def _gathered(self, values: Sequence[Array]) -> Array:
+        return self._layout.gathered(values)[:, None]
+
+    @property
+    def _layout(self) -> Layout:
+        assert self.layout is not None
+        return self.layout
 
     @property
     def constants(self) -> dict[object, Any]:
@@ -60,8 +67,8 @@ class SiteOfRuns(Site):
 
     @property
     def importances(self) -> Array:
-        """p_i of every run, (R, 1, 1, M)."""
-        return np.stack([run.problem.weights for run in self.runs])[:, None, None]
+        """p_i of each place's run, (places, 1, M)."""
+        return self._layout.of_each([run.problem.weights for run in self.runs])[:, None]
 
     def each(self, compute: Callable[..., Any], *values: Array) -> Array:
         """A function of values, row by row where some row refuses it."""
@@ -81,8 +88,3 @@ class SiteOfRuns(Site):
     @property
     def _no_number(self) -> Number:
         return np.nan if self.arithmetic is FLOAT else arb("nan")
-
-
-def shapes(quantities: Iterable[Quantity], run: Run) -> tuple[tuple[int, ...], ...]:
-    """The shapes of what quantities are on a run: what runs of one site have in common."""
-    return tuple(np.shape(quantity.on(run)) for quantity in quantities)

@@ -1,0 +1,46 @@
+"""Places of several runs in a row: which run each is of, and which of its rounds and local steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """P places; those of a run follow each other, and runs are numbered from 0."""
+
+    runs: int
+    owners: Array
+    """The number of each place's run, (P,)."""
+    rounds: Array
+    steps: Array
+    """Round and local step in the run, (P,)."""
+
+    @classmethod
+    def of(cls, sizes: Sequence[tuple[int, int]]) -> Layout:
+        """All rounds and steps of runs that have so many of them."""
+        owners = np.repeat(np.arange(len(sizes)), [rounds * steps for rounds, steps in sizes])
+        each = np.concatenate([np.indices(size).reshape(2, -1) for size in sizes], axis=1)
+        return cls(len(sizes), owners, *each)
+
+    def of_each(self, values: Sequence[Array]) -> Array:
+        """What belongs to each run, (P, ...)."""
+        found: Array = np.stack(values)[self.owners]
+        return found
+
+    def gathered(self, values: Sequence[Array]) -> Array:
+        """Numbers of runs, (rounds, steps, clients) with axes of full length or one, at their places: (P, clients)."""
+        if all(value.shape[:2] == (1, 1) for value in values):
+            return self.of_each([value[0, 0] for value in values])
+        return np.concatenate([self._at_places(value, number) for number, value in enumerate(values)])
+
+    def _at_places(self, value: Array, number: int) -> Array:
+        own = self.owners == number
+        rounds, steps, _ = value.shape
+        at: Array = value[self.rounds[own] * (rounds > 1), self.steps[own] * (steps > 1)]
+        return at

@@ -1,0 +1,41 @@
+"""Both sides of a relation at the places of many runs, run by run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.language.evaluation import SiteOfRuns
+from verify.check.decision import HOLDS, decide_by_values
+from verify.check.links import Link
+from verify.check.sides import Values, existing_entries, values_at
+
+Rows = tuple[int, ...]
+"""Numbers of runs."""
+Decided = tuple[Values, Array]
+"""Both sides of a relation on several runs, and whether it holds, (runs, entries)."""
+
+_NONE = HOLDS + 1
+"""For entries that a run has not: no decision is better."""
+
+
+def by_run(link: Link, sites: Sequence[SiteOfRuns], runs: int) -> Decided:
+    """Both sides of a link and whether it holds, run by run; those with fewer entries are filled up."""
+    parts = [_entries(link, site) for site in sites]
+    owner, *sides = map(np.concatenate, zip(*parts, strict=True))
+    order, counts = np.argsort(owner, kind="stable"), np.bincount(owner, minlength=runs)
+    number = np.arange(counts.max())
+    first, last = (np.cumsum(counts) - counts)[:, None], counts[:, None] - 1
+    at = order[first + np.minimum(number, last)]
+    values = Values(link, *sides)
+    return values.taken(at), np.where(number <= last, decide_by_values(values)[at], _NONE)
+
+
+def _entries(link: Link, site: SiteOfRuns) -> tuple[Array, ...]:
+    """For each entry of the arrays at a site the number of its run, and the sides there."""
+    lead = site.owners.reshape(-1, *[1] * (len(site.axes) - 1))
+    each = np.broadcast_arrays(lead, *values_at(link, site))
+    existing = existing_entries(site, each[0])
+    return tuple(array.ravel() if existing is None else array.ravel()[existing] for array in each)
