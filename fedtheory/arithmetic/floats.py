@@ -58,6 +58,9 @@ class FloatArithmetic(Arithmetic):
         # The allocator hands out zeros for nothing.
         return np.zeros(shape)
 
+    def identity(self, size: int) -> Array:
+        return np.eye(size)
+
     def text(self, value: Number) -> float | None:
         number = plain_float(value)
         return number if math.isfinite(number) else None

@@ -12,6 +12,7 @@ from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.engine.comparator import Comparator, nearest_good_point, noise_smoothness
 from fedtheory.engine.gradient_forms import GradientForms, values_at
 from fedtheory.engine.moments import Trajectory, trajectory_of
+from fedtheory.engine.moments.recursion import Rounds
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
 from fedtheory.engine.region import AlongRun, Ball, Everywhere, Region, containing_ball, supremum_on_ball
 from fedtheory.engine.surrogate import Surrogate
@@ -83,8 +84,10 @@ class Run(Shown):
         return 0
 
     def with_rounds(self, rounds: int) -> Run:
-        """The run with another number of rounds."""
-        return replace(self, algorithm=replace(self.algorithm, rounds=rounds))
+        """The run with another number of rounds; what a round does is found once for both."""
+        other = replace(self, algorithm=replace(self.algorithm, rounds=rounds))
+        vars(other)["_rounds"] = self._rounds
+        return other
 
     def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
         """The run with other local steps, all of one size."""
@@ -123,7 +126,11 @@ class Run(Shown):
             from fedtheory.engine.joint import JointTrajectory
 
             return JointTrajectory(self.problem, self.algorithm)
-        return trajectory_of(self.problem, self.algorithm)
+        return trajectory_of(self.problem, self.algorithm, self._rounds.recursion)
+
+    @cached_property
+    def _rounds(self) -> Rounds:
+        return Rounds(self.problem, self.algorithm)
 
     @cached_property
     def client_objectives(self) -> Objectives:

@@ -79,7 +79,7 @@ class Trajectory(ServerTrajectory):
     def _divergence(self, overflow: int | None) -> Divergence | None:
         if not self.recursion.is_synchronous:
             return self._divergence_with_stale_models(overflow)
-        radius = self.recursion.spectral_radius()
+        radius = self.recursion.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
             reason = f"the mean round map has spectral radius {radius:.4g} > 1: the step size is too large"
             return Divergence(overflow, reason)
