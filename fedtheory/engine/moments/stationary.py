@@ -198,11 +198,14 @@ class _Limit:
 
     def _refined(self, solve: Callable[[Array], Array], right: Array) -> Array:
         """Solutions of what is left, added up."""
-        second = right - right
+        second, left = right - right, right
         for _ in range(_RESTARTS):
-            second = second + solve(right - second + self._linear(second))
-        left = np.abs(right - second + self._linear(second)).max()
-        if not left <= _RESIDUAL * np.abs(second).max():
+            before, second = second, second + solve(left)
+            # Once nothing changes, nothing will.
+            if (second == before).all():
+                break
+            left = right - second + self._linear(second)
+        if not np.abs(left).max() <= _RESIDUAL * np.abs(second).max():
             raise Unresolved(_TOO_SLOWLY)
         return second
 
