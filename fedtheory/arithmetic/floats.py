@@ -17,6 +17,7 @@ _REACH = 1e60
 """Largest number accepted in floats: products of a few such numbers still fit."""
 _LEAST = 1e-60
 """Smallest number accepted in floats where it has to be positive."""
+_NUMBERS = (float, fmpq, Enclosure, np.floating)
 _FEW_ROUNDINGS = 16 * float(np.finfo(float).eps)
 
 
@@ -30,8 +31,10 @@ class FloatArithmetic(Arithmetic):
     is_rigorous = False
 
     def number(self, value: object, key: str) -> float:
-        if isinstance(value, fmpq | Enclosure | float | np.floating):
+        if isinstance(value, _NUMBERS):
             number = plain_float(value)
+        elif type(value) is int:
+            number = nearest_float(value, 1)
         else:
             number = nearest_float(*fraction_of(value, key).as_integer_ratio())
         if not math.isfinite(number):
@@ -57,6 +60,9 @@ class FloatArithmetic(Arithmetic):
     def zeros(self, *shape: int) -> Array:
         # The allocator hands out zeros for nothing.
         return np.zeros(shape)
+
+    def identity(self, size: int) -> Array:
+        return np.eye(size)
 
     def text(self, value: Number) -> float | None:
         number = plain_float(value)

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number
+from fedtheory.engine.region import supremum_on_ball
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
 
@@ -67,6 +68,21 @@ class GradientForms:
         shared = _squares(weighted_sum(weights, self.maps)[None])
         forms: Array = weighted_sum(weights, self.lengths)[None] - factor * factor * shared
         return forms
+
+    def suprema(self, forms: Array, radius: Number) -> Array:
+        """The supremum of each of the forms over the points within a radius of x*, (M,), found once."""
+        known = self._known_suprema.setdefault(radius, [])
+        for of, found in known:
+            if of is forms:
+                return found
+        each = [supremum_on_ball(form[1:, 1:], form[1:, 0], form[0, 0], radius) for form in forms]
+        known.append((forms, self.problem.arithmetic.array(each)))
+        return known[-1][1]
+
+    @cached_property
+    def _known_suprema(self) -> dict[Number, list[tuple[Array, Array]]]:
+        """By the radius: forms, and their suprema."""
+        return {}
 
     def are_constant(self, forms: Array) -> bool:
         """Whether none of the forms depends on x, up to rounding in floats."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.engine.comparator import Comparator, nearest_good_point, noise_smoothness
 from fedtheory.engine.gradient_forms import GradientForms, values_at
 from fedtheory.engine.moments import Trajectory, trajectory_of
+from fedtheory.engine.moments.recursion import Rounds
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
-from fedtheory.engine.region import AlongRun, Ball, Everywhere, Region, containing_ball, supremum_on_ball
+from fedtheory.engine.region import AlongRun, Ball, Everywhere, Region, containing_ball
 from fedtheory.engine.surrogate import Surrogate
 from fedtheory.errors import NotApplicable
 from fedtheory.federation import Algorithm, LocalWork
@@ -83,18 +84,26 @@ class Run(Shown):
         return 0
 
     def with_rounds(self, rounds: int) -> Run:
-        """The run with another number of rounds."""
-        return replace(self, algorithm=replace(self.algorithm, rounds=rounds))
+        """The run with another number of rounds; what a round does is found once for both."""
+        other = self._with_algorithm(replace(self.algorithm, rounds=rounds))
+        vars(other)["_rounds"] = self._rounds
+        return other
 
     def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
         """The run with other local steps, all of one size."""
         work = LocalWork(steps, same_for_all(step_size, self.problem.weights))
-        return replace(self, algorithm=replace(self.algorithm, work=work))
+        return self._with_algorithm(replace(self.algorithm, work=work))
 
     def with_step_factor(self, factor: Number) -> Run:
         """The run with all local step sizes multiplied by a factor."""
         work = replace(self.algorithm.work, step_sizes=self.algorithm.work.step_sizes * factor)
-        return replace(self, algorithm=replace(self.algorithm, work=work))
+        return self._with_algorithm(replace(self.algorithm, work=work))
+
+    def _with_algorithm(self, algorithm: Algorithm) -> Self:
+        """Another run on the same problem; what is known of its gradients is known already."""
+        other = replace(self, algorithm=algorithm)
+        vars(other)["gradient_forms"] = self.gradient_forms
+        return other
 
     def with_copies(self, copies: int) -> Run:
         """The run with every client repeated, so that there are more clients of the same kind."""
@@ -123,7 +132,11 @@ class Run(Shown):
             from fedtheory.engine.joint import JointTrajectory
 
             return JointTrajectory(self.problem, self.algorithm)
-        return trajectory_of(self.problem, self.algorithm)
+        return trajectory_of(self.problem, self.algorithm, self._rounds.recursion)
+
+    @cached_property
+    def _rounds(self) -> Rounds:
+        return Rounds(self.problem, self.algorithm)
 
     @cached_property
     def client_objectives(self) -> Objectives:
@@ -155,12 +168,12 @@ class Run(Shown):
     @cached_property
     def smoothness(self) -> Number:
         """L = max_i (largest eigenvalue of H_i)."""
-        return max(self.arithmetic.largest_eigenvalue(hessian) for hessian in self._distinct_hessians)
+        return self.problem.largest_curvature
 
     @cached_property
     def strong_convexity(self) -> Number:
         """mu = min_i (smallest eigenvalue of H_i)."""
-        return min(self.arithmetic.smallest_eigenvalue(hessian) for hessian in self._distinct_hessians)
+        return self.problem.smallest_curvature
 
     @cached_property
     def client_smoothness(self) -> Array:
@@ -222,11 +235,6 @@ class Run(Shown):
     def initial_gap(self) -> Number:
         """F(x^0) - F*."""
         return self.gaps(self.problem.centred.start[None])[0]
-
-    @property
-    def _distinct_hessians(self) -> Array:
-        hessians = self.problem.hessians
-        return hessians[:1] if (hessians == hessians[0]).all() else hessians
 
     @cached_property
     def gradient_forms(self) -> GradientForms:
@@ -298,8 +306,7 @@ class Run(Shown):
             ball = self.ball
         except NotApplicable as reason:
             raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
-        suprema = [supremum_on_ball(f[1:, 1:], f[1:, 0], f[0, 0], ball.radius) for f in forms]
-        return Bound(self.arithmetic.array(suprema), ball)
+        return Bound(self.gradient_forms.suprema(forms, ball.radius), ball)
 
     def second_moments_at(self, points: Array) -> Array:
         """E|g_i(x)|^2 of each client, (..., M), at centred points (..., d)."""

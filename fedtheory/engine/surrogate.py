@@ -31,8 +31,11 @@ class Surrogate:
     @cached_property
     def weights(self) -> Array:
         """q_i(n), (N, M)."""
-        importance = self.problem.weights
-        return np.stack([self._algorithm.expected_weights(u, importance) for u in self._algorithm.updates()])
+        updates = list(self._algorithm.updates())
+        # Who reports decides, and the same clients do again and again.
+        by_reports = {update.reports: update for update in updates}
+        of = {who: self._algorithm.expected_weights(one, self.problem.weights) for who, one in by_reports.items()}
+        return np.stack([of[update.reports] for update in updates])
 
     @cached_property
     def totals(self) -> Array:

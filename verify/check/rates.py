@@ -190,8 +190,14 @@ def _run_at(claim: Claim, run: Run, step: int) -> Run:
     if compiled.local_steps is not None:
         at = _with_local_steps(at, int(plain_float(compiled.local_steps(whole_run(at)).item()) + NEAR_TIE))
     if compiled.step_size is not None:
-        at = at.with_work(at.algorithm.work.steps, _exact(compiled.step_size(whole_run(at)).item()))
+        at = _with_step_size(at, _exact(compiled.step_size(whole_run(at)).item()))
     return at
+
+
+@lru_cache(maxsize=64)
+def _with_step_size(run: Run, size: Number) -> Run:
+    """The run with local steps of another size; kept, as several rates shorten them in the same way."""
+    return run.with_work(run.algorithm.work.steps, size)
 
 
 def _exact(size: Number) -> Number:
@@ -246,5 +252,6 @@ def _slope(rungs: tuple[Rung, ...]) -> float | None:
 def _fit(rungs: Sequence[Rung], values: Sequence[float]) -> float:
     """Least-squares slope of log(value) over log(variable) on the last half of the ladder."""
     half = len(values) // 2
-    variables = [plain_float(rung.variable) for rung in rungs[half:]]
-    return float(np.polyfit(np.log(variables), np.log(np.maximum(values[half:], 1e-300)), 1)[0])
+    across = np.log([plain_float(rung.variable) for rung in rungs[half:]])
+    across -= across.mean()
+    return float(across @ np.log(np.maximum(values[half:], 1e-300)) / (across @ across))

@@ -1,6 +1,7 @@
 """Exact expectations: first and second moments of every model of a run, in closed form."""
 
 from fedtheory.arithmetic import FLOAT
+from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.server import Divergence, ServerTrajectory
 from fedtheory.engine.moments.steady_trajectory import SteadyTrajectory
 from fedtheory.engine.moments.trajectory import Trajectory
@@ -10,10 +11,13 @@ from fedtheory.federation.problem import Problem
 __all__ = ["Divergence", "ServerTrajectory", "SteadyTrajectory", "Trajectory", "rounds_repeat", "trajectory_of"]
 
 
-def trajectory_of(problem: Problem, algorithm: Algorithm) -> Trajectory:
-    """The exact expectations of a run; of rounds that are all alike, in floats, only those that are asked for."""
+def trajectory_of(problem: Problem, algorithm: Algorithm, recursion: Recursion | None = None) -> Trajectory:
+    """The exact expectations of a run; of rounds that are all alike, in floats, only those that are asked for.
+
+    What a round does may be known already, from a run with another number of rounds.
+    """
     is_steady = problem.arithmetic is FLOAT and rounds_repeat(problem, algorithm)
-    return SteadyTrajectory(problem, algorithm) if is_steady else Trajectory(problem, algorithm)
+    return (SteadyTrajectory if is_steady else Trajectory)(problem, algorithm, recursion)
 
 
 def rounds_repeat(problem: Problem, algorithm: Algorithm) -> bool:

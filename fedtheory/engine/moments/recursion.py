@@ -224,6 +224,7 @@ class Recursion:
         spread: Array = individual + (self.participation.pairing - 1) * mean
         return spread
 
+    @cached_property
     def spectral_radius(self) -> float:
         """Largest modulus of an eigenvalue of the mean round map on models: above one, the means diverge."""
         linear = plain_floats(self.round_map[1:, 1:])
@@ -239,3 +240,18 @@ class Recursion:
             state = floats.after_round(state, floats.round_noise(state))
             factor = float(state[1:, 1:].trace())
         return factor
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """Any number of updates for a problem and an algorithm: what they do is found when it is first asked for."""
+
+    problem: Problem
+    algorithm: Algorithm
+
+    @cached_property
+    def recursion(self) -> Recursion:
+        """One update after another."""
+        # Overflow is reported as divergence by those who follow the updates.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Recursion(self.problem, self.algorithm)

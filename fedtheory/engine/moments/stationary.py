@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -117,7 +117,7 @@ class _Limit:
     @cached_property
     def linear_map(self) -> Array:
         """A, (d, d), on the moving directions; `NotApplicable` unless its powers vanish."""
-        radius = self.recursion.spectral_radius()
+        radius = self.recursion.spectral_radius
         # Beyond one floats may be about to overflow.
         if self.is_exact or radius <= 1 + NEAR_TIE:
             linear = self._project(self.recursion.round_map[1:, 1:])
@@ -198,11 +198,14 @@ class _Limit:
 
     def _refined(self, solve: Callable[[Array], Array], right: Array) -> Array:
         """Solutions of what is left, added up."""
-        second = right - right
+        second, left = right - right, right
         for _ in range(_RESTARTS):
-            second = second + solve(right - second + self._linear(second))
-        left = np.abs(right - second + self._linear(second)).max()
-        if not left <= _RESIDUAL * np.abs(second).max():
+            before, second = second, second + solve(left)
+            # Once nothing changes, nothing will.
+            if (second == before).all():
+                break
+            left = right - second + self._linear(second)
+        if not np.abs(left).max() <= _RESIDUAL * np.abs(second).max():
             raise Unresolved(_TOO_SLOWLY)
         return second
 
@@ -295,15 +298,22 @@ def _range_projection(matrix: Array, identity: Array, is_exact: bool) -> Array:
     return np.asarray(kept @ kept.T)
 
 
+@cache
+def _upper(size: int) -> tuple[Array, Array]:
+    """Rows and columns of the upper triangle of a matrix (size, size)."""
+    rows, columns = np.triu_indices(size)
+    return rows, columns
+
+
 def pack(symmetric: Array) -> Array:
     """The upper triangle, (d(d+1)/2,), of a symmetric matrix (d, d)."""
-    packed: Array = symmetric[np.triu_indices(len(symmetric))]
+    packed: Array = symmetric[_upper(len(symmetric))]
     return packed
 
 
 def unpack(packed: Array, size: int) -> Array:
     """The symmetric matrix (d, d) with an upper triangle (d(d+1)/2,); d is `size`."""
-    rows, columns = np.triu_indices(size)
+    rows, columns = _upper(size)
     symmetric: Array = np.empty((size, size), dtype=packed.dtype)
     symmetric[rows, columns] = symmetric[columns, rows] = packed
     return symmetric
@@ -311,7 +321,7 @@ def unpack(packed: Array, size: int) -> Array:
 
 def symmetric_operator(linear: Callable[[Array], Array], identity: Array) -> Array:
     """Matrix on packed symmetric matrices of a linear map of them; `identity` (d, d) says the size."""
-    rows, columns = np.triu_indices(len(identity))
+    rows, columns = _upper(len(identity))
     images = []
     for row, column in zip(rows, columns, strict=True):
         element = np.outer(identity[row], identity[column])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from fedtheory.federation.clock import Update
 from fedtheory.federation.problem import Problem
 
 _OVERFLOW = 1e290
+_BLOCK = 64
+"""Updates after which it is looked whether their numbers fit: those after the first that do not are forgotten."""
 _STABILITY_SLACK = 1e-9
 
 
@@ -42,17 +45,24 @@ class Trajectory(ServerTrajectory):
 
     def _run(self) -> None:
         """Find moments and noise of the updates whose numbers fit into the arithmetic."""
-        live = LiveModels(self.recursion.start)
-        moments: list[Array] = [live.newest_moment]
+        live, updates = LiveModels(self.recursion.start), self.algorithm.updates()
+        moments: list[Array] = [live.newest_moment[None]]
         noise: list[RoundNoise] = []
-        for update in self.algorithm.updates():
-            profile = self.recursion.noise(live, update)
-            self.recursion.advance(live, update, profile)
-            if self._overflows(live.newest_moment, profile):
+        while block := list(islice(updates, _BLOCK)):
+            added, after = zip(*(self._advance(live, update) for update in block), strict=True)
+            found = np.stack(after)
+            fitting = self._fitting(found, added)
+            moments.append(found[:fitting])
+            noise += added[:fitting]
+            if fitting < len(block):
                 break
-            noise.append(profile)
-            moments.append(live.newest_moment)
-        self.moments, self.noise = np.stack(moments), noise
+        self.moments, self.noise = np.concatenate(moments), noise
+
+    def _advance(self, live: LiveModels, update: Update) -> tuple[RoundNoise, Array]:
+        """Make one update: its noise, and the second moment of the new model."""
+        noise = self.recursion.noise(live, update)
+        self.recursion.advance(live, update, noise)
+        return noise, live.newest_moment
 
     def rounds(self) -> Iterator[tuple[Update, LiveModels]]:
         """Every update with the models that are live before it; the same object goes on to the next update."""
@@ -61,11 +71,13 @@ class Trajectory(ServerTrajectory):
             yield update, live
             self.recursion.advance(live, update, profile)
 
-    def _overflows(self, moment: Array, noise: RoundNoise) -> bool:
-        """Whether the numbers of a round, or the functionals made of them, leave double precision."""
-        if moment.dtype == object:
-            return False
-        return not self._fits(np.maximum(np.abs(moment).max(), noise.largest))
+    def _fitting(self, moments: Array, noise: Sequence[RoundNoise]) -> int:
+        """How many of some updates come before the first whose numbers, or what is made of them, leave the floats."""
+        if moments.dtype == object:
+            return len(moments)
+        largest = np.maximum(np.abs(moments).max(axis=(1, 2)), [one.largest for one in noise])
+        overflowing = np.flatnonzero(~self._fits(largest))
+        return int(overflowing[0]) if len(overflowing) else len(moments)
 
     def _fits(self, largest: Array) -> Any:
         """Whether numbers of this size, and the functionals made of them, fit into double precision."""
@@ -79,7 +91,7 @@ class Trajectory(ServerTrajectory):
     def _divergence(self, overflow: int | None) -> Divergence | None:
         if not self.recursion.is_synchronous:
             return self._divergence_with_stale_models(overflow)
-        radius = self.recursion.spectral_radius()
+        radius = self.recursion.spectral_radius
         if radius > 1 + _STABILITY_SLACK:
             reason = f"the mean round map has spectral radius {radius:.4g} > 1: the step size is too large"
             return Divergence(overflow, reason)

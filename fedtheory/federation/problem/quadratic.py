@@ -85,6 +85,20 @@ class Problem(Shown):
         return weighted_sum(self.weights, self.hessians)
 
     @cached_property
+    def largest_curvature(self) -> Number:
+        """The largest eigenvalue of all H_i."""
+        return max(self.arithmetic.largest_eigenvalue(hessian) for hessian in self._distinct_hessians)
+
+    @cached_property
+    def smallest_curvature(self) -> Number:
+        """The smallest eigenvalue of all H_i."""
+        return min(self.arithmetic.smallest_eigenvalue(hessian) for hessian in self._distinct_hessians)
+
+    @property
+    def _distinct_hessians(self) -> Array:
+        return self.hessians[:1] if (self.hessians == self.hessians[0]).all() else self.hessians
+
+    @cached_property
     def mean_linear(self) -> Array:
         """b = sum_i p_i b_i, (d,)."""
         return weighted_sum(self.weights, self.linear)
