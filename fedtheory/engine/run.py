@@ -298,7 +298,11 @@ class Run(Shown):
             ball = self.ball
         except NotApplicable as reason:
             raise NotApplicable(f"{what} is unbounded on all of space, and {reason}") from None
-        suprema = [supremum_on_ball(f[1:, 1:], f[1:, 0], f[0, 0], ball.radius) for f in forms]
+        suprema: list[Number] = []
+        for place, f in enumerate(forms):
+            # Clients that are alike often stand side by side, and two are as far from their mean as each other.
+            is_known = place > 0 and bool((f == forms[place - 1]).all())
+            suprema.append(suprema[-1] if is_known else supremum_on_ball(f[1:, 1:], f[1:, 0], f[0, 0], ball.radius))
         return Bound(self.arithmetic.array(suprema), ball)
 
     def second_moments_at(self, points: Array) -> Array:
