@@ -23,7 +23,7 @@ from verify.check import Check
 from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, made
 from verify.falsify.tables import Table, examined
 from verify.instances import Instance, complexity, families_for
-from verify.processes import in_order
+from verify.processes import in_order, rarely_collected
 from verify.trials import Outcome
 
 ENOUGH = 200
@@ -115,9 +115,10 @@ def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases) -> l
 
     Instances that satisfy its premises by chance, a draw of one client of one, may be the wrong ones to begin with.
     """
-    found = _made_of(bases, targets, kind, count)
-    if len(found) < count and bases.others:
-        found += _made_of(bases.wider, targets, kind, count - len(found))
+    with rarely_collected():
+        found = _made_of(bases, targets, kind, count)
+        if len(found) < count and bases.others:
+            found += _made_of(bases.wider, targets, kind, count - len(found))
     return [outcome for outcomes in found for outcome in outcomes]
 
 
