@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from fedtheory.engine.run import Run
 from fedtheory.engine.together import find_together
 from fedtheory.errors import Diverging, NotApplicable
 from fedtheory.language.quantities import Quantity
+from fedtheory.planner.valley import lowest_between
 
 BASE = 4.0
 """Step sizes of the search are whole or broken powers of this, over L."""
@@ -105,8 +105,6 @@ def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[fl
     method about that point.  Scores need not have one valley only: the coarse
     grid decides which.  They are infinite where a run diverges.
     """
-    from scipy.optimize import minimize_scalar
-
     known = {float(exponent): score(float(exponent)) for exponent in coarse}
     for direction in (-1.0, 1.0):
         while (end := min(known, key=lambda e: -direction * e)) == (best := _best(known)) and abs(end) < _FURTHEST:
@@ -121,8 +119,7 @@ def lowest(score: Callable[[float], float], coarse: Sequence[float]) -> tuple[fl
         known[exponent] = score(exponent)
         return min(known[exponent], ceiling)
 
-    options: Any = {"xatol": _TOLERANCE, "maxiter": _EVALUATIONS}
-    minimize_scalar(lambda x: at(float(x)), bounds=(best - 1, best + 1), method="bounded", options=options)
+    lowest_between(at, best - 1, best + 1, tolerance=_TOLERANCE, evaluations=_EVALUATIONS)
     best = _best(known)
     return (best, known[best]) if math.isfinite(known[best]) else None
 

@@ -19,6 +19,7 @@ from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
 from fedtheory.planner.admissible import Edge, largest
 from fedtheory.planner.bound import STEP, Bound, functions_of
+from fedtheory.planner.valley import lowest_between
 
 _WIDTH = 60.0
 """The numeric search goes down to exp(-60) of the largest step size."""
@@ -135,16 +136,12 @@ def _h(coefficients: Mapping[int, float]) -> float:
 
 def numeric_minimiser(function: Callable[[float], float], largest: float, smallest: float) -> float:
     """Where a function is smallest on an interval of positive numbers: a grid, then Brent's method, both in logs."""
-    from scipy.optimize import minimize_scalar
-
     grid = np.linspace(math.log(smallest), math.log(largest), _GRID)
     values = [_finite(function(math.exp(x))) for x in grid]
     best = int(np.argmin(values))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, _GRID - 1)]
-    found = minimize_scalar(
-        lambda x: _finite(function(math.exp(x))), bounds=(low, high), method="bounded", options={"xatol": 1e-12}
-    )
-    inside = (float(found.fun), math.exp(float(found.x)))
+    low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, _GRID - 1)])
+    place, value = lowest_between(lambda x: _finite(function(math.exp(x))), low, high, tolerance=1e-12)
+    inside = (value, math.exp(place))
     return min(inside, (values[best], math.exp(float(grid[best]))))[1]
 
 
