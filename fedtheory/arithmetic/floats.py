@@ -32,6 +32,8 @@ class FloatArithmetic(Arithmetic):
     def number(self, value: object, key: str) -> float:
         if isinstance(value, fmpq | Enclosure | float | np.floating):
             number = plain_float(value)
+        elif type(value) is int:
+            number = nearest_float(value, 1)
         else:
             number = nearest_float(*fraction_of(value, key).as_integer_ratio())
         if not math.isfinite(number):
@@ -57,6 +59,9 @@ class FloatArithmetic(Arithmetic):
     def zeros(self, *shape: int) -> Array:
         # The allocator hands out zeros for nothing.
         return np.zeros(shape)
+
+    def identity(self, size: int) -> Array:
+        return np.eye(size)
 
     def text(self, value: Number) -> float | None:
         number = plain_float(value)
