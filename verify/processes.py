@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from fedtheory.garbage import look_rarely
+
 Result = TypeVar("Result")
 _IDLE = 20
 """Seconds without work after which a worker ends."""
-_ALLOCATIONS = 100_000
-"""Objects that are made before Python looks for garbage among them."""
 
 
 def in_order(work: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Result]:
@@ -37,16 +37,11 @@ def _results(order: str, work: Callable[..., Any], tasks: Iterable[tuple[Any, ..
     batch_size = "auto" if order == "generator" else 1
     # The workers of a process that is killed go by themselves, half a minute after that.
     is_local = get_active_backend()[0].__class__.__name__ == "LokyBackend"
-    settings = {"idle_worker_timeout": _IDLE, "initializer": look_rarely_for_garbage}
+    settings = {"idle_worker_timeout": _IDLE, "initializer": look_rarely}
     with parallel_config("loky", **settings) if is_local else nullcontext():
         parallel = Parallel(n_jobs=jobs, return_as=order, batch_size=batch_size)
     results: Iterator[Any] = parallel(delayed(work)(*task) for task in tasks)
     return results
-
-
-def look_rarely_for_garbage() -> None:
-    """Loading modules and compiling claims make objects by the hundred thousand, which stay."""
-    gc.set_threshold(_ALLOCATIONS)
 
 
 @contextmanager
