@@ -7,11 +7,13 @@ import sys
 
 from fedtheory import find_floors_first
 from fedtheory.api.threads import LINEAR_ALGEBRA
+from fedtheory.garbage import look_rarely
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
     one_thread_each()
+    look_rarely()
     find_floors_first()
     from fedtheory.cli import run
 

@@ -7,6 +7,7 @@ one claim leaves those beside it as they are.
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -50,7 +51,7 @@ def of_code(*folders: Path) -> str:
 @cache
 def _of_code(folders: tuple[Path, ...]) -> str:
     roots = (Path(fedtheory.__path__[0]), Path(verify.__path__[0]), *folders)
-    files = (file for root in roots for file in _files(root) if _SOURCES not in file.parents)
+    files = (file for root in roots for file in _files(root, _SOURCES))
     return _digest(_of_files(sorted(files)), _versions())
 
 
@@ -105,8 +106,11 @@ def of_claim(claim: Claim) -> str:
     return _Content().of(claim)
 
 
-def _files(root: Path) -> Iterator[Path]:
-    return (path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+def _files(root: Path, without: Path | None = None) -> Iterator[Path]:
+    """The files of a folder and of those in it, without one of these, and without what Python compiles."""
+    for home, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != "__pycache__" and Path(home, name) != without]
+        yield from (Path(home, name) for name in names)
 
 
 def _of_files(files: Iterable[Path]) -> str:

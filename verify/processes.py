@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from fedtheory.garbage import look_rarely
+
 Result = TypeVar("Result")
 _IDLE = 20
 """Seconds without work after which a worker ends."""
@@ -35,7 +37,8 @@ def _results(order: str, work: Callable[..., Any], tasks: Iterable[tuple[Any, ..
     batch_size = "auto" if order == "generator" else 1
     # The workers of a process that is killed go by themselves, half a minute after that.
     is_local = get_active_backend()[0].__class__.__name__ == "LokyBackend"
-    with parallel_config("loky", idle_worker_timeout=_IDLE) if is_local else nullcontext():
+    settings = {"idle_worker_timeout": _IDLE, "initializer": look_rarely}
+    with parallel_config("loky", **settings) if is_local else nullcontext():
         parallel = Parallel(n_jobs=jobs, return_as=order, batch_size=batch_size)
     results: Iterator[Any] = parallel(delayed(work)(*task) for task in tasks)
     return results

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -23,7 +23,7 @@ from verify.check import Check
 from verify.falsify.made import ASPECTS, KINDS, Bases, Kind, bases_among, made
 from verify.falsify.tables import Table, examined
 from verify.instances import Instance, complexity, families_for
-from verify.processes import in_order
+from verify.processes import in_order, rarely_collected
 from verify.trials import Outcome
 
 ENOUGH = 200
@@ -115,9 +115,10 @@ def tailor(targets: Sequence[Target], kind: Kind, count: int, bases: Bases) -> l
 
     Instances that satisfy its premises by chance, a draw of one client of one, may be the wrong ones to begin with.
     """
-    found = _made_of(bases, targets, kind, count)
-    if len(found) < count and bases.others:
-        found += _made_of(bases.wider, targets, kind, count - len(found))
+    with rarely_collected():
+        found = _made_of(bases, targets, kind, count)
+        if len(found) < count and bases.others:
+            found += _made_of(bases.wider, targets, kind, count - len(found))
     return [outcome for outcomes in found for outcome in outcomes]
 
 
@@ -134,19 +135,25 @@ def _made_of(bases: Bases, targets: Sequence[Target], kind: Kind, count: int) ->
             run, of_first = fitting
             instance = Tailored("made for the claim", number, run_table(run))
             checks = [of_first, *(examined(resolve(target), run) for target in targets[1:])]
-            of_claims = _outcomes(targets, checks, instance, run, perf_counter() - begin)
-            found.append([replace(outcome, kind=kind) for outcome in of_claims])
+            found.append([*_outcomes(targets, checks, instance, run, kind=kind, seconds=perf_counter() - begin)])
         if len(found) == count or (not found and number == _IN_VAIN):
             break
     return found
 
 
 def _outcomes(
-    targets: Sequence[Target], checks: Sequence[Check | None], instance: Tailored, run: Run, seconds: float
+    targets: Sequence[Target],
+    checks: Sequence[Check | None],
+    instance: Tailored,
+    run: Run,
+    *,
+    kind: Kind,
+    seconds: float,
 ) -> Iterator[Outcome]:
     """Those of the claims that say something of an instance, each with its share of the time."""
     size = complexity(instance, run)
     for target, found in zip(targets, checks, strict=True):
         if found is not None and found.applicable and found.holds is not None:
             share = seconds / len(targets)
-            yield Outcome(target, instance, True, found.everywhere, found.holds, True, found.ratio, size, share)
+            holds, ratio = found.holds, found.ratio
+            yield Outcome(target, instance, True, found.everywhere, holds, True, ratio, size, share, kind=kind)

@@ -24,7 +24,7 @@ from verify.counterexamples import counterexample
 from verify.effort import worked
 from verify.falsify import Glance, glance
 from verify.falsify.shrink import burden, shrink
-from verify.processes import as_finished, in_order
+from verify.processes import as_finished, in_order, rarely_collected
 from verify.tailored import ENOUGH, lacking, made_for
 from verify.trials import Outcome, counts, require_processes, require_testable, try_claims
 
@@ -233,7 +233,8 @@ def _is_searched_anyway(claim: Claim) -> bool:
 def _glance_at(target: Target, seconds: float) -> Glance | None:
     """A search for a violation; None where none is needed because there is a proof."""
     claim = resolve(target)
-    return None if prove(claim).verdict == "proved" else glance(claim, seconds)
+    with rarely_collected():
+        return None if prove(claim).verdict == "proved" else glance(claim, seconds)
 
 
 def _concluded(target: Target, outcomes: Sequence[Outcome], search: float, seen: Glance | None) -> ClaimVerdict:

@@ -83,14 +83,14 @@ class FloatArithmetic(Arithmetic):
         return np.where(np.abs(difference) <= _FEW_ROUNDINGS * _size, 0.0, difference)
 
     def largest_eigenvalue(self, matrix: Array) -> float:
-        values = np.linalg.eigvalsh(matrix)
+        values = _eigenvalues(matrix)
         # A value within rounding of zero is zero: singular matrices are common here.
         rounding = 8 * len(values) * np.finfo(float).eps * np.abs(values).max(initial=0.0)
         return float(values[-1]) if abs(values[-1]) > rounding else 0.0
 
     def are_psd(self, matrices: Array) -> Array:
         scales = np.abs(matrices).max(axis=(1, 2), initial=0.0)
-        return np.asarray(np.linalg.eigvalsh(matrices)[:, 0] >= -1e-10 * scales)
+        return np.asarray(_eigenvalues(matrices)[:, 0] >= -1e-10 * scales)
 
     def sqrt(self, value: Number) -> Number:
         # A negative number has no root, NaN, with which no comparison is decided.
@@ -113,6 +113,13 @@ class FloatArithmetic(Arithmetic):
 
     def upper_sqrt(self, value: Number) -> Number:
         return math.sqrt(value)
+
+
+def _eigenvalues(matrices: Array) -> Array:
+    """Those of symmetric matrices (..., d, d), in rising order, (..., d)."""
+    # To ask LAPACK takes longer than one number is worth.
+    values: Array = matrices[..., 0] if matrices.shape[-1] == 1 else np.linalg.eigvalsh(matrices)
+    return values
 
 
 FLOAT = FloatArithmetic()

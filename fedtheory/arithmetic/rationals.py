@@ -60,8 +60,11 @@ class RationalArithmetic(Arithmetic):
 
     def solve(self, matrix: Array, right: Array) -> Array:
         # A least-norm solution lies in the range of the symmetric matrix: x = A y with A^2 y = right.
-        square = matrix @ matrix
         size = len(matrix)
+        if size == 1 and matrix[0, 0] != 0:
+            quotient: Array = right / matrix[0, 0]
+            return quotient
+        square = matrix @ matrix
         augmented = fmpq_mat(size, size + 1, [entry for row in np.column_stack([square, right]) for entry in row])
         reduced, rank = augmented.rref()
         rows = reduced.tolist()
@@ -89,6 +92,8 @@ class RationalArithmetic(Arithmetic):
         return above
 
     def are_psd(self, matrices: Array) -> Array:
+        if matrices.shape[-1] == 1:
+            return np.array([matrix[0, 0] >= 0 for matrix in matrices])
         return np.array([_is_psd(fmpq_mat(matrix.tolist())) for matrix in matrices])
 
     def sqrt(self, value: Number) -> Number:

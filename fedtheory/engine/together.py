@@ -26,7 +26,8 @@ def find_together(runs: Iterable[Run]) -> None:
     Runs that belong to no batch are left as they are: they find theirs when they are asked.
     """
     runs = list(runs)
-    _find_defined([run for run in runs if run.algorithm.defined is not None and _is_in_floats(run)])
+    if defined := [run for run in runs if run.algorithm.defined is not None and _is_in_floats(run)]:
+        _find_defined(defined)
     by_shape: dict[Shape, list[Run]] = {}
     for run in filter(_belongs_to_a_batch, runs):
         by_shape.setdefault(shape_of((run.problem, run.algorithm)), []).append(run)

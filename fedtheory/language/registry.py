@@ -7,7 +7,6 @@ point of the group ``fedtheory.sources``, or a folder that was opened by name.
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import pkgutil
 from fnmatch import fnmatchcase
 from functools import cache
@@ -50,7 +49,9 @@ def _lasting_papers() -> dict[str, Paper]:
 @cache
 def _installed_papers() -> dict[str, Paper]:
     """Those of other distributions."""
-    names = sorted({point.value for point in importlib.metadata.entry_points(group=GROUP)})
+    from importlib.metadata import entry_points
+
+    names = sorted({point.value for point in entry_points(group=GROUP)})
     return _by_key(names, taken=_folders_of_the_package())
 
 

@@ -7,18 +7,21 @@ for all.  The changes of units come first: a correct bound does not notice them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from operator import mul
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from flint import fmpq
 
 from fedtheory.arithmetic import RATIONAL, Array, rational_near
-from fedtheory.engine.run import Run
-from fedtheory.runfile import parse_run
+from fedtheory.federation.problem import Problem
+from fedtheory.runfile.problems import read_problem
+from fedtheory.runfile.table import Table as RunTable
 from verify.falsify.tables import (
     STEP_SIZE,
     Table,
@@ -48,81 +51,69 @@ class Knob:
 
 def knobs_of(table: Table) -> list[Knob]:
     """The knobs that a table has."""
-    special = [*_of_data(table), *_of_quadratics(table)]
-    return [*special, *_of_every_run(table)]
+    return [*_of_data(table), *_of_quadratics(table), *_of_every_run(table)]
 
 
 def knob_named(table: Table, name: str) -> Knob | None:
     """The knob of that name, if the table has one."""
-    return next((knob for knob in knobs_of(table) if knob.name == name), None)
+    # What every run has is asked for most, and found without a look at the clients.
+    knobs = chain(_of_every_run(table), _of_quadratics(table), _of_data(table))
+    return next((knob for knob in knobs if knob.name == name), None)
 
 
-def _of_every_run(table: Table) -> list[Knob]:
-    knobs = [
-        Knob("local step size", partial(_scale_key, STEP_SIZE)),
-        Knob("start", _start, may_vanish=True),
-        Knob("server step size", _server_step_size),
-        Knob("local steps", _local_steps),
-        Knob("rounds", _rounds),
-    ]
-    together = clients(table) > 1
-    if together:
-        knobs += [Knob(f"importance {i}", partial(_importance, i)) for i in range(clients(table))]
+def _of_every_run(table: Table) -> Iterator[Knob]:
+    yield Knob("local step size", partial(_scale_key, STEP_SIZE))
+    yield Knob("start", _start, may_vanish=True)
+    yield Knob("server step size", _server_step_size)
+    yield Knob("local steps", _local_steps)
+    yield Knob("rounds", _rounds)
+    everyone = range(clients(table))
+    if len(everyone) > 1:
+        yield from (Knob(f"importance {i}", partial(_importance, i)) for i in everyone)
     if isinstance(get(table, "algorithm.aggregation"), list):
-        knobs.append(Knob("aggregation", partial(_scale_key, "algorithm.aggregation")))
-        knobs += [
-            Knob(f"aggregation {i}", partial(_entry, "algorithm.aggregation", i), may_vanish=True)
-            for i in range(clients(table))
-        ]
+        yield Knob("aggregation", partial(_scale_key, "algorithm.aggregation"))
+        for i in everyone:
+            yield Knob(f"aggregation {i}", partial(_entry, "algorithm.aggregation", i), may_vanish=True)
     if get(table, "algorithm.clock") is not None:
-        knobs.append(Knob("unit of time", _unit_of_time))
-        knobs += [Knob(f"time {i}", partial(_entry, "algorithm.clock.times", i)) for i in range(clients(table))]
+        yield Knob("unit of time", _unit_of_time)
+        yield from (Knob(f"time {i}", partial(_entry, "algorithm.clock.times", i)) for i in everyone)
     if isinstance(get(table, STEP_SIZE), list):
-        knobs += [Knob(f"step size {i}", partial(_entry, STEP_SIZE, i)) for i in range(clients(table))]
+        yield from (Knob(f"step size {i}", partial(_entry, STEP_SIZE, i)) for i in everyone)
     if get(table, "algorithm.clock.interval") is not None:
-        knobs.append(Knob("interval", partial(_scale_key, "algorithm.clock.interval")))
-    return knobs
+        yield Knob("interval", partial(_scale_key, "algorithm.clock.interval"))
 
 
-def _of_quadratics(table: Table) -> list[Knob]:
+def _of_quadratics(table: Table) -> Iterator[Knob]:
     if "hessians" not in table["problem"]:
-        return []
-    knobs = [
-        Knob("unit of values", _unit_of_values),
-        Knob("unit of length", _unit_of_length),
-        Knob("curvature", partial(_objectives, _QUADRATICS, range(clients(table)))),
-        Knob("spread", _spread, may_vanish=True),
-    ]
+        return
+    yield Knob("unit of values", _unit_of_values)
+    yield Knob("unit of length", _unit_of_length)
+    yield Knob("curvature", partial(_objectives, _QUADRATICS, range(clients(table))))
+    yield Knob("spread", _spread, may_vanish=True)
     noise = get(table, "problem.noise")
     if noise is not None and any(value != 0 for value in noise):
-        knobs.append(Knob("noise", partial(_scale_key, "problem.noise"), may_vanish=True))
-        if len(noise) > 1:
-            knobs += [
-                Knob(f"noise {i}", partial(_entry, "problem.noise", i), may_vanish=True) for i in range(len(noise))
-            ]
+        yield Knob("noise", partial(_scale_key, "problem.noise"), may_vanish=True)
+        for i in range(len(noise)) if len(noise) > 1 else ():
+            yield Knob(f"noise {i}", partial(_entry, "problem.noise", i), may_vanish=True)
     groups = _alike(table)
     if len(groups) > 1:
-        knobs += [Knob(f"curvature {g}", partial(_objectives, _QUADRATICS, g), may_vanish=True) for g in groups]
-        knobs += [Knob(f"pull {g}", partial(_pull, g), may_vanish=True) for g in groups]
+        yield from (Knob(f"curvature {g}", partial(_objectives, _QUADRATICS, g), may_vanish=True) for g in groups)
+        yield from (Knob(f"pull {g}", partial(_pull, g), may_vanish=True) for g in groups)
     if dimension(table) > 1:
-        knobs += [Knob(f"coordinate {k}", partial(_coordinate, k)) for k in range(dimension(table))]
-    return knobs
+        yield from (Knob(f"coordinate {k}", partial(_coordinate, k)) for k in range(dimension(table)))
 
 
-def _of_data(table: Table) -> list[Knob]:
+def _of_data(table: Table) -> Iterator[Knob]:
     if "inputs" not in table["problem"]:
-        return []
-    return [
-        Knob("unit of inputs", _unit_of_inputs),
-        Knob("unit of outputs", _unit_of_outputs),
-        Knob("inputs", partial(_scale_key, "problem.inputs")),
-        Knob("residuals", _residuals, may_vanish=True),
-        *(
-            Knob(f"rows of client {i}", partial(_objectives, _DATA, [i]), may_vanish=True)
-            for i in range(clients(table))
-        ),
-        *(Knob(f"column {k}", partial(_column, k)) for k in range(dimension(table)) if dimension(table) > 1),
-    ]
+        return
+    yield Knob("unit of inputs", _unit_of_inputs)
+    yield Knob("unit of outputs", _unit_of_outputs)
+    yield Knob("inputs", partial(_scale_key, "problem.inputs"))
+    yield Knob("residuals", _residuals, may_vanish=True)
+    for i in range(clients(table)):
+        yield Knob(f"rows of client {i}", partial(_objectives, _DATA, [i]), may_vanish=True)
+    if dimension(table) > 1:
+        yield from (Knob(f"column {k}", partial(_column, k)) for k in range(dimension(table)))
 
 
 def _alike(table: Table) -> list[list[int]]:
@@ -134,8 +125,9 @@ def _alike(table: Table) -> list[list[int]]:
     return list(types.values())
 
 
-def _run(table: Table) -> Run:
-    return parse_run(table, RATIONAL)
+def _problem(table: Table) -> Problem:
+    """The problem alone: what runs on it takes as long to read."""
+    return read_problem(RunTable(table["problem"], "problem", RATIONAL), Path())
 
 
 def _scale_key(key: str, table: Table, factor: fmpq) -> Table:
@@ -186,13 +178,13 @@ def _objectives(keys: Sequence[str], chosen: Sequence[int], table: Table, factor
 
 def _spread(table: Table, factor: fmpq) -> Table:
     """Linear terms moved to or from their mean: the optimum stays."""
-    linear, mean = array(table, "problem.linear"), _run(table).problem.mean_linear
+    linear, mean = array(table, "problem.linear"), _problem(table).mean_linear
     return changed(table, {"problem.linear": (mean + (linear - mean) * factor).tolist()})
 
 
 def _pull(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
     """Gradients of some clients at the optimum, scaled."""
-    problem = _run(table).problem
+    problem = _problem(table)
     neutral = problem.hessians @ problem.optimum
     linear = problem.linear.copy()
     for client in chosen:
@@ -202,7 +194,7 @@ def _pull(chosen: Sequence[int], table: Table, factor: fmpq) -> Table:
 
 def _start(table: Table, factor: fmpq) -> Table:
     """The distance from the start to the optimum, scaled."""
-    problem = _run(table).problem
+    problem = _problem(table)
     optimum = np.array([rational_near(x) for x in problem.optimum], dtype=object)
     return changed(table, {"problem.start": (optimum + (problem.start - optimum) * factor).tolist()})
 
@@ -249,7 +241,7 @@ def _rounds(table: Table, factor: fmpq) -> Table:
 
 def _residuals(table: Table, factor: fmpq) -> Table:
     """What the optimal model leaves unexplained, scaled."""
-    best = _run(table).problem.optimum
+    best = _problem(table).optimum
     outputs = []
     for rows, values in zip(table["problem"]["inputs"], table["problem"]["outputs"], strict=True):
         explained = [sum((x * w for x, w in zip(row, best, strict=True)), fmpq(0)) for row in rows]
@@ -267,7 +259,7 @@ def translated(table: Table, origin: Array) -> Table:
     """The same run in coordinates whose zero is `origin`, (d,); terms of scalar losses stay where they are."""
     if "terms" in table["problem"]:
         return table
-    changes: dict[str, Any] = {"problem.start": (_run(table).problem.start - origin).tolist()}
+    changes: dict[str, Any] = {"problem.start": (_problem(table).start - origin).tolist()}
     problem = table["problem"]
     if "inputs" in problem:
         data = zip(problem["inputs"], problem["outputs"], strict=True)

@@ -31,7 +31,7 @@ from verify.instances import FAMILIES, Complexity, Instance, complexity
 
 _FIRST, _FOLLOWED = 12, 2
 """Instances at the beginning, and local searches where there are no rays."""
-_ALONG = {FAR: 0.3, AROUND: 0.25}
+_ALONG = {FAR: 0.2, AROUND: 0.25}
 """Part of the budget for rays, by how far they go."""
 _AT_EDGES = 0.1
 """Part of it for runs at the edge of conditions: where one is too wide, these are the first to fail."""

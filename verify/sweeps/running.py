@@ -68,7 +68,8 @@ def _computed(
     )
     with _silence(), _local() if dask is None else _cluster(dask):
         yield from _done_here(tasks) if dask is None and jobs != 1 else ()
-        yield from as_finished(run_task, tasks, jobs)
+        if tasks:
+            yield from as_finished(run_task, tasks, jobs)
 
 
 def _done_here(tasks: deque[tuple[Task]]) -> Iterator[tuple[int, list[dict[str, Any]]]]:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 METADATA = "fedtheory.sweep"
 """Key of the metadata of the table: the sweep as JSON."""
-_MOST_PARTS = 100
+_MOST_PARTS, _ENOUGH_PARTS = 100, 40
+"""Parts of a long sweep, and of one whose runs may be quick: enough for many processes, and to go on from."""
+_WORTH_A_FILE = 25
+"""Runs that may take no longer than a file takes to reach the disk."""
 _DIGEST = "digest"
 
 
@@ -47,7 +50,7 @@ class Store:
     def parts(self) -> list[tuple[int, int]]:
         """First run and end of each part; they depend on the number of runs alone."""
         runs = self.spec.design.runs
-        size = -(-runs // _MOST_PARTS)
+        size = max(-(-runs // _MOST_PARTS), min(_WORTH_A_FILE, runs // _ENOUGH_PARTS))
         return [(first, min(first + size, runs)) for first in range(0, runs, size)]
 
     @contextmanager
