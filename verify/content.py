@@ -39,6 +39,8 @@ _LIBRARIES = (
     "jinja2",
     "latex2mathml",
     "pepit",
+    "clarabel",
+    "scs",
 )
 
 
