@@ -87,11 +87,14 @@ class Figure:
 def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
     """A canvas with one pair of axes in the project's style, for pages or for papers."""
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
     _remember_formulas()
     with mpl.rc_context(settings):
         canvas = Canvas(layout="constrained")
+        # Texts are measured as they will be drawn; without a canvas of its own a figure measures them for pixels.
+        FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()
         _label_narrow_scales(canvas)
 
