@@ -166,7 +166,8 @@ def drawn(tasks: Sequence[Task], written: Written, jobs: int) -> Iterator[Drawn]
     """The pages of all tasks, as they are finished; links go to the pages that are `written`."""
     unknown = []
     for task in tasks:
-        found = None if task.depends is None else kept(written, task.depends)
+        depends = task.depends
+        found = None if depends is None else kept(written, depends)
         if found is None:
             unknown.append(task)
         else:

@@ -7,6 +7,8 @@ depends on beyond its own claim is read off the page itself.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 from fedtheory.language.registry import find, paper_with
@@ -44,4 +46,10 @@ def keep(drawn: Drawn, written: Written, depends: Depends) -> None:
 
 
 def _key(written: Written, depends: Depends) -> tuple[str, ...]:
-    return "page", repr(written), of_code(_HERE), *depends
+    return "page", _of_written(written), of_code(_HERE), *depends
+
+
+@lru_cache(maxsize=1)
+def _of_written(written: Written) -> str:
+    """Digest of all pages' names, which every page depends on."""
+    return sha256(repr(written).encode()).hexdigest()

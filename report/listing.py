@@ -19,7 +19,11 @@ from report.dependencies import dependencies
 from report.figures.dependency_graph import DependencyGraph, Node, dependency_graph
 from report.mathml import displayed
 from report.pages import page_name, tightest
+from verify import cache
+from verify.content import of_claim, of_code
 from verify.verdict import ClaimVerdict
+
+_HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,17 @@ class Row:
         """The file of a claim of one's own; None for that of a paper."""
         return self.called.rpartition(":")[0] if paper_with(self.claim.source) is None else None
 
-    @property
+    @cached_property
     def searched(self) -> str:
         """What a search looks into beside the title and the id: the formula and the names of its symbols."""
-        names = {notion.name.replace("_", " ") for notion in self.claim.notation.values()}
-        formula = " ".join([self.claim.printed or "", *self.claim.links])
-        return " ".join([formula.replace("\\", ""), *sorted(names)])
+        key = "searched", of_code(_HERE), of_claim(self.claim)
+        known: str | None = cache.kept(*key)
+        if known is None:
+            names = {notion.name.replace("_", " ") for notion in self.claim.notation.values()}
+            formula = " ".join([self.claim.printed or "", *self.claim.links])
+            known = " ".join([formula.replace("\\", ""), *sorted(names)])
+            cache.keep(known, *key)
+        return known
 
 
 @dataclass(frozen=True)

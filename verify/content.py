@@ -40,6 +40,8 @@ _LIBRARIES = (
     "jinja2",
     "latex2mathml",
     "pepit",
+    "clarabel",
+    "scs",
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -82,10 +83,7 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
 
     Step sizes are fractions of the claim's own limit, ``limit / L``.
     """
-    grid = list(product(LOCAL_STEPS, FRACTIONS))
-    settings = [run for steps, fraction in grid for run in _settings(runs, fraction * limit, steps)]
-    find_together(settings)
-    found = [np.nan if ratio is None else ratio for ratio in ratios(claim, settings)]
+    found = [np.nan if ratio is None else ratio for ratio in ratios(claim, _grid(tuple(runs), limit))]
     # fmax takes a number where there is one beside what is none.
     largest = np.fmax.reduce(np.reshape(found, (len(LOCAL_STEPS), len(FRACTIONS), -1)), axis=-1)
     with drawing() as (canvas, axes):
@@ -99,6 +97,15 @@ def tightness_map(claim: Claim, runs: Sequence[Run], limit: Fraction) -> Figure:
             "instances of the verdict) and $T = 1, 4, 16, 64$. One would mean that the bound is attained."
         )
         return finish(canvas, f"{claim.slug}-map", caption)
+
+
+@lru_cache(maxsize=1)
+def _grid(runs: tuple[Run, ...], limit: Fraction) -> list[Run]:
+    """The runs of a map: those of claims with the same limit are the same, and know what was measured on them."""
+    grid = product(LOCAL_STEPS, FRACTIONS)
+    settings = [run for steps, fraction in grid for run in _settings(runs, fraction * limit, steps)]
+    find_together(settings)
+    return settings
 
 
 def _settings(runs: Sequence[Run], size: Fraction, steps: int) -> list[Run]:

@@ -8,6 +8,7 @@ from functools import cache
 
 _WIDEST = 27.0
 """Width of a formula in a legend, in units of its font size."""
+_SIZE = 10.0
 _DOTS = r"\cdots"
 _OPEN = re.compile(r"\\left\(|\\frac\{|\\sqrt\{|(?<=\})\{")
 """Where a part begins that may be left out: brackets, fractions and roots."""
@@ -34,12 +35,12 @@ def legible(latex: str) -> str:
 @cache
 def _fits(latex: str) -> bool:
     from matplotlib.font_manager import FontProperties
-    from matplotlib.mathtext import MathTextParser
+    from matplotlib.textpath import text_to_path
 
-    size = 10.0
-    font = FontProperties(size=size, math_fontfamily="cm")
-    width = MathTextParser("path").parse(f"${legible(latex)}$", dpi=72, prop=font)[0]
-    return bool(width <= _WIDEST * size)
+    # Asked as an SVG asks for it, which then need not read the formula again.
+    font = FontProperties(size=_SIZE, math_fontfamily="cm")
+    width = text_to_path.get_text_width_height_descent(f"${legible(latex)}$", font, ismath=True)[0]
+    return bool(width <= _WIDEST * _SIZE)
 
 
 def _parts(latex: str) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -86,12 +87,35 @@ class Figure:
 def drawing(settings: Any = PAGE) -> Iterator[tuple[Canvas, Axes]]:
     """A canvas with one pair of axes in the project's style, for pages or for papers."""
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
+    _remember_formulas()
     with mpl.rc_context(settings):
         canvas = Canvas(layout="constrained")
+        # Texts are measured as they will be drawn; without a canvas of its own a figure measures them for pixels.
+        FigureCanvasSVG(canvas)
         yield canvas, canvas.subplots()
         _label_narrow_scales(canvas)
+
+
+_FORMULAS = 4096
+"""How many formulas are remembered: tick labels and terms come again on many figures, in a few sizes each."""
+
+
+@cache
+def _remember_formulas() -> None:
+    """Matplotlib remembers fifty formulas for each renderer, and reading one takes longer than drawing it."""
+    from matplotlib import mathtext
+
+    parser: Any = mathtext.MathTextParser
+    read = parser._parse_cached.__wrapped__
+
+    @lru_cache(_FORMULAS)
+    def remembered(output: str, *asked: Any) -> Any:
+        return read(parser("path" if output == "vector" else "agg"), *asked)
+
+    parser._parse_cached = lambda self, *asked: remembered(self._output_type, *asked)
 
 
 def legend_below(canvas: Canvas, axes: Axes) -> None:

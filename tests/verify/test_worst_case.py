@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,9 +23,11 @@ from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, find
+from verify.cache import VARIABLE
 from verify.check import check
 from verify.instances.family import with_fedavg
 from verify.worst_case import Case, WorstCase, worst_case
+from verify.worst_case.solvers import SOLVERS, Answer
 from verify.worst_case.statement import statements
 from verify.worst_case.vocabulary import MEASURED, SCALES
 
@@ -225,13 +228,12 @@ def test_a_left_side_without_a_bound_is_said_to_be_unbounded() -> None:
 @pytest.mark.usefixtures("solver")
 def test_solvers_that_fail_or_disagree_give_a_status_and_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """No number in silence."""
-    import verify.worst_case as module
-
-    monkeypatch.setattr(module, "SOLVERS", {"NO SUCH SOLVER": {}})
+    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setitem(SOLVERS, "CLARABEL", lambda _: Answer("failed"))
+    monkeypatch.setitem(SOLVERS, "SCS", lambda _: Answer("failed"))
     assert worst_case(DRIFT, 2, 1).status == "failed"
-    answers = iter([module._Answer("optimal_inaccurate", 1.0, 1.0), module._Answer("optimal", 1.1, 1.1)])
-    monkeypatch.setattr(module, "SOLVERS", {"one": {}, "other": {}})
-    monkeypatch.setattr(module, "_ask", lambda *_: next(answers))
+    monkeypatch.setitem(SOLVERS, "CLARABEL", lambda _: Answer("inaccurate", 1.0, 1.0))
+    monkeypatch.setitem(SOLVERS, "SCS", lambda _: Answer("optimal", 1.1, 1.1))
     case = worst_case(DRIFT, 2, 1).cases[0]
     assert (case.status, case.worst_case, case.ratio) == ("inaccurate", None, None)
 
@@ -356,11 +358,35 @@ def test_a_result_without_cases_decides_nothing() -> None:
 
 
 @pytest.mark.usefixtures("solver")
-def test_constraints_as_rows_are_those_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same worst cases as with PEPit's own wrapper, which hands CVXPY every constraint alone."""
-    found = worst_case(THEOREM, 2, 2)
-    monkeypatch.setattr("verify.worst_case.modelling.NAME", "cvxpy")
-    alone = worst_case(THEOREM, 2, 2)
-    assert [case.status for case in found.cases] == [case.status for case in alone.cases]
-    values = [case.worst_case for case in alone.cases]
-    assert [case.worst_case for case in found.cases] == pytest.approx(values, rel=1e-4, abs=1e-6)
+@pytest.mark.parametrize("solver_name", SOLVERS)
+def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
+    """Each solver finds the value that PEPit finds with CVXPY, which gets every constraint alone."""
+    from PEPit import PEP
+    from PEPit.functions import SmoothConvexFunction
+
+    from verify.worst_case.modelling import NAME
+
+    problem = PEP()
+    one, other = (problem.declare_function(SmoothConvexFunction, L=1) for _ in range(2))
+    start, optimum = problem.set_initial_point(), (one + other).stationary_point()
+    problem.set_initial_condition((start - optimum) ** 2 <= 1)
+    problem.add_constraint(one.gradient(optimum) ** 2 == 1)
+    end = start - (one.gradient(start) + other.gradient(start)) / 2
+    problem.set_performance_metric((one + other)(end) - (one + other)(optimum))
+    assert problem.solve(wrapper=NAME, verbose=0, solver=solver_name) is None
+    answer = problem.wrapper.answer
+    expected = problem.solve(wrapper="cvxpy", verbose=0, solver="CLARABEL")
+    assert answer.verdict == "optimal"
+    assert [answer.above, answer.below] == pytest.approx([expected, expected], rel=1e-4)
+
+
+@pytest.mark.usefixtures("solver")
+def test_claims_that_differ_in_their_bounds_share_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A second claim with the same left side asks no solver again."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    first = worst_case(DRIFT, 2, 2)
+    monkeypatch.setattr("verify.worst_case._problem", lambda *_: pytest.fail("asked again"))
+    looser = replace(DRIFT, id="mine:looser", rhs=2 * DRIFT.relations[0].right, corrects=None)
+    second = worst_case(looser, 2, 2)
+    assert [case.worst_case for case in second.cases] == [case.worst_case for case in first.cases]
+    assert [case.bound for case in second.cases] == [2 * case.bound for case in first.cases]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import sympy as sp
 
@@ -131,7 +132,7 @@ class Signs:
     def nonnegative(self, value: Expr) -> str:
         """A tactic for the goal that a number is not negative."""
         above, below = cleared(sp.sympify(value))
-        factored = _with_positive_front(sp.factor(above))
+        factored = _with_positive_front(_factored(above))
         text = f"({number(factored, self.names)}) / ({number(below, self.names)})"
         return (
             f"match goal with |- 0 <= ?slack => replace slack with ({text}) by by_field end; "
@@ -141,7 +142,7 @@ class Signs:
     def positive(self, value: Expr) -> str:
         """A tactic for the goal that a number is positive: each of its factors is."""
         above, below = cleared(sp.sympify(value))
-        text = f"({number(_with_positive_front(sp.factor(above)), self.names)}) / ({number(below, self.names)})"
+        text = f"({number(_with_positive_front(_factored(above)), self.names)}) / ({number(below, self.names)})"
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
 
     def _numerator(self, factored: Expr) -> str:
@@ -206,6 +207,13 @@ def _with_positive_front(product: Expr) -> Expr:
     return sp.Mul(-rest, -sums[0], evaluate=False)
 
 
+@cache
+def _factored(value: Expr) -> Expr:
+    """A product; claims that rest on the same numbers ask for the same ones."""
+    return sp.factor(value)
+
+
+@cache
 def cleared(value: Expr) -> tuple[Expr, Expr]:
     """Numerator and denominator, which is taken for positive."""
     above, below = sp.fraction(sp.cancel(sp.together(value)))

@@ -19,7 +19,9 @@ from fedtheory.errors import InputError
 from fedtheory.language.claim import Claim
 from fedtheory.language.registry import all_claims, paper_with, papers
 from fedtheory.runfile import parse_run, read_toml
+from verify import cache
 from verify.check import check
+from verify.content import CERTIFICATES, STATEMENTS, of_claim, of_code, of_paper
 from verify.slack.parts import WHOLE, Part, has_parts, parts_of
 
 __all__ = [
@@ -82,11 +84,24 @@ def shares(claim: Claim) -> list[Share]:
         if file is None or not file.is_file():
             continue
         table = read_toml(file)
-        value = share_on(part, table)
+        value = _known_share(part, table)
         if value is None:
             raise InputError(str(file), f"expected a run that needs some of this part of {claim.id}")
         found.append(Share(part, table, value))
     return found
+
+
+def _known_share(part: Part, table: RunTable) -> fmpq | None:
+    """How much of a part a stored run needs, checked once for the page of the claim and that of all claims."""
+    paper = of_paper(part.bound.source, STATEMENTS, CERTIFICATES)
+    key = "share", of_code(), paper, of_claim(part.bound), part.name, repr(table)
+    known: str | None = cache.kept(*key)
+    if known is not None:
+        return fmpq(*map(int, known.split("/")))
+    value = share_on(part, table)
+    if value is not None:
+        cache.keep(str(value), *key)
+    return value
 
 
 def share_on(part: Part, table: RunTable) -> fmpq | None:

@@ -3,7 +3,7 @@
 A performance-estimation problem (Drori and Teboulle 2014; Taylor, Hendrickx and
 Glineur 2017) maximises a left side over all clients' objectives that are convex
 and L-smooth, in any dimension: a semidefinite program in the inner products of
-the points and gradients that the round meets.  PEPit writes it, CVXPY solves it.
+the points and gradients that the round meets.  PEPit writes it, Clarabel solves it.
 
 An assumption about all x is imposed at the points of the round alone, so that
 the worst case is never too small.  L = 1, the other scales are 1 or 0, and the
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -24,17 +23,15 @@ from typing import Any, Literal
 
 from fedtheory.errors import InputError, MissingExtra, NotApplicable
 from fedtheory.language.claim import Claim
+from verify import cache
+from verify.content import of_code
 from verify.worst_case.one_round import Round, Scalar
+from verify.worst_case.solvers import SOLVERS, Answer
 from verify.worst_case.statement import Statement, is_convex, is_strongly_convex, scales_of, statements
 from verify.worst_case.vocabulary import MEASURED, MODELLED, SCALES
 
 Status = Literal["solved", "inaccurate", "unbounded", "failed"]
 
-SOLVERS: dict[str, dict[str, float]] = {
-    "CLARABEL": {"tol_gap_abs": 1e-6, "tol_gap_rel": 1e-6, "tol_feas": 1e-6},
-    "SCS": {},
-}
-"""With their settings. The second is asked where the first is not sure of itself; then both have to agree."""
 KNOWN_ASSUMPTIONS: tuple[str, ...] = tuple(assumption.name for assumption in MODELLED)
 """Names of the assumptions that a claim may make."""
 OF_THE_VALUE, OF_THE_BOUND = 1e-4, 1e-5
@@ -126,7 +123,6 @@ def worst_case(
 
 def _require_solvers() -> None:
     try:
-        import cvxpy  # noqa: F401
         import PEPit  # noqa: F401
     except ImportError:
         raise MissingExtra("worst-case", "a worst case over a class of functions") from None
@@ -139,16 +135,39 @@ def _case(statement: Statement, clients: int, local_steps: int) -> Case:
     modelled = 1 if statement.vanishes("clients alike") else clients
     found: list[tuple[Status, float | None]] = []
     for number in itertools.count():
-        round_ = _round(statement, modelled, local_steps)
-        expressions = _expressions(round_, statement)
-        found.append(_maximised(round_, expressions[number], statement))
-        if number + 1 == len(expressions) or found[-1][0] != "solved":
+        status, value, is_last = _maximised(statement, modelled, local_steps, number)
+        found.append((status, value))
+        if is_last or status != "solved":
             break
-    status = found[-1][0]
     values = [value for _, value in found if value is not None]
     constants = {notion.name: str(value) for notion, value in statement.constants.items()}
     worst = max(values) if status == "solved" else None
     return Case(constants, statement.bound, worst, status, perf_counter() - begin)
+
+
+def _maximised(statement: Statement, clients: int, local_steps: int, number: int) -> tuple[Status, float | None, bool]:
+    """The largest value of the expression of that number, and whether it is the last expression."""
+    answers: list[Answer] = []
+    for solver in SOLVERS:
+        answer, is_last = _asked(statement, clients, local_steps, number, solver)
+        answers.append(answer)
+        status, value = _settled(answers, statement.bound)
+        if status in ("solved", "unbounded"):
+            break
+    return status, value, is_last
+
+
+def _asked(statement: Statement, clients: int, local_steps: int, number: int, solver: str) -> tuple[Answer, bool]:
+    """What a solver says of an expression, and whether it is the last one; claims share what differs in the bound."""
+    modelled = (clients, local_steps, number, solver, *statement.modelled)
+    key = "worst case", of_code(), repr(modelled)
+    known: tuple[Answer, bool] | None = cache.kept(*key)
+    if known is None:
+        round_ = _round(statement, clients, local_steps)
+        expressions = _expressions(round_, statement)
+        known = _ask(_problem(round_, expressions[number], statement), solver), number + 1 == len(expressions)
+        cache.keep(known, *key)
+    return known
 
 
 def _round(statement: Statement, clients: int, local_steps: int) -> Round:
@@ -169,8 +188,8 @@ def _expressions(round_: Round, statement: Statement) -> list[Scalar]:
     return [sum(chosen[1:], chosen[0]) for chosen in itertools.product(*terms)]
 
 
-def _maximised(round_: Round, expression: Scalar, statement: Statement) -> tuple[Status, float | None]:
-    """The largest value of an expression under all that is known of the round."""
+def _problem(round_: Round, expression: Scalar, statement: Statement) -> Any:
+    """The problem of an expression under all that is known of the round."""
     problem = round_.problem
     problem.set_performance_metric(expression)
     for notion in statement.scales:
@@ -178,33 +197,10 @@ def _maximised(round_: Round, expression: Scalar, statement: Statement) -> tuple
             problem.add_constraint(kept <= 0)
     for kept in round_.least_value_gaps():
         problem.add_constraint(kept <= 0)
-    answers: list[_Answer] = []
-    for solver in SOLVERS:
-        answers.append(_ask(problem, solver))
-        status, value = _settled(answers, statement.bound)
-        if status in ("solved", "unbounded"):
-            break
-    return status, value
+    return problem
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What a solver says: its own verdict, and the value from above and from below."""
-
-    verdict: str
-    above: float | None = None
-    below: float | None = None
-
-    @property
-    def values(self) -> list[float]:
-        return [value for value in (self.above, self.below) if value is not None]
-
-    @property
-    def gap(self) -> float:
-        return max(self.values) - min(self.values)
-
-
-def _settled(answers: Sequence[_Answer], bound: float) -> tuple[Status, float | None]:
+def _settled(answers: Sequence[Answer], bound: float) -> tuple[Status, float | None]:
     """The value on which all solvers that gave one agree, where one of them is sure of it."""
     if answers[-1].verdict == "unbounded":
         return "unbounded", None
@@ -220,18 +216,11 @@ def _settled(answers: Sequence[_Answer], bound: float) -> tuple[Status, float | 
     return "solved", max(min(given, key=lambda answer: answer.gap).values)
 
 
-def _ask(problem: Any, solver: str) -> _Answer:
-    from cvxpy.error import SolverError
-    from numpy.linalg import LinAlgError
-
+def _ask(problem: Any, solver: str) -> Answer:
     from verify.worst_case.modelling import NAME
 
-    # PEPit and CVXPY warn on standard output and by warnings; here the status says it.
-    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            above = problem.solve(wrapper=NAME, verbose=0, solver=solver, **SOLVERS[solver])
-        except (SolverError, LinAlgError, AssertionError):
-            return _Answer("failed")
-    verdict = problem.wrapper.prob.status
-    return _Answer(verdict) if above is None else _Answer(verdict, float(above), float(problem.objective.eval()))
+    # What PEPit has to say on standard output is said by the status.
+    with redirect_stdout(io.StringIO()):
+        problem.solve(wrapper=NAME, verbose=0, solver=solver)
+    answer: Answer = problem.wrapper.answer
+    return answer

@@ -48,6 +48,14 @@ class Statement:
         found = [notion for notion in SCALES if self.constants.get(notion, 0) == 1]
         return sorted(found, key=lambda notion: SCALES[notion].for_all_points)
 
+    @property
+    def modelled(self) -> tuple[object, ...]:
+        """All that the worst case depends on beside the counts."""
+        terms = [(notion.name, factor) for notion, factor in self.terms.items()]
+        scales = [notion.name for notion in self.scales]
+        at_optimum = self.vanishes("start at the optimum")
+        return self.convex, self.curvature, self.step_size, terms, scales, at_optimum
+
     def vanishes(self, meaning: str) -> bool:
         """Whether a constant is zero whose vanishing has this meaning."""
         return any(SCALES[n].vanishing == meaning and self.constants[n] == 0 for n in SCALES if n in self.constants)

@@ -1,0 +1,113 @@
+"""Semidefinite programs of one matrix, and the solvers that are asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csc_array, vstack
+
+from fedtheory.arithmetic import Array
+
+_CLARABEL, _SCS = 1e-6, 1e-5
+"""How exact their answers are to be."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver says: its own verdict, and the value from above and from below."""
+
+    verdict: str
+    """"optimal", "inaccurate", "unbounded" or "failed"."""
+    above: float | None = None
+    below: float | None = None
+
+    @property
+    def values(self) -> list[float]:
+        """Those that there are."""
+        return [value for value in (self.above, self.below) if value is not None]
+
+    @property
+    def gap(self) -> float:
+        """How far they lie apart."""
+        return max(self.values) - min(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The largest value of a linear objective; each row has a weight for each unknown, and a constant.
+
+    The unknowns are numbers that are free, and a positive semidefinite matrix: its upper triangle, column by column,
+    with the entries off the diagonal times the root of two.
+    """
+
+    objective: Array
+    equations: Array
+    """Rows that add up to zero, (E, N+1)."""
+    inequalities: Array
+    """Rows that add up to nothing positive, (I, N+1)."""
+    size: int
+    """Rows of the matrix."""
+
+    @property
+    def entries(self) -> int:
+        """How many of the unknowns are those of the matrix, the last ones."""
+        return self.size * (self.size + 1) // 2
+
+    @property
+    def sides(self) -> Array:
+        """What the rows of `weights` are compared with."""
+        constants = -np.concatenate([self.equations[:, -1], self.inequalities[:, -1]])
+        return np.concatenate([constants, np.zeros(self.entries)])
+
+    def weights(self, order: Array) -> csc_array:
+        """Equations, inequalities, and the entries of the matrix in the order of a solver, with another sign."""
+        rows = csc_array(np.concatenate([self.equations, self.inequalities])[:, :-1])
+        unknowns, entries = len(self.objective), self.entries
+        columns = unknowns - entries + order
+        matrix = csc_array((-np.ones(entries), (np.arange(entries), columns)), shape=(entries, unknowns))
+        return csc_array(vstack([rows, matrix]))
+
+
+def clarabel(program: Program) -> Answer:
+    """Clarabel, an interior-point method."""
+    import clarabel as solver
+
+    settings = solver.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _CLARABEL
+    cones = [
+        solver.ZeroConeT(len(program.equations)),
+        solver.NonnegativeConeT(len(program.inequalities)),
+        solver.PSDTriangleConeT(program.size),
+    ]
+    weights, unknowns = program.weights(np.arange(program.entries)), len(program.objective)
+    none = csc_array((unknowns, unknowns))
+    found = solver.DefaultSolver(none, -program.objective, weights, program.sides, cones, settings).solve()
+    verdicts = {"Solved": "optimal", "AlmostSolved": "inaccurate", "DualInfeasible": "unbounded"}
+    return _answer(verdicts.get(str(found.status), "failed"), found.obj_val_dual, found.obj_val)
+
+
+def scs(program: Program) -> Answer:
+    """SCS, a splitting method."""
+    import scs as solver
+
+    # It goes through the lower triangle column by column, which is the upper one row by row.
+    rows, columns = np.triu_indices(program.size)
+    weights = program.weights(columns * (columns + 1) // 2 + rows)
+    data = {"A": weights, "b": program.sides, "c": -program.objective}
+    cones = {"z": len(program.equations), "l": len(program.inequalities), "s": [program.size]}
+    asked = solver.SCS(data, cones, verbose=False, eps_abs=_SCS, eps_rel=_SCS)
+    found = asked.solve()["info"]
+    verdicts = {1: "optimal", 2: "inaccurate", -1: "unbounded"}
+    return _answer(verdicts.get(found["status_val"], "failed"), found["dobj"], found["pobj"])
+
+
+def _answer(verdict: str, above: float, below: float) -> Answer:
+    """The answer of a solver that has minimised."""
+    return Answer(verdict, -above, -below) if verdict in ("optimal", "inaccurate") else Answer(verdict)
+
+
+SOLVERS: dict[str, Callable[[Program], Answer]] = {"CLARABEL": clarabel, "SCS": scs}
+"""The second is asked where the first is not sure of itself; then both have to agree."""
