@@ -109,7 +109,10 @@ def _remember_formulas() -> None:
     from matplotlib import mathtext
 
     parser: Any = mathtext.MathTextParser
-    read = parser._parse_cached.__wrapped__
+    read = getattr(getattr(parser, "_parse_cached", None), "__wrapped__", None)
+    if read is None:
+        # Not a Matplotlib that remembers them itself: it reads each formula anew.
+        return
 
     @lru_cache(_FORMULAS)
     def remembered(output: str, *asked: Any) -> Any:
