@@ -1,6 +1,6 @@
 """The site: a front page, a page for each source and claim, papers' own pages, the errata, and the verdicts as JSON.
 
-The front page is there first, and every page as soon as it is drawn.  Pages carry
+The front page is there first, telling how far the checks are, and every page as soon as it is drawn.  Pages carry
 no dates and no timings: the same claims give the same bytes.
 """
 
@@ -33,6 +33,7 @@ from report.listing import Findings, Group, Row, groups_of
 from report.own_runs import OnRun, OwnRun, own_runs, run_figures, together
 from report.planning import PLAN_PAGE, comparable
 from report.slack import SLACK_PAGE
+from report.waiting import Waiting
 from verify.slack import has_runs
 from verify.verdict import ClaimVerdict, verify
 
@@ -51,7 +52,8 @@ def write_site(
 ) -> list[Path]:
     """Verify claims, named as on the command line, and write their pages, also on some run files; the files written."""
     own = own_runs(runs)
-    verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=on_progress)
+    waiting = Waiting(folder / "index.html", targets, on_progress)
+    verdicts = verify(targets, jobs=jobs, search=_SEARCH, on_progress=waiting)
     folder.mkdir(parents=True, exist_ok=True)
     site = _Site(folder, groups_of([Row.of(verdict) for verdict in verdicts]), own)
     site.write("verdicts.json", _verdicts_json(verdicts))

@@ -1,0 +1,56 @@
+"""The front page of a new site while its claims are being checked, which takes far longer than any page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+from fedtheory.language.registry import paper_with
+from fedtheory.language.targets import resolve, shown_as
+from report.drawing import environment_for
+
+_EVERY = 3.0
+"""Seconds after which the page tells of progress again."""
+
+
+@dataclass
+class Waiting:
+    """Progress as a page; a front page that is there already stays until its claims are checked."""
+
+    path: Path
+    targets: Sequence[str]
+    on_progress: Callable[[int, int], None]
+    _written: float = field(default=float("-inf"), init=False)
+    _is_new: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._is_new = not self.path.exists()
+
+    def __call__(self, done: int, whole: int) -> None:
+        """Tell of so many instances of all."""
+        self.on_progress(done, whole)
+        if self._is_new and monotonic() - self._written >= _EVERY:
+            self._written = monotonic()
+            self._write(done, whole)
+
+    def _write(self, done: int, whole: int) -> None:
+        template = environment_for(()).get_template("waiting.html")
+        text = template.render(sources=_sources(self.targets), done=done, whole=whole, every=round(_EVERY))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(text, encoding="utf-8")
+
+
+def _sources(targets: Sequence[str]) -> list[tuple[str, int]]:
+    """How many claims there are of each source, or of each file of one's own."""
+    return list(Counter(map(_source, targets)).items())
+
+
+def _source(target: str) -> str:
+    claim = resolve(target)
+    paper = paper_with(claim.source)
+    if paper is None:
+        return shown_as(target, claim).rpartition(":")[0]
+    return f"{paper.source.authors} ({paper.source.year})"

@@ -1,0 +1,44 @@
+"""The front page of a new site while its claims are being checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from report.waiting import Waiting
+
+TARGETS = ["renard2022:thm-2.1", "renard2022:lemma-2.2", "liu2022:thm-1"]
+
+
+def test_the_page_tells_what_is_checked_and_how_far(tmp_path: Path) -> None:
+    """It loads itself again, and progress goes on to whoever else wants to know."""
+    told: list[tuple[int, int]] = []
+    index = tmp_path / "site" / "index.html"
+    waiting = Waiting(index, TARGETS, lambda done, whole: told.append((done, whole)))
+    waiting(48, 22_689)
+    text = index.read_text()
+    assert 'http-equiv="refresh"' in text
+    assert "3 statements" in text
+    assert "48 of 22,689 instances" in text
+    assert "2 statements" in text
+    assert "1 statement<" in text
+    assert told == [(48, 22_689)]
+
+
+def test_it_is_written_every_few_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("report.waiting.monotonic", lambda: now)
+    index = tmp_path / "index.html"
+    waiting = Waiting(index, TARGETS, lambda _done, _whole: None)
+    for now, shown in ((100.0, "10 of"), (101.0, "10 of"), (104.0, "30 of")):
+        waiting(int(now - 100) * 5 + 10, 100)
+        assert shown in index.read_text()
+
+
+def test_a_front_page_that_is_there_stays(tmp_path: Path) -> None:
+    """What was found before can be read until something else is found."""
+    index = tmp_path / "index.html"
+    index.write_text("found before")
+    Waiting(index, TARGETS, lambda _done, _whole: None)(1, 2)
+    assert index.read_text() == "found before"
