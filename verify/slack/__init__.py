@@ -95,12 +95,12 @@ def _known_share(part: Part, table: RunTable) -> fmpq | None:
     """How much of a part a stored run needs, checked once for the page of the claim and that of all claims."""
     paper = of_paper(part.bound.source, STATEMENTS, CERTIFICATES)
     key = "share", of_code(), paper, of_claim(part.bound), part.name, repr(table)
-    known: str | None = cache.kept(*key)
+    known: fmpq | None = cache.kept(*key)
     if known is not None:
-        return fmpq(*map(int, known.split("/")))
+        return known
     value = share_on(part, table)
     if value is not None:
-        cache.keep(str(value), *key)
+        cache.keep(value, *key)
     return value
 
 
