@@ -154,3 +154,18 @@ def keep_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slack, "papers", lambda: moved)
     monkeypatch.setattr(slack, "paper_with", moved.get)
     monkeypatch.setattr("verify.slack.search.paper_with", moved.get)
+
+
+def test_shares_of_any_length_are_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of more digits than Python reads from a text."""
+    monkeypatch.setenv("FEDTHEORY_CACHE", str(tmp_path / "kept"))
+    value, asked = fmpq(3**9000 - 1, 3**9000), list[str]()
+
+    def long_share(part: slack.Part, _table: object) -> fmpq:
+        asked.append(part.name)
+        return value
+
+    monkeypatch.setattr(slack, "share_on", long_share)
+    first, second = shares(THEOREM), shares(THEOREM)
+    assert [share.value for share in first] == [share.value for share in second] == [value] * len(first)
+    assert asked == [share.part.name for share in first]
