@@ -12,13 +12,15 @@ from fedtheory.language.registry import paper_with
 from fedtheory.language.targets import resolve, shown_as
 from report.drawing import environment_for
 
+_FOLLOWS = '<meta http-equiv="refresh"'
+"""What the page has, and no front page that tells what was found."""
 _EVERY = 3.0
 """Seconds after which the page tells of progress again."""
 
 
 @dataclass
 class Waiting:
-    """Progress as a page; a front page that is there already stays until its claims are checked."""
+    """Progress as a page; a front page that tells what was found stays until its claims are checked again."""
 
     path: Path
     targets: Sequence[str]
@@ -27,7 +29,8 @@ class Waiting:
     _is_new: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self._is_new = not self.path.exists()
+        # A command that was stopped has left a page like this one.
+        self._is_new = not self.path.exists() or _FOLLOWS in self.path.read_text(encoding="utf-8")
 
     def __call__(self, done: int, whole: int) -> None:
         """Tell of so many instances of all."""

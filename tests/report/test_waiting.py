@@ -36,6 +36,14 @@ def test_it_is_written_every_few_seconds(tmp_path: Path, monkeypatch: pytest.Mon
         assert shown in index.read_text()
 
 
+def test_it_goes_on_where_a_command_was_stopped(tmp_path: Path) -> None:
+    """The page that the stopped one left tells nothing that was found."""
+    index = tmp_path / "index.html"
+    for done in (10, 50):
+        Waiting(index, TARGETS, lambda _done, _whole: None)(done, 100)
+        assert f"{done} of 100" in index.read_text()
+
+
 def test_a_front_page_that_is_there_stays(tmp_path: Path) -> None:
     """What was found before can be read until something else is found."""
     index = tmp_path / "index.html"
