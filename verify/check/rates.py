@@ -252,6 +252,5 @@ def _slope(rungs: tuple[Rung, ...]) -> float | None:
 def _fit(rungs: Sequence[Rung], values: Sequence[float]) -> float:
     """Least-squares slope of log(value) over log(variable) on the last half of the ladder."""
     half = len(values) // 2
-    across = np.log([plain_float(rung.variable) for rung in rungs[half:]])
-    across -= across.mean()
-    return float(across @ np.log(np.maximum(values[half:], 1e-300)) / (across @ across))
+    variables = [plain_float(rung.variable) for rung in rungs[half:]]
+    return float(np.polyfit(np.log(variables), np.log(np.maximum(values[half:], 1e-300)), 1)[0])
