@@ -9,6 +9,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -378,6 +379,23 @@ def test_a_problem_as_rows_is_that_of_pepit(solver_name: str) -> None:
     expected = problem.solve(wrapper="cvxpy", verbose=0, solver="CLARABEL")
     assert answer.verdict == "optimal"
     assert [answer.above, answer.below] == pytest.approx([expected, expected], rel=1e-4)
+
+
+@pytest.mark.usefixtures("solver")
+def test_cases_of_a_theorem_are_those_that_pepit_solves_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same worst cases as with PEPit's own wrapper, which hands CVXPY every constraint alone."""
+    monkeypatch.setenv(VARIABLE, "")
+    found = worst_case(THEOREM, 2, 2)
+
+    def by_cvxpy(problem: Any, solver: str) -> Answer:
+        value = problem.solve(wrapper="cvxpy", verbose=0, solver=solver)
+        return Answer("optimal", value, value)
+
+    monkeypatch.setattr("verify.worst_case._ask", by_cvxpy)
+    alone = worst_case(THEOREM, 2, 2)
+    assert [case.status for case in found.cases] == [case.status for case in alone.cases]
+    values = [case.worst_case for case in alone.cases]
+    assert [case.worst_case for case in found.cases] == pytest.approx(values, rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.usefixtures("solver")
