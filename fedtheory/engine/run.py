@@ -12,7 +12,7 @@ from fedtheory.arithmetic import Arithmetic, Array, Number
 from fedtheory.engine.comparator import Comparator, nearest_good_point, noise_smoothness
 from fedtheory.engine.gradient_forms import GradientForms, values_at
 from fedtheory.engine.moments import Trajectory, trajectory_of
-from fedtheory.engine.moments.recursion import Rounds
+from fedtheory.engine.moments.recursion import Updates
 from fedtheory.engine.objectives import Objectives, QuadraticObjectives
 from fedtheory.engine.region import AlongRun, Ball, Everywhere, Region, containing_ball
 from fedtheory.engine.surrogate import Surrogate
@@ -86,7 +86,7 @@ class Run(Shown):
     def with_rounds(self, rounds: int) -> Run:
         """The run with another number of rounds; what a round does is found once for both."""
         other = self._with_algorithm(replace(self.algorithm, rounds=rounds))
-        vars(other)["_rounds"] = self._rounds
+        vars(other)["_updates"] = self._updates
         return other
 
     def with_work(self, steps: tuple[int, ...], step_size: Number) -> Run:
@@ -132,11 +132,11 @@ class Run(Shown):
             from fedtheory.engine.joint import JointTrajectory
 
             return JointTrajectory(self.problem, self.algorithm)
-        return trajectory_of(self.problem, self.algorithm, self._rounds.recursion)
+        return trajectory_of(self.problem, self.algorithm, self._updates.recursion)
 
     @cached_property
-    def _rounds(self) -> Rounds:
-        return Rounds(self.problem, self.algorithm)
+    def _updates(self) -> Updates:
+        return Updates(self.problem, self.algorithm)
 
     @cached_property
     def client_objectives(self) -> Objectives:

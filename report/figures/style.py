@@ -111,7 +111,7 @@ def _remember_formulas() -> None:
     parser: Any = mathtext.MathTextParser
     read = getattr(getattr(parser, "_parse_cached", None), "__wrapped__", None)
     if read is None:
-        # Not a Matplotlib that remembers them itself: it reads each formula anew.
+        # Another Matplotlib, which remembers what it remembers.
         return
 
     @lru_cache(_FORMULAS)

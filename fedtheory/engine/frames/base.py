@@ -79,6 +79,11 @@ class Frame(VectorSpace):
         return self.of_run(lambda run: run.algorithm.work.step_sizes)
 
     @cached_property
+    def server_step_size(self) -> Array:
+        """eta_g, (1,)."""
+        return self.of_run(lambda run: run.arithmetic.array([run.algorithm.aggregation.server_step_size]))
+
+    @cached_property
     def client_objectives(self) -> Objectives:
         """F_i of each client, centred at x*."""
         return self.objectives(lambda run: run.client_objectives)
@@ -155,7 +160,7 @@ class Frame(VectorSpace):
 
     def _on_server(self, change: Vector) -> Vector:
         """What the server makes of a change of each client's model."""
-        return self.selected(change).scaled(self.of_run(_server_step_size))
+        return self.selected(change).scaled(self.server_step_size)
 
     @cached_property
     def gradient(self) -> Vector:
@@ -190,11 +195,6 @@ class Frame(VectorSpace):
     def _descended(self, model: Vector) -> Vector:
         sizes = self.run.algorithm.work.step_sizes[:1]
         return model + self.run.mean_objective.gradient(self, model).scaled(-sizes)
-
-
-def _server_step_size(run: Run) -> Array:
-    """eta_g, (1,)."""
-    return run.arithmetic.array([run.algorithm.aggregation.server_step_size])
 
 
 def common_steps(run: Run) -> int:

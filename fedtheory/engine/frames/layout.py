@@ -14,7 +14,6 @@ from fedtheory.arithmetic import Array
 class Layout:
     """P places; those of a run follow each other, and runs are numbered from 0."""
 
-    runs: int
     owners: Array
     """The number of each place's run, (P,)."""
     rounds: Array
@@ -26,7 +25,7 @@ class Layout:
         """All rounds and steps of runs that have so many of them."""
         owners = np.repeat(np.arange(len(sizes)), [rounds * steps for rounds, steps in sizes])
         each = np.concatenate([np.indices(size).reshape(2, -1) for size in sizes], axis=1)
-        return cls(len(sizes), owners, *each)
+        return cls(owners, *each)
 
     def of_each(self, values: Sequence[Array]) -> Array:
         """What belongs to each run, (P, ...)."""

@@ -37,7 +37,7 @@ class StackedFrame(Frame):
         numbers = {run: number for number, run in enumerate(self.runs)}
         # Free points are of no round, and rounds from given models of none of the run's.
         at = [(numbers[one.run], one.index.get("round", 0), one.index.get("step", 0)) for one in members]
-        self.layout = Layout(len(self.runs), *np.array(at).T)
+        self.layout = Layout(*np.array(at).T)
 
     @property
     def run(self) -> Run:

@@ -243,7 +243,7 @@ class Recursion:
 
 
 @dataclass(frozen=True, eq=False)
-class Rounds:
+class Updates:
     """Any number of updates for a problem and an algorithm: what they do is found when it is first asked for."""
 
     problem: Problem

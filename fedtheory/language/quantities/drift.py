@@ -156,8 +156,7 @@ past_gradient_spread = per_step(
 
 
 def _applied_spread(frame: Frame) -> Array:
-    server = frame.run.arithmetic.array([frame.run.algorithm.aggregation.server_step_size])
-    return square(frame, minus(frame.gradient, selected_gradient(frame).scaled(server), frame))
+    return square(frame, minus(frame.gradient, selected_gradient(frame).scaled(frame.server_step_size), frame))
 
 
 past_applied_spread = per_step(

@@ -27,7 +27,7 @@ from fedtheory.language.quantities.notion import Quantity, per_round, per_step
 
 def _mean_change(frame: Frame, at: Vector, other: Vector) -> Vector:
     """grad L_i(u) - grad L_i(v) of each client."""
-    objectives = frame.run.client_objectives
+    objectives = frame.client_objectives
     return minus(objectives.gradient(frame, at), objectives.gradient(frame, other), frame)
 
 
@@ -92,7 +92,7 @@ def _form_at(frame: Frame, forms: Array, point: Vector) -> Array:
 @once
 def _virtual_gradients(frame: Frame) -> Vector:
     """grad L_i(theta^{n,k})."""
-    return frame.run.client_objectives.gradient(frame, frame.virtual)
+    return frame.client_objectives.gradient(frame, frame.virtual)
 
 
 def _virtual_second_moments(frame: Frame) -> Array:

@@ -54,7 +54,7 @@ def square(frame: Frame, vector: Vector) -> Array:
 
 def values_at(frame: Frame, model: Vector) -> Array:
     """E L_i(x) of each client at a model, (places, 1, M)."""
-    return _expectation(frame, frame.run.client_objectives.value(frame, model))
+    return _expectation(frame, frame.client_objectives.value(frame, model))
 
 
 @once
