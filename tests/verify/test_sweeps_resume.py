@@ -6,13 +6,15 @@ import os
 import signal
 import subprocess
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from sweep_support import COMMAND, SLOW_SWEEP, environment, parts, rows, swept, wait_until, write_sweep
 
 from fedtheory.errors import InputError
 from verify.sweeps import conduct, read_spec
+from verify.sweeps.spec import Spec
 from verify.sweeps.store import Store
 
 
@@ -179,3 +181,12 @@ def test_a_strange_file_is_left_alone(quick: Path) -> None:
     with pytest.raises(InputError, match="is there, and is no table of a sweep"):
         conduct(read_spec(quick), output, restart=True)
     assert output.read_text() == "my notes"
+
+
+@pytest.mark.parametrize("runs", [1, 3, 40, 99, 1_000, 2_501, 100_000])
+def test_parts_are_all_runs_in_few_files(runs: int, tmp_path: Path) -> None:
+    """Each run once; at most a hundred files, and enough of them that a stopped sweep goes on from the last ones."""
+    spec = cast(Spec, SimpleNamespace(design=SimpleNamespace(runs=runs)))
+    parts = Store(spec, tmp_path / "table.parquet").parts
+    assert [run for first, end in parts for run in range(first, end)] == list(range(runs))
+    assert min(runs, 40) <= len(parts) <= 100
