@@ -9,7 +9,12 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.quantities import Quantity
 from fedtheory.language.registry import all_claims, repairs_of
 
-LIMITS: tuple[Quantity, ...] = (q.limiting_suboptimality, q.limiting_distance_sq, q.leading_limiting_distance_sq)
+LIMITS: tuple[Quantity, ...] = (
+    q.limiting_suboptimality,
+    q.limiting_model_suboptimality,
+    q.limiting_distance_sq,
+    q.leading_limiting_distance_sq,
+)
 """Errors at which runs settle: a bound on one of them says nothing of a run with so many rounds."""
 
 ERRORS: tuple[Quantity, ...] = (

@@ -31,7 +31,7 @@ from fedtheory.proofs.distances import DISPLACEMENT, PAIR, SPREAD, Measure
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
-from fedtheory.proofs.last_rounds import LastRound
+from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
@@ -49,6 +49,7 @@ AnyCertificate = (
     | Contraction
     | Discounted
     | LastRound
+    | LastModel
     | Recursion
     | AtRest
     | Lyapunov

@@ -9,7 +9,10 @@ A proved step says, for a gain g that may be zero,
 with V zero before the first step of a round, and c zero after the last, where
 the average is the next model.  Where that is an average of participants, it is
 in the mean square at most rho V farther away than the average of all clients,
-rho the variance of the sampling, and c has to be w rho at least.  So after all
+rho the variance of the sampling, and c has to be w rho at least.  A step may
+also keep a multiple h(k) of the error E F(xbar) - F(y) beside w X, with h zero
+before the first step of a round; of smooth clients c has to be
+(w + h(tau) L/2) rho then.  So after all
 K = tau T steps  E|x^T - x*|^2 <= q^K |x^0 - x*|^2 + b / (w (1 - q)).
 
 Step j of K says, with w = 1, times q^-j and all of them added up, with X_0 the
@@ -26,6 +29,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from fedtheory.kernel import Rejected, Step, Theory, is_positive, same, signed
+from fedtheory.kernel.admitted import require_finite
 from fedtheory.kernel.expressions import Expr, Value, norm_sq
 from fedtheory.kernel.quotients import in_lowest_terms, is_zero
 from fedtheory.language import quantities as q
@@ -103,16 +107,28 @@ def contracts(
     *,
     gain: Expr = sp.S.Zero,
     weight: Expr = sp.S.One,
+    kept: Expr = sp.S.Zero,
 ) -> Generator[Step, None, tuple[Claim, Theory]]:
-    """That a step is proved, says what the certificate says of it, and pays for the draws of participants."""
+    """That a step is proved, says what the certificate says of it, and pays for the draws of participants.
+
+    `kept` is the multiple h(k) of the error that the step keeps.
+    """
     step = yield from statement_at_steps(claim, certificate.step, prove)
     theory, letter = over_steps(step), letters_of(step)
     before, after, y = (letter(notion) for notion in (q.average_iterate, q.next_average_iterate, point))
     now, later = traded(certificate.potential, letter)
-    gained = gain * (Value(letter(q.objective), after) - Value(letter(q.objective), y)) + weight * norm_sq(after - y)
-    claimed = certificate.factor * (weight * norm_sq(before - y) + now) + certificate.offset - gained - later
+    number, steps = letter(q.local_step_index), letter(q.local_steps)
+    still_kept = kept.xreplace({number: number + 1})
+    require_finite((kept, still_kept), theory.numbers, (number + 1 <= steps,))
+
+    def counted(at: Expr, errors: Expr) -> Expr:
+        return weight * norm_sq(at - y) + errors * (Value(letter(q.objective), at) - Value(letter(q.objective), y))
+
+    had, has = counted(before, kept) + now, counted(after, gain + still_kept) + later
+    claimed = certificate.factor * had + certificate.offset - has
     yield same("the step contracts", step.relations[0].slack, sp.expand(claimed), theory)
-    yield from ends_with(certificate.potential, weight * sampled(claim), theory, claim.conditions)
+    farther = (weight + kept.xreplace({number: steps}) * letter(q.smoothness) / 2) * sampled(claim)
+    yield from ends_with(certificate.potential, farther, theory, claim.conditions)
     return step, theory
 
 

@@ -23,7 +23,7 @@ from fedtheory.proofs.closed import AnyCertificate, closed
 from fedtheory.proofs.combination import Combination, examine_combination
 from fedtheory.proofs.contraction import Contraction, Discounted, examine_contraction, examine_discounted
 from fedtheory.proofs.document import certificate_in, document_of
-from fedtheory.proofs.last_rounds import LastRound, examine_last_round
+from fedtheory.proofs.last_rounds import LastModel, LastRound, examine_last_model, examine_last_round
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, examine_lyapunov
 from fedtheory.proofs.means import MeanCertificate, examine_mean
@@ -42,6 +42,7 @@ _EXAMINERS: dict[type, Callable[[Claim, Any, Prover], Iterator[Step]]] = {
     Contraction: examine_contraction,
     Discounted: examine_discounted,
     LastRound: examine_last_round,
+    LastModel: examine_last_model,
     AtRest: examine_rest,
     Lyapunov: examine_lyapunov,
 }

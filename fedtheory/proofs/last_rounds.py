@@ -1,7 +1,9 @@
-"""From a step that contracts to the last round: runs that begin elsewhere come together, and their means are small.
+"""From a step that contracts to the last round and the last model: runs that begin elsewhere come together.
 
-With B = b(0) + .. + b(tau-1), all that a round adds, the mean error over ever
-more rounds is at most B / (g tau), and E|x^t - x*|^2 at most B (1/(tau (1 - q)) + 1).
+With B = b(0) + .. + b(tau-1), all that a round adds, the mean error over the
+steps of ever more rounds is at most B / (g tau), and E|x^t - x*|^2 at most
+B (1/(tau (1 - q)) + 1).  Where a step keeps a multiple h(k) of the error in
+place of the gain g, the mean error of the models is at most B / h(tau).
 
 Two runs with the same draws come together: by convexity and smooth noise each
 local step makes the mean over the clients of |u_i - v_i|^2 smaller by the factor
@@ -9,12 +11,14 @@ p = 1 - eta mu, and an average of participants is in the mean no farther apart
 than the clients are.  One run starts from x^0, the other one from the model x^r
 that it would reach in r more rounds, and with which draws of the same law go on
 as with any model.  After T - 1 rounds and a step they are p^((T-1) tau + 1)
-|x^0 - x^r|^2 apart at most, and for every s > 0
+|x^0 - x^r|^2 apart at most, after all steps p^K |x^0 - x^r|^2, and for every
+s > 0
 
     F(u) - F*  <=  (1 + s) (F(v) - F*) + (1 + 1/s) L/2 |u - v|^2.
 
-The mean over ever more r, and over the steps of the round, is what is claimed.
-All laws are those of every round: no number may depend on how many there are.
+The mean over ever more r is what is claimed, for the last round that over its
+steps.  All laws are those of every round: no number may depend on how many
+there are.
 """
 
 from __future__ import annotations
@@ -41,9 +45,11 @@ from fedtheory.kernel import (
     strong_convexity,
 )
 from fedtheory.kernel.expressions import Average, Expr, Gradient, LocalSum, Value, inner, norm_sq
+from fedtheory.kernel.quotients import is_zero
 from fedtheory.language import assumptions as a
 from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
+from fedtheory.language.quantities import Quantity
 from fedtheory.proofs.contraction import Contracting, bounded, contracts, same_at_all_steps
 from fedtheory.proofs.numbers import ROUNDS, SAMPLED_ROUNDS, letters_of
 from fedtheory.proofs.proof import Prover, assumed, named
@@ -60,32 +66,74 @@ _OF_EVERY_ROUND = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastRound(Contracting):
-    """Why the error of the last round is small; b(k) is a polynomial."""
+class _Lasting(Contracting):
+    """A step that contracts as long as a run may last; b(k) is a polynomial."""
 
-    gain: Expr
-    """g."""
     share: Expr
     """s."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class LastRound(_Lasting):
+    """Why the error of the last round is small."""
+
+    gain: Expr
+    """g."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastModel(_Lasting):
+    """Why the error of the last model is small."""
+
+    kept: Expr
+    """h(k)."""
+
+
 def examine_last_round(claim: Claim, certificate: LastRound, prove: Prover) -> Iterator[Step]:
     """Check a bound on the mean error of the last round; `Rejected` where the claim is about something else."""
-    _require_lasting(claim, certificate)
+    _require_lasting(claim, certificate, certificate.gain)
     step, theory = yield from contracts(claim, certificate, prove, gain=certificate.gain)
+    yield from _of_two_runs(claim, step, theory, certificate.share)
+    (gain,) = same_at_all_steps(claim, certificate.gain)
+    letter = letters_of(claim)
+    steps = letter(q.local_steps)
+    one_round = 1 - (steps - 1) * letter(q.local_step_size) * letter(q.strong_convexity)
+    yield from _conclusion(
+        claim, q.last_round_suboptimality, certificate, theory, counted=gain * steps, whole=one_round
+    )
+
+
+def examine_last_model(claim: Claim, certificate: LastModel, prove: Prover) -> Iterator[Step]:
+    """Check a bound on the error of the last model; `Rejected` where the claim is about something else."""
+    _require_lasting(claim, certificate, certificate.kept)
+    step, theory = yield from contracts(claim, certificate, prove, kept=certificate.kept)
+    yield from _of_two_runs(claim, step, theory, certificate.share)
+    letter = letters_of(claim)
+    at_start, at_end = (
+        theory.numbers.plain(certificate.kept.xreplace({letter(q.local_step_index): count}))
+        for count in (sp.S.Zero, letter(q.local_steps))
+    )
+    yield Step("nothing is kept before the first step of a round", is_zero(at_start))
+    yield from _conclusion(claim, q.final_suboptimality, certificate, theory, counted=at_end, whole=sp.S.One)
+
+
+def _of_two_runs(claim: Claim, step: Claim, theory: Theory, share: Expr) -> Iterator[Step]:
+    """That runs with the same draws come together, and their errors with them."""
     yield assumed(claim, _NEEDED, "runs with the same draws come together")
     yield from named("two runs: ", _come_together(step, theory, claim.conditions))
-    yield from named("their errors: ", _errors(step, theory, certificate.share, claim.conditions))
-    yield from _conclusion(claim, certificate, theory)
+    yield from named("their errors: ", _errors(step, theory, share, claim.conditions))
 
 
-def _require_lasting(claim: Claim, certificate: LastRound) -> None:
-    """Raise `Rejected` where a number may be another one in a longer run, or an assumption may fail there."""
+def _require_lasting(claim: Claim, certificate: _Lasting, counted: Expr) -> None:
+    """Raise `Rejected` where a number may be another one in a longer run, or an assumption may fail there.
+
+    `counted` is how often the certificate counts errors.
+    """
     others = [one.name for one in claim.assumptions if one not in _LASTING]
     if others:
         raise Rejected(f"what is assumed may not hold of longer runs: {', '.join(others)}")
     letter = letters_of(claim)
-    given = (certificate.gain, certificate.factor, certificate.potential, certificate.offset, certificate.share)
+    given = (counted, certificate.factor, certificate.potential, certificate.offset, certificate.share)
     other = set().union(*(sp.sympify(one).free_symbols for one in (*given, *claim.conditions)))
     other -= {letter(notion) for notion in _OF_EVERY_ROUND}
     if other:
@@ -140,18 +188,22 @@ def _errors(step: Claim, theory: Theory, share: Expr, conditions: Sequence[Expr]
     yield from check(Value(f, u) - Value(f, best), larger, terms, of_both, conditions)
 
 
-def _conclusion(claim: Claim, certificate: LastRound, theory: Theory) -> Iterator[Step]:
-    """That numbers are as they should be, and that the rest is at most what the claim says."""
+def _conclusion(
+    claim: Claim, notion: Quantity, certificate: _Lasting, theory: Theory, *, counted: Expr, whole: Expr
+) -> Iterator[Step]:
+    """That numbers are as they should be, and that the rest is at most what the claim says.
+
+    `counted` is how often errors count in a round; runs are together up to the power K of 1 - eta mu over `whole`.
+    """
     letter = letters_of(claim)
     steps, bending = letter(q.local_steps), letter(q.local_step_size) * letter(q.strong_convexity)
-    gain, factor, share = same_at_all_steps(claim, certificate.gain, certificate.factor, certificate.share)
+    factor, share = same_at_all_steps(claim, certificate.factor, certificate.share)
     taken = (*claim.conditions, letter(q.local_step_index) + 1 <= steps)
     for number in (certificate.potential, certificate.offset):
         holds = is_nonnegative(theory.numbers.plain(number), theory.numbers, taken)
         yield Step(f"({number}) >= 0 at every step", holds)
-    of_a_round, one_round = composed(scalar(LocalSum(certificate.offset), theory)), 1 - (steps - 1) * bending
-    floor, away = of_a_round / (gain * steps), of_a_round * (1 / (steps * (1 - factor)) + 1)
-    apart = (1 - bending) ** letter(q.iterations) / one_round * 2 * (letter(q.initial_distance) ** 2 + away)
-    bound = (1 + share) * floor + (1 + 1 / share) * letter(q.smoothness) / 2 * apart
-    positive = (1 - factor, gain, one_round)
-    yield from bounded(claim, q.last_round_suboptimality, bound, (factor, 1 - bending), positive)
+    of_a_round = composed(scalar(LocalSum(certificate.offset), theory))
+    away = of_a_round * (1 / (steps * (1 - factor)) + 1)
+    apart = (1 - bending) ** letter(q.iterations) / whole * 2 * (letter(q.initial_distance) ** 2 + away)
+    bound = (1 + share) * of_a_round / counted + (1 + 1 / share) * letter(q.smoothness) / 2 * apart
+    yield from bounded(claim, notion, bound, (factor, 1 - bending), (1 - factor, counted, whole))

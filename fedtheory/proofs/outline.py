@@ -20,13 +20,13 @@ from fedtheory.proofs.cases import Cases, claims_of
 from fedtheory.proofs.certificate import BothWays, Certificate, Link, theory_of_link
 from fedtheory.proofs.closed import AnyCertificate
 from fedtheory.proofs.combination import Combination, Part
-from fedtheory.proofs.contraction import Contraction, Discounted
+from fedtheory.proofs.contraction import Contracting, Contraction, Discounted
 from fedtheory.proofs.definitions import definition_of, noisy_rounds_of
 from fedtheory.proofs.document import certificate_in, document_of
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.induction import POWER, Induction, moved_on, theory_of_step
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.last_rounds import LastRound
+from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.letters import in_plain_letters
 from fedtheory.proofs.lyapunov import Lyapunov, theory_at_start
 from fedtheory.proofs.means import MeanCertificate, sampled
@@ -209,7 +209,7 @@ _ABOUT_KINDS: dict[type, str] = {
 }
 
 
-def _mean(claim: Claim, certificate: MeanCertificate | Contraction | Discounted | LastRound) -> Iterator[Group]:
+def _mean(claim: Claim, certificate: MeanCertificate | Contracting) -> Iterator[Group]:
     (at_step,) = in_plain_letters(find(certificate.step)).relations
     entry = Entry(sp.S.One, "the slack at each local step", at_step.slack, certificate.step)
     yield Group(claim.relations[0].latex, (entry,))
@@ -252,13 +252,30 @@ def _about_discounted(claim: Claim, certificate: Discounted) -> str:
 
 
 def _about_last_round(claim: Claim, certificate: LastRound) -> str:
+    return _about_later_ones(
+        claim,
+        certificate,
+        f"less ${latex(certificate.gain)}$ times the error: so the mean error of ever more rounds is small",
+        "the last round of a run is compared with those of runs which start from its own later models",
+    )
+
+
+def _about_last_model(claim: Claim, certificate: LastModel) -> str:
+    return _about_later_ones(
+        claim,
+        certificate,
+        f"with ${latex(certificate.kept)}$ times the error counted beside it, which is nothing where a round starts: "
+        "so the mean error of ever more models is small",
+        "the last model of a run is compared with those of runs which start from its own later models",
+    )
+
+
+def _about_later_ones(claim: Claim, certificate: LastRound | LastModel, errors: str, compared: str) -> str:
     return (
         f"By a proved claim about each local step, the squared distance of the average shrinks by the factor "
-        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and less ${latex(certificate.gain)}$ "
-        "times the error: so the mean error of ever more rounds is small.  Runs with the same draws come together "
-        "wherever they start; the last round of a run is compared with those of runs which start from its own later "
-        f"models, and ${latex(certificate.share)}$ of their error is added for the difference."
-        + _about_potential(claim, certificate.potential)
+        f"${latex(certificate.factor)}$, up to ${latex(certificate.offset)}$ and {errors}.  Runs with the same draws "
+        f"come together wherever they start; {compared}, and ${latex(certificate.share)}$ of their error is added for "
+        "the difference." + _about_potential(claim, certificate.potential)
     )
 
 
@@ -364,6 +381,7 @@ _KINDS: dict[type[AnyCertificate], tuple[Callable[..., str], Callable[..., Itera
     Contraction: (_about_contraction, _mean),
     Discounted: (_about_discounted, _mean),
     LastRound: (_about_last_round, _mean),
+    LastModel: (_about_last_model, _mean),
     AtRest: (_about_rest, _rest),
     Lyapunov: (_about_lyapunov, _lyapunov),
     Cases: (_about_cases, _cases),

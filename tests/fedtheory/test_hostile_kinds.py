@@ -34,7 +34,7 @@ from fedtheory.proofs.combination import Part
 from fedtheory.proofs.contraction import Contraction, Discounted
 from fedtheory.proofs.facts import Fact
 from fedtheory.proofs.intervals import Derived
-from fedtheory.proofs.last_rounds import LastRound
+from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.numbers import NONNEGATIVE, POSITIVE, numbers_of
 from fedtheory.proofs.rest import AtRest
@@ -48,7 +48,7 @@ def _kind(certificate: Any) -> str | None:
     if isinstance(certificate, Combination):
         derived = any(isinstance(part.premise, _OF_UPDATES) for parts in certificate.links for part in parts)
         return "Updates" if derived else None
-    known = (Lyapunov, Cases, AtRest, Contraction, Discounted, LastRound)
+    known = (Lyapunov, Cases, AtRest, Contraction, Discounted, LastModel, LastRound)
     return type(certificate).__name__ if isinstance(certificate, known) else None
 
 

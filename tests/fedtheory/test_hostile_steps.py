@@ -24,7 +24,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.registry import find
 from fedtheory.proofs import MeanCertificate, Recursion, certificates, examine
 from fedtheory.proofs.contraction import Contraction, Discounted
-from fedtheory.proofs.last_rounds import LastRound
+from fedtheory.proofs.last_rounds import LastModel, LastRound
 from verify.check import check
 
 ALIKE: dict[str, Any] = {"hessians": [[["1"]], [["1"]]], "linear": [["1"], ["-1"]], "start": ["2"], "noise": "1"}
@@ -37,7 +37,7 @@ SETUPS = (
 OF_STEPS = [
     name
     for name, found in certificates().items()
-    if isinstance(found, Contraction | Discounted | LastRound | MeanCertificate | Recursion)
+    if isinstance(found, Contraction | Discounted | LastModel | LastRound | MeanCertificate | Recursion)
 ]
 STEPS = [
     "comparator:one-step",
@@ -93,7 +93,7 @@ def attempts(draw: st.DrawFn) -> tuple[Claim, Any]:
         return [*terms[:at], *draw(st.sampled_from(ways)), *terms[at + 1 :]]
 
     kinds: dict[str, Callable[[Any], Any]] = {
-        **dict.fromkeys(("factor", "weight", "gain", "share", "potential", "offset", "bound", "total"), changed),
+        **dict.fromkeys(("factor", "weight", "gain", "kept", "share", "potential", "offset", "bound", "total"), changed),
         **dict.fromkeys(("terms", "first"), lambda terms: other(terms) if terms else terms),
         "relaxed": lambda _own: draw(st.sampled_from([None, [], claim.conditions[1:], [draw(letter) <= 0]])),
         "step": lambda _own: draw(st.sampled_from(STEPS)),
@@ -125,5 +125,5 @@ def test_no_false_claim_is_accepted_in_many_tries(tried: tuple[Claim, Any]) -> N
 def test_claims_are_false_that_are_true_as_they_were() -> None:
     """Of all kinds some have smaller right sides that a run refutes, and the certificates prove them as they were."""
     kinds = {type(certificates()[name]) for name in OF_STEPS if false_claims(name)}
-    assert kinds == {Contraction, Discounted, LastRound, MeanCertificate, Recursion}
+    assert kinds == {Contraction, Discounted, LastModel, LastRound, MeanCertificate, Recursion}
     assert all(examine(find(name), certificates()[name]).verdict == "proved" for name in OF_STEPS)

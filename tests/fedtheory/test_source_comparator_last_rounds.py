@@ -20,12 +20,13 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.evaluation import compile_expression, whole_run
 from fedtheory.language.registry import find
 from fedtheory.proofs import Proof, certificate_of, examine
-from fedtheory.sources.comparator.exhibits.floors import SETTLING, floor_over_error
+from fedtheory.sources.comparator.exhibits.floors import LAST_ROUND, SETTLING, floor_over_error
 from fedtheory.sources.comparator.statements import last_rounds as last
 from fedtheory.sources.comparator.statements.notation import D, K, L, T, average_error, ell, eta, k, mu, rho, tau, xbar
 from fedtheory.sources.comparator.statements.notation import x_star as best
 from verify.check import check
 
+PAID = last.COSTS.conditions[1]
 STEP, LAST = find("comparator:last-round.one-step"), find("comparator:last-round.error")
 
 
@@ -96,11 +97,11 @@ def test_both_are_proved() -> None:
 
 STEP_CHANGES: dict[str, dict[str, Any]] = {
     "a faster rate": {"rhs": STEP.rhs - eta * mu / 100 * Expectation(norm_sq(xbar - best))},
-    "nine tenths of the floor": {"rhs": STEP.rhs - last.gain * last.step_floor / 10},
+    "nine tenths of the floor": {"rhs": STEP.rhs - last.gain * last.COSTS.step_floor / 10},
     "as if nobody were drawn": {"rhs": STEP.rhs.subs(rho, 0)},
     "half of the gaps is not enough": {"conditions": [last.TOGETHER, last.SLOW]},
-    "long rounds": {"conditions": [last.TOGETHER, last.PAID]},
-    "long steps": {"conditions": [last.PAID, last.SLOW]},
+    "long rounds": {"conditions": [last.TOGETHER, PAID]},
+    "long steps": {"conditions": [PAID, last.SLOW]},
 }
 
 
@@ -116,20 +117,20 @@ def without(assumption: a.Assumption) -> dict[str, Any]:
 
 
 SMALLER: dict[str, dict[str, Any]] = {
-    "the floor alone": {"rhs": 25 * last.floor / 24},
-    "nothing added to the floor": {"rhs": last.floor + last.start},
+    "the floor alone": {"rhs": 25 * last.COSTS.floor / 24},
+    "nothing added to the floor": {"rhs": last.COSTS.floor + last.start},
     "half the start": {"rhs": LAST.rhs - last.start / 2},
     "a faster rate": {"rhs": LAST.rhs.xreplace({(1 - eta * mu) ** K: (1 - 2 * eta * mu) ** K})},
     "as if it began at the optimum": {"rhs": LAST.rhs.subs(D, 0)},
     "as if nobody were drawn": {"rhs": LAST.rhs.subs(rho, 0)},
-    "as if noise were the same everywhere": {"conditions": [eta <= 1 / L, last.PAID.subs(ell, 0), last.SLOW]},
+    "as if noise were the same everywhere": {"conditions": [eta <= 1 / L, PAID.subs(ell, 0), last.SLOW]},
     "the mean over all rounds": {"lhs": average_error, "where": {**LAST.where, average_error: q.average_suboptimality}},
     "not strongly convex": without(a.strongly_convex_clients),
     "rough noise": without(a.smooth_noise),
     "other rounds": without(a.averaged_participants),
-    "long rounds": {"conditions": [last.TOGETHER, last.PAID]},
-    "runs that do not come together": {"conditions": [last.PAID, last.SLOW]},
-    "a condition on how long the run is": {"conditions": [*last.CONDITIONS, sp.Le(T, 5, evaluate=False)]},
+    "long rounds": {"conditions": [last.TOGETHER, PAID]},
+    "runs that do not come together": {"conditions": [PAID, last.SLOW]},
+    "a condition on how long the run is": {"conditions": [*last.COSTS.conditions, sp.Le(T, 5, evaluate=False)]},
     "an assumption about where a run is": {"assumptions": [*LAST.assumptions, a.bounded_dissimilarity]},
 }
 
@@ -145,10 +146,10 @@ OTHER: dict[str, dict[str, Any]] = {
     "a factor that is none": {"factor": sp.Integer(1)},
     "more gain": {"gain": 3 * eta},
     "no gain": {"gain": sp.Integer(0)},
-    "a smaller offset": {"offset": eta * last.step_floor},
-    "the offset of the last step": {"offset": last.gain * last.step_floor.subs(k, tau - 1)},
-    "another potential": {"potential": 2 * last.drift_potential},
-    "nothing for the draw": {"potential": last.drift_potential.subs(rho, 0)},
+    "a smaller offset": {"offset": eta * last.COSTS.step_floor},
+    "the offset of the last step": {"offset": last.gain * last.COSTS.step_floor.subs(k, tau - 1)},
+    "another potential": {"potential": 2 * last.COSTS.drift_potential},
+    "nothing for the draw": {"potential": last.COSTS.drift_potential.subs(rho, 0)},
     "a smaller share": {"share": sp.Rational(1, 25)},
     "a larger share": {"share": sp.Rational(1, 23)},
     "no share": {"share": sp.Integer(0)},
@@ -180,7 +181,7 @@ def test_no_step_may_take_away_what_another_one_adds() -> None:
 @pytest.mark.parametrize("name", SETTLING)
 def test_the_floor_is_near_the_error_at_which_runs_settle(name: str) -> None:
     """Within a factor of four on three quadratics and on ridge regression, in directions of any curvature."""
-    ratio = floor_over_error(SETTLING[name])
+    ratio = floor_over_error(SETTLING[name], LAST_ROUND)
     assert ratio is not None
     assert 1 < ratio < 4
 

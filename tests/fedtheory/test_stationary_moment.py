@@ -21,6 +21,7 @@ from fedtheory.engine.moments.stationary import (
     stationary_mean,
     stationary_moment,
     stationary_round_suboptimality,
+    stationary_suboptimality,
 )
 from fedtheory.engine.run import Run
 from fedtheory.errors import NotApplicable
@@ -164,6 +165,17 @@ def test_round_suboptimality_in_the_limit(batch: int | None, steps: int) -> None
     exact = stationary_round_suboptimality(_recursion(_plane(batch, 1, steps)))
     late = _plane(batch, 250, steps).as_floats().trajectory.local_suboptimality[-1, 1:].mean()
     assert late == pytest.approx(FLOAT.number(exact, "limit"), rel=1e-9)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+@pytest.mark.parametrize("batch", [None, 1])
+def test_suboptimality_in_the_limit(batch: int | None, steps: int) -> None:
+    """E F(x^n) - F* of a late model; not that of the averages inside a round."""
+    recursion = _recursion(_plane(batch, 1, steps))
+    exact = stationary_suboptimality(recursion)
+    late = _plane(batch, 250, steps).as_floats().trajectory.server_suboptimality[-1]
+    assert late == pytest.approx(FLOAT.number(exact, "limit"), rel=1e-9)
+    assert (exact == stationary_round_suboptimality(recursion)) is (steps == 1)
 
 
 def test_flat_directions_keep_the_start() -> None:

@@ -74,6 +74,11 @@ def stationary_distance_sq(recursion: Recursion) -> Number:
     return stationary_moment(recursion)[1:, 1:].trace()
 
 
+def stationary_suboptimality(recursion: Recursion) -> Number:
+    """Limit of ``E F(x^n) - F*`` over rounds."""
+    return (recursion.problem.hessian * stationary_moment(recursion)[1:, 1:]).sum() / 2
+
+
 def stationary_round_suboptimality(recursion: Recursion) -> Number:
     """Limit over rounds of ``(1/K) sum_{k=1..K} E F(xbar^{n,k}) - F*``."""
     moment = stationary_moment(recursion)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.engine.moments.stationary import stationary_distance_sq, stationary_mean, stationary_round_suboptimality
+from fedtheory.engine.moments.stationary import (
+    stationary_distance_sq,
+    stationary_mean,
+    stationary_round_suboptimality,
+    stationary_suboptimality,
+)
 from fedtheory.engine.run import Run
 from fedtheory.engine.small_steps import leading_distance_sq, small_step_limit
 from fedtheory.language.quantities import local_work
@@ -15,6 +20,12 @@ limiting_suboptimality = constant(
     r"\lim_{T\to\infty}\mathbb E\left[\frac{1}{\tau T}\sum_{t=0}^{T-1}\sum_{k=1}^{\tau}F(\bar x^{(t,k)})-F(x^*)\right]",
     "limit of average_suboptimality for ever more rounds, from the fixed point of the second moments",
     lambda run: stationary_round_suboptimality(run.trajectory.recursion),
+)
+limiting_model_suboptimality = constant(
+    "limiting_model_suboptimality",
+    r"\lim_{T\to\infty}\mathbb E F(x^T)-F(x^*)",
+    "limit of E F(x^T) - F* for ever more rounds, from the fixed point of the second moments",
+    lambda run: stationary_suboptimality(run.trajectory.recursion),
 )
 
 

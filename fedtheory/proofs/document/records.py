@@ -26,7 +26,7 @@ from fedtheory.proofs.document import shapes
 from fedtheory.proofs.document.notation import Scope
 from fedtheory.proofs.induction import Induction
 from fedtheory.proofs.intervals import AtEnd, AtFirstStart, AtNextStart, Derived, Summed, Telescoped
-from fedtheory.proofs.last_rounds import LastRound
+from fedtheory.proofs.last_rounds import LastModel, LastRound
 from fedtheory.proofs.lyapunov import Lyapunov
 from fedtheory.proofs.means import MeanCertificate
 from fedtheory.proofs.past import PastTotal
@@ -74,6 +74,7 @@ _KINDS = {
     Contraction: "contraction",
     Discounted: "discounted",
     LastRound: "last round",
+    LastModel: "last model",
     Recursion: "recursion",
     AtRest: "at rest",
     Lyapunov: "Lyapunov",

@@ -2,6 +2,7 @@
 
 from fedtheory.sources.comparator.certificates import (
     full_rounds,
+    last_model,
     last_rounds,
     own_curvatures,
     sampled_rounds,
@@ -13,5 +14,6 @@ CERTIFICATES = [
     *sampled_rounds.CERTIFICATES,
     *strongly_convex.CERTIFICATES,
     *last_rounds.CERTIFICATES,
+    *last_model.CERTIFICATES,
     *own_curvatures.CERTIFICATES,
 ]

@@ -1,23 +1,47 @@
-"""Where runs of strongly convex clients settle, and the floor of the bound on their last round, on a page."""
+"""Where runs of strongly convex clients settle, and the floors of the bounds on their ends, on a page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from fedtheory.arithmetic import FLOAT, plain_float, plain_floats
 from fedtheory.engine.run import Run
+from fedtheory.kernel.expressions import Expr
 from fedtheory.language import quantities as q
-from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import Compiled, compile_expression, whole_run
 from fedtheory.language.exhibits import BLUE, GREEN, ORANGE, PURPLE, SKY, Axis, Chart, Level, Line, Page, Table
 from fedtheory.language.numbers import decimal
+from fedtheory.language.quantities import Quantity
 from fedtheory.runfile import parse_run
 from fedtheory.sources.comparator.exhibits.data_sets import promised
-from fedtheory.sources.comparator.statements.last_rounds import CLAIMS, floor
+from fedtheory.sources.comparator.statements import last_model, last_rounds
 
-LAST = next(claim for claim in CLAIMS if claim.id == "comparator:last-round.error")
-_FLOOR = compile_expression(25 * floor / 24, LAST.notation)
+
+@dataclass(frozen=True)
+class Ending:
+    """A bound on the end of a run, for ever more rounds."""
+
+    claim: Claim
+    floor: Expr
+    settled: Quantity
+    """The exact error for ever more rounds."""
+
+    @cached_property
+    def _value(self) -> Compiled:
+        return compile_expression(self.floor, self.claim.notation)
+
+    def over_error(self, run: Run) -> float | None:
+        """The floor over the exact error; None where a condition of the bound fails."""
+        if promised(self.claim, run) is None:
+            return None
+        return float(plain_floats(self._value(whole_run(run))).ravel()[0] / plain_float(self.settled.on(run)))
+
+
+LAST_ROUND = Ending(last_rounds.CLAIMS[-1], 25 * last_rounds.COSTS.floor / 24, q.limiting_suboptimality)
+LAST_MODEL = Ending(last_model.CLAIMS[-1], last_model.floor, q.limiting_model_suboptimality)
 
 _QUADRATIC: dict[str, Any] = {"kind": "quadratic", "noise": 1}
 _RIDGE: dict[str, Any] = {"kind": "least-squares", "data": "diabetes", "clients": 5, "split": "iid", "batch": 8}
@@ -68,12 +92,9 @@ class Settling:
 
 
 @cache
-def floor_over_error(settling: Settling) -> float | None:
-    """The bound on the last round of ever more rounds over the exact error there; None where a condition fails."""
-    run = settling.run
-    if promised(LAST, run) is None:
-        return None
-    return float(plain_floats(_FLOOR(whole_run(run))).ravel()[0] / plain_float(q.limiting_suboptimality.on(run)))
+def floor_over_error(settling: Settling, ending: Ending = LAST_MODEL) -> float | None:
+    """The bound for ever more rounds over the exact error there; None where a condition fails."""
+    return ending.over_error(settling.run)
 
 
 _LENGTH = 0.01
@@ -91,10 +112,10 @@ _INTRODUCTION = (
     r"With a constant step size a run does not end at the optimum: it settles at an error that noise, clients that "
     r"differ and the draw of participants keep up. A bound on the distance $|x-x^*|^2$ sees noise as if all of it were "
     r"in the flattest direction, over $\mu$; the error $F(x)-F(x^*)$ has as much of it in every direction. The bound "
-    r"on the last round has a linear rate, and its floor has no $\mu$ in it: here it is over the exact error at which "
-    r"runs settle, computed from the fixed point of the second moments. For one local step a factor of two is what "
-    r"the proof loses on quadratics, and the rest is Young's inequality. A dash is where a condition of the bound "
-    r"fails."
+    r"on the last model has a linear rate, and its floor has next to no $\mu$ in it: here it is over the "
+    r"exact error $\lim_T\mathbb E F(x^T)-F(x^*)$ at which runs settle, computed from the fixed point of the second "
+    r"moments. For one local step a factor of two is what the proof loses on quadratics, and the rest is Young's "
+    r"inequality. A dash is where a condition of the bound fails."
 )
 _PROGRAM = """from fedtheory.sources.comparator.exhibits.floors import SETTLING, floor_over_error
 
@@ -107,9 +128,9 @@ def floors_page() -> Page:
     return Page(
         name="comparator-floors",
         title="Where strongly convex runs settle",
-        occasion="Floors of the last round",
+        occasion="Floors of the last model",
         contents="floor of the bound over the exact error, over step sizes",
-        locator="last rounds",
+        locator="last models",
         introduction=_INTRODUCTION,
         charts=[_over_lengths()],
         table=Table(

@@ -3,6 +3,7 @@
 from fedtheory.sources.comparator.statements import (
     forgetting_means,
     full_rounds,
+    last_model,
     last_rounds,
     own_curvatures,
     sampled_rounds,
@@ -17,5 +18,6 @@ CLAIMS = (
     *sampled_strong_convexity.CLAIMS,
     *forgetting_means.CLAIMS,
     *last_rounds.CLAIMS,
+    *last_model.CLAIMS,
     *own_curvatures.CLAIMS,
 )

@@ -7,9 +7,12 @@ a run is like that of a run which began later: the two of them come together.
 
 from __future__ import annotations
 
-from sympy import Rational
+from dataclasses import dataclass
 
-from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
+import sympy as sp
+from sympy import Rational, S
+
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
 from fedtheory.language import assumptions as a
 from fedtheory.sources.comparator.statements.charges import batch_share
 from fedtheory.sources.comparator.statements.notation import *
@@ -18,32 +21,90 @@ factor, gain = 1 - eta * mu / 2, 2 * eta
 shifted = tau / 2 + k
 """The weight of Young's inequality, but for a tenth."""
 growth = Rational(11, 10)
-drawn = 3 * rho * tau / (4 * eta)
-potential = (9 * L * (tau - k) * (2 * tau + k - 1) / 32 + drawn) / shifted
-"""In units of F, what a client's squared distance from the mean costs a round in which k steps are done."""
-drift_potential = gain * potential
-noise = batch_share + eta**2 * (9 * L * (tau - 1 - k) / 8 + rho * (3 * tau - 2 * k) / (2 * eta * (tau + 2)))
-"""Of the squared noise of step k, what is charged."""
-slope = growth * eta**2 * (9 * L * (tau - 1 - k) * (2 * tau + k) / 32 + drawn)
-"""Of the squared gradients of step k."""
-spent = 4 * (13 * ell * noise + 9 * L * slope).subs(k, 0)
-"""Of the gaps, twice what noise and gradients take at most."""
-step_floor = 13 * noise * sigma_star**2 / 12 + 9 * slope * zeta_star**2 / 8
-mean_noise = batch_share + eta**2 * (9 * L * (tau - 1) / 16 + rho * (2 * tau + 1) / (2 * eta * (tau + 2)))
-mean_slope = growth * eta**2 * (3 * L * (tau - 1) * (7 * tau - 2) / 64 + drawn)
-floor = 13 * mean_noise * sigma_star**2 / 12 + 9 * mean_slope * zeta_star**2 / 8
-"""The mean over the steps of a round of what they can lose, in the units of F."""
-start = 25 * L * (1 - eta * mu) ** K * (D**2 + 2 * floor * (2 / mu + eta * tau)) / (1 - (tau - 1) * eta * mu)
-"""What is left of the start."""
 
-STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
+
+@dataclass(frozen=True)
+class Costs:
+    """What a local step of a round is charged for noise, for clients that are apart, and for the draw; in units of F.
+
+    The gaps pay half of it, up to what noise and gradients are at the optimum.
+    """
+
+    batch_share: Expr
+    """Of the squared noise, what is left in the mean of the clients."""
+    stretch: Expr = S.One
+    """How many times clients that are apart are charged."""
+
+    @property
+    def bend(self) -> Expr:
+        """The charge for each client's squared distance from the mean, twice."""
+        return L * self.stretch
+
+    @property
+    def draw(self) -> Expr:
+        """The charge for it at the end of a round, where the draw counts, over eta / 2."""
+        return rho * self.stretch
+
+    @property
+    def potential(self) -> Expr:
+        """What a client's squared distance from the mean costs a round in which k steps are done."""
+        return (9 * self.bend * (tau - k) * (2 * tau + k - 1) / 32 + 3 * self.draw * tau / (4 * eta)) / shifted
+
+    @property
+    def drift_potential(self) -> Expr:
+        """The same in units of squared distances."""
+        return gain * self.potential
+
+    @property
+    def noise(self) -> Expr:
+        """Of the squared noise of step k, what is charged."""
+        drawn = self.draw * (3 * tau - 2 * k) / (2 * eta * (tau + 2))
+        return self.batch_share + eta**2 * (9 * self.bend * (tau - 1 - k) / 8 + drawn)
+
+    @property
+    def slope(self) -> Expr:
+        """Of the squared gradients of step k."""
+        apart = 9 * self.bend * (tau - 1 - k) * (2 * tau + k) / 32
+        return growth * eta**2 * (apart + 3 * self.draw * tau / (4 * eta))
+
+    @property
+    def spent(self) -> Expr:
+        """Of the gaps, twice what noise and gradients take at most."""
+        return 4 * (13 * ell * self.noise + 9 * L * self.slope).subs(k, 0)
+
+    @property
+    def step_floor(self) -> Expr:
+        """What step k can lose."""
+        return 13 * self.noise * sigma_star**2 / 12 + 9 * self.slope * zeta_star**2 / 8
+
+    @property
+    def floor(self) -> Expr:
+        """The mean of that over the steps of a round."""
+        drawn = self.draw * (2 * tau + 1) / (2 * eta * (tau + 2))
+        noise = self.batch_share + eta**2 * (9 * self.bend * (tau - 1) / 16 + drawn)
+        apart = 3 * self.bend * (tau - 1) * (7 * tau - 2) / 64
+        slope = growth * eta**2 * (apart + 3 * self.draw * tau / (4 * eta))
+        return 13 * noise * sigma_star**2 / 12 + 9 * slope * zeta_star**2 / 8
+
+    @property
+    def start(self) -> Expr:
+        """What is left of the start after all steps but those of the round that is looked at."""
+        return 25 * L * (1 - eta * mu) ** K * (D**2 + 2 * self.floor * (2 / mu + eta * tau))
+
+    @property
+    def conditions(self) -> list[sp.Rel]:
+        """Under which a step is charged no more than it gains."""
+        return [TOGETHER, self.spent <= 1, SLOW]
+
+
 TOGETHER = eta * (L + ell) <= 1
 """That runs with the same draws come together."""
-PAID = spent <= 1
-"""That half of the gaps pays for noise and gradients."""
 SLOW = eta <= 1 / (9 * tau * mu)
 """That clients which are apart come together more slowly than a round drives them apart."""
-CONDITIONS = [TOGETHER, PAID, SLOW]
+COSTS = Costs(batch_share)
+start = COSTS.start / (1 - (tau - 1) * eta * mu)
+
+STRONG = (*SAMPLED_SETTING, a.strongly_convex_clients)
 
 _GAP = Value(F, xbar_next) - Value(F, x_star)
 _APART, _NEXT_APART = Average(norm_sq(x_i - xbar)), Average(norm_sq(x_i_next - xbar_next))
@@ -53,13 +114,13 @@ CLAIMS = (
         "last-round.one-step", "One local step of strongly convex clients, for long runs", "last rounds, 1"
     )(
         lhs=Expectation(gain * _GAP + norm_sq(xbar_next - x_star))
-        + Expectation(drift_potential.subs(k, k + 1) * _NEXT_APART),
+        + Expectation(COSTS.drift_potential.subs(k, k + 1) * _NEXT_APART),
         rhs=Expectation(factor * norm_sq(xbar - x_star))
-        + Expectation(factor * drift_potential * _APART)
-        + gain * step_floor,
+        + Expectation(factor * COSTS.drift_potential * _APART)
+        + gain * COSTS.step_floor,
         place="step",
         assumptions=STRONG,
-        conditions=CONDITIONS,
+        conditions=COSTS.conditions,
         note=(
             "Young's inequality has the weight 11(tau/2 + k)/10; noise at the optimum counts 13/12 times, gradients "
             "there 9/8 times."
@@ -67,9 +128,9 @@ CLAIMS = (
     ),
     claim_at_optimum.proved.bound("last-round.error", "The last round, for strongly convex clients", "last rounds, 2")(
         lhs=last_error,
-        rhs=25 * floor / 24 + start,
+        rhs=25 * COSTS.floor / 24 + start,
         assumptions=STRONG,
-        conditions=CONDITIONS,
+        conditions=COSTS.conditions,
         note=(
             "Participants may be drawn, and clients may have unequal importances and curvatures; where everybody takes "
             "part, rho is zero, and one local step ends with the last model itself.  For ever more rounds the second "

@@ -26,6 +26,7 @@ average_error, comparator_gap = q.average_suboptimality.symbol, q.comparator_sub
 progress, final_distance = q.total_comparator_progress.symbol, q.final_comparator_distance_sq.symbol
 discounted_error = q.discounted_suboptimality.symbol
 last_error = q.last_round_suboptimality.symbol
+last_model_error = q.final_suboptimality.symbol
 mean_drift, final_error = q.average_round_drift.symbol, q.final_distance_sq.symbol
 
 _SHARED: dict[sp.Symbol, Notion] = {
@@ -70,6 +71,7 @@ THE_OPTIMUM: dict[sp.Symbol, Notion] = {
     zeta_star: q.dissimilarity_at_optimum,
     D: q.initial_distance,
     final_error: q.final_distance_sq,
+    last_model_error: q.final_suboptimality,
 }
 
 _WORK, _CLIENTS = (a.same_local_work, a.unit_server_step), (a.convex_and_smooth, a.smooth_noise)

@@ -1,0 +1,55 @@
+"""Strongly convex clients: the last model of a long run, with a linear rate up to a floor that has no mu in it.
+
+As for the last round; a step keeps the error, ever more of it over a round, as
+a short step of smooth clients loses no more of it than clients that are apart
+and noise cost.
+"""
+
+from __future__ import annotations
+
+from fedtheory.kernel.expressions import Average, Expectation, Expr, Value, norm_sq
+from fedtheory.sources.comparator.statements.last_rounds import STRONG, Costs, factor, gain
+from fedtheory.sources.comparator.statements.notation import *
+
+stretch = 1 + L * eta * tau
+COSTS = Costs(p_max * eta * stretch / 2, stretch)
+"""For one local step and no draw the same as for the last round."""
+whole = 1 - eta * mu * (tau - 1) / 2
+"""Of the errors of a round's steps, what is kept: they contract as well."""
+floor = 25 * COSTS.floor / (24 * whole)
+kept = k * whole
+"""How many errors are kept after k steps of a round."""
+
+
+def counted(average: Expr, local: Expr, steps: Expr) -> Expr:
+    """What is known after some steps of a round: the distance from the optimum, the errors kept, clients apart."""
+    error = Value(F, average) - Value(F, x_star)
+    apart = Expectation(COSTS.drift_potential.subs(k, steps) * Average(norm_sq(local - average)))
+    return Expectation(norm_sq(average - x_star) + gain * kept.subs(k, steps) * error) + apart
+
+
+CLAIMS = (
+    claim_at_optimum.proved.step(
+        "last-model.one-step", "One local step of strongly convex clients that keeps the error", "last models, 1"
+    )(
+        lhs=counted(xbar_next, x_i_next, k + 1),
+        rhs=factor * counted(xbar, x_i, k) + gain * COSTS.step_floor,
+        place="step",
+        assumptions=STRONG,
+        conditions=COSTS.conditions,
+        note="After the last step of a round it is the model's own error that is kept.",
+    ),
+    claim_at_optimum.proved.bound(
+        "last-model.error", "The last model, for strongly convex clients and long runs", "last models, 2"
+    )(
+        lhs=last_model_error,
+        rhs=floor + COSTS.start,
+        assumptions=STRONG,
+        conditions=COSTS.conditions,
+        note=(
+            "The server's own model, after as many rounds as were run.  Participants may be drawn, and clients may "
+            "have unequal importances and curvatures; where everybody takes part, rho is zero.  The floor is at most "
+            "1 + L eta tau over 1 - eta mu (tau - 1)/2 times that of the last round."
+        ),
+    ),
+)

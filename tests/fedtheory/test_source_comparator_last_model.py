@@ -1,0 +1,247 @@
+"""The last model of strongly convex clients: that its bound holds, is sharp at the floor, and that no smaller one is
+proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from fedtheory import FLOAT, RATIONAL, parse_run
+from fedtheory.engine.run import Run
+from fedtheory.kernel import Step
+from fedtheory.kernel.expressions import Average, Expectation, Value, norm_sq
+from fedtheory.language import assumptions as a
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.registry import find
+from fedtheory.proofs import Proof, certificate_of, examine
+from fedtheory.sources.comparator.exhibits.floors import LAST_MODEL, SETTLING, floor_over_error
+from fedtheory.sources.comparator.statements import last_model as last
+from fedtheory.sources.comparator.statements.last_rounds import factor, gain
+from fedtheory.sources.comparator.statements.notation import (
+    D,
+    F,
+    K,
+    L,
+    T,
+    ell,
+    eta,
+    k,
+    mu,
+    rho,
+    tau,
+    x_i,
+    x_i_next,
+    xbar,
+    xbar_next,
+)
+from fedtheory.sources.comparator.statements.notation import last_error as round_error
+from fedtheory.sources.comparator.statements.notation import x_star as best
+from verify.check import check
+
+STEP, MODEL = find("comparator:last-model.one-step"), find("comparator:last-model.error")
+TOGETHER, PAID, SLOW = last.COSTS.conditions
+
+
+def a_run(arithmetic: Any = RATIONAL, **changes: Any) -> Run:
+    """Two clients on a line, pulled apart a little."""
+    problem: dict[str, Any] = {
+        "kind": "quadratic",
+        "hessians": [[["1"]], [["6/5"]]],
+        "linear": [["1/10"], ["-1/10"]],
+        "start": ["2"],
+        "noise": "1/2",
+    }
+    algorithm = {"local_step_size": "1/200", "local_steps": 3, "rounds": 2}
+    problem |= {key: changes.pop(key) for key in (*problem, "weights") if key in changes}
+    return parse_run({"problem": problem, "algorithm": algorithm | changes}, arithmetic)
+
+
+DRAWN = {"kind": "uniform", "clients": 1}
+RUNS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "one step in all": {"local_steps": 1, "rounds": 1},
+    "one client": {"hessians": [[["2"]]], "linear": [["1"]]},
+    "unequal shares": {"weights": ["1/4", "3/4"]},
+    "one of two is drawn": {"participation": DRAWN},
+    "two draws": {"participation": {"kind": "multinomial", "clients": 2}, "weights": ["1/4", "3/4"]},
+    "from the optimum": {"linear": [["11/5"], ["11/5"]], "start": ["2"]},
+    "one long round": {"local_steps": 12, "rounds": 1},
+}
+
+
+@pytest.mark.parametrize("changes", RUNS.values(), ids=RUNS)
+def test_the_ends_of_the_range(changes: dict[str, Any]) -> None:
+    """All of it is within the conditions, and holds."""
+    run = a_run(**changes)
+    for claim in (STEP, MODEL):
+        assert check(claim, run).holds, claim.id
+
+
+def test_for_one_local_step_and_everybody_the_floor_is_that_of_the_last_round() -> None:
+    """The model is the last average then, and nothing is charged but the noise."""
+    of_model, of_round = (
+        compile_expression(claim.rhs, claim.notation) for claim in (MODEL, find("comparator:last-round.error"))
+    )
+    run = a_run(local_steps=1)
+    assert of_model(whole_run(run)) == of_round(whole_run(run))
+
+
+def is_proved(claim: Claim) -> bool:
+    """Whether the certificate on record proves a claim, with its steps as they stand."""
+    return examine(claim, certificate_of(claim.id)).verdict == "proved"  # type: ignore[arg-type]
+
+
+def test_both_are_proved() -> None:
+    """As they stand, so that what follows is refused for what is changed."""
+    assert is_proved(STEP)
+    assert is_proved(MODEL)
+
+
+_ERROR, _NEXT_ERROR = (Expectation(Value(F, at) - Value(F, best)) for at in (xbar, xbar_next))
+STEP_CHANGES: dict[str, dict[str, Any]] = {
+    "a faster rate": {"rhs": STEP.rhs - eta * mu / 100 * Expectation(norm_sq(xbar - best))},
+    "nine tenths of the floor": {"rhs": STEP.rhs - gain * last.COSTS.step_floor / 10},
+    "as if nobody were drawn": {"rhs": STEP.rhs.subs(rho, 0)},
+    "more errors kept than there were": {"rhs": STEP.rhs - gain * factor * k * _ERROR / 100},
+    "more errors kept": {"lhs": STEP.lhs + gain * _NEXT_ERROR / 100},
+    "half of the gaps is not enough": {"conditions": [TOGETHER, SLOW]},
+    "long rounds": {"conditions": [TOGETHER, PAID]},
+    "long steps": {"conditions": [PAID, SLOW]},
+}
+
+
+@pytest.mark.parametrize("change", STEP_CHANGES.values(), ids=STEP_CHANGES)
+def test_no_stronger_step_is_proved(change: dict[str, Any]) -> None:
+    """A faster rate, a lower floor, more errors, a condition left out."""
+    assert not is_proved(replace(STEP, **change))
+
+
+def without(assumption: a.Assumption) -> dict[str, Any]:
+    """The claim with an assumption less."""
+    return {"assumptions": [one for one in MODEL.assumptions if one is not assumption]}
+
+
+SMALLER: dict[str, dict[str, Any]] = {
+    "the floor alone": {"rhs": last.floor},
+    "nothing added to the floor": {"rhs": 24 * last.floor / 25 + last.COSTS.start},
+    "the floor of a mean over steps": {"rhs": last.whole * last.floor + last.COSTS.start},
+    "half the start": {"rhs": MODEL.rhs - last.COSTS.start / 2},
+    "a faster rate": {"rhs": MODEL.rhs.xreplace({(1 - eta * mu) ** K: (1 - 2 * eta * mu) ** K})},
+    "as if it began at the optimum": {"rhs": MODEL.rhs.subs(D, 0)},
+    "as if nobody were drawn": {"rhs": MODEL.rhs.subs(rho, 0)},
+    "as if noise were the same everywhere": {"conditions": [eta <= 1 / L, PAID.subs(ell, 0), SLOW]},
+    "the mean over the last round": {
+        "lhs": round_error,
+        "where": {**MODEL.where, round_error: q.last_round_suboptimality},
+    },
+    "not strongly convex": without(a.strongly_convex_clients),
+    "not smooth": without(a.convex_and_smooth),
+    "rough noise": without(a.smooth_noise),
+    "other rounds": without(a.averaged_participants),
+    "long rounds": {"conditions": [TOGETHER, PAID]},
+    "runs that do not come together": {"conditions": [PAID, SLOW]},
+    "a condition on how long the run is": {"conditions": [*last.COSTS.conditions, sp.Le(T, 5, evaluate=False)]},
+    "an assumption about where a run is": {"assumptions": [*MODEL.assumptions, a.bounded_dissimilarity]},
+}
+
+
+@pytest.mark.parametrize("change", SMALLER.values(), ids=SMALLER)
+def test_no_smaller_bound_is_proved(change: dict[str, Any]) -> None:
+    """A term or a rate less, another error, an assumption or a condition more or less."""
+    assert not is_proved(replace(MODEL, **change))
+
+
+OTHER: dict[str, dict[str, Any]] = {
+    "another factor": {"factor": factor**2},
+    "a factor that is none": {"factor": sp.Integer(1)},
+    "more is kept": {"kept": gain * k},
+    "nothing is kept": {"kept": sp.Integer(0)},
+    "one error more": {"kept": gain * (last.kept + 1)},
+    "an error of a step that has none": {"kept": gain * last.kept / (k - 1)},
+    "a smaller offset": {"offset": eta * last.COSTS.step_floor},
+    "the offset of the last step": {"offset": gain * last.COSTS.step_floor.subs(k, tau - 1)},
+    "another potential": {"potential": 2 * last.COSTS.drift_potential},
+    "nothing for the draw": {"potential": last.COSTS.drift_potential.subs(rho, 0)},
+    "a smaller share": {"share": sp.Rational(1, 25)},
+    "a larger share": {"share": sp.Rational(1, 23)},
+    "no share": {"share": sp.Integer(0)},
+    "less than nothing": {"share": sp.Integer(-1)},
+    "another step": {"step": "comparator:last-round.one-step"},
+    "no step": {"step": MODEL.id},
+}
+
+
+@pytest.mark.parametrize("change", OTHER.values(), ids=OTHER)
+def test_a_certificate_says_what_the_step_says(change: dict[str, Any]) -> None:
+    """Other numbers than those of the step are refused."""
+    certificate: Any = certificate_of(MODEL.id)
+    assert examine(MODEL, replace(certificate, **change)).verdict == "broken"
+
+
+def granted(**changes: Any) -> Proof:
+    """The step as if it were proved."""
+    return Proof(replace(STEP, **changes), certificate=object(), steps=(Step("granted", True),))
+
+
+def failing(step: Proof, **changes: Any) -> list[str]:
+    """What is wrong with the certificate, changed, for a step that is granted."""
+    certificate: Any = certificate_of(MODEL.id)
+    found = examine(MODEL, replace(certificate, **changes), lambda _id: step)
+    return [one.text for one in found.steps if not one.holds]
+
+
+def test_nothing_may_be_kept_from_the_round_before() -> None:
+    """A step that counts one error more, before and after it, would count the start's error as well."""
+    more = gain * last.whole
+    step = granted(lhs=STEP.lhs + more * _NEXT_ERROR, rhs=STEP.rhs + factor * more * _ERROR)
+    assert any("nothing is kept" in text for text in failing(step, kept=gain * last.kept + more))
+
+
+def test_the_draw_costs_what_is_kept_as_well() -> None:
+    """The error of an average of participants is larger than that of all clients: a potential that pays for the
+    distance alone is refused."""
+    spent = last.COSTS.drift_potential.subs(rho, rho / last.stretch)
+    spared = last.COSTS.drift_potential - spent
+    step = granted(
+        lhs=STEP.lhs - Expectation(spared.subs(k, k + 1) * Average(norm_sq(x_i_next - xbar_next))),
+        rhs=STEP.rhs - Expectation(factor * spared * Average(norm_sq(x_i - xbar))),
+    )
+    (found,) = failing(step, potential=spent)
+    assert found.endswith("after the last step of a round")
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_the_floor_is_near_the_error_at_which_models_settle(name: str) -> None:
+    """Within a factor of four on three quadratics and on ridge regression, with several local steps and with drawn
+    clients."""
+    ratio = floor_over_error(SETTLING[name])
+    assert ratio is not None
+    assert 1 < ratio < 4
+
+
+def test_long_rounds_are_not_covered() -> None:
+    """Where a condition fails there is no floor."""
+    settling = next(iter(SETTLING.values()))
+    assert LAST_MODEL.over_error(replace(settling, local_steps=5, length=0.9).run) is None
+
+
+def test_a_run_that_has_settled_needs_a_quarter_of_the_bound() -> None:
+    """The error of a long run is that of the limit, and the bound is its floor."""
+    run = a_run(FLOAT, rounds=3000, start=[0.0])
+    bound = float(np.ravel(compile_expression(MODEL.rhs, MODEL.notation)(whole_run(run)))[0])
+    error = q.final_suboptimality.on(run)
+    assert error == pytest.approx(q.limiting_model_suboptimality.on(run), rel=1e-6)
+    assert 1 < bound / error < 4
+
+
+def test_two_fifths_of_the_floor_are_refuted() -> None:
+    """By an exact run that has settled: one client on a line, from its optimum, noise alone."""
+    run = a_run(hessians=[[["1"]]], linear=[["0"]], start=["0"], local_step_size="1/20", local_steps=1, rounds=400)
+    assert check(MODEL, run).holds
+    assert check(replace(MODEL, rhs=MODEL.rhs - 3 * last.floor / 5), run).holds is False
