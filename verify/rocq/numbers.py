@@ -146,6 +146,10 @@ class Signs:
         return f"match goal with |- 0 < ?gap => replace gap with ({text}) by by_field end; positive"
 
     def _numerator(self, factored: Expr) -> str:
+        return self._shown(factored) or "nonnegative"
+
+    def _shown(self, factored: Expr) -> str | None:
+        """A tactic by what letters are at least, or by one of the conditions, or by several for several factors."""
         shown = self._shifted(sp.expand(factored))
         if shown is not None:
             return shown
@@ -155,7 +159,19 @@ class Signs:
                 shown = self._by_condition(factored, sp.expand(above), letter)
                 if shown is not None:
                     return shown
-        return "nonnegative"
+        return self._by_factors(factored)
+
+    def _by_factors(self, product: Expr) -> str | None:
+        """A tactic for a product of which each condition knows some factors."""
+        sums = [factor for factor in _factors(product) if factor.is_Add and not _is_plain(factor)]
+        for factor in (sign * one for one in sums for sign in (1, -1) if len(sums) > 1):
+            first, rest = self._shown(factor), _factored(sp.cancel(product / factor))
+            second = None if first is None else self._shown(rest)
+            if second is not None:
+                text = f"({number(factor, self.names)}) * ({number(rest, self.names)})"
+                replaced = f"match goal with |- 0 <= ?number => replace number with ({text}) by by_field end"
+                return f"{replaced}; apply Rmult_le_pos; [{first} | {second}]"
+        return None
 
     def _shifted(self, polynomial: Expr, names: Mapping[sp.Symbol, str] | None = None) -> str | None:
         """A tactic for a polynomial that has no negative coefficient once letters start at what they are at least."""
