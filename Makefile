@@ -8,6 +8,8 @@ READY := .venv/.ready
 DOCS_READY := .venv/.ready-docs
 # One thread for each process: the processes are the parallelism.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Tests start many processes: what one has compiled, the others read, even where Python is told to keep nothing.
+COMPILED_ONCE := PYTHONDONTWRITEBYTECODE=
 
 .PHONY: report test test-slow lint rocq counterexamples slack bench docs dist clean
 
@@ -15,7 +17,7 @@ report: $(REPORT_READY)
 	$(BIN)/fedtheory report -o site
 
 test: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not rocq"
+	$(ONE_THREAD) $(COMPILED_ONCE) $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not rocq"
 
 test-slow: $(READY)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m slow --timeout 10000 --ignore tests/benchmarks
