@@ -83,6 +83,15 @@ def test_sampled_clients_with_control_variates_settle_where_long_runs_are() -> N
     assert np.allclose(limiting_moment(long), long.moments[-1], rtol=1e-9)
 
 
+def test_noise_that_grows_with_the_models_settles_alike_in_rationals_and_floats() -> None:
+    rows = {"inputs": [[[1], [2]], [[1], [3]]], "outputs": [[1, 0], [2, 1]], "start": [1], "batch": 1}
+    keys = {"name": "scaffnew", "probability": "1/3", "local_step_size": "1/20", "rounds": 1}
+    document = {"problem": {"kind": "least-squares"} | rows, "algorithm": keys}
+    exactly, in_floats = (q.limiting_distance_sq.on(parse_run(document, one)) for one in (RATIONAL, FLOAT))
+    assert plain_float(exactly) == pytest.approx(in_floats, rel=1e-9)
+    assert in_floats > 0
+
+
 AVERAGED: dict[str, dict[str, Any]] = {
     "scaffold": {},
     "scaffnew": {"probability": 1},

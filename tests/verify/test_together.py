@@ -123,6 +123,19 @@ def test_quantified_symbols_have_all_their_values_at_each_place() -> None:
     assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
 
 
+def test_quantified_symbols_have_all_their_values_on_whole_runs() -> None:
+    """A claim that fails for one value of a symbol fails, and where it is tightest for another one is its ratio."""
+    runs = [_run(noise, rounds=rounds) for noise in (1, 2) for rounds in (1, 3)]
+    answers = []
+    for bound in (x * z, (z - 1) ** 2 * (z - 3) ** 2 * x):
+        where = {x: q.server_distance_sq}
+        claim = Claim(id="mine:claim", chain=(x, "<=", bound), where=where, for_all={z: (2, 3, 1)})
+        found = RunsTogether(runs).answers([claim])[claim]
+        assert found == {row: _alone(claim, run) for row, run in enumerate(runs)}
+        answers.append({answer.holds for answer in found.values()})
+    assert answers == [{True}, {False}]
+
+
 def test_runs_with_other_places_are_told_apart() -> None:
     """Numbers of rounds, steps, and step sizes differ from run to run: each is asked at its own places."""
     where = {w: q.local_iterate, v: q.server_model, x: q.smoothness}

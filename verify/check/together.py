@@ -139,8 +139,7 @@ def _ratio_alone(claim: Claim, run: Run) -> float | None:
 
 
 def _is_evaluated_together(claim: Claim) -> bool:
-    is_quantified = claim.place == "run" and bool(claim.for_all)
-    return claim.rate is None and bool(claim.relations) and not is_quantified
+    return claim.rate is None and bool(claim.relations)
 
 
 def _answer(claim: Claim, run: Run, worst: Sequence[tuple[int, float | None]]) -> Answer | None:

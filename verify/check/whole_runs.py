@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from fedtheory.arithmetic import Array
 from fedtheory.engine.run import Run
 from fedtheory.language.claim import Claim
-from fedtheory.language.evaluation import SiteOfRuns
+from fedtheory.language.evaluation import SiteOfRuns, choices_of
 from verify.check.asked import Asked, in_conditions, in_relations
 from verify.check.by_run import Decided, Rows, by_run
 from verify.check.links import Link, condition_links, links_of
@@ -34,7 +35,9 @@ class WholeRuns:
     def decided(self, claim: Claim, rows: Rows) -> list[Decided]:
         """Both sides of each relation, and whether it holds, (runs, entries)."""
         site = self._site(in_relations(claim), rows)
-        return [by_run(link, [site], len(rows)) for link in links_of(claim)]
+        choices = choices_of(claim, self._runs[rows[0]])
+        sites = [replace(site, parameters=choice.parameters) for choice in choices]
+        return [by_run(link, sites, len(rows)) for link in links_of(claim)]
 
     def conditions(self, claim: Claim, rows: Rows) -> Array:
         """The worst decision on the conditions of a claim, (runs,)."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq_mat, fmpq_poly
 
 from fedtheory.arithmetic import RATIONAL, Array, arithmetic_of, unanswered
 from fedtheory.engine.joint.moments import Joint
@@ -34,7 +34,7 @@ def settled(start: Joint, after: Callable[[Joint], Joint]) -> Joint:
     arithmetic = arithmetic_of(start.shared)
     sizes = _Numbers(start)
     first = sizes.of(start)
-    step = np.stack(list(_columns(sizes, after)), axis=1)
+    step = _in_one_go(sizes, after) if arithmetic is RATIONAL else np.stack(list(_columns(sizes, after)), axis=1)
     keeps = _kept_for_ever(step)
     left = step - keeps
     if not (powers_vanish(left) if arithmetic is RATIONAL else spectral_radius(left) < 1 - _SLOWEST):
@@ -49,6 +49,18 @@ def _columns(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Iterator[Array
     for number, one in enumerate(identity):
         image = sizes.of(after(sizes.joint(one)))
         yield image if number == 0 else image - fresh
+
+
+def _in_one_go(sizes: _Numbers, after: Callable[[Joint], Joint]) -> Array:
+    """P exactly: a round takes linear forms in the numbers to linear forms, here the power x^k stands for number k."""
+    powers: Array = np.empty(sizes.count, dtype=object)
+    powers[:] = [fmpq_poly([0] * number + [1]) for number in range(sizes.count)]
+    forms = sizes.of(after(sizes.joint(powers)))
+    step = RATIONAL.zeros(sizes.count, sizes.count)
+    for row, form in zip(step, forms, strict=True):
+        coefficients = (form + fmpq_poly()).coeffs()
+        row[: len(coefficients)] = coefficients
+    return step
 
 
 def _kept_for_ever(step: Array) -> Array:

@@ -29,10 +29,9 @@ from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from flint import arb_mat, fmpq, fmpq_mat
+from flint import arb_mat, ctx, fmpq, fmpq_mat
 
 from fedtheory.arithmetic import NEAR_TIE, RATIONAL, Arithmetic, Array, Number, unanswered
-from fedtheory.arithmetic.enclosures import precise_enclosures
 from fedtheory.engine.moments.local import homogeneous
 from fedtheory.engine.moments.recursion import Recursion
 from fedtheory.engine.moments.round_forms import RoundForms
@@ -49,6 +48,8 @@ _RESIDUAL = 1e-12
 """Largest residual of an accepted solution, relative to its size."""
 _POWERS = 4
 """How often a matrix is raised to the eighth power to see whether its powers vanish."""
+_FEW_BITS = 100
+"""Bits of enclosures that are to be quick: what they leave open is looked at again."""
 _SLOWEST = 1e-11
 """Contraction per round, and curvature relative to the largest, that rounding may hide: floats refuse to decide."""
 _NO_LIMIT = "the second moments do not contract: the run has no unique limit"
@@ -268,7 +269,7 @@ def powers_vanish(matrix: Array) -> bool:
 
 def _is_seen_to_contract(matrix: fmpq_mat) -> bool:
     """Whether some power of a matrix has rows of absolute sums below one, for certain; much quicker than its roots."""
-    with precise_enclosures():
+    with ctx.workprec(_FEW_BITS):
         power = arb_mat(matrix)
         for _ in range(_POWERS):
             power = power**8

@@ -5,6 +5,7 @@ It is asked wherever a run is made, not only where one is read from a file.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -43,9 +44,15 @@ def _require_parameter(run: Defined, parameter: Parameter) -> Number:
     if parameter.letter not in run.values:
         raise InputError(key, f"is missing: {run.algorithm.name} needs it")
     value = RATIONAL.number(run.values[parameter.letter], key)
-    if not parameter.allowed.contains(sp.Rational(int(value.p), int(value.q))):
+    if not _contains(parameter.allowed, sp.Rational(int(value.p), int(value.q))):
         raise InputError(key, f"expected a number in {_words(parameter)}, got {run.values[parameter.letter]}")
     return value
+
+
+@lru_cache(maxsize=256)
+def _contains(allowed: sp.Set, value: sp.Rational) -> bool:
+    """Whether a number is in a set; kept, as SymPy thinks about it for as long as a small run takes."""
+    return bool(allowed.contains(value))
 
 
 def _words(parameter: Parameter) -> str:

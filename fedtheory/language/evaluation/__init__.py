@@ -14,7 +14,7 @@ from fedtheory.language.evaluation.places import Places
 from fedtheory.language.evaluation.powers import is_product
 from fedtheory.language.evaluation.rounding import ScaleCompiler
 from fedtheory.language.evaluation.runs import SiteOfRuns
-from fedtheory.language.evaluation.site import Site, points_of, sites, stacked_sites, whole_run
+from fedtheory.language.evaluation.site import Site, choices_of, points_of, sites, stacked_sites, whole_run
 from fedtheory.language.quantities.notion import Notion
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Places",
     "Site",
     "SiteOfRuns",
+    "choices_of",
     "compile_expression",
     "points_of",
     "sites",

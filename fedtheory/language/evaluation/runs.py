@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,8 @@ class SiteOfRuns(Site):
 
     runs: tuple[Run, ...] = ()
     layout: Layout | None = None
+    known: dict[object, Any] = field(default_factory=dict)
+    """What is known of expressions in constants, for these runs together."""
 
     @classmethod
     def of(cls, runs: Sequence[Run], sizes: Sequence[tuple[int, int]]) -> SiteOfRuns:
@@ -58,12 +59,7 @@ class SiteOfRuns(Site):
 
     @property
     def constants(self) -> dict[object, Any]:
-        """What is known of expressions in constants, for these runs together."""
-        return self._constants
-
-    @cached_property
-    def _constants(self) -> dict[object, Any]:
-        return {}
+        return self.known
 
     @property
     def importances(self) -> Array:
