@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array, Number
+from fedtheory.engine.multiples import noise_smoothness
 from fedtheory.engine.region import supremum_on_ball
 from fedtheory.federation.problem import Problem
 from fedtheory.federation.problem.quadratic import weighted_sum
@@ -50,6 +51,11 @@ class GradientForms:
         # Where all samples give the same gradient, rounding leaves a little of E|g_i|^2.
         sizes = np.sqrt(np.maximum((self.lengths + forms).diagonal(axis1=1, axis2=2), 0))
         return np.where(np.abs(forms) <= _LEFT_BY_ROUNDING * sizes[:, :, None] * sizes[:, None, :], 0.0, forms)
+
+    @cached_property
+    def noise_smoothness(self) -> Number:
+        """The smallest l that bounds the noise of one draw by every client's own curvature."""
+        return noise_smoothness(self.problem, self.noise)
 
     @cached_property
     def stochastic(self) -> Array:

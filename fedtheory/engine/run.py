@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from fedtheory.arithmetic import Arithmetic, Array, Number
-from fedtheory.engine.comparator import Comparator, nearest_good_point, noise_smoothness
+from fedtheory.engine.comparator import Comparator, nearest_good_point
 from fedtheory.engine.gradient_forms import GradientForms, values_at
 from fedtheory.engine.moments import Trajectory, trajectory_of
 from fedtheory.engine.moments.recursion import Updates
@@ -200,7 +200,7 @@ class Run(Shown):
     @cached_property
     def noise_smoothness(self) -> Number:
         """The smallest l with E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>), for all clients."""
-        return noise_smoothness(self.problem, self.noise_forms)
+        return self.gradient_forms.noise_smoothness
 
     @cached_property
     def comparator(self) -> Comparator:

@@ -13,7 +13,7 @@ from fedtheory.errors import Diverging, InputError, NotApplicable, Unresolved
 from fedtheory.language.claim import Claim
 from fedtheory.language.premises import failed_premises
 from fedtheory.language.quantities import Quantity
-from fedtheory.planner.admissible import Edge, largest
+from fedtheory.planner.admissible import Edge
 from fedtheory.planner.advice import Comparison, Remeasured
 from fedtheory.planner.bound import STEP, Bound, bound_of_run
 from fedtheory.planner.coverage import error_of
@@ -131,20 +131,19 @@ def compare(claim: Claim, errors: ExactErrors) -> Comparison | None:
     The constants are those of the run as planned.
     """
     bound = _bound_at(claim, errors, errors.planned)
-    optimum = None if bound is None else StepSizes(bound).optimum(largest(bound, STEP))
+    best = None if bound is None else StepSizes(bound).best(bound)
     error = bounded_error(claim)
-    if optimum is None:
+    if best is None:
         return None
-    return compared(optimum, errors.error(error, optimum.step_size), errors.best(error))
+    step, _ = best
+    return compared(step, errors.error(error, step), errors.best(error))
 
 
-def compared(optimum: Optimum, choice: float, exact: ExactOptimum | None) -> Comparison | None:
+def compared(step: float, choice: float, exact: ExactOptimum | None) -> Comparison | None:
     """The best step size of a bound, where the exact error is `choice`, beside that of the exact error.
 
     None where no step size is best for the error.
     """
     if exact is None:
         return None
-    return Comparison(
-        exact, choice, optimum.step_size / exact.step_size, choice / exact.error if exact.error > 0 else math.inf
-    )
+    return Comparison(exact, choice, step / exact.step_size, choice / exact.error if exact.error > 0 else math.inf)

@@ -94,7 +94,7 @@ def _beside_exact(found: ClaimPlan, searches: Ahead) -> ClaimPlan:
     if found.optimum is None or not _has_exact_error(found):
         return found
     choice, best = searches.error(found.error, _step_of(found)), searches.best(found.error)
-    return replace(found, exact=compared(found.optimum, choice(), best()))
+    return replace(found, exact=compared(found.optimum.step_size, choice(), best()))
 
 
 def _recommended(plans: Sequence[ClaimPlan], searches: Ahead) -> ClaimPlan | None:

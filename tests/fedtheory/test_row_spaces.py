@@ -77,3 +77,13 @@ def test_exact_runs_keep_all_dimensions() -> None:
     problem = least_squares(data, RATIONAL.zeros(DIMENSION), batch=1)
     run = Run(problem, fedavg(problem, rounds=1, local_step_size=RATIONAL.number("1/8", "eta")))
     assert run.trajectory.recursion._row_spaces == []
+
+
+def test_bases_are_found_once_for_all_local_work(monkeypatch) -> None:
+    """They are those of the data, whatever the step size and the number of steps."""
+    found, asked = row_spaces_module._basis, []
+    monkeypatch.setattr(row_spaces_module, "_basis", lambda rows: asked.append(rows) or found(rows))
+    run = _run(_problem(ROWS, 0.3, True))
+    for other in (run, run.with_step_factor(0.5), run.with_work((2,) * len(ROWS), 0.02)):
+        assert trajectory_of(other.problem, other.algorithm).recursion._row_spaces
+    assert len(asked) == len(ROWS)

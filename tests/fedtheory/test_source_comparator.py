@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory import FLOAT, RATIONAL, parse_run
-from fedtheory.engine.comparator import Comparator, least_multiple
+from fedtheory.engine import gradient_forms
+from fedtheory.engine.comparator import Comparator
+from fedtheory.engine.multiples import least_multiple
 from fedtheory.engine.run import Run
 from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
@@ -143,6 +145,17 @@ def test_noise_smoothness_is_that_of_the_draws(replacement: bool) -> None:
     if replacement:
         assert smooth <= run.sample_smoothness / 2
     assert abs(float(FLOAT.number(smooth, "l")) - q.noise_smoothness.on(run.as_floats())) < 1e-6
+
+
+def test_noise_smoothness_is_found_once_for_all_step_sizes(monkeypatch) -> None:
+    """It is the problem's: runs with other steps and rounds have it from the first one."""
+    asked = []
+    once = gradient_forms.noise_smoothness
+    monkeypatch.setattr(gradient_forms, "noise_smoothness", lambda *given: asked.append(given) or once(*given))
+    run = data_run(replacement=True)
+    others = [run, run.with_step_factor(fmpq(1, 2)), run.with_step_factor(fmpq(1, 3)).with_rounds(7)]
+    assert len({other.noise_smoothness for other in others}) == 1
+    assert len(asked) == 1
 
 
 def test_the_least_multiple() -> None:

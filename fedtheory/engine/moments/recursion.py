@@ -28,6 +28,7 @@ from fedtheory.engine.moments.local import (
     noise_after_local_steps,
     step_maps,
 )
+from fedtheory.engine.moments.noise_maps import NoiseMaps
 from fedtheory.engine.moments.powers import powers
 from fedtheory.engine.moments.row_spaces import RowSpace, row_spaces
 from fedtheory.federation import Algorithm
@@ -67,11 +68,17 @@ class RoundMaps:
 class Recursion:
     """One update after another for a problem and an algorithm, in the problem's arithmetic.
 
-    What a batch has found already, maps and the noise of all clients, may be given.
+    What is known already may be given: maps and the noise of all clients, which a batch finds, and the noise as maps of
+    second moments, which runs with the same local work share.
     """
 
     def __init__(
-        self, problem: Problem, algorithm: Algorithm, maps: RoundMaps | None = None, noise: RoundNoise | None = None
+        self,
+        problem: Problem,
+        algorithm: Algorithm,
+        maps: RoundMaps | None = None,
+        noise: RoundNoise | None = None,
+        noise_maps: NoiseMaps | None = None,
     ) -> None:
         self.problem = problem
         self.algorithm = algorithm
@@ -80,6 +87,7 @@ class Recursion:
         self.server_step_size = algorithm.aggregation.server_step_size
         self.participation: WeightMoments = algorithm.aggregation.moments(problem.weights)
         self.is_synchronous = algorithm.clock.is_synchronous
+        self._noise_maps = noise_maps
         self._has_fixed_weights = self.participation.is_fixed
         self._known_noise = lru_cache(maxsize=512)(lambda reports: self._noise_of(reports, self.start))
         if noise is not None:
@@ -149,6 +157,9 @@ class Recursion:
         if not reports:
             return RoundNoise(self.problem.arithmetic.zeros(size, size))
         clients: Clients = slice(None) if len(reports) == self.problem.clients else list(reports)
+        if self._noise_maps is not None:
+            moments = self._noise_maps.noise(bases, clients)
+            return RoundNoise(weighted_sum(self._squared_weights[clients], moments), float(np.abs(moments).max()))
         if self._row_spaces and len(reports) == self.problem.clients and bases.ndim == 2:
             return self._noise_in_row_spaces(bases)
         squares = self._squared_weights[clients]

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from fedtheory.arithmetic import FLOAT, Array
 from fedtheory.federation import LocalWork
+from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.oracles import MiniBatch
 from fedtheory.federation.problem import Problem
 
@@ -220,11 +221,16 @@ def row_spaces(problem: Problem, work: LocalWork) -> list[RowSpace]:
     oracle, dimension = problem.oracle, problem.dimension
     if problem.arithmetic is not FLOAT or not isinstance(oracle, MiniBatch) or dimension < _FEWEST:
         return []
-    found = [_basis(inputs) for inputs in oracle.data.inputs]
-    extents = [(rank, len(inputs)) for (_, rank), inputs in zip(found, oracle.data.inputs, strict=True)]
-    groups = [(clients, max(found[i][1] for i in clients)) for clients in _alike(extents)]
-    bases = {tuple(clients): np.stack([found[i][0][:rank] for i in clients]) for clients, rank in groups}
-    return [RowSpace.of(problem, work, clients, bases[tuple(clients)]) for clients, _ in groups]
+    return [RowSpace.of(problem, work, clients, bases) for clients, bases in _bases(oracle.data)]
+
+
+@lru_cache(maxsize=4)
+def _bases(data: ClientData) -> list[tuple[list[int], Array]]:
+    """Clients that share a computation, with bases of what their rows span, (C, r, d): the same for all local work."""
+    found = [_basis(inputs) for inputs in data.inputs]
+    extents = [(rank, len(inputs)) for (_, rank), inputs in zip(found, data.inputs, strict=True)]
+    ranks = [(clients, max(found[i][1] for i in clients)) for clients in _alike(extents)]
+    return [(clients, np.stack([found[i][0][:rank] for i in clients])) for clients, rank in ranks]
 
 
 def _basis(rows: Array) -> tuple[Array, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -12,10 +12,13 @@ from flint import fmpq
 
 from fedtheory.arithmetic import FLOAT, RATIONAL, Array, plain_float
 from fedtheory.engine.moments import Trajectory, trajectory_of
-from fedtheory.federation import Algorithm, fedavg
+from fedtheory.engine.moments.noise_maps import NoiseMaps
+from fedtheory.engine.moments.recursion import Recursion
+from fedtheory.federation import Algorithm, LocalWork, fedavg
 from fedtheory.federation.aggregation import time_based_weights
 from fedtheory.federation.clock import Clock, Policy, spread_times
 from fedtheory.federation.problem import Problem
+from fedtheory.federation.rule import same_for_all
 
 Weighting = Literal["Identical", "Time-based"]
 """``d_i = 1``, or the closed forms of fraboni2022, Section 4."""
@@ -124,7 +127,9 @@ class Scenario:
     def curve(self, step_size: float) -> Curve:
         """Expected losses at a local step size."""
         algorithm = self.algorithm(step_size)
-        trajectory = trajectory_of(self.problem, algorithm)
+        noise_maps = _noise_maps(self.problem, self.local_steps, step_size)
+        recursion = Recursion(self.problem, algorithm, noise_maps=noise_maps)
+        trajectory = trajectory_of(self.problem, algorithm, recursion)
         times = [0.0, *(plain_float(time) for time in algorithm.times(self.problem.weights))]
         return Curve(
             step_size,
@@ -143,6 +148,13 @@ class Scenario:
             if curves[-1].diverges:
                 break
         return Tuned(tuple(curves))
+
+
+@lru_cache(maxsize=12)
+def _noise_maps(problem: Problem, local_steps: int, step_size: float) -> NoiseMaps:
+    """The noise of local steps: the same for all policies, hardware and weights."""
+    work = LocalWork((local_steps,) * problem.clients, same_for_all(step_size, problem.weights))
+    return NoiseMaps.of(problem.centred, work)
 
 
 def scenario(

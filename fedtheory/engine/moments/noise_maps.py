@@ -1,0 +1,62 @@
+"""The noise of all local steps of a client as one linear map, for many updates in few dimensions.
+
+The noise of mini-batches depends on the model, and each update of a run with stale models starts from other second
+moments.  What local steps add to those beside the mean is linear in them, in floats a matrix over the
+s = (d+1)(d+2)/2 entries on and above the diagonal: found once, it costs s^2 for a client that reports instead of K
+steps over its data.  It sees and gives the symmetric part alone: a mean part that is taken off later would leave
+rounding that is not symmetric, and weights above one let that grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fedtheory.arithmetic import Array
+from fedtheory.engine.moments.local import Clients, after_local_steps, step_maps
+from fedtheory.federation import LocalWork
+from fedtheory.federation.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseMaps:
+    """What the noise of all their local steps makes of second moments (d+1, d+1), for M clients."""
+
+    size: int
+    """d+1."""
+    maps: Array
+    """(M, s, s)."""
+
+    @classmethod
+    def of(cls, problem: Problem, work: LocalWork) -> NoiseMaps:
+        """The maps of some local work on a centred problem, in floats."""
+        rows, columns = np.triu_indices(problem.dimension + 1)
+        units = _units(problem.dimension + 1)
+        single = replace(work, steps=(1,) * problem.clients)
+        after = [after_local_steps(problem, single, unit)[:, rows, columns] for unit in units]
+        means = _powers(step_maps(problem, work), work.steps)
+        carried = [(means @ unit @ means.swapaxes(-1, -2))[:, rows, columns] for unit in units]
+        all_steps = _powers(np.stack(after, axis=-1), work.steps)
+        return cls(problem.dimension + 1, all_steps - np.stack(carried, axis=-1))
+
+    def noise(self, bases: Array, clients: Clients) -> Array:
+        """Covariances (C, d, d) of some clients' noise after all their steps, from `bases` as in `unroll`."""
+        rows, columns = np.triu_indices(self.size)
+        found = (self.maps[clients] @ bases[..., rows, columns, None])[..., 0]
+        moments: Array = np.empty((len(found), self.size, self.size))
+        moments[:, rows, columns] = moments[:, columns, rows] = found
+        return moments[:, 1:, 1:]
+
+
+def _units(size: int) -> Array:
+    """Symmetric matrices with ones in one place on or above the diagonal, (s, size, size)."""
+    rows, columns = np.triu_indices(size)
+    units, numbers = np.zeros((len(rows), size, size)), np.arange(len(rows))
+    units[numbers, rows, columns] = units[numbers, columns, rows] = 1
+    return units
+
+
+def _powers(maps: Array, counts: tuple[int, ...]) -> Array:
+    """The power of each map (M, a, a) by its count."""
+    return np.stack([np.linalg.matrix_power(one, count) for one, count in zip(maps, counts, strict=True)])

@@ -1,0 +1,56 @@
+"""How many times a quadratic form goes into another one: the noise of mini-batches against clients' curvatures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedtheory.arithmetic import RATIONAL, Arithmetic, Array, Number, plain_floats, simplest_near
+from fedtheory.errors import NotApplicable
+from fedtheory.federation.problem import Problem
+
+_FLOAT_MARGIN = 1e-10
+"""Added to what floats find, relatively, so that rounding does not make it too small."""
+
+
+def noise_smoothness(problem: Problem, noise_forms: Array) -> Number:
+    """The smallest l with ``E|n_i(x) - n_i(y)|^2 <= 2 l (F_i(y) - F_i(x) - <grad F_i(x), y - x>)`` for every client.
+
+    n_i is the noise of one draw of client i, and the right side its
+    ``l (y - x)' H_i (y - x)``.  For batches of B samples of smoothness L_s, drawn
+    with replacement, l is at most L_s/B.  Floats are rounded up; rationals are
+    at most a millionth larger than the smallest.
+    """
+    curvatures = noise_forms[:, 1:, 1:]
+    if (curvatures == 0).all():
+        return problem.arithmetic.number(0, "zero")
+    pairs = zip(curvatures, problem.hessians, strict=True)
+    return max(least_multiple(noise, hessian, problem.arithmetic) for noise, hessian in pairs)
+
+
+def least_multiple(form: Array, base: Array, arithmetic: Arithmetic) -> Number:
+    """The least c for which ``c base - form`` is positive semidefinite, rounded up; both (d, d) and semidefinite."""
+    if (form == 0).all():
+        return arithmetic.number(0, "zero")
+    found = _largest_ratio(plain_floats(form), plain_floats(base))
+    if arithmetic is not RATIONAL:
+        return found * (1 + _FLOAT_MARGIN)
+    multiple = simplest_near(found, 1e-7)
+    for _ in range(_ATTEMPTS):
+        if arithmetic.is_psd(multiple * base - form):
+            return multiple
+        multiple += multiple / 10_000_000
+    raise NotApplicable("the noise is not bounded by a multiple of the client's curvature")
+
+
+_ATTEMPTS = 10
+
+
+def _largest_ratio(form: Array, base: Array) -> float:
+    """The largest ``x'form x / x'base x`` over the range of `base`, in floats."""
+    values, vectors = np.linalg.eigh(base)
+    kept = values > _RANK * values[-1]
+    scaled = vectors[:, kept] / np.sqrt(values[kept])
+    return float(np.linalg.eigvalsh(scaled.T @ form @ scaled)[-1])
+
+
+_RANK = 1e-11
