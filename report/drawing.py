@@ -67,7 +67,7 @@ class ClaimTask:
         """The page, and the certificate and the theorem beside it."""
         runs = run_sections(self.verdict.given, self.runs, self.jobs)
         worst_cases = over_local_steps(self.verdict.given, self.jobs)
-        page = claim_page(self.verdict, figures_for(self.verdict), runs, worst_cases)
+        page = claim_page(self.verdict, figures_for(self.verdict), runs, worst_cases, self.runs)
         text = environment.get_template("claim.html").render(page=page, before=self.before, after=self.after)
         certificate = {} if page.certificate is None else {page.certificate.file: page.certificate.content}
         theorem = {} if page.theorem is None else {page.theorem.file: page.theorem.content}

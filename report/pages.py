@@ -19,7 +19,7 @@ from report.exhibits import Shown, shown_for
 from report.explorer import ExplorerSection, explorer_section, no_explorer
 from report.figures.style import Figure
 from report.mathml import displayed, formula, prose
-from report.own_runs import RunSection
+from report.own_runs import OwnRun, RunSection
 from report.slack import SlackSection, slack_section
 from report.theorems import TheoremSection, theorem_section
 from report.worst_case import WorstCaseSection, worst_case_section
@@ -101,11 +101,12 @@ def claim_page(
     figures: Sequence[Figure],
     runs: Iterable[RunSection] = (),
     worst_cases: Iterable[WorstCase | None] = (),
+    explored: Sequence[OwnRun] = (),
 ) -> ClaimPage:
     """The page of a claim with its verdict, the figures that follow from what it states, and the reader's own runs.
 
     The runs are those of `run_sections`, and the worst cases over a class of functions those of `over_local_steps`;
-    they are asked for last.
+    they are asked for last.  The explorer knows the problems of the runs that are `explored`.
     """
     claim = verdict.claim
     shown, called = shown_for(claim), shown_as(verdict.target, claim)
@@ -133,7 +134,7 @@ def claim_page(
         theorem=theorem_section(claim),
         printed_proof=printed_proof(claim),
         slack=slack_section(claim),
-        explorer=explorer_section(claim),
+        explorer=explorer_section(claim, explored),
         no_explorer=no_explorer(claim),
         runs=list(runs),
         worst_case=worst_case_section(verdict, worst_cases),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
@@ -48,17 +49,25 @@ class Range:
     start: int
     whole: bool
     zero: bool
+    own: float | None = None
+    """A number of a run, which is one more, and where the slider starts."""
 
     @property
     def values(self) -> tuple[float, ...]:
         """All numbers, increasing."""
         positive = (at_notch(notch, self.whole) for notch in range(self.low, self.high + 1))
-        return tuple(dict.fromkeys([0.0] * self.zero + list(positive)))
+        own = [] if self.own is None else [self.own]
+        return tuple(sorted({*[0.0] * self.zero, *positive, *own}))
+
+    @property
+    def first(self) -> float:
+        """The number at the start."""
+        return at_notch(self.start, self.whole) if self.own is None else self.own
 
     @property
     def place(self) -> int:
         """Place of the start among the numbers."""
-        return self.values.index(at_notch(self.start, self.whole))
+        return self.values.index(self.first)
 
 
 def at_notch(notch: int, whole: bool) -> float:
@@ -88,12 +97,26 @@ def ranges(
 
     best = next((place for place in _places(first, is_step, whole) if inside(place, [*conditions, *wishes])), None)
     best = best or next((place for place in _places(first, is_step, whole) if inside(place, conditions)), first)
-    return tuple(_around(*chosen) for chosen in zip(symbols, best, whole, strict=True))
+    zero = [symbol.is_positive is not True for symbol in symbols]
+    return tuple(_around(*chosen) for chosen in zip(best, whole, zero, strict=True))
 
 
-def _around(symbol: sp.Symbol, notch: int, whole: bool) -> Range:
+def _around(notch: int, whole: bool, zero: bool) -> Range:
     start = max(notch, 0) if whole else notch
-    return Range(0 if whole else start - _REACH, start + _REACH, start, whole, symbol.is_positive is not True)
+    return Range(0 if whole else start - _REACH, start + _REACH, start, whole, zero)
+
+
+def around(number: float, usual: Range) -> Range:
+    """The numbers of a slider around one of a run; the usual ones where the symbol cannot stand for it."""
+    if 0 < number < math.inf and (number.is_integer() or not usual.whole):
+        found = _around(nearest_notch(number), usual.whole, usual.zero)
+        return replace(found, own=number)
+    return replace(usual, own=0.0 if number == 0 and usual.zero else usual.first)
+
+
+def nearest_notch(number: float) -> int:
+    """The notch of a number above zero."""
+    return round(NOTCHES * math.log10(number))
 
 
 def holds(condition: Expr, symbols: Sequence[sp.Symbol], numbers: Sequence[float]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 from markupsafe import Markup
@@ -12,13 +13,16 @@ from sympy.printing.pretty.pretty_symbology import pretty_symbol
 
 from fedtheory.arithmetic import NEAR_TIE
 from fedtheory.kernel.expressions import Expr
+from fedtheory.language import quantities as q
 from fedtheory.language.claim import Claim
 from fedtheory.language.typesetting import latex
 from report.explorer.javascript import argument_names, javascript
+from report.explorer.problems import Problem, length_factors, problems_of
 from report.explorer.ranges import NOTCHES, Range
-from report.explorer.subject import Subject, name_of, subject_of
+from report.explorer.subject import Subject, subject_of
 from report.figures.style import CYCLE, DASHES, colour, dash
 from report.mathml import displayed, formula
+from report.own_runs import OwnRun
 
 _STROKES = dict(zip(DASHES, ("none", "7 4", "9 3 2 3", "2 3", "12 3", "4 2 1 2"), strict=True))
 """Matplotlib's dashes as SVG has them."""
@@ -45,6 +49,18 @@ class Term:
 
 
 @dataclass(frozen=True)
+class BestPoint:
+    """The best point y that a bound compares with, in its letters."""
+
+    point: Markup
+    minimised: Markup
+    length: Markup
+    """What the point follows from."""
+    problems: Sequence[str]
+    """Where its numbers are known."""
+
+
+@dataclass(frozen=True)
 class ExplorerSection:
     """What the page shows."""
 
@@ -59,6 +75,8 @@ class ExplorerSection:
     conditions: Sequence[Markup]
     undecided: Sequence[Markup]
     """Conditions that are no relations between numbers."""
+    best: BestPoint | None
+    """Where the bound is one for any point, and a problem is known."""
     across: int
     """Number of the slider along the horizontal axis at first."""
     data: Markup
@@ -67,25 +85,26 @@ class ExplorerSection:
     """The compiled right side, terms and conditions: the body of a JavaScript object."""
 
 
-def explorer_section(claim: Claim) -> ExplorerSection | None:
-    """The explorer of a claim; None where nothing in it is a function of numbers."""
+def explorer_section(claim: Claim, runs: Sequence[OwnRun] = ()) -> ExplorerSection | None:
+    """The explorer of a claim, on the problems of some runs; None where nothing in it is a function of numbers."""
     subject = subject_of(claim)
-    return None if subject is None else _section(claim, subject)
+    return None if subject is None else _section(subject, problems_of(claim, subject, runs))
 
 
-def _section(claim: Claim, subject: Subject) -> ExplorerSection:
-    link = subject.link
+def _section(subject: Subject, problems: Sequence[Problem]) -> ExplorerSection:
+    link = subject.link.with_symbols(subject.means)
     return ExplorerSection(
         statement=displayed(link.latex),
         is_order=link.is_order,
-        sliders=[_slider(symbol, claim, span) for symbol, span in zip(subject.symbols, subject.ranges, strict=True)],
+        sliders=[_slider(symbol, subject, span) for symbol, span in zip(subject.symbols, subject.ranges, strict=True)],
         left=_block(link.left) if subject.has_left else None,
         right=_block(link.right),
-        terms=[_term(number, term) for number, term in enumerate(subject.terms)],
-        conditions=[_block(condition) for condition in subject.conditions],
-        undecided=[formula(latex(condition)) for condition in subject.undecided],
+        terms=[_term(number, subject.stated(term)) for number, term in enumerate(subject.terms)],
+        conditions=[_block(subject.stated(condition)) for condition in subject.conditions],
+        undecided=[formula(latex(subject.stated(condition))) for condition in subject.undecided],
+        best=_best(subject, problems) if problems else None,
         across=subject.across,
-        data=_data(subject),
+        data=_data(subject, problems),
         functions=_functions(subject),
     )
 
@@ -94,29 +113,65 @@ def _block(expression: Expr) -> Markup:
     return formula(latex(expression), "block")
 
 
-def _slider(symbol: sp.Symbol, claim: Claim, span: Range) -> Slider:
+def _slider(symbol: sp.Symbol, subject: Subject, span: Range) -> Slider:
+    notion = subject.notation.get(symbol)
+    meaning = "any number" if notion is None else notion.name.replace("_", " ")
+    if symbol in subject.means:
+        (averaged,) = subject.means[symbol].args
+        meaning = f"mean of {_text(averaged) or meaning} over the clients"
+    return Slider(formula(latex(subject.stated(symbol))), _text(symbol), meaning, span)
+
+
+def _text(symbol: sp.Symbol) -> str:
     pretty = pretty_symbol(symbol.name) if symbol.name.isidentifier() else ""
     # Names of more than two letters that SymPy does not know are no symbols to a reader.
-    text = pretty if pretty != symbol.name or len(pretty) <= 2 else ""
-    meaning = name_of(symbol, claim).replace("_", " ") or "any number"
-    return Slider(formula(latex(symbol)), text, meaning, span)
+    return pretty if pretty != symbol.name or len(pretty) <= 2 else ""
 
 
 def _term(number: int, term: Expr) -> Term:
     return Term(_block(term), colour(number), _STROKES[dash(number + number // len(CYCLE))])
 
 
-def _data(subject: Subject) -> Markup:
+def _best(subject: Subject, problems: Sequence[Problem]) -> BestPoint:
+    letters = (latex(symbol) for symbol, notion in subject.notation.items() if notion is q.comparator)
+    point = next(letters, "y")
+    length = " ".join(latex(subject.symbols[place]) for place in length_factors(subject))
+    return BestPoint(
+        point=formula(point),
+        minimised=formula(rf"F({point})+\frac{{\|x^0-{point}\|^2}}{{2{length}}}"),
+        length=formula(length),
+        problems=[problem.name for problem in problems],
+    )
+
+
+def _data(subject: Subject, problems: Sequence[Problem]) -> Markup:
     data = {
         "notches": NOTCHES,
-        "sliders": [{"low": r.low, "high": r.high, "whole": r.whole, "zero": r.zero} for r in subject.ranges],
+        "sliders": _divisions(subject.ranges),
         "relation": subject.link.relation,
         "operators": [condition.rel_op for condition in subject.conditions],
         "undecided": bool(subject.undecided),
         "nearTie": NEAR_TIE,
     }
+    if problems:
+        data |= {"length": length_factors(subject), "problems": [_problem_data(problem) for problem in problems]}
     # The only characters with a meaning to HTML are those of the operators.
     return Markup(json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def _divisions(ranges: Sequence[Range]) -> list[dict[str, Any]]:
+    """How sliders are divided."""
+    return [{"low": r.low, "high": r.high, "whole": r.whole, "zero": r.zero} for r in ranges]
+
+
+def _problem_data(problem: Problem) -> dict[str, Any]:
+    return {
+        "sliders": _divisions(problem.ranges),
+        "numbers": [span.first for span in problem.ranges],
+        "length": problem.length,
+        "first": problem.first,
+        "tables": problem.tables,
+    }
 
 
 def _functions(subject: Subject) -> Markup:

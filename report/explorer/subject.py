@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from fedtheory.kernel.expressions import Expr
+from fedtheory.kernel.expressions import Average, Expr
 from fedtheory.language.claim import Claim, Operator, Relation
+from fedtheory.language.quantities import Notion, Quantity
 from fedtheory.language.typesetting import latex
 from fedtheory.planner.bound import STEP, terms_of
 from report.explorer.javascript import obstacle
@@ -36,6 +37,10 @@ class Link:
             return rf"{latex(self.left)} = O\left({latex(self.right)}\right)"
         return Relation(self.left, self.relation, self.right).latex
 
+    def with_symbols(self, places: Mapping[Expr, Expr]) -> Link:
+        """The link with other expressions in the places of some."""
+        return replace(self, left=self.left.xreplace(places), right=self.right.xreplace(places))
+
     def is_explored(self, kind: str) -> bool:
         """Whether there is something to explore: a bound by a formula, and in other claims a formula in two symbols."""
         return not self.right.is_Atom and len(self.right.free_symbols) >= (1 if kind == "bound" else 2)
@@ -58,18 +63,25 @@ class Subject:
     """Of each symbol."""
     across: int
     """Number of the symbol along the horizontal axis at first."""
+    means: Mapping[sp.Symbol, Expr]
+    """The means over clients that have symbols of their own."""
+    notation: Mapping[sp.Symbol, Notion]
+    """What symbols stand for; that of a mean for what is averaged."""
+
+    def stated(self, expression: Expr) -> Expr:
+        """An expression with the means as the claim states them."""
+        return expression.xreplace(self.means)
 
 
 def subject_of(claim: Claim) -> Subject | None:
     """The first link whose right side is a function of numbers; None where there is none."""
-    free = (link for link in _links(claim) if obstacle(link.right, claim.notation) is None)
-    link = next(free, None)
+    link = next((link for link in _links(claim) if _obstacle(link, claim) is None), None)
     return None if link is None else _subject(claim, link)
 
 
 def no_explorer(claim: Claim) -> str:
     """Why a claim with an inequality or a rate has no explorer; empty for all others."""
-    obstacles = [obstacle(link.right, claim.notation) for link in _links(claim)]
+    obstacles = [_obstacle(link, claim) for link in _links(claim)]
     return "" if not obstacles or None in obstacles else str(obstacles[0])
 
 
@@ -88,8 +100,26 @@ def _links(claim: Claim) -> list[Link]:
     return [link for link in links if link.is_explored(claim.kind)]
 
 
-def _subject(claim: Claim, link: Link) -> Subject:
-    conditions = [_as_chosen(claim, sp.sympify(condition)) for condition in claim.conditions]
+def _obstacle(link: Link, claim: Claim) -> str | None:
+    return obstacle(link.right.xreplace(_means(link.right, claim)), claim.notation)
+
+
+def _means(right: Expr, claim: Claim) -> dict[Expr, sp.Symbol]:
+    """Symbols for the means over clients of a constant that each of them has: on a problem these are numbers."""
+    found = sorted((node for node in right.atoms(Average) if _is_constant(node.args[0], claim)), key=str)
+    return {node: sp.Symbol(latex(node), nonnegative=True) for node in found}
+
+
+def _is_constant(averaged: Expr, claim: Claim) -> bool:
+    notion = claim.notation.get(averaged)
+    return isinstance(notion, Quantity) and notion.is_constant
+
+
+def _subject(claim: Claim, stated: Link) -> Subject:
+    symbol_of = _means(stated.right, claim)
+    link = stated.with_symbols(symbol_of)
+    notation = {**claim.notation, **{symbol: claim.notation[node.args[0]] for node, symbol in symbol_of.items()}}
+    conditions = [_as_chosen(claim, sp.sympify(condition)).xreplace(symbol_of) for condition in claim.conditions]
     decided = [c for c in conditions if all(obstacle(side, claim.notation) is None for side in c.args)]
     symbols = _symbols([link.right, *decided], claim)
     terms = terms_of(link.right)
@@ -102,8 +132,10 @@ def _subject(claim: Claim, link: Link) -> Subject:
         conditions=decided,
         undecided=[condition for condition in conditions if condition not in decided],
         symbols=symbols,
-        ranges=ranges(symbols, claim.notation, decided, wishes),
+        ranges=ranges(symbols, notation, decided, wishes),
         across=_across(claim, symbols, link.right),
+        means={symbol: node for node, symbol in symbol_of.items()},
+        notation=notation,
     )
 
 

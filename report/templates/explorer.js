@@ -1,34 +1,66 @@
 "use strict";
 
 /* The explorer of a bound.  The page holds sliders, tables and an empty drawing; `compiled` holds the right side, its
-   terms and the sides of its conditions as functions of all sliders, and #explorer-data how the sliders are divided. */
+   terms and the sides of its conditions as functions of all sliders, and #explorer-data how the sliders are divided,
+   and, of a bound for any point, the problems for which the numbers of the best point are known. */
 
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("explorer-data").textContent);
 const sliders = data.sliders.map((_, number) => byId(`slider-${number}`));
 const looks = [...document.querySelectorAll("tr.term")].map((row) => row.dataset);
-const start = sliders.map((slider) => Number(slider.defaultValue));
 const HEIGHT = { wide: 360, narrow: 230 };
 const MARGIN = { left: 60, right: 12, top: 10, bottom: 26 };
 const ALL_DIGITS = 15; // a slider's number is shown as it is
+const DIGITS = 5; // of a run's number
 const FINE = 40; // halvings in search of the edge of a region
 
 /* Numbers */
 
-/* All numbers of a slider: ten to the n-th notch in three digits, or whole. */
-function numbersOf({ low, high, whole, zero }) {
-  const found = zero ? [0] : [];
+/* All numbers of a slider: ten to the n-th notch in three digits, or whole, and one of a run. */
+function numbersOf({ low, high, whole, zero }, own = []) {
+  const found = zero ? [0, ...own] : [...own];
   for (let notch = low; notch <= high; notch += 1) {
     const number = 10 ** (notch / data.notches);
     found.push(whole ? Math.max(1, Math.round(number)) : Number(number.toPrecision(3)));
   }
-  return [...new Set(found)];
+  return [...new Set(found)].sort((one, other) => one - other);
 }
 
-const grids = data.sliders.map(numbersOf);
-const present = () => sliders.map((slider, number) => grids[number][Number(slider.value)]);
+let grids = data.sliders.map((slider) => numbersOf(slider));
+const present = () => followed(sliders.map((slider, number) => grids[number][Number(slider.value)]));
 const across = () => Number(byId("across").value);
-const withNumber = (numbers, place, value) => numbers.map((number, n) => (n === place ? value : number));
+const withNumber = (numbers, place, value) => followed(numbers.map((number, n) => (n === place ? value : number)));
+
+/* The place of the slider's number that is nearest to one, on its logarithmic scale. */
+function nearestPlace(slider, wanted) {
+  const distances = grids[slider].map((number) => (number === wanted ? 0 : Math.abs(Math.log(number / wanted))));
+  return distances.indexOf(Math.min(...distances));
+}
+
+/* The best point of a problem */
+
+let best = null; // the problem whose best point is followed; null where sliders set the numbers of a point
+const isFollowed = (place) => best !== null && place in best.tables;
+
+/* Powers are straight lines where both axes are logarithms; a number near zero, or one that changes fast, is not. */
+function between(low, high, share) {
+  const ratio = high / low;
+  return ratio > 0.5 && ratio < 2 ? low * ratio ** share : low + share * (high - low);
+}
+
+function atNotch(table, notch) {
+  const at = Math.min(Math.max(notch, 0), table.length - 1);
+  const before = Math.min(Math.floor(at), table.length - 2);
+  return between(table[before], table[before + 1], at - before);
+}
+
+/* Numbers, where those of the best point are what the length of the run makes them. */
+function followed(numbers) {
+  if (best === null) return numbers;
+  const length = data.length.reduce((product, place) => product * numbers[place], 1);
+  const notch = data.notches * Math.log10(length / best.length) - best.first;
+  return numbers.map((number, place) => (isFollowed(place) ? atNotch(best.tables[place], notch) : number));
+}
 
 /* How far a relation is from failing, in the units of its sides; within a near tie of its edge it holds. */
 function compare(left, operator, right) {
@@ -246,8 +278,10 @@ function described(place, xs, regions) {
 function update() {
   const numbers = present();
   numbers.forEach((number, n) => {
-    put(`value-${n}`, number, ALL_DIGITS);
-    sliders[n].setAttribute("aria-valuetext", shown(number, ALL_DIGITS));
+    const digits = Number.isInteger(number) || Number(number.toPrecision(3)) === number ? ALL_DIGITS : DIGITS;
+    put(`value-${n}`, number, digits);
+    sliders[n].setAttribute("aria-valuetext", shown(number, digits));
+    if (isFollowed(n)) sliders[n].value = nearestPlace(n, number);
   });
   const value = compiled.bound(...numbers);
   const all = decisions(numbers);
@@ -270,11 +304,36 @@ function follow(event) {
   update();
 }
 
+/* Sliders around the numbers of a problem, which begin there. */
+function begin(problem) {
+  grids = problem.sliders.map((slider, place) => numbersOf(slider, [problem.numbers[place]]));
+  sliders.forEach((slider, place) => {
+    slider.max = grids[place].length - 1;
+    slider.value = grids[place].indexOf(problem.numbers[place]);
+  });
+}
+
+/* The best point of a problem, with the numbers of its run; or the numbers as they are, each with its slider. */
+function choose() {
+  best = data.problems[byId("point").value] ?? null;
+  if (best !== null) begin(best);
+  sliders.forEach((slider, place) => {
+    slider.disabled = isFollowed(place);
+    byId("across").options[place].disabled = isFollowed(place);
+  });
+  if (isFollowed(across())) byId("across").value = data.length[0];
+  byId("best-point").hidden = best === null;
+  byId("any-point").hidden = best !== null;
+  update();
+}
+
 byId("explorer").hidden = false;
+const restart = data.problems ? choose : update;
 document.querySelector(".sliders").addEventListener("input", update);
-document.querySelector(".sliders").addEventListener("reset", () => setTimeout(update));
+document.querySelector(".sliders").addEventListener("reset", () => setTimeout(restart));
+if (data.problems) byId("point").addEventListener("change", choose);
 byId("across").addEventListener("change", update);
 ["pointerdown", "pointermove"].forEach((kind) => byId("plot").addEventListener(kind, follow));
 document.querySelector(".sliders").addEventListener("submit", (event) => event.preventDefault());
 window.addEventListener("resize", () => plot(present(), compiled.bound(...present())));
-update();
+restart();

@@ -1,14 +1,22 @@
-"""Browsers: Chromium without a window, at a desk and on a phone."""
+"""Browsers: Chromium without a window, at a desk and on a phone, and pages of claims for them."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from fedtheory.language.registry import find
+from report import site
+from report.drawing import environment_for
+from report.own_runs import OwnRun
+from report.pages import claim_page, page_name
+from verify.verdict import ClaimVerdict
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -60,3 +68,19 @@ def phone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
     """A browser on a phone held upright."""
     with chromium(tmp_path_factory.mktemp("phone"), PHONE) as browser:
         yield browser
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """The address of the page of a claim, without figures and worst cases, beside the script; it knows some runs."""
+    folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for(())
+
+    def write(claim_id: str, *runs: OwnRun) -> str:
+        verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
+        page = claim_page(verdict, [], explored=runs)
+        text = environment.get_template("claim.html").render(page=page, before=None, after=None)
+        (folder / page.file).write_text(text, encoding="utf-8")
+        shutil.copy(Path(str(files("report"))) / "templates" / site.SCRIPT, folder)
+        return (folder / page_name(find(claim_id))).as_uri()
+
+    return write

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +10,7 @@ import pytest
 import sympy as sp
 
 from fedtheory.language.registry import all_claims, find
-from report import site
-from report.drawing import environment_for
 from report.explorer.subject import subject_of
-from report.pages import claim_page, page_name
-from verify.verdict import ClaimVerdict
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -25,22 +19,6 @@ SAID = "return [...document.querySelectorAll('.explorer .holds')].map((element) 
 THEOREM = "renard2022:thm-2.1"
 EXPLORED = tuple(claim_id for claim_id, claim in all_claims().items() if subject_of(claim) is not None)
 SAMPLE = EXPLORED[::8]
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """The address of the page of a claim, without figures and worst cases, beside the script."""
-    folder, environment = Path(tmp_path_factory.mktemp("pages")), environment_for(())
-
-    def write(claim_id: str) -> str:
-        verdict = ClaimVerdict(claim_id, "supported", 1, 1, 0, 0, 0.25, None, None, 0.0)
-        page = claim_page(verdict, [])
-        text = environment.get_template("claim.html").render(page=page, before=None, after=None)
-        (folder / page.file).write_text(text, encoding="utf-8")
-        shutil.copy(Path(str(files("report"))) / "templates" / site.SCRIPT, folder)
-        return (folder / page_name(find(claim_id))).as_uri()
-
-    return write
 
 
 def numbers(browser: Chrome) -> dict[str, float]:

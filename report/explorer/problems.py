@@ -1,0 +1,123 @@
+"""Problems of runs in the explorer of a bound for any point y: their constants, and their best y for any length.
+
+The best y is the minimiser of F(y) + |x^0 - y|^2/(2s): it follows from the length s = eta tau T of a run alone, and
+so do the numbers that a bound has of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy as sp
+
+from fedtheory.arithmetic import plain_floats
+from fedtheory.engine.run import Run
+from fedtheory.errors import FedtheoryError
+from fedtheory.language import quantities as q
+from fedtheory.language.claim import Claim
+from fedtheory.language.evaluation import compile_expression, whole_run
+from fedtheory.language.premises import failed_premises
+from fedtheory.planner import comparators
+from fedtheory.planner.bound import ROUNDS, STEP, STEPS
+from fedtheory.planner.comparators import Comparators
+from report.explorer.ranges import NOTCHES, Range, around
+from report.explorer.subject import Subject
+from report.own_runs import OwnRun
+from report.showcases import noiseless, showcase
+
+_FACTORS = ((STEP, STEPS, ROUNDS), (STEP, "iterations"))
+"""What the length of a run is the product of."""
+_MEASURED = frozenset({q.total_comparator_progress.name})
+"""What is at y as well, but follows from the whole run: with another y at each length it would be that of none."""
+_DIGITS = 5
+"""Of the numbers in tables: what interpolation loses is more."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The problem of a run."""
+
+    name: str
+    ranges: Sequence[Range]
+    """Of each symbol, around the number of the run."""
+    length: float
+    """Of the run."""
+    first: int
+    """Notches from that length to the first one of the tables."""
+    tables: Mapping[int, Sequence[float]]
+    """The numbers of the best points for runs of ever more notches, by the number of their symbol."""
+
+
+def length_factors(subject: Subject) -> Sequence[int]:
+    """Numbers of the symbols whose product is the length of a run.
+
+    None where a bound has not all of them, has no y, or has more of y than its length says.
+    """
+    names = [_name(symbol, subject) for symbol in subject.symbols]
+    known = (factors for factors in _FACTORS if {*factors} <= {*names})
+    factors = next(known, ()) if comparators.NAMES & {*names} and not _MEASURED & {*names} else ()
+    return [names.index(factor) for factor in factors]
+
+
+def problems_of(claim: Claim, subject: Subject, runs: Sequence[OwnRun]) -> list[Problem]:
+    """Those of the runs that a claim is about, or else of one that figures are drawn for."""
+    if not length_factors(subject):
+        return []
+    given = [(own.name, own.run) for own in runs if _is_about(claim, own.run)]
+    known = given or [(name, run) for name, run in _drawn().items() if _is_about(claim, run)][:1]
+    return [_problem(claim, subject, name, run) for name, run in known]
+
+
+def _drawn() -> dict[str, Run]:
+    return {
+        "ten clients with noise": showcase(local_steps=5),
+        "four clients without noise": noiseless(),
+    }
+
+
+def _is_about(claim: Claim, run: Run) -> bool:
+    """Whether the assumptions hold; conditions are left to the sliders."""
+    try:
+        q.comparator_distance.on(run)
+        return not failed_premises(claim, run)
+    except FedtheoryError:
+        return False
+
+
+def _problem(claim: Claim, subject: Subject, name: str, run: Run) -> Problem:
+    numbers = [_number(subject.stated(symbol), claim, run) for symbol in subject.symbols]
+    ranges = [around(number, usual) for number, usual in zip(numbers, subject.ranges, strict=True)]
+    factors = [ranges[place] for place in length_factors(subject)]
+    length = math.prod(factor.first for factor in factors)
+    shortest = math.prod(min(filter(None, factor.values)) for factor in factors)
+    longest = math.prod(factor.values[-1] for factor in factors)
+    first, last = (NOTCHES * math.log10(reached / length) for reached in (shortest, longest))
+    notches = range(math.floor(first), math.ceil(last) + 1)
+    return Problem(name, ranges, length, notches[0], _tables(subject, run, [length * _factor(n) for n in notches]))
+
+
+def _factor(notches: int) -> float:
+    return float(10 ** (notches / NOTCHES))
+
+
+def _tables(subject: Subject, run: Run, lengths: Sequence[float]) -> dict[int, list[float]]:
+    names = {place: _name(symbol, subject) for place, symbol in enumerate(subject.symbols)}
+    asked = {place: name for place, name in names.items() if name in comparators.NAMES}
+    points = Comparators.of(run, frozenset(asked.values()))
+    found = [points.numbers(length) for length in lengths]
+    return {place: [float(f"{at[name]:.{_DIGITS}g}") for at in found] for place, name in asked.items()}
+
+
+def _number(expression: sp.Expr, claim: Claim, run: Run) -> float:
+    """The number of a run that a symbol or a mean over clients stands for; NaN where there is no single one."""
+    try:
+        values = plain_floats(compile_expression(expression, claim.notation)(whole_run(run))).ravel()
+    except FedtheoryError:
+        return math.nan
+    return float(values[0]) if len(values) == 1 else math.nan
+
+
+def _name(symbol: sp.Symbol, subject: Subject) -> str:
+    return subject.notation[symbol].name if symbol in subject.notation else ""
