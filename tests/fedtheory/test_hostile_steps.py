@@ -93,7 +93,9 @@ def attempts(draw: st.DrawFn) -> tuple[Claim, Any]:
         return [*terms[:at], *draw(st.sampled_from(ways)), *terms[at + 1 :]]
 
     kinds: dict[str, Callable[[Any], Any]] = {
-        **dict.fromkeys(("factor", "weight", "gain", "kept", "share", "potential", "offset", "bound", "total"), changed),
+        **dict.fromkeys(
+            ("factor", "weight", "gain", "kept", "share", "potential", "offset", "bound", "total"), changed
+        ),
         **dict.fromkeys(("terms", "first"), lambda terms: other(terms) if terms else terms),
         "relaxed": lambda _own: draw(st.sampled_from([None, [], claim.conditions[1:], [draw(letter) <= 0]])),
         "step": lambda _own: draw(st.sampled_from(STEPS)),

@@ -15,7 +15,7 @@ from fedtheory.federation import fedavg
 from fedtheory.federation.client_data import ClientData
 from fedtheory.federation.clock import Asynchronous, Clock, Synchronous
 from fedtheory.federation.problem import least_squares
-from fedtheory.sources.fraboni2022.experiments.curves import scenario
+from fedtheory.sources.fraboni2022.experiments.curves import Scenario, scenario
 from fedtheory.sources.fraboni2022.experiments.digits import digits_problem
 from fedtheory.sources.fraboni2022.experiments.figure_3 import SLOWER, SPLIT
 
@@ -61,11 +61,21 @@ def test_noise_is_what_steps_add_to_the_mean() -> None:
     assert np.array_equal(found, found.swapaxes(-1, -2))
 
 
+def _noise_maps(hardest: Scenario, size: float) -> NoiseMaps:
+    return NoiseMaps.of(hardest.problem.centred, hardest.algorithm(size).work)
+
+
 def test_weights_above_one_do_not_let_rounding_grow() -> None:
     """The last bit of the step size changes the end of a long run by rounding only, in the hardest case of Figure 3."""
     hardest = scenario(
         digits_problem(10, SPLIT), Asynchronous("one-by-one"), SLOWER, "Time-based", local_steps=6, horizon=50
     )
     assert hardest.weights.max() > 1
-    ends = [hardest.curve(float(size)).final_loss for size in (2.0**-6, np.nextafter(2.0**-6, 1))]
+    sizes = [float(size) for size in (2.0**-6, np.nextafter(2.0**-6, 1))]
+    ends = [hardest.curve(size).final_loss for size in sizes]
     assert ends[0] == pytest.approx(ends[1], rel=1e-10)
+    step_by_step = [trajectory_of(hardest.problem, hardest.algorithm(size)).server_suboptimality[-1] for size in sizes]
+    assert step_by_step[0] == pytest.approx(step_by_step[1], rel=1e-10)
+    recursion = Recursion(hardest.problem, hardest.algorithm(sizes[0]), noise_maps=_noise_maps(hardest, sizes[0]))
+    with_maps = trajectory_of(hardest.problem, hardest.algorithm(sizes[0]), recursion).server_suboptimality[-1]
+    assert step_by_step[0] == pytest.approx(with_maps, rel=1e-10)

@@ -65,10 +65,11 @@ class LiveModels:
 
         Versions that are not `in_use` any more are forgotten.
         """
-        cross, second = self.combine(maps)
+        cross, carried = self.combine(maps)
+        second = carried + added
         self.newest += 1
         if not in_use:
-            self._joint, self._slots = second + added, [self.newest]
+            self._joint, self._slots = second, [self.newest]
             return
         # Rounding must not make the moments asymmetric: beside blocks that are symmetric by force it would grow.
         second = (second + second.T) / 2
@@ -76,7 +77,7 @@ class LiveModels:
         place, known = self.columns(self.newest), cross.shape[1]
         self._joint[place, :known] = cross
         self._joint[:known, place] = cross.T
-        self._joint[place, place] = second + added
+        self._joint[place, place] = second
 
     def _free_a_slot(self, in_use: Collection[int]) -> None:
         """Give the newest version a slot whose version is not in use; a new one where there is none."""
