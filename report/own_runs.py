@@ -155,25 +155,26 @@ def _section_of(target: Target, own: OwnRun) -> RunSection:
 
 def run_section(claim: Claim, own: OwnRun) -> RunSection:
     """What there is to say of a claim on a run."""
-    found = check_and_settle(claim, own.run, own.exactly)
-    curve = _curve(claim, own) if found.applicable and _is_bound(found) else None
-    worst = found.worst
-    summary = OnRun(
-        outcome=_outcome(found),
-        remark=prose(_remark(found)),
-        left="" if worst is None else decimal(worst.lhs),
-        right="" if worst is None else decimal(worst.rhs),
-        ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
-        curve=None if curve is None else Curve(curve.horizons, curve.left, curve.right),
-        conditions=[_condition(found, n) for n in range(len(found.conditions))],
-    )
-    return RunSection(
-        own=own,
-        summary=summary,
-        sides=[] if worst is None else list(_sides(found)),
-        regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in found.regions.items()],
-        figures=[] if curve is None else _figures(claim, own, curve),
-    )
+    with claim.typesetting():
+        found = check_and_settle(claim, own.run, own.exactly)
+        curve = _curve(claim, own) if found.applicable and _is_bound(found) else None
+        worst = found.worst
+        summary = OnRun(
+            outcome=_outcome(found),
+            remark=prose(_remark(found)),
+            left="" if worst is None else decimal(worst.lhs),
+            right="" if worst is None else decimal(worst.rhs),
+            ratio="" if worst is None or worst.ratio is None else decimal(worst.ratio, 3),
+            curve=None if curve is None else Curve(curve.horizons, curve.left, curve.right),
+            conditions=[_condition(found, n) for n in range(len(found.conditions))],
+        )
+        return RunSection(
+            own=own,
+            summary=summary,
+            sides=[] if worst is None else list(_sides(found)),
+            regions=[f"{name.replace('_', ' ')}: on {region}" for name, region in found.regions.items()],
+            figures=[] if curve is None else _figures(claim, own, curve),
+        )
 
 
 def together(own: OwnRun, curves: Mapping[str, Curve]) -> Figure | None:

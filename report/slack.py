@@ -87,7 +87,8 @@ def _rows(claim: Claim, found: Sequence[Share]) -> list[PartRow]:
     known = {share.part.name: share for share in found}
     rows = []
     for part in parts_of(claim):
-        words = Markup("the whole right side") if part.name == WHOLE else formula(latex(part.expression))
+        with claim.typesetting():
+            words = Markup("the whole right side") if part.name == WHOLE else formula(latex(part.expression))
         share = known.get(part.name)
         constant = "" if part.name == WHOLE else _exact(fmpq(int(part.constant.p), int(part.constant.q)))
         rows.append(PartRow(words, constant, *_numbers(share)))

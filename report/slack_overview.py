@@ -65,7 +65,8 @@ def printed_form(claim: Claim) -> Claim | None:
 def _lines(entry: SlackEntry, printed: Claim | None) -> Iterator[Line]:
     for part, row in zip(parts_of(entry.claim), entry.rows, strict=True):
         if part.name != WHOLE or len(entry.rows) == 1:
-            proved = formula(latex(part.expression))
+            with entry.claim.typesetting():
+                proved = formula(latex(part.expression))
             lowest = "attained" if row.is_attained else row.lowest or (row.share and f"{row.share} of it")
             yield Line(_as_printed(part.expression, entry.claim, printed), proved, str(part.constant), lowest)
 
@@ -76,7 +77,8 @@ def _as_printed(term: Expr, claim: Claim, printed: Claim | None) -> Markup:
     parts = parts_of(printed)
     terms = [one.expression for one in parts if one.name != WHOLE or len(parts) == 1]
     alike = [one for one in terms if _letters(one, printed) == _letters(term, claim)]
-    return formula(latex(sp.Add(*alike, evaluate=False))) if alike else Markup()
+    with printed.typesetting():
+        return formula(latex(sp.Add(*alike, evaluate=False))) if alike else Markup()
 
 
 def _letters(term: Expr, claim: Claim) -> frozenset[tuple[object, Expr]]:

@@ -29,10 +29,12 @@ def details(claim: Claim) -> dict[str, Any]:
     from fedtheory.language.registry import why_not_proved
     from fedtheory.language.typesetting import latex
 
+    with claim.typesetting():
+        conditions = [latex(condition) for condition in claim.conditions]
     return summary(claim) | {
         "encoded": claim.encoded,
         "assumptions": [{"name": a.name, "statement": a.statement} for a in claim.assumptions],
-        "conditions": [latex(condition) for condition in claim.conditions],
+        "conditions": conditions,
         "symbols": [
             {"symbol": latex(symbol), "quantity": notion.name, "meaning": notion.meaning}
             for symbol, notion in claim.notation.items()
@@ -49,7 +51,8 @@ def _certificate(claim: Claim) -> list[dict[str, Any]] | None:
     from fedtheory.proofs.outline import document, outline
 
     found = outline(claim)
-    return None if found is None else document(found)
+    with claim.typesetting():
+        return None if found is None else document(found)
 
 
 def for_people(claim: Claim) -> None:

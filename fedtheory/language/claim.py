@@ -9,6 +9,7 @@ verdict, the page.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -17,9 +18,10 @@ import sympy as sp
 
 from fedtheory.errors import InputError
 from fedtheory.kernel.expressions import Expr
-from fedtheory.language.assumptions import Assumption
+from fedtheory.language.assumptions import Assumption, uniform_shares
 from fedtheory.language.quantities.notion import Notion, Quantity
-from fedtheory.language.typesetting import latex, plain
+from fedtheory.language.quantities.problem import importance
+from fedtheory.language.typesetting import clients_counted, latex, plain
 from fedtheory.shown import Card, Shown, inline
 
 Kind = Literal[
@@ -242,10 +244,16 @@ class Claim(Shown):
         rate = self.rate.expressions if self.rate else ()
         return [sp.S.Zero, *sides, *rate, *self.conditions]
 
+    def typesetting(self) -> AbstractContextManager[None]:
+        """Within it, means over clients are typeset as the claim takes them: weighted where shares may be unequal."""
+        letters = (latex(symbol) for symbol, notion in self.where.items() if notion is importance)
+        return clients_counted(None if uniform_shares in self.assumptions else next(letters, "p_{i}"))
+
     @property
     def links(self) -> list[str]:
         """LaTeX of each relation, or of the rate."""
-        return [relation.latex for relation in self.relations] + ([self.rate.latex] if self.rate else [])
+        with self.typesetting():
+            return [relation.latex for relation in self.relations] + ([self.rate.latex] if self.rate else [])
 
     @property
     def encoded(self) -> str:

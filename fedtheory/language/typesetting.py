@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
 from fedtheory.kernel.expressions import Expr, is_length
+
+_EQUAL = r"\frac{1}{M}\sum_{i=1}^M"
+_mean: ContextVar[str] = ContextVar("mean over clients", default=_EQUAL)
+
+
+@contextmanager
+def clients_counted(importance: str | None) -> Iterator[None]:
+    """Within it, means over clients are sums with this letter for a client's importance; None: all count alike."""
+    token = _mean.set(_EQUAL if importance is None else rf"\sum_{{i=1}}^M {importance}")
+    try:
+        yield
+    finally:
+        _mean.reset(token)
 
 
 class _Printer(LatexPrinter):  # type: ignore[misc]
@@ -50,7 +65,7 @@ class _Printer(LatexPrinter):  # type: ignore[misc]
         return _raised(f"{sign} " + (rf"\left({body}\right)" if isinstance(expr.args[0], sp.Add) else body), exp)
 
     def _print_Average(self, expr: Expr, exp: str | None = None) -> str:
-        return self._sum(r"\frac{1}{M}\sum_{i=1}^M", expr, exp)
+        return self._sum(_mean.get(), expr, exp)
 
     def _print_ClientSum(self, expr: Expr, exp: str | None = None) -> str:
         return self._sum(r"\sum_{i=1}^M", expr, exp)

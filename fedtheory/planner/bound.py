@@ -210,7 +210,8 @@ def bound_of_run(claim: Claim, run: Run) -> Bound:
     """The bound of a claim with the numbers of a run; `NotApplicable` where one of them does not exist."""
     terms, conditions = _sides(claim)
     means = _means((*terms, *conditions))
-    named = {node: sp.Symbol(latex(node), real=True) for node in means}
+    with claim.typesetting():
+        named = {node: sp.Symbol(latex(node), real=True) for node in means}
     values = {symbol.name: _mean_on(claim, node, run) for node, symbol in named.items()}
     terms, conditions = (tuple(part.xreplace(named) for part in parts) for parts in (terms, conditions))
     numbers = {symbol: number for symbol in _symbols(terms, conditions) if (number := _on(claim, symbol, run))}

@@ -79,8 +79,9 @@ def outline(claim: Claim) -> Outline | None:
     document, claim = document_of(claim, recorded), in_plain_letters(claim)
     certificate = certificate_in(claim, document)
     introduction, groups = _KINDS[type(certificate)]
-    roots = (_root(claim, root) for root in getattr(certificate, "roots", ()))
-    return Outline(introduction(claim, certificate), (*groups(claim, certificate), *roots))
+    with claim.typesetting():
+        roots = (_root(claim, root) for root in getattr(certificate, "roots", ()))
+        return Outline(introduction(claim, certificate), (*groups(claim, certificate), *roots))
 
 
 def _root(claim: Claim, root: Root) -> Group:

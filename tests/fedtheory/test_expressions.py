@@ -14,6 +14,7 @@ from fedtheory.kernel.expressions import Average, Expectation, Gradient
 from fedtheory.language import quantities as q
 from fedtheory.language.evaluation import compile_expression, sites
 from fedtheory.language.meaning import require_meaning
+from fedtheory.language.registry import find
 from fedtheory.language.typesetting import latex, plain
 from verify.instances import Instance
 
@@ -144,3 +145,17 @@ def test_telescoping_holds_for_every_horizon() -> None:
     step = closed.subs(horizon, horizon + 1) - closed
     assert closed.subs(horizon, 0) == 0
     assert sp.simplify(step - (d(horizon) - d(horizon + 1))) == 0
+
+
+def test_means_over_clients_are_typeset_as_the_claim_takes_them() -> None:
+    """With importances where shares may be unequal, by the claim's own letter; after a claim as before it."""
+    equal, unequal = find("comparator:average-error"), find("comparator:curvatures.average-error")
+    own = find("fraboni2022:eq-4")
+    of_all = Average(sp.Symbol("v_i"))
+    typeset = []
+    for claim in (equal, unequal, own):
+        with claim.typesetting():
+            typeset.append(latex(of_all))
+    assert typeset == [r"\frac{1}{M}\sum_{i=1}^M v_{i}", r"\sum_{i=1}^M p_{i} v_{i}", r"\sum_{i=1}^M p_{i} v_{i}"]
+    assert latex(of_all) == typeset[0]
+    assert r"\sum_{i=1}^M p_{i} L_{i}" in unequal.encoded

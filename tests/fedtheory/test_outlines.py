@@ -24,7 +24,8 @@ def _sums(claim_id: str) -> list[tuple[Expr, Expr]]:
     assert shown is not None
     by_statement = {group.statement: group for group in shown.groups}
     plain = in_plain_letters(claim)
-    groups = [by_statement[relation.latex] for relation in plain.relations]
+    with claim.typesetting():
+        groups = [by_statement[relation.latex] for relation in plain.relations]
     totals = [sp.Add(*(entry.coefficient * entry.factor for entry in group.entries)) for group in groups]
     return list(zip((relation.slack for relation in plain.relations), totals, strict=True))
 

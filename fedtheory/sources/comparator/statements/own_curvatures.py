@@ -66,8 +66,6 @@ step_cost = growth * eta**2 * ((tau - 1 - k) * (tau + 2) * spread_noise / 4 + le
 mean_spread_noise = growth * eta**2 * (tau - 1) * (tau + 2) * spread_noise / 8
 mean_cost = mean_spread_noise + growth * eta**2 * (tau**2 - 1) * zeta_curved**2 / 3
 
-_MEANS = r"Clients may have unequal importances: means over them, as $\frac1M\sum_iL_i$, are then $\sum_ip_iL_i$."
-
 _NEXT_APART = Average(L_i * norm_sq(x_i_next - xbar_next))
 _TRADED = Expectation(potential * APART) - Expectation(potential.subs(k, k + 1) * _NEXT_APART)
 
@@ -102,7 +100,7 @@ CLAIMS = (
         assumptions=SHARED_SETTING,
         conditions=CONDITIONS,
         note=(
-            f"{_MEANS} Rounds may have any length. The step may be longer than 1/L for the "
+            "Clients may have unequal importances. Rounds may have any length. The step may be longer than 1/L for the "
             "largest curvature L, as the mean is what counts. Wherever both apply it is no larger than the bound "
             "with L/2 times the mean drift: that charges the same moves of the clients, each with L in place of "
             "L_i. One steep client at rest among seven flat ones makes it 31 times smaller."
@@ -136,9 +134,9 @@ CLAIMS = (
         assumptions=SHARED_SETTING,
         conditions=ROUND_CONDITIONS,
         note=(
-            f"{_MEANS} The largest curvature is in the conditions alone. Each client's distance is charged with its "
-            "own curvature, over 1 minus eta times the mean curvature: for equal ones and long steps this is more "
-            "than the bound with one L."
+            "Clients may have unequal importances. The largest curvature is in the conditions alone. Each client's "
+            "distance is charged with its own curvature, over 1 minus eta times the mean curvature: for equal ones and "
+            "long steps this is more than the bound with one L."
         ),
     ),
 )
