@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from fedtheory.engine.run import Run
 from fedtheory.engine.vectors import Vector
 from fedtheory.errors import Misplaced, NotApplicable
 from fedtheory.federation.oracles.base import Draws
+from fedtheory.federation.problem import Problem
 
 MOST_OUTCOMES = 600
 
@@ -42,7 +43,7 @@ class _Client:
 
 
 def _client(run: Run, client: int, base: Array) -> _Client:
-    work, draws = run.algorithm.work, _draws(run, client)
+    work, draws = run.algorithm.work, _draws(run.problem, client)
     one = run.arithmetic.identity(1)[0]
     probabilities, iterates = one, base[None, None]
     gradients = at_server = np.empty((1, 0, len(base)), dtype=base.dtype)
@@ -58,20 +59,23 @@ def _client(run: Run, client: int, base: Array) -> _Client:
         repeated = np.repeat(history, len(draws.probabilities), axis=0)
         return np.concatenate([repeated, latest[:, None]], axis=1)
 
+    # The same draws in each step, and at each iterate.
+    once = gradient(base[None])
     for _ in range(work.steps[client]):
         newest = iterates[:, -1]
         steps = gradient(newest)
         moved = np.repeat(newest, len(draws.probabilities), axis=0) - work.step_sizes[client] * steps
-        at_server = extended(at_server, gradient(np.broadcast_to(base, newest.shape)))
+        at_server = extended(at_server, np.tile(once, (len(newest), 1)))
         gradients, iterates = extended(gradients, steps), extended(iterates, moved)
         probabilities = (probabilities[:, None] * draws.probabilities).ravel()
     return _Client(probabilities, iterates, gradients, at_server)
 
 
-def _draws(run: Run, client: int) -> Draws:
-    """What one call of a client's oracle can draw, in centred coordinates."""
-    like = run.arithmetic.zeros(run.problem.clients, run.problem.dimension)
-    return run.problem.centred.oracle.draws(client, like)
+@lru_cache(maxsize=64)
+def _draws(problem: Problem, client: int) -> Draws:
+    """What one call of a client's oracle can draw, in centred coordinates; kept for rounds from all points."""
+    like = problem.arithmetic.zeros(problem.clients, problem.dimension)
+    return problem.centred.oracle.draws(client, like)
 
 
 class RoundFrame(PlainFrame):
@@ -229,7 +233,7 @@ def _all_combinations(sizes: list[int]) -> Array:
 def _require_few(run: Run) -> None:
     """Refuse rounds with too many outcomes before any of them is built."""
     participations = run.algorithm.aggregation.participation.possibilities(run.problem.clients)
-    draws = [len(_draws(run, client).probabilities) for client in range(run.problem.clients)]
+    draws = [len(_draws(run.problem, client).probabilities) for client in range(run.problem.clients)]
     outcomes = participations * math.prod(count**k for count, k in zip(draws, run.algorithm.work.steps, strict=True))
     if outcomes > MOST_OUTCOMES:
         raise NotApplicable(f"a round has {outcomes} outcomes, more than the {MOST_OUTCOMES} that are enumerated")
