@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
@@ -69,6 +70,7 @@ def _raised(body: str, exponent: str | None) -> str:
     return body if exponent is None else rf"\left({body}\right)^{{{exponent}}}"
 
 
+@lru_cache(maxsize=2**12, typed=True)
 def latex(expression: Expr) -> str:
     """LaTeX of an expression of this language."""
     return str(_Printer({}).doprint(sp.sympify(expression)))
